@@ -1,0 +1,1 @@
+//! The Python extension module `bytepair._core`.
