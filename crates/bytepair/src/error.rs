@@ -1,7 +1,7 @@
 //! The one error type of the crate.
 //!
-//! An [`Error`] is a box around an [`ErrorKind`]. A kind holds values (an offset, an id, a limit),
-//! never prose: the text is made when the error is shown, and a caller can act on the values.
+//! An [`Error`] is a box around an [`ErrorKind`]. A kind holds values (an offset, an id, a limit)
+//! rather than prose: the text is made when the error is shown, and a caller can act on the values.
 
 use std::fmt;
 
@@ -34,12 +34,110 @@ pub enum ErrorKind {
         /// The number of steps allowed for one match.
         limit: u64,
     },
+    /// Text that is not UTF-8, for a dialect of characters.
+    NotUtf8 {
+        /// Where the first invalid byte lies, in bytes of the text.
+        offset: u64,
+    },
+    /// A unit outside the alphabet, with no unknown token and no byte fallback to stand for it.
+    UnknownUnit {
+        /// The unit, marks written out.
+        unit: String,
+    },
+    /// A special token that stands in a text where it is not allowed.
+    DisallowedSpecial {
+        /// The special token.
+        token: String,
+        /// Where it stands, in bytes of the text.
+        offset: usize,
+    },
+    /// A name that is no special token of this tokenizer.
+    NotSpecial {
+        /// The name.
+        name: String,
+    },
+    /// An id that no token has.
+    UnknownId {
+        /// The id.
+        id: u64,
+        /// The number of ids of the vocabulary.
+        n_ids: usize,
+    },
+    /// A second token for one id.
+    IdTaken {
+        /// The id.
+        id: u32,
+    },
+    /// More tokens than there are 32-bit ids.
+    TooManyTokens,
+    /// A vocabulary size that leaves no room for what must be in it.
+    VocabularyTooSmall {
+        /// The size asked for.
+        requested: usize,
+        /// The number of alphabet, unknown and special tokens.
+        needed: usize,
+    },
+    /// Nothing to learn from.
+    EmptyCorpus,
+    /// A count that does not fit 63 bits, or is negative.
+    Count {
+        /// The piece that was counted.
+        piece: Vec<u8>,
+    },
+    /// More symbols in the distinct pieces than the trainer can index.
+    CorpusTooLarge {
+        /// The number of symbols.
+        n_symbols: usize,
+    },
+    /// A tie rule that needs to know where pieces occur, on counts that do not say it.
+    FirstUnknown,
+    /// An option that does not fit the others.
+    Option {
+        /// The name of the option.
+        name: &'static str,
+        /// What is wrong with it, as a phrase.
+        problem: String,
+    },
+    /// A file that is damaged, or says something that is not understood.
+    Format {
+        /// The name of the format.
+        format: &'static str,
+        /// The part of the file: a field, a line.
+        part: String,
+        /// What is wrong with it, as a phrase.
+        problem: String,
+    },
+    /// A tokenizer with a part that a format cannot express.
+    Inexpressible {
+        /// The name of the format.
+        format: &'static str,
+        /// The part of the tokenizer.
+        part: String,
+    },
+    /// Reading failed.
+    Read(std::io::Error),
+    /// The caller asked to stop.
+    Interrupted,
 }
 
 impl Error {
     /// The values behind the message.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
+    }
+
+    /// A file that says something that is not understood.
+    pub(crate) fn format(
+        format: &'static str,
+        part: impl Into<String>,
+        problem: impl Into<String>,
+    ) -> Self {
+        ErrorKind::Format { format, part: part.into(), problem: problem.into() }.into()
+    }
+
+    /// An option that does not fit.
+    pub(crate) fn option(name: &'static str, problem: impl Into<String>) -> Self {
+        ErrorKind::Option { name, problem: problem.into() }.into()
     }
 }
 
@@ -50,20 +148,106 @@ impl From<ErrorKind> for Error {
     }
 }
 
+impl From<std::io::Error> for Error {
+    #[cold]
+    fn from(error: std::io::Error) -> Self {
+        ErrorKind::Read(error).into()
+    }
+}
+
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            ErrorKind::Pattern { pattern, offset, problem } => {
+        self.kind().fmt(formatter)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind")]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pattern { pattern, offset, problem } => {
                 let column = pattern.get(..*offset).map_or(0, |before| before.chars().count());
-                write!(formatter, "pattern error at character {column}: {problem}\n  {pattern}\n  {:column$}^", "")
+                write!(
+                    f,
+                    "pattern error at character {column}: {problem}\n  {pattern}\n  {:column$}^",
+                    ""
+                )
             }
-            ErrorKind::StepLimit { pattern, offset, limit } => write!(
-                formatter,
+            Self::StepLimit { pattern, offset, limit } => write!(
+                f,
                 "the pattern {pattern:?} needs more than {limit} steps to match at byte {offset} of the text; \
                  make its look-around or repetition bounded"
             ),
+            Self::NotUtf8 { offset } => write!(
+                f,
+                "the text is not UTF-8 at byte {offset}; this dialect works on characters: \
+                 convert the text to UTF-8, or choose a byte-level dialect"
+            ),
+            Self::UnknownUnit { unit } => write!(
+                f,
+                "{unit:?} is not in the alphabet; train with an unknown token or with byte fallback \
+                 to encode any text"
+            ),
+            Self::DisallowedSpecial { token, offset } => write!(
+                f,
+                "the text contains the special token {token:?} at byte {offset}; pass \
+                 allowed_special={{{token:?}}} to encode it as such, or leave it out of disallowed_special \
+                 to encode it as plain text"
+            ),
+            Self::NotSpecial { name } => {
+                write!(f, "{name:?} is not a special token of this tokenizer")
+            }
+            Self::UnknownId { id, n_ids } => {
+                write!(f, "no token has the id {id}; the vocabulary has {n_ids} ids, from 0 on")
+            }
+            Self::IdTaken { id } => write!(f, "two tokens have the id {id}"),
+            Self::TooManyTokens => write!(f, "more tokens than 32-bit ids"),
+            Self::VocabularyTooSmall { requested, needed } => write!(
+                f,
+                "vocab_size is {requested}, but the alphabet and the unknown and special tokens \
+                 alone need {needed}"
+            ),
+            Self::EmptyCorpus => {
+                write!(f, "the corpus is empty: there is no piece of text to learn from")
+            }
+            Self::Count { piece } => write!(
+                f,
+                "the count of the piece {:?} is negative or exceeds 63 bits",
+                String::from_utf8_lossy(piece)
+            ),
+            Self::CorpusTooLarge { n_symbols } => write!(
+                f,
+                "the distinct pieces hold {n_symbols} symbols, more than the {} that can be indexed; \
+                 drop rare pieces, or split the text into shorter ones",
+                u32::MAX
+            ),
+            Self::FirstUnknown => write!(
+                f,
+                "ties=\"first_seen\" needs to know where each piece first occurs, and these counts \
+                 do not say it; choose another tie rule"
+            ),
+            Self::Option { name, problem } => write!(f, "{name}: {problem}"),
+            Self::Format { format, part, problem } => write!(f, "{format}: {part}: {problem}"),
+            Self::Inexpressible { format, part } => write!(
+                f,
+                "{format} cannot express {part}; the .bytepair format holds every tokenizer"
+            ),
+            Self::Read(error) => write!(f, "{error}"),
+            Self::Interrupted => write!(f, "interrupted"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_error_points_at_the_place_in_characters() {
+        let error =
+            ErrorKind::Pattern { pattern: "é(".to_owned(), offset: 2, problem: "open".to_owned() };
+        assert_eq!(error.to_string(), "pattern error at character 1: open\n  é(\n   ^");
     }
 }

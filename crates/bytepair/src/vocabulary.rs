@@ -1,0 +1,259 @@
+//! Ids to tokens and back, and the merges: the one type that all parts share.
+//!
+//! A token has bytes and a kind, and both together are its identity: the end mark `_` and the
+//! character `_`, or the byte token `<0x41>` and the letter `A`, are different tokens with the same
+//! bytes on paper. What a token looks like in a file is the business of [`Units`](crate::Units)
+//! (marks written out) and of `format`.
+//!
+//! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes.
+
+use hashbrown::HashTable;
+
+use crate::error::{ErrorKind, Result};
+use crate::hash::hash_bytes;
+
+/// The number of a token.
+pub type TokenId = u32;
+
+/// Where a text token stands in its piece, as far as the dialect marks that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Form {
+    /// Written with the continuing-subword prefix: it is not the first token of its piece.
+    pub continues: bool,
+    /// Carries the end mark: it is the last token of its piece.
+    pub ends: bool,
+}
+
+/// What kind of token it is. Part of its identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TokenKind {
+    /// Text, made from the units of a piece.
+    Text(Form),
+    /// One byte of a character that the alphabet lacks, written `<0x41>`.
+    Byte,
+    /// Stands for a unit that the alphabet lacks. Its bytes are its name.
+    Unknown,
+    /// An added token, special or not: found in the text by its content, never merged.
+    Added,
+    /// An id without a token.
+    Hole,
+}
+
+impl TokenKind {
+    /// Text without marks.
+    pub const PLAIN: Self = Self::Text(Form { continues: false, ends: false });
+    /// Text that carries the end mark.
+    pub const ENDING: Self = Self::Text(Form { continues: false, ends: true });
+}
+
+/// A token as the vocabulary holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Token<'v> {
+    /// What kind of token it is.
+    pub kind: TokenKind,
+    /// Its bytes, without marks. Of an unknown or added token: its name.
+    pub bytes: &'v [u8],
+}
+
+impl<'v> Token<'v> {
+    /// A text token without marks.
+    pub fn plain(bytes: &'v [u8]) -> Self {
+        Self { kind: TokenKind::PLAIN, bytes }
+    }
+
+    fn hash(self) -> u64 {
+        let kind = match self.kind {
+            TokenKind::Text(form) => u64::from(form.continues) | u64::from(form.ends) << 1,
+            TokenKind::Byte => 4,
+            TokenKind::Unknown => 5,
+            TokenKind::Added => 6,
+            TokenKind::Hole => 7,
+        };
+        hash_bytes(self.bytes, kind << 56)
+    }
+}
+
+/// One learned merge. Its rank is its place in [`Vocabulary::merges`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Merge {
+    /// The left part.
+    pub left: TokenId,
+    /// The right part.
+    pub right: TokenId,
+    /// The token that replaces both.
+    pub result: TokenId,
+}
+
+/// Tokens by id and by content, and the merges in the order of their rank.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    /// The bytes of all tokens, one after the other, in the order of insertion.
+    bytes: Vec<u8>,
+    /// By id: where the token's bytes lie in `bytes`, and its kind.
+    entries: Vec<Entry>,
+    /// Ids by content. Of two ids with the same content the smaller is found.
+    index: HashTable<TokenId>,
+    merges: Vec<Merge>,
+    /// By rank: how often the pair occurred when it was chosen. Empty where unknown.
+    merge_counts: Vec<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: usize,
+    len: usize,
+    kind: TokenKind,
+}
+
+const HOLE: Entry = Entry { start: 0, len: 0, kind: TokenKind::Hole };
+
+impl Vocabulary {
+    /// An empty vocabulary.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of ids, holes included: one more than the largest id.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The token of an id; `None` outside the vocabulary and for a hole.
+    #[inline]
+    pub fn token(&self, id: TokenId) -> Option<Token<'_>> {
+        let entry = self.entries.get(id as usize)?;
+        (entry.kind != TokenKind::Hole).then(|| Token {
+            kind: entry.kind,
+            bytes: &self.bytes[entry.start..entry.start + entry.len],
+        })
+    }
+
+    /// The token of an id, or an error that names the id.
+    pub fn expect_token(&self, id: TokenId) -> Result<Token<'_>> {
+        self.token(id)
+            .ok_or_else(|| ErrorKind::UnknownId { id: id.into(), n_ids: self.len() }.into())
+    }
+
+    /// The id of a token.
+    pub fn id(&self, token: Token<'_>) -> Option<TokenId> {
+        self.index.find(token.hash(), |&id| self.token(id) == Some(token)).copied()
+    }
+
+    /// All tokens with their ids, in the order of their ids, holes left out.
+    pub fn iter(&self) -> impl Iterator<Item = (TokenId, Token<'_>)> {
+        (0..).take(self.len()).filter_map(|id| Some((id, self.token(id)?)))
+    }
+
+    /// Adds a token with the next id, or gives the id of the equal token that is there.
+    pub fn push(&mut self, token: Token<'_>) -> Result<TokenId> {
+        if let Some(id) = self.id(token) {
+            return Ok(id);
+        }
+        let id = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        self.insert(id, token)?;
+        Ok(id)
+    }
+
+    /// Puts a token at an id that is free. The ids in between become holes.
+    pub fn insert(&mut self, id: TokenId, token: Token<'_>) -> Result<()> {
+        if self.token(id).is_some() {
+            return Err(ErrorKind::IdTaken { id }.into());
+        }
+        if self.entries.len() <= id as usize {
+            self.entries.resize(id as usize + 1, HOLE);
+        }
+        self.entries[id as usize] =
+            Entry { start: self.bytes.len(), len: token.bytes.len(), kind: token.kind };
+        self.bytes.extend_from_slice(token.bytes);
+        if self.id(token).is_none() {
+            let (entries, bytes) = (&self.entries, &self.bytes);
+            self.index.insert_unique(token.hash(), id, |&id| {
+                let entry = entries[id as usize];
+                Token { kind: entry.kind, bytes: &bytes[entry.start..entry.start + entry.len] }
+                    .hash()
+            });
+        }
+        Ok(())
+    }
+
+    /// The merges; the place of a merge is its rank.
+    pub fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
+    /// By rank: how often the pair occurred when it was chosen; empty where that is unknown.
+    pub fn merge_counts(&self) -> &[i64] {
+        &self.merge_counts
+    }
+
+    /// Appends a merge of two tokens; its result is added where it is missing.
+    ///
+    /// Of two merges of the same pair the encoder follows the later one.
+    pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
+        let (kind, bytes) = self.merged(left, right)?;
+        let result = self.push(Token { kind, bytes: &bytes })?;
+        self.merges.push(Merge { left, right, result });
+        Ok(result)
+    }
+
+    /// Appends a merge whose result is known to be `result`.
+    pub fn push_merge_to(&mut self, merge: Merge) {
+        self.merges.push(merge);
+    }
+
+    /// Records the counts of the merges, one for each.
+    pub fn set_merge_counts(&mut self, counts: Vec<i64>) {
+        debug_assert!(counts.is_empty() || counts.len() == self.merges.len());
+        self.merge_counts = counts;
+    }
+
+    /// Kind and bytes of what two text tokens make together.
+    pub fn merged(&self, left: TokenId, right: TokenId) -> Result<(TokenKind, Vec<u8>)> {
+        let (left, right) = (self.expect_token(left)?, self.expect_token(right)?);
+        let kind = match (left.kind, right.kind) {
+            (TokenKind::Text(first), TokenKind::Text(last)) => {
+                TokenKind::Text(Form { continues: first.continues, ends: last.ends })
+            }
+            _ => left.kind,
+        };
+        Ok((kind, [left.bytes, right.bytes].concat()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_is_part_of_identity() {
+        let mut vocabulary = Vocabulary::new();
+        let letter = vocabulary.push(Token::plain(b"A")).unwrap();
+        let byte = vocabulary.push(Token { kind: TokenKind::Byte, bytes: b"A" }).unwrap();
+        assert_ne!(letter, byte);
+        assert_eq!(vocabulary.push(Token::plain(b"A")).unwrap(), letter);
+    }
+
+    #[test]
+    fn a_merge_keeps_the_left_start_and_the_right_end() {
+        let mut vocabulary = Vocabulary::new();
+        let left = vocabulary.push(Token::plain(b"lo")).unwrap();
+        let right = vocabulary.push(Token { kind: TokenKind::ENDING, bytes: b"w" }).unwrap();
+        let low = vocabulary.push_merge(left, right).unwrap();
+        assert_eq!(vocabulary.token(low), Some(Token { kind: TokenKind::ENDING, bytes: b"low" }));
+    }
+
+    #[test]
+    fn ids_between_become_holes() {
+        let mut vocabulary = Vocabulary::new();
+        vocabulary.insert(3, Token::plain(b"x")).unwrap();
+        assert_eq!(vocabulary.len(), 4);
+        assert_eq!(vocabulary.token(1), None);
+        assert!(vocabulary.insert(3, Token::plain(b"y")).is_err());
+        assert_eq!(vocabulary.iter().count(), 1);
+    }
+}
