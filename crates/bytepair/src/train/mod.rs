@@ -1,0 +1,311 @@
+//! Piece counts to merges: one merge engine for every dialect and tie rule.
+//!
+//! Each step finds the most frequent pair of neighbouring tokens and merges all its occurrences, left
+//! to right without overlap. Every neighbouring pair counts, overlapping ones too (`aaa` holds two
+//! `aa`), weighted by the count of its piece. Learning stops at the size asked for, or when no pair
+//! reaches the least count. A merge whose product is already a token uses that token again and adds
+//! nothing to the vocabulary.
+//!
+//! `words` holds the pieces as one flat array of tokens, `pairs` knows for each pair its count and
+//! where it may occur, `queue` finds the best pair, `engine` runs the steps, and `naive` is the
+//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols
+//! in the distinct pieces, M merged occurrences and P distinct pairs; the length of a piece alone
+//! costs nothing.
+
+mod engine;
+#[cfg(test)]
+mod naive;
+mod pairs;
+mod queue;
+mod words;
+
+use crate::count::PieceCounts;
+use crate::error::{ErrorKind, Result};
+use crate::units::Units;
+use crate::vocabulary::{Token, TokenKind, Vocabulary};
+
+use engine::Engine;
+use words::Words;
+
+/// Which of several pairs of equal count is merged first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// The pair with the smaller (left id, right id).
+    SmallestIds,
+    /// The pair that occurs first in the text as it is segmented at that step.
+    FirstSeen,
+    /// The pair with the larger (left text, right text), by code points, marks written out.
+    LargestText,
+}
+
+/// Where learning stops, besides running out of pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// At this many ids, alphabet, unknown and special tokens included.
+    VocabSize(usize),
+    /// After this many merges.
+    Merges(usize),
+}
+
+/// What to learn.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TrainOptions {
+    /// Where to stop.
+    pub target: Target,
+    /// A pair that occurs less often is not merged.
+    pub min_count: i64,
+    /// Which of several pairs of equal count comes first.
+    pub ties: Ties,
+    /// Special tokens, which get the last ids.
+    pub special_tokens: Vec<String>,
+}
+
+/// Where training stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrainProgress {
+    /// Merges done so far.
+    pub n_merges: usize,
+    /// Tokens added to the vocabulary by them.
+    pub n_new_tokens: usize,
+    /// The most tokens that may be added.
+    pub max_new_tokens: usize,
+    /// Length of the corpus in tokens, as it is segmented now.
+    pub n_corpus_tokens: i64,
+}
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// The vocabulary has the size asked for.
+    Target,
+    /// No pair was left that occurs often enough; the best one occurred this often.
+    MinCount(i64),
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub struct Trained {
+    /// Alphabet, merges with their counts, unknown and special tokens.
+    pub vocabulary: Vocabulary,
+    /// Length of the corpus in characters (bytes that are no UTF-8 count one each).
+    pub n_corpus_characters: i64,
+    /// Length of the corpus in tokens of the new vocabulary.
+    pub n_corpus_tokens: i64,
+    /// Why training ended.
+    pub stop: Stop,
+}
+
+/// Learns merges from piece counts. `progress` is called after every merge and may end the training
+/// by an error.
+///
+/// # Errors
+/// Where there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
+/// but has to be, a count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
+pub fn train(
+    counts: &PieceCounts,
+    units: &Units,
+    options: &TrainOptions,
+    mut progress: impl FnMut(TrainProgress) -> Result<()>,
+) -> Result<Trained> {
+    if counts.is_empty() {
+        return Err(ErrorKind::EmptyCorpus.into());
+    }
+    if options.ties == Ties::FirstSeen && !counts.knows_first() {
+        return Err(ErrorKind::FirstUnknown.into());
+    }
+    let mut vocabulary = alphabet(counts, units)?;
+    let max_new_tokens = max_new_tokens(vocabulary.len(), units, options)?;
+    let max_merges = match options.target {
+        Target::Merges(n_merges) => n_merges,
+        Target::VocabSize(_) => usize::MAX,
+    };
+    let n_corpus_characters = corpus_characters(counts)?;
+    let words = Words::new(counts, units, &vocabulary)?;
+    let mut engine = Engine::new(words, &vocabulary, units, options.ties)?;
+    let (mut n_merges, mut n_new_tokens, mut merge_counts) = (0, 0, Vec::new());
+    let stop = loop {
+        if n_new_tokens == max_new_tokens || n_merges == max_merges {
+            break Stop::Target;
+        }
+        let Some(best) = engine.best(options.min_count.max(1)) else {
+            break Stop::MinCount(engine.best_count());
+        };
+        let n_before = vocabulary.len();
+        let result = vocabulary.push_merge(best.left, best.right)?;
+        engine.merge(best, result, vocabulary.len() > n_before, &vocabulary, units)?;
+        merge_counts.push(best.count);
+        n_merges += 1;
+        n_new_tokens += vocabulary.len() - n_before;
+        progress(TrainProgress { n_merges, n_new_tokens, max_new_tokens, n_corpus_tokens: engine.n_corpus_tokens() })?;
+    };
+    let n_corpus_tokens = engine.n_corpus_tokens();
+    vocabulary.set_merge_counts(merge_counts);
+    push_names(&mut vocabulary, units, options)?;
+    Ok(Trained { vocabulary, n_corpus_characters, n_corpus_tokens, stop })
+}
+
+/// A vocabulary of the alphabet that the pieces need.
+fn alphabet(counts: &PieceCounts, units: &Units) -> Result<Vocabulary> {
+    let mut vocabulary = Vocabulary::new();
+    for (kind, bytes) in units.alphabet(counts.iter().map(|(piece, ..)| piece))? {
+        vocabulary.push(Token { kind, bytes: &bytes })?;
+    }
+    Ok(vocabulary)
+}
+
+/// How many tokens may be added to the alphabet.
+fn max_new_tokens(alphabet_len: usize, units: &Units, options: &TrainOptions) -> Result<usize> {
+    let n_unknown = usize::from(units.unknown.is_some());
+    let repeats_unknown = |name: &&String| units.unknown.as_ref() == Some(*name);
+    let n_special = options.special_tokens.iter().filter(|name| !repeats_unknown(name)).count();
+    let needed = alphabet_len + n_unknown + n_special;
+    match options.target {
+        Target::Merges(_) => Ok(usize::MAX),
+        Target::VocabSize(requested) => requested
+            .checked_sub(needed)
+            .ok_or_else(|| ErrorKind::VocabularyTooSmall { requested, needed }.into()),
+    }
+}
+
+/// Adds the unknown token and the special tokens behind the merges.
+fn push_names(vocabulary: &mut Vocabulary, units: &Units, options: &TrainOptions) -> Result<()> {
+    if let Some(name) = &units.unknown {
+        vocabulary.push(Token { kind: TokenKind::Unknown, bytes: name.as_bytes() })?;
+    }
+    for name in options.special_tokens.iter().filter(|&name| units.unknown.as_ref() != Some(name)) {
+        vocabulary.push(Token { kind: TokenKind::Added, bytes: name.as_bytes() })?;
+    }
+    Ok(())
+}
+
+/// Length of the corpus in characters, checked.
+fn corpus_characters(counts: &PieceCounts) -> Result<i64> {
+    let mut total: i64 = 0;
+    for (piece, count, _) in counts.iter() {
+        let n_characters: usize = piece.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum();
+        total = i64::try_from(n_characters)
+            .ok()
+            .and_then(|n| n.checked_mul(count))
+            .and_then(|n| total.checked_add(n))
+            .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
+    }
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::First;
+    use crate::units::{ByteIds, EndMark, EndMarkKind};
+    use proptest::prelude::*;
+
+    fn counted(pieces: &[(String, u8)]) -> PieceCounts {
+        let mut counts = PieceCounts::new();
+        for (offset, (piece, count)) in (0..).zip(pieces) {
+            counts.add(piece.as_bytes(), i64::from(*count) + 1, Some(First { source: 0, offset })).unwrap();
+        }
+        counts
+    }
+
+    fn options(ties: Ties, min_count: i64, n_merges: usize) -> TrainOptions {
+        TrainOptions { target: Target::Merges(n_merges), min_count, ties, special_tokens: Vec::new() }
+    }
+
+    /// The steps that the engine takes, in the form of the naive twin.
+    fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
+        let trained = train(counts, units, options, |_| Ok(())).unwrap();
+        let merges = trained.vocabulary.merges().iter().zip(trained.vocabulary.merge_counts());
+        merges.map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect()
+    }
+
+    fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
+        let vocabulary = alphabet(counts, units).unwrap();
+        let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
+        let tokens = |piece| {
+            let mut ids = Vec::new();
+            units.for_each_symbol(piece, |symbol| ids.push(vocabulary.id(symbol).unwrap())).unwrap();
+            ids
+        };
+        let pieces = counts.iter().map(|(piece, count, _)| (tokens(piece), count)).collect();
+        let Target::Merges(n_merges) = options.target else { unreachable!("the tests ask for merges") };
+        naive::train(pieces, texts, options.ties, options.min_count, n_merges)
+    }
+
+    fn all_units() -> Vec<Units> {
+        let marked = |kind| Units { end_mark: Some(EndMark { text: "$".to_owned(), kind }), ..Units::characters() };
+        vec![
+            Units::bytes(ByteIds::Printable),
+            Units::bytes(ByteIds::Value),
+            Units::characters(),
+            marked(EndMarkKind::Unit),
+            marked(EndMarkKind::Suffix),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn the_engine_learns_what_the_definition_learns(
+            pieces in prop::collection::vec(("[a-c]{1,12}|[ab]{1,30}|a{1,20}|[aé]{1,6}", 0..6_u8), 1..12),
+            min_count in 1..4_i64,
+        ) {
+            let counts = counted(&pieces);
+            for units in all_units() {
+                for ties in [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText] {
+                    let options = options(ties, min_count, 200);
+                    prop_assert_eq!(
+                        steps(&counts, &units, &options),
+                        naive_steps(&counts, &units, &options),
+                        "{:?} {:?}", units, ties
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_pieces_does_not_matter_without_first_seen() {
+        let mut pieces: Vec<_> = ["abab", "baba", "aab", "bba"].map(|piece| (piece.to_owned(), 3)).into();
+        let units = Units::bytes(ByteIds::Printable);
+        let options = options(Ties::SmallestIds, 1, 50);
+        let forward = steps(&counted(&pieces), &units, &options);
+        pieces.reverse();
+        assert_eq!(steps(&counted(&pieces), &units, &options), forward);
+    }
+
+    #[test]
+    fn counts_beyond_32_bits_decide_rightly() {
+        let mut counts = PieceCounts::new();
+        counts.add(b"aa", 5_000_000_000, None).unwrap();
+        counts.add(b"cd", 4_000_000_000, None).unwrap();
+        let first = steps(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1));
+        assert_eq!(first, [((97, 97), 5_000_000_000, 256)]);
+    }
+
+    #[test]
+    fn a_total_beyond_63_bits_is_an_error() {
+        let mut counts = PieceCounts::new();
+        counts.add(b"ab", i64::MAX - 1, None).unwrap();
+        let result = train(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1), |_| Ok(()));
+        assert!(matches!(result.unwrap_err().kind(), ErrorKind::Count { .. }));
+    }
+
+    #[test]
+    fn a_vocabulary_that_cannot_hold_the_alphabet_is_an_error() {
+        let target = Target::VocabSize(100);
+        let options = TrainOptions { target, ..options(Ties::SmallestIds, 2, 0) };
+        let result = train(&counted(&[("ab".to_owned(), 1)]), &Units::bytes(ByteIds::Value), &options, |_| Ok(()));
+        assert!(matches!(result.unwrap_err().kind(), ErrorKind::VocabularyTooSmall { requested: 100, needed: 256 }));
+    }
+
+    #[test]
+    fn an_empty_corpus_is_an_error() {
+        let result = train(
+            &PieceCounts::new(),
+            &Units::characters(),
+            &options(Ties::SmallestIds, 2, 1),
+            |_| Ok(()),
+        );
+        assert!(matches!(result.unwrap_err().kind(), ErrorKind::EmptyCorpus));
+    }
+}

@@ -1,0 +1,152 @@
+//! The distinct pieces as one flat array of tokens.
+//!
+//! A piece takes one slot for each of its initial symbols, and one more slot, [`BARRIER`], follows it.
+//! A token of n symbols covers n slots; its id stands in the first and in the last of them, so both
+//! neighbours are found from the lengths of tokens alone: no links, no shifting, three writes a merge.
+//! What the slots in between hold does not matter, with one exception: a slot where a token once began
+//! must never hold that token's id again (see [`Words::merge_at`]).
+
+use crate::count::PieceCounts;
+use crate::error::{ErrorKind, Result};
+use crate::units::Units;
+use crate::vocabulary::{TokenId, Vocabulary};
+
+/// Stands between pieces, and before the first. No token has this id.
+pub(super) const BARRIER: TokenId = TokenId::MAX;
+/// Stands in a slot where a token no longer begins. No token has this id.
+const HOLE: TokenId = TokenId::MAX - 1;
+
+/// The corpus while it is being merged.
+pub(super) struct Words {
+    slots: Vec<TokenId>,
+    /// By slot: the piece that it belongs to.
+    piece_of_slot: Vec<u32>,
+    /// By piece: how often it occurs.
+    counts: Vec<i64>,
+    /// By token id: the number of slots that it covers.
+    lengths: Vec<u32>,
+    /// The number of tokens, weighted by the counts of their pieces.
+    n_tokens: i64,
+}
+
+impl Words {
+    /// Lays the pieces out in the order of `counts`.
+    ///
+    /// # Errors
+    /// Where there are more symbols than 32 bits can index, or their weighted number exceeds 63 bits:
+    /// every count of a pair is at most that number, so none can overflow later.
+    pub(super) fn new(counts: &PieceCounts, units: &Units, vocabulary: &Vocabulary) -> Result<Self> {
+        let capacity = counts.distinct_bytes() + counts.len() * 2 + 1;
+        let mut words = Self {
+            slots: Vec::with_capacity(capacity),
+            piece_of_slot: Vec::with_capacity(capacity),
+            counts: Vec::with_capacity(counts.len()),
+            lengths: vec![1; vocabulary.len()],
+            n_tokens: 0,
+        };
+        words.push_slot(BARRIER, 0);
+        let mut byte_ids = [BARRIER; 256];
+        for byte in 0..=255_u8 {
+            let id = vocabulary.id(crate::vocabulary::Token::plain(&[byte]));
+            byte_ids[usize::from(byte)] = id.unwrap_or(BARRIER);
+        }
+        for (piece_index, (piece, count, _)) in (0..).zip(counts.iter()) {
+            let start = words.slots.len();
+            if units.is_bytes() {
+                piece.iter().for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
+            } else {
+                // The alphabet was made from these pieces, so every symbol has an id.
+                units.for_each_symbol(piece, |symbol| {
+                    words.push_slot(vocabulary.id(symbol).unwrap_or(BARRIER), piece_index);
+                })?;
+            }
+            words.counts.push(count);
+            words.n_tokens = weighted(words.slots.len() - start, count)
+                .and_then(|n| words.n_tokens.checked_add(n))
+                .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
+            words.push_slot(BARRIER, piece_index);
+        }
+        let n_symbols = words.slots.len();
+        match u32::try_from(n_symbols) {
+            Ok(_) => Ok(words),
+            Err(_) => Err(ErrorKind::CorpusTooLarge { n_symbols }.into()),
+        }
+    }
+
+    /// The number of slots.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The number of tokens, weighted by the counts of their pieces.
+    pub(super) fn n_tokens(&self) -> i64 {
+        self.n_tokens
+    }
+
+    /// The token that begins at `slot`, or a barrier.
+    pub(super) fn token_at(&self, slot: usize) -> TokenId {
+        self.slots[slot]
+    }
+
+    /// How often the piece occurs that `slot` belongs to.
+    pub(super) fn weight_at(&self, slot: usize) -> i64 {
+        self.counts[self.piece_of_slot[slot] as usize]
+    }
+
+    /// The number of slots that a token covers.
+    pub(super) fn length(&self, id: TokenId) -> usize {
+        self.lengths[id as usize] as usize
+    }
+
+    /// Records the length of a token that a merge creates.
+    pub(super) fn set_length(&mut self, id: TokenId, left: TokenId, right: TokenId) {
+        if self.lengths.len() <= id as usize {
+            self.lengths.resize(id as usize + 1, 0);
+        }
+        self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
+    }
+
+    /// Whether `left` begins at `slot` and `right` follows it.
+    ///
+    /// `slot` must be one where `left` began at some time.
+    #[inline]
+    pub(super) fn has_pair(&self, slot: usize, left: TokenId, right: TokenId) -> bool {
+        self.slots[slot] == left && self.slots[slot + self.length(left)] == right
+    }
+
+    /// Merges the pair at `slot` into `result`, whose length is recorded.
+    ///
+    /// The slot where `right` began keeps no token that began there: it becomes a hole or, where
+    /// `right` covers one slot, the last slot of `result`, which covers more than one. Later it can
+    /// only become the inside or the end of longer tokens still, never again one that began there.
+    pub(super) fn merge_at(&mut self, slot: usize, left: TokenId, result: TokenId) {
+        let middle = slot + self.length(left);
+        let last = slot + self.length(result) - 1;
+        self.slots[slot] = result;
+        self.slots[middle] = HOLE;
+        self.slots[last] = result;
+        self.n_tokens -= self.weight_at(slot);
+    }
+
+    /// Gives the token that begins at `slot` another id of the same length.
+    pub(super) fn rename_at(&mut self, slot: usize, id: TokenId) {
+        let last = slot + self.length(id) - 1;
+        self.slots[slot] = id;
+        self.slots[last] = id;
+    }
+
+    /// The token that ends before `slot`, where a token begins; or a barrier.
+    #[inline]
+    pub(super) fn token_before(&self, slot: usize) -> TokenId {
+        self.slots[slot - 1]
+    }
+
+    fn push_slot(&mut self, id: TokenId, piece_index: u32) {
+        self.slots.push(id);
+        self.piece_of_slot.push(piece_index);
+    }
+}
+
+fn weighted(n_symbols: usize, count: i64) -> Option<i64> {
+    i64::try_from(n_symbols).ok()?.checked_mul(count)
+}
