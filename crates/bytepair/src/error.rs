@@ -89,6 +89,11 @@ pub enum ErrorKind {
         /// The number of symbols.
         n_symbols: usize,
     },
+    /// A piece of more symbols than the encoder can index.
+    PieceTooLong {
+        /// The number of symbols.
+        n_symbols: usize,
+    },
     /// A tie rule that needs to know where pieces occur, on counts that do not say it.
     FirstUnknown,
     /// An option that does not fit the others.
@@ -223,6 +228,9 @@ impl fmt::Display for ErrorKind {
                  drop rare pieces, or split the text into shorter ones",
                 u32::MAX
             ),
+            Self::PieceTooLong { n_symbols } => {
+                write!(f, "one piece has {n_symbols} symbols, more than the {} that can be indexed", u32::MAX - 1)
+            }
             Self::FirstUnknown => write!(
                 f,
                 "ties=\"first_seen\" needs to know where each piece first occurs, and these counts \

@@ -1,9 +1,11 @@
 //! Byte-pair encoding in every dialect: train, encode, decode.
 
 mod count;
+mod encode;
 mod error;
 mod hash;
 mod pair_map;
+mod piece_key;
 pub mod split;
 mod train;
 mod units;

@@ -8,10 +8,8 @@
 use hashbrown::HashTable;
 
 use crate::error::{ErrorKind, Result};
-use crate::hash::{fold, hash_bytes};
-
-/// Longest piece that is its own key, in bytes.
-const INLINE_LEN: usize = 15;
+use crate::hash::hash_bytes;
+use crate::piece_key::{key_hash, piece_key, piece_of_key};
 
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
@@ -53,10 +51,9 @@ impl CountTable {
     /// Counts the piece `text[start..end]` once; `position` orders it among all pieces.
     #[inline]
     pub(super) fn add(&mut self, text: &[u8], start: usize, end: usize, position: u64) {
-        if end - start > INLINE_LEN {
-            self.long.add(&text[start..end], 1, position);
-        } else {
-            self.add_key(inline_key(text, start, end), 1, position);
+        match piece_key(text, start, end) {
+            Some(key) => self.add_key(key, 1, position),
+            None => self.long.add(&text[start..end], 1, position),
         }
     }
 
@@ -76,8 +73,8 @@ impl CountTable {
             i64::try_from(count).map_err(|_| ErrorKind::Count { piece: piece.to_vec() })
         };
         for slot in self.slots.iter().filter(|slot| slot.key != 0) {
-            let bytes = slot.key.to_le_bytes();
-            let piece = &bytes[..bytes[INLINE_LEN].into()];
+            let (bytes, len) = piece_of_key(slot.key);
+            let piece = &bytes[..len];
             visit(piece, checked(piece, slot.count)?, slot.first)?;
         }
         for entry in &self.long.entries {
@@ -147,28 +144,6 @@ impl LongPieces {
         let rehash = |&place: &usize| hash_bytes(&bytes[entries[place].start..][..entries[place].len], 0);
         self.index.insert_unique(hash, place, rehash);
     }
-}
-
-/// The key of a piece of 1 to 15 bytes. Reads 16 bytes where the text has them.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the length is at most 15")]
-fn inline_key(text: &[u8], start: usize, end: usize) -> u128 {
-    let len = end - start;
-    let length_byte = (len as u128) << 120;
-    if let Some(window) = text.get(start..start + 16) {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(window);
-        return u128::from_le_bytes(bytes) & ((1 << (len as u32 * 8)) - 1) | length_byte;
-    }
-    let mut bytes = [0; 16];
-    bytes[..len].copy_from_slice(&text[start..end]);
-    u128::from_le_bytes(bytes) | length_byte
-}
-
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used; the hash is masked")]
-fn key_hash(key: u128) -> usize {
-    fold(key as u64, (key >> 64) as u64) as usize
 }
 
 #[cfg(test)]

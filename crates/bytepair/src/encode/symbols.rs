@@ -1,0 +1,93 @@
+//! The symbols of a piece as ids, and what becomes of those that the vocabulary lacks.
+//!
+//! Takes one table look-up for a byte or an ASCII character, one hash look-up for another character.
+
+use std::sync::Arc;
+
+use crate::error::{ErrorKind, Result};
+use crate::units::Units;
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+
+/// Resolves units against a vocabulary.
+#[derive(Clone, Debug)]
+pub(crate) struct Symbols {
+    units: Units,
+    vocabulary: Arc<Vocabulary>,
+    /// By byte: the id of the text token of that one byte, or `NO_ID`.
+    plain: [TokenId; 256],
+    /// By byte: the id of the byte token, or `NO_ID`.
+    fallback: [TokenId; 256],
+    unknown: Option<TokenId>,
+}
+
+/// Stands for a missing token. No token has this id.
+const NO_ID: TokenId = TokenId::MAX;
+
+impl Symbols {
+    pub(super) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
+        let unknown = units.unknown.as_ref().and_then(|name| {
+            let bytes = name.as_bytes();
+            let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
+            kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes }))
+        });
+        let ids = |kind| std::array::from_fn(|byte| id_of_byte(vocabulary, kind, byte));
+        Self {
+            units: units.clone(),
+            vocabulary: Arc::clone(vocabulary),
+            plain: ids(TokenKind::PLAIN),
+            fallback: if units.byte_fallback { ids(TokenKind::Byte) } else { [NO_ID; 256] },
+            unknown,
+        }
+    }
+
+    /// The id of the unknown token, if there is one.
+    pub(crate) fn unknown(&self) -> Option<TokenId> {
+        self.unknown
+    }
+
+    /// Appends the ids of the symbols of a piece.
+    pub(super) fn push_ids(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> Result<()> {
+        let mut failed = None;
+        let mut after_unknown = false;
+        self.units.for_each_symbol(piece, |symbol| {
+            let id = self.id(symbol);
+            if id != NO_ID {
+                ids.push(id);
+                after_unknown = false;
+            } else if self.has_fallback(symbol) {
+                ids.extend(symbol.bytes.iter().map(|&byte| self.fallback[usize::from(byte)]));
+                after_unknown = false;
+            } else if let Some(unknown) = self.unknown {
+                if !(after_unknown && self.units.fuse_unknown) {
+                    ids.push(unknown);
+                }
+                after_unknown = true;
+            } else {
+                failed.get_or_insert(symbol);
+            }
+        })?;
+        match failed {
+            None => Ok(()),
+            Some(symbol) => {
+                let unit = String::from_utf8_lossy(&self.units.written(symbol)).into_owned();
+                Err(ErrorKind::UnknownUnit { unit }.into())
+            }
+        }
+    }
+
+    fn id(&self, symbol: Token<'_>) -> TokenId {
+        match (symbol.kind, symbol.bytes) {
+            (TokenKind::PLAIN, &[byte]) => self.plain[usize::from(byte)],
+            _ => self.vocabulary.id(symbol).unwrap_or(NO_ID),
+        }
+    }
+
+    fn has_fallback(&self, symbol: Token<'_>) -> bool {
+        !symbol.bytes.is_empty() && symbol.bytes.iter().all(|&byte| self.fallback[usize::from(byte)] != NO_ID)
+    }
+}
+
+fn id_of_byte(vocabulary: &Vocabulary, kind: TokenKind, byte: usize) -> TokenId {
+    let bytes = u8::try_from(byte).map(|byte| [byte]).unwrap_or_default();
+    vocabulary.id(Token { kind, bytes: &bytes }).unwrap_or(NO_ID)
+}
