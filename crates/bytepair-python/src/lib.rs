@@ -1,1 +1,20 @@
-//! The Python extension module `bytepair._core`.
+//! The Python extension module `bytepair._core`: the border between Python and the core.
+//!
+//! A function here converts its arguments, releases the GIL, calls the core, and turns an error into an
+//! exception of `bytepair.errors`. It decides nothing. What users see is documented in `_core.pyi`.
+
+mod convert;
+mod error;
+mod tokenizer;
+mod training;
+
+use pyo3::prelude::*;
+
+/// The compiled core of bytepair.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::tokenizer::{CoreTokenizer, DecodeStream};
+    #[pymodule_export]
+    use crate::training::{Corpus, Dialect, dialect_names, pattern_names};
+}

@@ -44,6 +44,18 @@ pub enum ErrorKind {
         /// The unit, marks written out.
         unit: String,
     },
+    /// Decoded bytes that are not UTF-8, where they have to be.
+    DecodedNotUtf8 {
+        /// Where they lie, in bytes of the decoded text.
+        offset: usize,
+    },
+    /// A text of a batch that failed.
+    InBatch {
+        /// The place of the text in the batch.
+        index: usize,
+        /// How it failed.
+        error: Error,
+    },
     /// A special token that stands in a text where it is not allowed.
     DisallowedSpecial {
         /// The special token.
@@ -190,6 +202,12 @@ impl fmt::Display for ErrorKind {
                 "the text is not UTF-8 at byte {offset}; this dialect works on characters: \
                  convert the text to UTF-8, or choose a byte-level dialect"
             ),
+            Self::DecodedNotUtf8 { offset } => write!(
+                f,
+                "the tokens do not make UTF-8: byte {offset} of the text is wrong; use errors=\"replace\", \
+                 or decode_bytes"
+            ),
+            Self::InBatch { index, error } => write!(f, "text {index} of the batch: {error}"),
             Self::UnknownUnit { unit } => write!(
                 f,
                 "{unit:?} is not in the alphabet; train with an unknown token or with byte fallback \

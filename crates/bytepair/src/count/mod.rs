@@ -4,7 +4,10 @@
 //! whole, so how the work was divided never shows in the result. Counts are checked 64-bit numbers.
 //! `table` counts at full speed, `corpus` feeds it from texts and readers.
 
+mod corpus;
 mod table;
+
+pub use corpus::{CorpusCounter, CorpusReport, Preparation};
 
 
 use hashbrown::HashTable;

@@ -19,7 +19,7 @@ pub(crate) use cache::PieceCache;
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::pair_map::{PairMap, pair_key};
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
@@ -83,12 +83,26 @@ impl Encoder {
     /// Where a unit is not in the vocabulary and nothing stands for it, or a piece of characters is not
     /// UTF-8. Nothing is appended then.
     pub(crate) fn encode(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
+        self.encode_or(piece, scratch, out, |symbol| {
+            let unit = String::from_utf8_lossy(&self.symbols.units().written(symbol)).into_owned();
+            Err(ErrorKind::UnknownUnit { unit }.into())
+        })
+    }
+
+    /// The same, with an id from `stranger` for each unit that nothing in the vocabulary stands for.
+    pub(crate) fn encode_or<'p>(
+        &self,
+        piece: &'p [u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenId>,
+        stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
+    ) -> Result<()> {
         if let Some(id) = self.whole_token(piece) {
             out.push(id);
             return Ok(());
         }
         scratch.ids.clear();
-        self.symbols.push_ids(piece, &mut scratch.ids)?;
+        self.symbols.push_ids(piece, &mut scratch.ids, stranger)?;
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
             out.extend_from_slice(&scratch.ids);
@@ -101,11 +115,6 @@ impl Encoder {
     fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
         let kind = TokenKind::Text(self.whole_piece?);
         self.vocabulary.id(Token { kind, bytes: piece })
-    }
-
-    /// The ids of the symbols of a piece, before any merge; for showing how a piece is segmented.
-    pub(crate) fn symbols(&self) -> &Symbols {
-        &self.symbols
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
@@ -40,39 +40,38 @@ impl Symbols {
         }
     }
 
-    /// The id of the unknown token, if there is one.
-    pub(crate) fn unknown(&self) -> Option<TokenId> {
-        self.unknown
+    /// What a unit is.
+    pub(super) fn units(&self) -> &Units {
+        &self.units
     }
 
-    /// Appends the ids of the symbols of a piece.
-    pub(super) fn push_ids(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> Result<()> {
-        let mut failed = None;
+    /// Appends the ids of the symbols of a piece; `stranger` gives an id to those that nothing in the
+    /// vocabulary stands for.
+    pub(super) fn push_ids<'p>(
+        &self,
+        piece: &'p [u8],
+        ids: &mut Vec<TokenId>,
+        mut stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
+    ) -> Result<()> {
+        let mut result = Ok(());
         let mut after_unknown = false;
         self.units.for_each_symbol(piece, |symbol| {
             let id = self.id(symbol);
+            let is_unknown = id == NO_ID && !self.has_fallback(symbol);
             if id != NO_ID {
                 ids.push(id);
-                after_unknown = false;
-            } else if self.has_fallback(symbol) {
+            } else if !is_unknown {
                 ids.extend(symbol.bytes.iter().map(|&byte| self.fallback[usize::from(byte)]));
-                after_unknown = false;
             } else if let Some(unknown) = self.unknown {
                 if !(after_unknown && self.units.fuse_unknown) {
                     ids.push(unknown);
                 }
-                after_unknown = true;
-            } else {
-                failed.get_or_insert(symbol);
+            } else if result.is_ok() {
+                result = stranger(symbol).map(|id| ids.push(id));
             }
+            after_unknown = is_unknown;
         })?;
-        match failed {
-            None => Ok(()),
-            Some(symbol) => {
-                let unit = String::from_utf8_lossy(&self.units.written(symbol)).into_owned();
-                Err(ErrorKind::UnknownUnit { unit }.into())
-            }
-        }
+        result
     }
 
     fn id(&self, symbol: Token<'_>) -> TokenId {

@@ -69,6 +69,8 @@ pub struct TrainProgress {
     pub n_new_tokens: usize,
     /// The most tokens that may be added.
     pub max_new_tokens: usize,
+    /// Length of the corpus in characters.
+    pub n_corpus_characters: i64,
     /// Length of the corpus in tokens, as it is segmented now.
     pub n_corpus_tokens: i64,
 }
@@ -136,7 +138,8 @@ pub fn train(
         merge_counts.push(best.count);
         n_merges += 1;
         n_new_tokens += vocabulary.len() - n_before;
-        progress(TrainProgress { n_merges, n_new_tokens, max_new_tokens, n_corpus_tokens: engine.n_corpus_tokens() })?;
+        let n_corpus_tokens = engine.n_corpus_tokens();
+        progress(TrainProgress { n_merges, n_new_tokens, max_new_tokens, n_corpus_characters, n_corpus_tokens })?;
     };
     let n_corpus_tokens = engine.n_corpus_tokens();
     vocabulary.set_merge_counts(merge_counts);

@@ -1,0 +1,144 @@
+//! Python values to what the core takes.
+
+use bytepair::{DecodeErrors, Specials};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyString};
+
+use crate::error::raise;
+
+/// A text that outlives the GIL: `str` or `bytes`.
+pub(crate) enum Text {
+    Str(PyBackedStr),
+    Bytes(PyBackedBytes),
+}
+
+impl Text {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Str(text) => text.as_bytes(),
+            Self::Bytes(text) => text,
+        }
+    }
+
+    pub(crate) fn is_str(&self) -> bool {
+        matches!(self, Self::Str(_))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Text {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast::<PyString>() {
+            let text = text.to_owned();
+            return PyBackedStr::try_from(text.clone()).map(Self::Str).map_err(|error| lone_surrogate(&text, error));
+        }
+        if let Ok(text) = object.cast::<PyBytes>() {
+            return Ok(Self::Bytes(PyBackedBytes::from(text.to_owned())));
+        }
+        let message = format!("expected str or bytes, not {}", object.get_type().name()?);
+        Err(PyTypeError::new_err(message))
+    }
+}
+
+/// Says where the surrogate is that keeps a `str` from being UTF-8.
+fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
+    let py = text.py();
+    let Ok(start) = error.value(py).getattr("start").and_then(|start| start.extract::<usize>()) else {
+        return error;
+    };
+    raise(
+        "EncodingError",
+        format!(
+            "the text has a lone surrogate at character {start}, which is no Unicode character; repair it, \
+             or pass the bytes that were meant"
+        ),
+    )
+}
+
+/// Which special tokens: `"all"`, or a collection of their names.
+#[derive(Default)]
+pub(crate) enum SpecialNames {
+    #[default]
+    None,
+    All,
+    Only(Vec<String>),
+}
+
+impl SpecialNames {
+    pub(crate) fn as_specials(&self) -> Specials<'_> {
+        match self {
+            Self::None => Specials::None,
+            Self::All => Specials::All,
+            Self::Only(names) => Specials::Only(names),
+        }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for SpecialNames {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(name) = object.cast::<PyString>() {
+            return match name.to_str()? {
+                "all" => Ok(Self::All),
+                name => Err(PyTypeError::new_err(format!(
+                    "expected \"all\" or a collection of special tokens, not the string {name:?}"
+                ))),
+            };
+        }
+        let names = object.try_iter()?.map(|name| name?.extract()).collect::<PyResult<Vec<String>>>()?;
+        Ok(if names.is_empty() { Self::None } else { Self::Only(names) })
+    }
+}
+
+/// Ids: a `uint32` array, or any iterable of integers.
+pub(crate) struct Ids(pub(crate) Vec<u32>);
+
+impl<'py> FromPyObject<'_, 'py> for Ids {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
+            return Ok(Self(array.as_array().to_vec()));
+        }
+        object.try_iter()?.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
+    }
+}
+
+/// One id. What is an integer but no 32-bit id is an unknown token.
+pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let index = item.py().import("operator")?.getattr("index");
+    match item.extract::<u32>() {
+        Ok(id) => Ok(id),
+        Err(_) => {
+            let number = index?.call1((item,))?;
+            Err(raise("UnknownTokenError", format!("no token has the id {number}")))
+        }
+    }
+}
+
+/// `"replace"`, `"strict"` or `"ignore"`.
+pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
+    match name {
+        "replace" => Ok(DecodeErrors::Replace),
+        "strict" => Ok(DecodeErrors::Strict),
+        "ignore" => Ok(DecodeErrors::Ignore),
+        _ => {
+            let message = format!("errors must be \"replace\", \"strict\" or \"ignore\", not {name:?}");
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
+/// The number of threads asked for, or that of the processors at hand.
+pub(crate) fn n_threads(wanted: Option<usize>) -> PyResult<usize> {
+    match wanted {
+        Some(0) => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
+        Some(n_threads) => Ok(n_threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+    }
+}

@@ -1,0 +1,48 @@
+//! Errors of the core as exceptions of `bytepair.errors`.
+
+use bytepair::{Error, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// The exception for an error of the core.
+pub(crate) fn to_python(error: &Error) -> PyErr {
+    raise(class_name(error.kind()), error.to_string())
+}
+
+/// The same, with the name of the file that was being read.
+pub(crate) fn in_file(path: &str, error: &Error) -> PyErr {
+    match error.kind() {
+        ErrorKind::Read(reason) => raise("FileError", format!("{path}: {reason}")),
+        ErrorKind::Interrupted => to_python(error),
+        kind => raise(class_name(kind), format!("{path}: {error}")),
+    }
+}
+
+/// An exception of one of the classes of `bytepair.errors`.
+pub(crate) fn raise(class_name: &str, message: String) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("bytepair.errors").and_then(|module| module.getattr(class_name));
+        match class.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
+            Ok(class) => PyErr::from_type(class, message),
+            Err(error) => error,
+        }
+    })
+}
+
+fn class_name(kind: &ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Pattern { .. } | ErrorKind::StepLimit { .. } => "PatternError",
+        ErrorKind::NotUtf8 { .. } | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
+        ErrorKind::UnknownUnit { .. } | ErrorKind::UnknownId { .. } => "UnknownTokenError",
+        ErrorKind::DisallowedSpecial { .. } | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
+        ErrorKind::VocabularyTooSmall { .. }
+        | ErrorKind::EmptyCorpus
+        | ErrorKind::Count { .. }
+        | ErrorKind::CorpusTooLarge { .. }
+        | ErrorKind::FirstUnknown => "TrainingError",
+        ErrorKind::Format { .. } | ErrorKind::Inexpressible { .. } => "FormatError",
+        ErrorKind::Read(_) => "FileError",
+        ErrorKind::InBatch { error, .. } => class_name(error.kind()),
+        _ => "TokenizerError",
+    }
+}

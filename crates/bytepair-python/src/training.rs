@@ -1,0 +1,405 @@
+//! Dialects and training: `Dialect`, and `Corpus`, which counts pieces and then learns merges.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
+use bytepair::{ByteIds, CorpusCounter, EndMark, EndMarkKind, Error, ErrorKind, First, NormalizeStep, PieceCounts};
+use bytepair::{Stop, Target, Ties, TrainOptions, Unit, UnicodeForm, Units};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{Text, n_threads};
+use crate::error::{in_file, raise, to_python};
+use crate::tokenizer::CoreTokenizer;
+
+/// The shortest time between two calls of a progress function.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The parts of a tokenizer that are chosen before training.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Dialect(bytepair::Dialect);
+
+#[pymethods]
+impl Dialect {
+    #[new]
+    #[pyo3(signature = (name, **changes))]
+    fn new(name: &str, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut dialect = bytepair::Dialect::named(name).ok_or_else(|| {
+            let names: Vec<_> = bytepair::Dialect::names().collect();
+            raise("TokenizerError", format!("unknown dialect {name:?}; known are {}", names.join(", ")))
+        })?;
+        for (name, value) in changes.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
+            change(&mut dialect, &name.extract::<String>()?, &value)?;
+        }
+        Ok(Self(dialect))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Sets one part of a dialect.
+fn change(dialect: &mut bytepair::Dialect, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match name {
+        "unit" => set_unit(&mut dialect.units, &value.extract::<String>()?)?,
+        "byte_ids" => dialect.units.unit = Unit::Byte(byte_ids(&value.extract::<String>()?)?),
+        "pattern" => dialect.split = stages(value)?,
+        "unmatched" => {
+            let unmatched = unmatched(&value.extract::<String>()?)?;
+            dialect.split.iter_mut().for_each(|stage| stage.unmatched = unmatched);
+        }
+        "normalize" => dialect.normalize = steps(value)?,
+        "lowercase" => set_lowercase(dialect, value)?,
+        "end_mark" => {
+            let kind = dialect.units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
+            let text = value.extract::<String>()?;
+            dialect.units.end_mark = (!text.is_empty()).then_some(EndMark { text, kind });
+        }
+        "end_mark_kind" => {
+            let kind = end_mark_kind(&value.extract::<String>()?)?;
+            if let Some(mark) = &mut dialect.units.end_mark {
+                mark.kind = kind;
+            }
+        }
+        "continuing_prefix" => dialect.units.continuing_prefix = Some(value.extract()?),
+        "unknown_token" => dialect.units.unknown = Some(value.extract()?),
+        "fuse_unknown" => dialect.units.fuse_unknown = value.extract()?,
+        "byte_fallback" => dialect.units.byte_fallback = value.extract()?,
+        "ties" => dialect.ties = ties(&value.extract::<String>()?)?,
+        "min_count" => dialect.min_count = value.extract()?,
+        _ => return Err(raise("TokenizerError", format!("a dialect has no part {name:?}"))),
+    }
+    Ok(())
+}
+
+fn set_unit(units: &mut Units, name: &str) -> PyResult<()> {
+    units.unit = match (name, units.unit) {
+        ("character", _) => Unit::Character,
+        ("byte", Unit::Character) => Unit::Byte(ByteIds::Printable),
+        ("byte", unit) => unit,
+        _ => return Err(choice("unit", name, &["byte", "character"])),
+    };
+    Ok(())
+}
+
+/// `True` and `"always"`: in training and encoding; `"training"`: there alone; `False`: never.
+fn set_lowercase(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let when = match value.extract::<bool>() {
+        Ok(true) => "always".to_owned(),
+        Ok(false) => "never".to_owned(),
+        Err(_) => value.extract::<String>()?,
+    };
+    dialect.normalize.retain(|step| *step != NormalizeStep::Lowercase);
+    let rest = dialect.normalize.clone();
+    let lowered = || std::iter::once(NormalizeStep::Lowercase).chain(rest.clone()).collect();
+    (dialect.normalize, dialect.normalize_training) = match when.as_str() {
+        "always" => (lowered(), None),
+        "training" => (rest.clone(), Some(lowered())),
+        "never" => (rest.clone(), None),
+        other => return Err(choice("lowercase", other, &["always", "training", "never"])),
+    };
+    Ok(())
+}
+
+/// A pattern, the name of one, or a list of either: one stage each.
+fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
+    let sources = match value.extract::<String>() {
+        Ok(source) if source.is_empty() => Vec::new(),
+        Ok(source) => vec![source],
+        Err(_) => value.extract::<Vec<String>>()?,
+    };
+    let stages = sources.into_iter().flat_map(|source| {
+        let own = |source| {
+            let pattern = Pattern { source, flavour: Flavour::Oniguruma };
+            vec![Stage { pattern, unmatched: Unmatched::Keep }]
+        };
+        bytepair::split::named(&source).unwrap_or_else(|| own(source))
+    });
+    Ok(stages.collect())
+}
+
+/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `("replace", from, to)`, `("prepend", text)`.
+fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
+    if let Ok(name) = value.extract::<String>() {
+        return Ok(vec![step(&[name])?]);
+    }
+    value.try_iter()?.map(|item| step(&words(&item?)?)).collect()
+}
+
+fn words(item: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    item.extract::<String>().map(|name| vec![name]).or_else(|_| item.extract())
+}
+
+fn step(words: &[String]) -> PyResult<NormalizeStep> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Ok(match words[..] {
+        ["nfc"] => NormalizeStep::Form(UnicodeForm::Nfc),
+        ["nfd"] => NormalizeStep::Form(UnicodeForm::Nfd),
+        ["nfkc"] => NormalizeStep::Form(UnicodeForm::Nfkc),
+        ["nfkd"] => NormalizeStep::Form(UnicodeForm::Nfkd),
+        ["lowercase"] => NormalizeStep::Lowercase,
+        ["replace", from, to] if !from.is_empty() => {
+            NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
+        }
+        ["prepend", text] => NormalizeStep::Prepend { text: text.to_owned(), only_first: false },
+        ["prepend_first", text] => NormalizeStep::Prepend { text: text.to_owned(), only_first: true },
+        _ => {
+            let known = ["nfc", "nfd", "nfkc", "nfkd", "lowercase", "(replace, from, to)", "(prepend, text)"];
+            return Err(choice("normalize", &words.join(", "), &known));
+        }
+    })
+}
+
+fn byte_ids(name: &str) -> PyResult<ByteIds> {
+    match name {
+        "printable" => Ok(ByteIds::Printable),
+        "value" => Ok(ByteIds::Value),
+        _ => Err(choice("byte_ids", name, &["printable", "value"])),
+    }
+}
+
+fn unmatched(name: &str) -> PyResult<Unmatched> {
+    match name {
+        "keep" => Ok(Unmatched::Keep),
+        "drop" => Ok(Unmatched::Drop),
+        _ => Err(choice("unmatched", name, &["keep", "drop"])),
+    }
+}
+
+fn end_mark_kind(name: &str) -> PyResult<EndMarkKind> {
+    match name {
+        "unit" => Ok(EndMarkKind::Unit),
+        "suffix" => Ok(EndMarkKind::Suffix),
+        _ => Err(choice("end_mark_kind", name, &["unit", "suffix"])),
+    }
+}
+
+fn ties(name: &str) -> PyResult<Ties> {
+    match name {
+        "smallest_ids" => Ok(Ties::SmallestIds),
+        "first_seen" => Ok(Ties::FirstSeen),
+        "largest_text" => Ok(Ties::LargestText),
+        _ => Err(choice("ties", name, &["smallest_ids", "first_seen", "largest_text"])),
+    }
+}
+
+fn choice(option: &str, found: &str, known: &[&str]) -> PyErr {
+    raise("TokenizerError", format!("{option} must be one of {}, not {found:?}", known.join(", ")))
+}
+
+/// The names of all dialects.
+#[pyfunction]
+pub(crate) fn dialect_names() -> Vec<&'static str> {
+    bytepair::Dialect::names().collect()
+}
+
+/// The names of all split patterns.
+#[pyfunction]
+pub(crate) fn pattern_names() -> Vec<String> {
+    bytepair::split::names().map(str::to_owned).collect()
+}
+
+/// Piece counts while they are gathered, and what is learned from them.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Corpus {
+    dialect: bytepair::Dialect,
+    special_tokens: Vec<String>,
+    n_separators: usize,
+    counter: Mutex<Option<CorpusCounter>>,
+    /// Pieces that were counted elsewhere.
+    counts: Mutex<PieceCounts>,
+}
+
+#[pymethods]
+impl Corpus {
+    #[new]
+    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None))]
+    fn new(
+        dialect: &Dialect,
+        special_tokens: Vec<String>,
+        separator: Option<String>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let dialect = dialect.0.clone();
+        let n_separators = usize::from(separator.is_some());
+        let boundaries: Vec<_> = special_tokens.iter().cloned().chain(separator).collect();
+        let preparation = dialect.preparation(&boundaries).map_err(|error| to_python(&error))?;
+        let counter = CorpusCounter::new(preparation, n_threads(threads)?).map_err(|error| to_python(&error))?;
+        Ok(Self {
+            dialect,
+            special_tokens,
+            n_separators,
+            counter: Mutex::new(Some(counter)),
+            counts: Mutex::new(PieceCounts::new()),
+        })
+    }
+
+    /// Counts a batch of texts.
+    fn add_texts(&self, py: Python<'_>, texts: Vec<Text>) -> PyResult<()> {
+        py.detach(|| {
+            let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
+            with(&self.counter, |counter| counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&slices)))
+        })
+        .map_err(|error| to_python(&error))
+    }
+
+    /// Counts a file, or standard input for `-`; `progress` is called with the bytes read so far.
+    fn add_file(&self, py: Python<'_>, path: &str, progress: Py<PyAny>) -> PyResult<()> {
+        let reader: Box<dyn Read + Send> = match path {
+            "-" => Box::new(std::io::stdin()),
+            _ => Box::new(File::open(path).map_err(|error| in_file(path, &error.into()))?),
+        };
+        let mut reporter = Reporter::new(progress);
+        let result = py.detach(|| {
+            with(&self.counter, |counter| match counter {
+                Some(counter) => counter.count_reader(reader, |n_bytes| reporter.report(|| (n_bytes,))),
+                None => Ok(()),
+            })
+        });
+        result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(path, &error)))
+    }
+
+    /// Adds pieces that were counted elsewhere, in the order in which they first occur.
+    fn add_counts(&self, pieces: Vec<(Text, i64)>) -> PyResult<()> {
+        let result = with(&self.counts, |counts| {
+            let n_before = counts.len() as u64;
+            (n_before..).zip(&pieces).try_for_each(|(offset, (piece, count))| {
+                counts.add(piece.bytes(), *count, Some(First { source: 0, offset }))
+            })
+        });
+        result.map_err(|error| to_python(&error))
+    }
+
+    /// Learns merges from all that was added; `progress` is called with merges done, tokens added, the
+    /// most tokens to add, characters and tokens of the corpus. Gives the tokenizer and a report.
+    #[pyo3(signature = (*, vocab_size, merges, progress))]
+    fn train<'py>(
+        &self,
+        py: Python<'py>,
+        vocab_size: Option<usize>,
+        merges: Option<usize>,
+        progress: Py<PyAny>,
+    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>)> {
+        let options = TrainOptions {
+            target: match (vocab_size, merges) {
+                (Some(size), None) => Target::VocabSize(size),
+                (None, Some(n_merges)) => Target::Merges(n_merges),
+                _ => return Err(raise("TokenizerError", "give either vocab_size or merges".to_owned())),
+            },
+            min_count: self.dialect.min_count,
+            ties: self.dialect.ties,
+            special_tokens: self.special_tokens.clone(),
+        };
+        let mut reporter = Reporter::new(progress);
+        let result = py.detach(|| self.learn(&options, &mut reporter));
+        let (tokenizer, report) =
+            result.map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
+        Ok((CoreTokenizer(Arc::new(tokenizer)), report.into_dict(py)?))
+    }
+}
+
+/// What is known after training.
+struct Report {
+    corpus: bytepair::CorpusReport,
+    n_separators: usize,
+    special_tokens: Vec<String>,
+    n_pieces: usize,
+    n_characters: i64,
+    n_tokens: i64,
+    n_merges: usize,
+    stop: Stop,
+}
+
+impl Corpus {
+    fn learn(&self, options: &TrainOptions, reporter: &mut Reporter) -> bytepair::Result<(bytepair::Tokenizer, Report)> {
+        let (mut counts, corpus) = match with(&self.counter, Option::take) {
+            Some(counter) => counter.finish()?,
+            None => (PieceCounts::new(), bytepair::CorpusReport::default()),
+        };
+        with(&self.counts, |added| counts.merge(added))?;
+        let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
+            reporter.report(|| {
+                let most = i64::try_from(progress.max_new_tokens).unwrap_or(-1);
+                (progress.n_merges, progress.n_new_tokens, most, progress.n_corpus_characters, progress.n_corpus_tokens)
+            })
+        })?;
+        let report = Report {
+            corpus,
+            n_separators: self.n_separators,
+            special_tokens: self.special_tokens.clone(),
+            n_pieces: counts.len(),
+            n_characters: trained.n_corpus_characters,
+            n_tokens: trained.n_corpus_tokens,
+            n_merges: trained.vocabulary.merges().len(),
+            stop: trained.stop,
+        };
+        Ok((self.dialect.tokenizer(trained, options)?, report))
+    }
+}
+
+impl Report {
+    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let report = PyDict::new(py);
+        report.set_item("texts", self.corpus.n_texts)?;
+        report.set_item("bytes", self.corpus.n_bytes)?;
+        report.set_item("distinct_pieces", self.n_pieces)?;
+        report.set_item("characters", self.n_characters)?;
+        report.set_item("tokens", self.n_tokens)?;
+        report.set_item("merges", self.n_merges)?;
+        let stop = match self.stop {
+            Stop::Target => None,
+            Stop::MinCount(count) => Some(count),
+        };
+        report.set_item("best_count_at_stop", stop)?;
+        let specials = PyDict::new(py);
+        let n_special = self.corpus.n_special.len().saturating_sub(self.n_separators);
+        for (name, count) in self.special_tokens.iter().zip(&self.corpus.n_special).take(n_special) {
+            specials.set_item(name, count)?;
+        }
+        report.set_item("special_tokens", specials)?;
+        Ok(report)
+    }
+}
+
+/// Calls a progress function now and then, and looks whether the user wants to stop.
+struct Reporter {
+    progress: Py<PyAny>,
+    last: Option<Instant>,
+    /// What the progress function, or Ctrl-C, raised.
+    failure: Option<PyErr>,
+}
+
+impl Reporter {
+    fn new(progress: Py<PyAny>) -> Self {
+        Self { progress, last: None, failure: None }
+    }
+
+    fn report<A>(&mut self, arguments: impl FnOnce() -> A) -> bytepair::Result<()>
+    where
+        A: for<'py> IntoPyObject<'py> + for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        if self.last.is_some_and(|last| last.elapsed() < PROGRESS_INTERVAL) {
+            return Ok(());
+        }
+        self.last = Some(Instant::now());
+        let called = Python::attach(|py| {
+            py.check_signals()?;
+            if self.progress.is_none(py) {
+                return Ok(());
+            }
+            self.progress.call1(py, arguments()).map(drop)
+        });
+        called.map_err(|failure| {
+            self.failure = Some(failure);
+            Error::from(ErrorKind::Interrupted)
+        })
+    }
+}
+
+fn with<T, R>(mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
+    work(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}

@@ -1,0 +1,183 @@
+//! Dialects: every kind of byte-pair encoding is a choice of the same parts.
+//!
+//! A [`Dialect`] says all that must be known before training: how text is normalized and split, what
+//! its units are, which pair goes first. The named ones are starting points; each field can be set. What
+//! is trained in a dialect becomes a tokenizer by [`Dialect::tokenizer`].
+
+use std::sync::Arc;
+
+use crate::added::AddedToken;
+use crate::count::Preparation;
+use crate::decode::DecodeRules;
+use crate::error::Result;
+use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
+use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::tokenizer::{Parts, Template, Tokenizer};
+use crate::train::{Ties, TrainOptions, Trained};
+use crate::unicode::UnicodeTables;
+use crate::units::{ByteIds, EndMark, EndMarkKind, Units};
+
+/// The parts of a tokenizer that are chosen before training.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Dialect {
+    /// Changes of the text, in training and in encoding.
+    pub normalize: Vec<NormalizeStep>,
+    /// Changes of the text in training, where they are others.
+    pub normalize_training: Option<Vec<NormalizeStep>>,
+    /// How text is cut into pieces.
+    pub split: Vec<Stage>,
+    /// What a piece is made of.
+    pub units: Units,
+    /// Which of several pairs of equal count is merged first.
+    pub ties: Ties,
+    /// A pair that occurs less often is not merged.
+    pub min_count: i64,
+    /// What is undone when ids become text.
+    pub decode: DecodeRules,
+}
+
+/// Names of dialects whose pattern has another name, with that name.
+const MODEL_PATTERNS: [(&str, &str); 7] = [
+    ("gpt2", "gpt2"),
+    ("gpt4", "cl100k"),
+    ("gpt4o", "o200k"),
+    ("llama3", "llama3"),
+    ("qwen", "qwen2"),
+    ("deepseek-v3", "deepseek-v3"),
+    ("tekken", "tekken"),
+];
+
+/// The dialects of papers, courses and older tools.
+const OTHER_NAMES: [&str; 7] = [
+    "letters-digits",
+    "byte-stream",
+    "sennrich",
+    "subword-nmt",
+    "jurafsky-martin",
+    "unknown-token",
+    "sentencepiece",
+];
+
+impl Dialect {
+    /// The dialect of a name, if there is one; see [`Dialect::names`].
+    pub fn named(name: &str) -> Option<Self> {
+        if let Some((_, pattern)) = MODEL_PATTERNS.iter().find(|(dialect, _)| *dialect == name) {
+            return Some(Self::bytes(ByteIds::Printable, split::named(pattern)?));
+        }
+        let words = || split::named("words").unwrap_or_default();
+        Some(match name {
+            "letters-digits" => Self { ties: Ties::FirstSeen, ..Self::bytes(ByteIds::Value, split::named(name)?) },
+            "byte-stream" => {
+                Self { ties: Ties::FirstSeen, min_count: 1, ..Self::bytes(ByteIds::Value, Vec::new()) }
+            }
+            "sennrich" => {
+                Self { ties: Ties::FirstSeen, ..Self::characters(Some(("</w>", EndMarkKind::Unit)), words()) }
+            }
+            "subword-nmt" => Self {
+                ties: Ties::LargestText,
+                ..Self::characters(Some(("</w>", EndMarkKind::Suffix)), split::named("space")?)
+            },
+            "jurafsky-martin" => Self {
+                ties: Ties::FirstSeen,
+                min_count: 1,
+                normalize: vec![NormalizeStep::Lowercase],
+                ..Self::characters(Some(("_", EndMarkKind::Unit)), words())
+            },
+            "unknown-token" => Self::unknown_token(),
+            "sentencepiece" => Self::sentencepiece(),
+            _ => return None,
+        })
+    }
+
+    /// The names of all dialects.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MODEL_PATTERNS.iter().map(|(name, _)| *name).chain(OTHER_NAMES)
+    }
+
+    /// What happens to training text before its pieces are counted.
+    pub fn preparation(&self, special_tokens: &[String]) -> Result<Preparation> {
+        let unicode = UnicodeTables::latest();
+        let steps = self.normalize_training.as_ref().unwrap_or(&self.normalize).clone();
+        Ok(Preparation {
+            splitter: Splitter::new(self.split.clone(), &unicode)?,
+            normalizer: Normalizer::new(steps, unicode),
+            special_tokens: special_tokens.to_vec(),
+            requires_utf8: !self.units.is_bytes(),
+        })
+    }
+
+    /// The tokenizer of what was trained in this dialect.
+    pub fn tokenizer(&self, trained: Trained, options: &TrainOptions) -> Result<Tokenizer> {
+        let unicode = UnicodeTables::latest();
+        let vocabulary = trained.vocabulary;
+        let is_unknown = |name: &&String| self.units.unknown.as_ref() == Some(*name);
+        let names = options.special_tokens.iter().filter(|name| !is_unknown(name));
+        let added = names.filter_map(|name| {
+            let token = crate::Token { kind: crate::TokenKind::Added, bytes: name.as_bytes() };
+            let id = vocabulary.id(token)?;
+            Some(AddedToken { id, content: name.clone(), special: true, normalized: false })
+        });
+        Tokenizer::new(Parts {
+            splitter: Splitter::new(self.split.clone(), &unicode)?,
+            normalizer: Normalizer::new(self.normalize.clone(), unicode),
+            units: self.units.clone(),
+            added: added.collect(),
+            vocabulary: Arc::new(vocabulary),
+            ignore_merges: false,
+            template: Template::default(),
+            decode: self.decode.clone(),
+        })
+    }
+
+    fn bytes(byte_ids: ByteIds, split: Vec<Stage>) -> Self {
+        Self {
+            normalize: Vec::new(),
+            normalize_training: None,
+            split,
+            units: Units::bytes(byte_ids),
+            ties: Ties::SmallestIds,
+            min_count: 2,
+            decode: DecodeRules::default(),
+        }
+    }
+
+    fn characters(end_mark: Option<(&str, EndMarkKind)>, split: Vec<Stage>) -> Self {
+        let end_mark = end_mark.map(|(text, kind)| EndMark { text: text.to_owned(), kind });
+        Self { units: Units { end_mark, ..Units::characters() }, ..Self::bytes(ByteIds::Value, split) }
+    }
+
+    fn unknown_token() -> Self {
+        let split = split::named("word-punctuation").unwrap_or_default();
+        let mut dialect = Self { ties: Ties::FirstSeen, min_count: 1, ..Self::characters(None, split) };
+        dialect.units.unknown = Some("[UNK]".to_owned());
+        dialect
+    }
+
+    fn sentencepiece() -> Self {
+        let space = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        let (from, to) = space(" ", "▁");
+        let pattern = Pattern { source: r"▁?[^\s▁]+|▁|\s".to_owned(), flavour: Flavour::Oniguruma };
+        let stage = Stage { pattern, unmatched: Unmatched::Keep };
+        let mut dialect = Self {
+            normalize: vec![NormalizeStep::Form(UnicodeForm::Nfkc), NormalizeStep::Replace { from, to }],
+            decode: DecodeRules { replacements: vec![space("▁", " ")], n_leading_spaces: 0 },
+            ..Self::characters(None, vec![stage])
+        };
+        dialect.units.byte_fallback = true;
+        dialect
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_dialect_whose_pattern_compiles() {
+        for name in Dialect::names() {
+            let dialect = Dialect::named(name).unwrap();
+            dialect.preparation(&[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        assert!(Dialect::named("gpt5").is_none());
+    }
+}
