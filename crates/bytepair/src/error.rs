@@ -57,7 +57,11 @@ impl fmt::Display for Error {
         match self.kind() {
             ErrorKind::Pattern { pattern, offset, problem } => {
                 let column = pattern.get(..*offset).map_or(0, |before| before.chars().count());
-                write!(formatter, "pattern error at character {column}: {problem}\n  {pattern}\n  {:column$}^", "")
+                write!(
+                    formatter,
+                    "pattern error at character {column}: {problem}\n  {pattern}\n  {:column$}^",
+                    ""
+                )
             }
             ErrorKind::StepLimit { pattern, offset, limit } => write!(
                 formatter,

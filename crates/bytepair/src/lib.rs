@@ -2,5 +2,6 @@
 
 mod error;
 pub mod split;
+pub mod unicode;
 
 pub use error::{Error, ErrorKind, Result};
