@@ -114,7 +114,7 @@ fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
     };
     let stages = sources.into_iter().flat_map(|source| {
         let own = |source| {
-            let pattern = Pattern { source, flavour: Flavour::Oniguruma };
+            let pattern = Pattern { source, flavour: Flavour::Rust };
             vec![Stage { pattern, unmatched: Unmatched::Keep }]
         };
         bytepair::split::named(&source).unwrap_or_else(|| own(source))

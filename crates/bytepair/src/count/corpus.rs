@@ -317,6 +317,7 @@ fn run(tables: &mut [CountTable], splitter: &Splitter, jobs: &[Job<'_>]) -> Resu
         while let Some(job) = jobs.get(next_job.fetch_add(1, Ordering::Relaxed)) {
             splitter.for_each_piece(job.text, |piece| {
                 table.add(job.text, piece.start, piece.end, job.position + piece.start as u64);
+                Ok(())
             })?;
         }
         Ok(())

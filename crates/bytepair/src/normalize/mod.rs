@@ -49,7 +49,7 @@ pub enum UnicodeForm {
 }
 
 /// Steps that a segment goes through before it is split.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Normalizer {
     steps: Vec<NormalizeStep>,
     unicode: UnicodeTables,

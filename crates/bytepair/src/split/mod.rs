@@ -1,1 +1,346 @@
-//! Text to pieces.
+//! Text to pieces: the cuts that no merge ever crosses.
+//!
+//! A [`Splitter`] is a row of [`Stage`]s. The first splits the text with its pattern, each later one
+//! splits every piece of the one before on its own. A pattern that looks at most one symbol ahead runs
+//! as an automaton over character classes ([`automaton`]), any other is tried step by step
+//! ([`backtrack`]). A splitter never changes text, and knows nothing of tokens.
+//!
+//! Bytes that are not UTF-8 are legal: each is one symbol of no class, matched by negated classes and
+//! the dot alone.
+//!
+//! Cost: a few CPU cycles per byte, memory of a few bits per byte of a block of about 32 KiB (or of the
+//! longest piece of the first stage), whatever the length of the text.
+
+mod alphabet;
+mod automaton;
+mod backtrack;
+mod bits;
+mod boundaries;
+mod named;
+mod parser;
+mod program;
+mod scan;
+mod symbol;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use self::boundaries::{Boundaries, Pieces};
+pub use self::named::{named, names};
+
+use self::alphabet::{Alphabet, Mask};
+use self::automaton::Automaton;
+use self::backtrack::Backtracker;
+use self::program::Target;
+use self::scan::{Engine, Task};
+use crate::error::{Error, ErrorKind, Result};
+use crate::unicode::UnicodeTables;
+
+/// How far [`Splitter::safe_cut`] searches, in bytes.
+const SAFE_CUT_SEARCH: usize = 64 * 1024;
+
+/// The engine whose reading of a pattern is meant; patterns mean different things to different engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flavour {
+    /// fancy-regex over regex-syntax, as tiktoken uses it.
+    Rust,
+    /// Oniguruma, as Hugging Face tokenizers uses it.
+    Oniguruma,
+}
+
+/// What becomes of a maximal run of characters that the pattern does not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unmatched {
+    /// It is one piece.
+    Keep,
+    /// It is left out.
+    Drop,
+}
+
+/// A regular expression and the flavour it is written in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// The regular expression.
+    pub source: String,
+    /// Who reads it so.
+    pub flavour: Flavour,
+}
+
+/// One step of a splitter: its matches are pieces.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stage {
+    /// What a piece looks like.
+    pub pattern: Pattern,
+    /// What becomes of the rest.
+    pub unmatched: Unmatched,
+}
+
+/// A part of a text between added tokens: what normalizers and splitters receive.
+///
+/// Rules about the start of a text (a space put before it) ask whether the segment is the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment<'t> {
+    /// The bytes, UTF-8 or not.
+    pub text: &'t [u8],
+    /// Whether nothing stands before it in the whole text.
+    pub is_first: bool,
+    /// Whether nothing stands after it in the whole text.
+    pub is_last: bool,
+}
+
+/// Compiled stages; immutable and cheap to clone.
+///
+/// ```
+/// use bytepair::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+/// use bytepair::unicode::UnicodeTables;
+///
+/// let pattern = Pattern { source: r"\w+".to_owned(), flavour: Flavour::Rust };
+/// let stage = Stage { pattern, unmatched: Unmatched::Drop };
+/// let splitter = Splitter::new(vec![stage], &UnicodeTables::latest())?;
+/// assert_eq!(splitter.pieces(b"one, two")?, [b"one", b"two"]);
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Splitter {
+    compiled: Arc<Compiled>,
+}
+
+struct Compiled {
+    stages: Vec<Stage>,
+    engines: Vec<Engine>,
+}
+
+impl Splitter {
+    /// Compiles the stages with the character classes of one version of Unicode.
+    ///
+    /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
+    pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
+        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, &Target::BEST_FIRST))
+    }
+
+    /// The same splitter with the naive engine for every stage.
+    #[cfg(test)]
+    fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
+        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, &[Target::Backtracker]))
+    }
+
+    fn with_engines(
+        stages: Vec<Stage>,
+        compile: impl Fn(&Stage) -> Result<Engine>,
+    ) -> Result<Self> {
+        let engines = stages.iter().map(compile).collect::<Result<_>>()?;
+        Ok(Self { compiled: Arc::new(Compiled { stages, engines }) })
+    }
+
+    /// The splitter without a stage: the whole text is one piece.
+    pub fn whole() -> Self {
+        Self { compiled: Arc::new(Compiled { stages: Vec::new(), engines: Vec::new() }) }
+    }
+
+    /// The stages it was made of.
+    pub fn stages(&self) -> &[Stage] {
+        &self.compiled.stages
+    }
+
+    /// Splits `text` from `from`, which is 0 or where an earlier call stopped, until at least the block
+    /// length of `boundaries` is covered or the text ends; returns where it stopped.
+    ///
+    /// A match that needs too many steps is [`ErrorKind::StepLimit`] with its place in the text.
+    pub fn split_block(
+        &self,
+        text: &[u8],
+        from: usize,
+        boundaries: &mut Boundaries,
+    ) -> Result<usize> {
+        boundaries.begin(from);
+        let Some(first) = self.compiled.engines.first() else {
+            boundaries.mark_whole(text.len());
+            return Ok(text.len());
+        };
+        if from >= text.len() {
+            return Ok(text.len());
+        }
+        let limit = from.saturating_add(boundaries.block_len()).min(text.len());
+        let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
+        let end = self.scan(0, first, task, boundaries, 0)?;
+        boundaries.finish_stage(end, self.compiled.stages[0].unmatched);
+        for (index, engine) in self.compiled.engines.iter().enumerate().skip(1) {
+            self.split_pieces(index, engine, text, boundaries)?;
+        }
+        Ok(end)
+    }
+
+    /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out. An error of
+    /// `visit` ends the visit.
+    pub fn for_each_piece(&self, text: &[u8], mut visit: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+        let mut boundaries = Boundaries::default();
+        let mut from = 0;
+        while from < text.len() {
+            from = self.split_block(text, from, &mut boundaries)?;
+            boundaries.pieces().try_for_each(&mut visit)?;
+        }
+        Ok(())
+    }
+
+    /// All pieces in order; dropped ones are left out.
+    pub fn pieces<'t>(&self, text: &'t [u8]) -> Result<Vec<&'t [u8]>> {
+        let mut pieces = Vec::new();
+        self.for_each_piece(text, |range| {
+            pieces.push(&text[range]);
+            Ok(())
+        })?;
+        Ok(pieces)
+    }
+
+    /// The first place at or after `near` where cutting the text in two changes no piece, the end of the
+    /// text included; `None` if there is none within 64 KiB, or none can be proven.
+    ///
+    /// Only neighbouring characters are looked at: places that the pattern makes safe whatever stands
+    /// around them. A pattern for the backtracker has none, nor has a splitter without a stage.
+    pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
+        let Some(Engine::Automaton(automaton)) = self.compiled.engines.first() else { return None };
+        if near == 0 || near >= text.len() {
+            return Some(near.min(text.len()));
+        }
+        let mut offset = symbol::boundary_at_or_after(text, near.saturating_sub(4));
+        let mut before = None;
+        while offset < text.len() && offset <= near.saturating_add(SAFE_CUT_SEARCH) {
+            let (class, length) = automaton.class_at(text, offset);
+            let is_safe = before.is_some_and(|before| automaton.is_safe_cut(before, class));
+            if is_safe && offset >= near {
+                return Some(offset);
+            }
+            before = Some(class);
+            offset += length;
+        }
+        (offset >= text.len()).then_some(text.len())
+    }
+
+    /// Whether it is proven that no text has an unmatched character.
+    pub fn covers_everything(&self) -> bool {
+        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(automaton) if automaton.covers_everything());
+        self.compiled.engines.iter().all(covers)
+    }
+
+    /// One line per stage: the engine and the size of its tables.
+    pub fn explain(&self) -> Vec<String> {
+        let stages = self.compiled.stages.iter().zip(&self.compiled.engines);
+        stages.map(|(stage, engine)| explain_stage(stage, engine)).collect()
+    }
+
+    fn split_pieces(
+        &self,
+        index: usize,
+        engine: &Engine,
+        text: &[u8],
+        boundaries: &mut Boundaries,
+    ) -> Result<()> {
+        let mut next = boundaries.piece_from(boundaries.block_start());
+        while let Some(piece) = next {
+            if !boundaries.is_dropped(piece.start) {
+                let task = Task {
+                    text: &text[piece.clone()],
+                    from: 0,
+                    limit: piece.len(),
+                    shift: piece.start - boundaries.block_start(),
+                };
+                self.scan(index, engine, task, boundaries, piece.start)?;
+            }
+            next = boundaries.piece_from(piece.end);
+        }
+        boundaries.finish_stage(boundaries.block_end(), self.compiled.stages[index].unmatched);
+        Ok(())
+    }
+
+    /// Runs one engine; `text_start` is where the text of the task begins in the whole text.
+    fn scan(
+        &self,
+        index: usize,
+        engine: &Engine,
+        task: Task<'_>,
+        boundaries: &mut Boundaries,
+        text_start: usize,
+    ) -> Result<usize> {
+        engine.scan(task, boundaries.marked()).map_err(|gave_up| {
+            let pattern = self.compiled.stages[index].pattern.source.clone();
+            let offset = text_start + gave_up.offset;
+            ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()
+        })
+    }
+}
+
+impl std::fmt::Debug for Splitter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Splitter").field("stages", &self.compiled.stages).finish()
+    }
+}
+
+impl PartialEq for Splitter {
+    fn eq(&self, other: &Self) -> bool {
+        self.stages() == other.stages()
+    }
+}
+
+impl Eq for Splitter {}
+
+/// The first of the engines that can be built.
+fn compile(pattern: &Pattern, unicode: &UnicodeTables, targets: &[Target]) -> Result<Engine> {
+    let parsed = parser::parse(&pattern.source, pattern.flavour, unicode)?;
+    let has_word_boundary = program::has_word_boundary(&parsed.root);
+    let mut sets = Vec::new();
+    program::sets_of(&parsed.root, &mut sets);
+    sets.extend(has_word_boundary.then(|| parsed.word.clone()));
+    let alphabet = Alphabet::new(&sets)
+        .ok_or_else(|| too_large(pattern, "more than 254 kinds of characters"))?;
+    let word = if has_word_boundary { alphabet.mask(&parsed.word) } else { Mask::default() };
+    let engines = targets.iter().map(|&target| {
+        let program = program::compile(&parsed.root, &alphabet, target)?;
+        match target {
+            Target::Automaton => Automaton::new(&program, alphabet.clone()).map(Engine::Automaton),
+            Target::Backtracker => {
+                Some(Engine::Backtracker(Backtracker::new(program, alphabet.clone(), word)))
+            }
+        }
+    });
+    let too_long =
+        || too_large(pattern, "more than 20,000 instructions when repeats are written out");
+    engines.flatten().next().ok_or_else(too_long)
+}
+
+fn too_large(pattern: &Pattern, problem: &str) -> Error {
+    ErrorKind::Pattern {
+        pattern: pattern.source.clone(),
+        offset: 0,
+        problem: format!("the pattern is too large: {problem}"),
+    }
+    .into()
+}
+
+fn explain_stage(stage: &Stage, engine: &Engine) -> String {
+    let unmatched = match stage.unmatched {
+        Unmatched::Keep => "kept",
+        Unmatched::Drop => "dropped",
+    };
+    match engine {
+        Engine::Automaton(automaton) => {
+            let rest = if automaton.covers_everything() {
+                "matches everything".to_owned()
+            } else {
+                format!("the rest is {unmatched}")
+            };
+            format!(
+                "automaton, {} states, {} character classes, {rest}",
+                automaton.n_states(),
+                automaton.n_classes()
+            )
+        }
+        Engine::Backtracker(backtracker) => format!(
+            "backtracker, {} character classes, at most {} steps per match, the rest is {unmatched}",
+            backtracker.n_classes(),
+            backtrack::STEP_LIMIT
+        ),
+    }
+}

@@ -1,0 +1,424 @@
+//! Patterns that look at most one symbol ahead, as a deterministic automaton over symbol classes.
+//!
+//! A state is a list of program places in order of preference, *before* what can be reached without
+//! taking a symbol. So the step on a symbol knows that symbol while it follows forks and conditions:
+//! every condition on the next symbol is decided, the end of the text is one more symbol, and a step
+//! says two things: whether a match ends before the symbol, and which state comes after it. When the
+//! match is reached, the places after it in the list are dropped: they are less preferred. A later
+//! match is then always of a more preferred place, so the last match seen is the leftmost-first one.
+//! A repeat of what cannot be empty visits each place once per step, as a backtracker would find it.
+//!
+//! Two tables come of it. The exact one drives a single attempt. The running one goes on by itself:
+//! where an attempt ends with its match exactly before the symbol, it enters the state after that
+//! symbol of a new attempt and marks a start; it stops only where a match ended earlier or there is
+//! none. It needs no branch per piece, which is where the time would go.
+//!
+//! Left out: minimization. Cost: one dependent look-up per character; tables of states x classes
+//! numbers, a few KB for real patterns.
+
+use std::collections::BTreeMap;
+
+use super::alphabet::{Alphabet, Mask};
+use super::bits::Bits;
+use super::program::{Instruction, Place, Program};
+
+/// Above this the backtracker takes over.
+const MAX_STATES: usize = 10_000;
+
+/// The most places visited while building.
+const MAX_WORK: usize = 20_000_000;
+
+/// Flags of the exact table: a match ends before the symbol.
+const MATCHED: u32 = 1 << 31;
+
+/// Flags of the running table: a piece starts at the symbol.
+const START: u32 = 1 << 31;
+/// That piece matches nothing.
+const UNMATCHED: u32 = 1 << 30;
+/// The attempt ends, its match does not end exactly here.
+const STOP: u32 = 1 << 29;
+
+const STATE: u32 = STOP - 1;
+
+/// In the exact table no attempt goes on from here; in the running table an attempt begins here.
+const DEAD: u32 = 0;
+
+/// Where the running automaton stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State(u32);
+
+impl State {
+    /// Between two pieces.
+    pub(super) const BOUNDARY: Self = Self(0);
+    /// For engines without states: inside a run that matches nothing.
+    pub(super) const UNMATCHED: Self = Self(u32::MAX);
+}
+
+pub(super) struct Automaton {
+    alphabet: Alphabet,
+    /// Numbers per row, the end of the text the last.
+    stride: usize,
+    start: u32,
+    exact: Vec<u32>,
+    running: Vec<u32>,
+    /// In the running table: inside a run that matches nothing.
+    unmatched: u32,
+    /// For each class, the classes before which a cut changes nothing.
+    safe: Vec<Mask>,
+    covers_everything: bool,
+}
+
+/// One attempt: where its match ends, if it has one that is not empty, and how far it read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Attempt {
+    pub(super) end: Option<usize>,
+    pub(super) reach: usize,
+}
+
+impl Automaton {
+    /// `None` if it would be too large.
+    pub(super) fn new(program: &Program, alphabet: Alphabet) -> Option<Self> {
+        let stride = alphabet.n_classes() + 1;
+        let exact = Builder::new(program, stride).build()?;
+        let mut automaton = Self {
+            stride,
+            start: u32::try_from(stride).ok()?,
+            unmatched: u32::try_from(exact.len()).ok()?,
+            running: Vec::new(),
+            safe: Vec::new(),
+            covers_everything: false,
+            exact,
+            alphabet,
+        };
+        automaton.running = automaton.running_table();
+        automaton.safe = automaton.safe_cuts();
+        automaton.covers_everything = automaton.proves_cover();
+        Some(automaton)
+    }
+
+    pub(super) fn n_states(&self) -> usize {
+        self.exact.len() / self.stride - 1
+    }
+
+    pub(super) fn n_classes(&self) -> usize {
+        self.alphabet.n_classes()
+    }
+
+    /// Whether every text is covered by matches.
+    pub(super) fn covers_everything(&self) -> bool {
+        self.covers_everything
+    }
+
+    /// Whether a cut between these two neighbours changes no piece of any text.
+    pub(super) fn is_safe_cut(&self, before: u8, after: u8) -> bool {
+        self.safe[usize::from(before)].contains(after)
+    }
+
+    pub(super) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
+        self.alphabet.class_at(text, offset)
+    }
+
+    /// The state inside a run that matches nothing.
+    pub(super) fn unmatched_state(&self) -> State {
+        State(self.unmatched)
+    }
+
+    /// One attempt at `from`. `visit` is told every state and place before its step, `on_match` that the
+    /// step saw a match; it stops early where `visit` says so.
+    #[inline]
+    pub(super) fn attempt(&self, text: &[u8], from: usize, visitor: &mut impl Visitor) -> Attempt {
+        let mut state = self.start;
+        let mut offset = from;
+        let mut end = None;
+        while state != DEAD && visitor.goes_on(offset, state) {
+            let (symbol, length) = self.symbol_at(text, offset);
+            let entry = self.exact[state as usize + usize::from(symbol)];
+            if entry & MATCHED != 0 {
+                end = Some(offset);
+                visitor.matched();
+            }
+            state = entry & STATE;
+            offset += length;
+        }
+        Attempt { end: end.filter(|&end| end > from), reach: offset.min(text.len()) }
+    }
+
+    #[inline]
+    fn symbol_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
+        if offset < text.len() {
+            self.alphabet.class_at(text, offset)
+        } else {
+            (self.alphabet.end(), 1)
+        }
+    }
+
+    /// Whether the piece in progress ends well at the end of the text.
+    pub(super) fn ends_here(&self, state: State) -> bool {
+        self.running[state.0 as usize + usize::from(self.alphabet.end())] & STOP == 0
+    }
+
+    /// Marks the starts of pieces in `text[offset..limit]` at `offset + shift`; stops at the first symbol
+    /// that starts at or after `limit`, or whose step needs a look back. Returns where, the state before
+    /// it, and whether it is the latter. The sets have room up to `limit + shift`.
+    #[inline(never)]
+    pub(super) fn run(
+        &self,
+        text: &[u8],
+        place: (usize, State),
+        limit: usize,
+        marks: &mut Marks,
+    ) -> (usize, State, bool) {
+        let (mut offset, State(mut state)) = place;
+        while offset < limit {
+            let first_bit = offset.wrapping_add(marks.shift);
+            let word_end = limit.min(offset + (64 - first_bit % 64));
+            let (mut starts, mut unmatched) = (0_u64, 0_u64);
+            let word_start = offset.wrapping_sub(first_bit % 64);
+            let mut is_stopped = false;
+            while offset < word_end {
+                let (class, length) = self.alphabet.class_at(text, offset);
+                let entry = self.running[state as usize + usize::from(class)];
+                if entry & STOP != 0 {
+                    is_stopped = true;
+                    break;
+                }
+                let bit = offset.wrapping_sub(word_start) % 64;
+                starts |= u64::from(entry >> 31) << bit;
+                unmatched |= u64::from(entry >> 30 & 1) << bit;
+                state = entry & STATE;
+                offset += length;
+            }
+            marks.starts.words_mut()[first_bit / 64] |= starts;
+            marks.unmatched.words_mut()[first_bit / 64] |= unmatched;
+            if is_stopped {
+                return (offset, State(state), true);
+            }
+        }
+        (offset, State(state), false)
+    }
+
+    /// The exact table with restarts; its row 0 stands between two pieces, its last row in a run that
+    /// matches nothing.
+    fn running_table(&self) -> Vec<u32> {
+        let mut running = vec![0; self.exact.len() + self.stride];
+        let end = usize::from(self.alphabet.end());
+        for (index, entry) in running.iter_mut().enumerate() {
+            let (row, symbol) = (index / self.stride * self.stride, index % self.stride);
+            *entry =
+                if symbol == end { self.end_entry(row) } else { self.running_entry(row, symbol) };
+        }
+        running
+    }
+
+    fn end_entry(&self, row: usize) -> u32 {
+        let is_between = row == 0 || row == self.unmatched as usize;
+        let is_matched = || self.exact[row + usize::from(self.alphabet.end())] & MATCHED != 0;
+        if is_between || is_matched() { 0 } else { STOP }
+    }
+
+    fn running_entry(&self, row: usize, symbol: usize) -> u32 {
+        let first = self.exact[self.start as usize + symbol] & STATE;
+        if row == self.unmatched as usize && first == DEAD {
+            return self.unmatched;
+        }
+        let restart =
+            if first == DEAD { START | UNMATCHED | self.unmatched } else { START | first };
+        if row == 0 || row == self.unmatched as usize {
+            return restart;
+        }
+        match self.exact[row + symbol] {
+            entry if entry & STATE != DEAD => entry & STATE,
+            entry if entry & MATCHED != 0 => restart,
+            _ => STOP,
+        }
+    }
+
+    /// A cut between classes `a` and `b` is safe if an attempt may start on `a`, and in every state that
+    /// taking `a` leads to, reading `b` or the end of the text ends the attempt with its match exactly
+    /// there. Then whichever attempt takes this `a`, its piece ends between them, with or without the
+    /// text after it; an attempt that dies before taking `a` never read further than `a`; and if no
+    /// earlier piece takes `a`, an attempt starts on it. So a piece starts at `b` in any case, and the
+    /// pieces before and after do not depend on the other side.
+    fn safe_cuts(&self) -> Vec<Mask> {
+        self.alphabet.classes().map(|class| self.safe_after(class)).collect()
+    }
+
+    fn safe_after(&self, before: u8) -> Mask {
+        let mut safe = Mask::default();
+        let end = self.alphabet.end();
+        let states = self.states_after(before);
+        let ends_before = |state: &u32, symbol: u8| {
+            self.exact[*state as usize + usize::from(symbol)] == MATCHED | DEAD
+        };
+        let first = self.exact[self.start as usize + usize::from(before)] & STATE;
+        if first == DEAD || !states.iter().all(|state| ends_before(state, end)) {
+            return safe;
+        }
+        for after in self.alphabet.classes() {
+            if states.iter().all(|state| ends_before(state, after)) {
+                safe.insert(after);
+            }
+        }
+        safe
+    }
+
+    /// Every state that a step on this class leads to. All states of the table can be reached.
+    fn states_after(&self, class: u8) -> Vec<u32> {
+        let rows = self.exact.chunks(self.stride).skip(1);
+        let mut states: Vec<u32> = rows
+            .map(|row| row[usize::from(class)] & STATE)
+            .filter(|&state| state != DEAD)
+            .collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    }
+
+    /// Walks every state that can be reached without a match before it: none may die there.
+    fn proves_cover(&self) -> bool {
+        let mut is_seen = vec![false; self.n_states() + 1];
+        let mut open = Vec::new();
+        for class in self.alphabet.classes() {
+            open.push(self.exact[self.start as usize + usize::from(class)] & STATE);
+        }
+        while let Some(state) = open.pop() {
+            if state == DEAD {
+                return false;
+            }
+            if std::mem::replace(&mut is_seen[state as usize / self.stride], true) {
+                continue;
+            }
+            let row = &self.exact[state as usize..][..self.stride];
+            if row[self.stride - 1] & MATCHED == 0 {
+                return false;
+            }
+            let unmatched = row[..self.stride - 1].iter().filter(|&&entry| entry & MATCHED == 0);
+            open.extend(unmatched.map(|&entry| entry & STATE));
+        }
+        true
+    }
+}
+
+/// Where [`Automaton::run`] writes: the number of a place is its offset plus `shift`, wrapping.
+pub(super) struct Marks<'b> {
+    pub(super) starts: &'b mut Bits,
+    pub(super) unmatched: &'b mut Bits,
+    pub(super) shift: usize,
+}
+
+/// Follows one attempt.
+pub(super) trait Visitor {
+    /// Told before each step; `false` ends the attempt as if it died here.
+    fn goes_on(&mut self, offset: usize, state: u32) -> bool;
+    /// A match was seen in the step that was told last.
+    fn matched(&mut self);
+}
+
+/// Lets every attempt run to its end.
+pub(super) struct Freely;
+
+impl Visitor for Freely {
+    #[inline]
+    fn goes_on(&mut self, _offset: usize, _state: u32) -> bool {
+        true
+    }
+
+    #[inline]
+    fn matched(&mut self) {}
+}
+
+struct Builder<'p> {
+    program: &'p Program,
+    stride: usize,
+    numbers: BTreeMap<Vec<Place>, u32>,
+    lists: Vec<Vec<Place>>,
+    /// The step in which each place was last followed, and last listed.
+    followed: Vec<usize>,
+    listed: Vec<usize>,
+    n_steps: usize,
+    work: usize,
+}
+
+impl<'p> Builder<'p> {
+    fn new(program: &'p Program, stride: usize) -> Self {
+        let n_places = program.instructions.len();
+        Self {
+            program,
+            stride,
+            numbers: BTreeMap::from([(Vec::new(), DEAD)]),
+            lists: vec![Vec::new()],
+            followed: vec![0; n_places],
+            listed: vec![0; n_places],
+            n_steps: 0,
+            work: 0,
+        }
+    }
+
+    fn build(mut self) -> Option<Vec<u32>> {
+        self.number(vec![self.program.start])?;
+        let mut exact = vec![DEAD; self.stride];
+        let mut index = 1;
+        while index < self.lists.len() {
+            let list = self.lists[index].clone();
+            for symbol in 0..self.stride {
+                let (is_matched, next) = self.step(&list, u8::try_from(symbol).ok()?);
+                let is_end = symbol + 1 == self.stride;
+                let next = if is_end { DEAD } else { self.number(next)? };
+                exact.push(next | if is_matched { MATCHED } else { 0 });
+            }
+            index += 1;
+        }
+        Some(exact)
+    }
+
+    fn number(&mut self, list: Vec<Place>) -> Option<u32> {
+        if let Some(&number) = self.numbers.get(&list) {
+            return Some(number);
+        }
+        if self.lists.len() > MAX_STATES || self.work > MAX_WORK {
+            return None;
+        }
+        let number = u32::try_from(self.lists.len() * self.stride).ok()?;
+        self.lists.push(list.clone());
+        self.numbers.insert(list, number);
+        Some(number)
+    }
+
+    /// From a list, with the next symbol known: whether the match is reached, and the list after it.
+    fn step(&mut self, list: &[Place], symbol: u8) -> (bool, Vec<Place>) {
+        self.n_steps += 1;
+        let mut next = Vec::new();
+        let mut stack = Vec::new();
+        for &place in list {
+            stack.push(place);
+            if self.follow(&mut stack, symbol, &mut next) {
+                return (true, next);
+            }
+        }
+        (false, next)
+    }
+
+    /// Empties the stack in order of preference; `true` as soon as the match is reached.
+    fn follow(&mut self, stack: &mut Vec<Place>, symbol: u8, next: &mut Vec<Place>) -> bool {
+        while let Some(place) = stack.pop() {
+            self.work += 1;
+            if std::mem::replace(&mut self.followed[place as usize], self.n_steps) == self.n_steps {
+                continue;
+            }
+            match &self.program.instructions[place as usize] {
+                Instruction::Match => return true,
+                Instruction::Take(mask, after) if mask.contains(symbol) => self.list(*after, next),
+                Instruction::Next(mask, after) if mask.contains(symbol) => stack.push(*after),
+                Instruction::Either(first, second) => stack.extend([*second, *first]),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn list(&mut self, place: Place, next: &mut Vec<Place>) {
+        if std::mem::replace(&mut self.listed[place as usize], self.n_steps) != self.n_steps {
+            next.push(place);
+        }
+    }
+}

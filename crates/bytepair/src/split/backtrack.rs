@@ -1,0 +1,236 @@
+//! Every pattern, by trying one way after another.
+//!
+//! It reads the same program as the automaton, with every construct standing for itself, and serves
+//! what the automaton cannot: look-behind, word boundaries, look-ahead of more than one symbol, atomic
+//! groups. Choices that are left are kept on a stack of their own, so the text's length never deepens
+//! the call stack; only look-arounds and atomic groups inside each other do.
+//!
+//! It is also the automaton's naive twin. Cost: up to exponential in the text, so every match has a
+//! limit of steps; a long plain match, which needs a few steps per symbol, is allowed them.
+
+use super::alphabet::{Alphabet, Mask};
+use super::program::{Instruction, Place, Program};
+use super::symbol::length_before;
+use super::tree::{Anchor, Look};
+
+/// Steps for one match, besides [`STEPS_PER_BYTE`] for each byte it spans.
+pub(super) const STEP_LIMIT: u64 = 1_000_000;
+
+const STEPS_PER_BYTE: u64 = 16;
+
+pub(super) struct Backtracker {
+    alphabet: Alphabet,
+    program: Program,
+    word: Mask,
+}
+
+/// The match needed more steps than it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OutOfSteps;
+
+impl Backtracker {
+    pub(super) fn new(program: Program, alphabet: Alphabet, word: Mask) -> Self {
+        Self { alphabet, program, word }
+    }
+
+    pub(super) fn n_classes(&self) -> usize {
+        self.alphabet.n_classes()
+    }
+
+    pub(super) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
+        self.alphabet.class_at(text, offset)
+    }
+
+    /// The end of the match that starts at `from`, if there is one that is not empty.
+    pub(super) fn attempt(&self, text: &[u8], from: usize) -> Result<Option<usize>, OutOfSteps> {
+        let mut run = Run {
+            machine: self,
+            text,
+            from,
+            n_steps: 0,
+            reach: from,
+            slots: vec![usize::MAX; self.program.n_slots],
+            stack: Vec::new(),
+        };
+        Ok(run.matches(self.program.start, from)?.filter(|&end| end > from))
+    }
+}
+
+/// What is left to try, or to undo, when the way taken fails.
+enum Choice {
+    Try { place: Place, offset: usize },
+    Restore { slot: usize, offset: usize },
+}
+
+struct Run<'r> {
+    machine: &'r Backtracker,
+    text: &'r [u8],
+    from: usize,
+    n_steps: u64,
+    reach: usize,
+    slots: Vec<usize>,
+    stack: Vec<Choice>,
+}
+
+impl Run<'_> {
+    /// The first match from a place on, as its end. Leaves the stack as it found it; the slots of the
+    /// repeats inside are set anew whenever those are entered.
+    fn matches(&mut self, place: Place, offset: usize) -> Result<Option<usize>, OutOfSteps> {
+        let floor = self.stack.len();
+        self.stack.push(Choice::Try { place, offset });
+        while self.stack.len() > floor {
+            match self.stack.pop() {
+                Some(Choice::Try { place, offset }) => {
+                    if let Some(end) = self.advance(place, offset)? {
+                        self.stack.truncate(floor);
+                        return Ok(Some(end));
+                    }
+                }
+                Some(Choice::Restore { slot, offset }) => self.slots[slot] = offset,
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Goes on until the match or the first failure.
+    fn advance(
+        &mut self,
+        mut place: Place,
+        mut offset: usize,
+    ) -> Result<Option<usize>, OutOfSteps> {
+        let machine = self.machine;
+        loop {
+            self.count_step(offset)?;
+            let next = match &machine.program.instructions[place as usize] {
+                Instruction::Match => return Ok(Some(offset)),
+                Instruction::Take(mask, next) => self.take(mask, &mut offset).then_some(*next),
+                Instruction::Next(mask, next) => {
+                    mask.contains(self.symbol_at(offset)).then_some(*next)
+                }
+                Instruction::Either(first, second) => {
+                    self.stack.push(Choice::Try { place: *second, offset });
+                    Some(*first)
+                }
+                Instruction::Anchor(anchor, next) => self.holds(*anchor, offset).then_some(*next),
+                Instruction::Look { look, span, inside, next } => {
+                    let is_found = self.looks(*look, *span, *inside, offset)?;
+                    (is_found != look.negative).then_some(*next)
+                }
+                Instruction::Atomic { inside, next } => match self.matches(*inside, offset)? {
+                    Some(end) => {
+                        offset = end;
+                        Some(*next)
+                    }
+                    None => None,
+                },
+                Instruction::LoopStart { slot, next } => {
+                    self.stack.push(Choice::Restore { slot: *slot, offset: self.slots[*slot] });
+                    self.slots[*slot] = offset;
+                    Some(*next)
+                }
+                Instruction::LoopEnd { slot, again, next } => {
+                    Some(if self.slots[*slot] == offset { *next } else { *again })
+                }
+            };
+            match next {
+                Some(next) => place = next,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn count_step(&mut self, offset: usize) -> Result<(), OutOfSteps> {
+        self.n_steps += 1;
+        self.reach = self.reach.max(offset);
+        let span = (self.reach - self.from) as u64;
+        if self.n_steps > STEP_LIMIT + STEPS_PER_BYTE * span { Err(OutOfSteps) } else { Ok(()) }
+    }
+
+    fn take(&self, mask: &Mask, offset: &mut usize) -> bool {
+        if *offset >= self.text.len() {
+            return false;
+        }
+        let (class, length) = self.machine.alphabet.class_at(self.text, *offset);
+        let is_in = mask.contains(class);
+        if is_in {
+            *offset += length;
+        }
+        is_in
+    }
+
+    fn symbol_at(&self, offset: usize) -> u8 {
+        let alphabet = &self.machine.alphabet;
+        if offset < self.text.len() {
+            alphabet.class_at(self.text, offset).0
+        } else {
+            alphabet.end()
+        }
+    }
+
+    fn looks(
+        &mut self,
+        look: Look,
+        span: (u32, u32),
+        inside: Place,
+        offset: usize,
+    ) -> Result<bool, OutOfSteps> {
+        if look.ahead {
+            return Ok(self.matches(inside, offset)?.is_some());
+        }
+        let mut start = offset;
+        for length in 0..=span.1 {
+            if length >= span.0 && self.ends_at(inside, start, offset)? {
+                return Ok(true);
+            }
+            if start == 0 {
+                break;
+            }
+            start -= length_before(self.text, start);
+        }
+        Ok(false)
+    }
+
+    /// Whether the inside of a look-behind can match exactly from `start` to `offset`.
+    fn ends_at(&mut self, inside: Place, start: usize, offset: usize) -> Result<bool, OutOfSteps> {
+        let floor = self.stack.len();
+        self.stack.push(Choice::Try { place: inside, offset: start });
+        while self.stack.len() > floor {
+            match self.stack.pop() {
+                Some(Choice::Try { place, offset: from }) => {
+                    if self.advance(place, from)? == Some(offset) {
+                        self.stack.truncate(floor);
+                        return Ok(true);
+                    }
+                }
+                Some(Choice::Restore { slot, offset }) => self.slots[slot] = offset,
+                None => {}
+            }
+        }
+        Ok(false)
+    }
+
+    fn holds(&self, anchor: Anchor, offset: usize) -> bool {
+        let rest = &self.text[offset..];
+        let is_after_line_feed = offset > 0 && self.text[offset - 1] == b'\n';
+        match anchor {
+            Anchor::TextStart => offset == 0,
+            Anchor::LineStart => offset == 0 || is_after_line_feed,
+            Anchor::LineStartBeforeEnd => offset == 0 || (is_after_line_feed && !rest.is_empty()),
+            Anchor::TextEnd => rest.is_empty(),
+            Anchor::LineEnd => rest.is_empty() || rest[0] == b'\n',
+            Anchor::TextEndOrFinalLineFeed => rest.is_empty() || rest == b"\n",
+            Anchor::TextEndOrFinalLineFeeds => rest.iter().all(|&byte| byte == b'\n'),
+            Anchor::WordBoundary => self.is_word_before(offset) != self.is_word_at(offset),
+            Anchor::NotWordBoundary => self.is_word_before(offset) == self.is_word_at(offset),
+        }
+    }
+
+    fn is_word_at(&self, offset: usize) -> bool {
+        self.machine.word.contains(self.symbol_at(offset))
+    }
+
+    fn is_word_before(&self, offset: usize) -> bool {
+        offset > 0 && self.is_word_at(offset - length_before(self.text, offset))
+    }
+}

@@ -1,0 +1,106 @@
+//! A growing set of small numbers, as bits.
+//!
+//! Numbers past the stored words are not in the set. Cost: one bit each; searches look at 64 at once.
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Makes room for numbers up to and including `last`.
+    pub(super) fn reserve(&mut self, last: usize) {
+        if self.words.len() <= last / 64 {
+            self.words.resize(last / 64 + 1, 0);
+        }
+    }
+
+    pub(super) fn insert(&mut self, number: usize) {
+        self.reserve(number);
+        self.words[number / 64] |= 1 << (number % 64);
+    }
+
+    pub(super) fn remove(&mut self, number: usize) {
+        if let Some(word) = self.words.get_mut(number / 64) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+
+    pub(super) fn contains(&self, number: usize) -> bool {
+        self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// Takes out every number from `first` on.
+    pub(super) fn truncate(&mut self, first: usize) {
+        let index = first / 64;
+        if let Some(word) = self.words.get_mut(index) {
+            *word &= (1 << (first % 64)) - 1;
+            self.words[index + 1..].fill(0);
+        }
+    }
+
+    /// The largest number in the set that is at most `last`.
+    pub(super) fn last_up_to(&self, last: usize) -> Option<usize> {
+        let mut index = last / 64;
+        let mut word = self.words.get(index).copied().unwrap_or(0) & (u64::MAX >> (63 - last % 64));
+        index = index.min(self.words.len());
+        while word == 0 {
+            index = index.checked_sub(1)?;
+            word = self.words[index];
+        }
+        Some(index * 64 + 63 - word.leading_zeros() as usize)
+    }
+
+    /// The smallest number in the set that is at least `first`.
+    pub(super) fn first_from(&self, first: usize) -> Option<usize> {
+        let mut index = first / 64;
+        let mut word = self.words.get(index)? & (u64::MAX << (first % 64));
+        while word == 0 {
+            index += 1;
+            word = *self.words.get(index)?;
+        }
+        Some(index * 64 + word.trailing_zeros() as usize)
+    }
+
+    pub(super) fn union(&mut self, other: &Self) {
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word |= other;
+        }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn bits_are_a_set(numbers in prop::collection::btree_set(0_usize..300, 0..20), at in 0_usize..300) {
+            let mut bits = Bits::default();
+            numbers.iter().for_each(|&number| bits.insert(number));
+            prop_assert_eq!(bits.first_from(at), numbers.range(at..).next().copied());
+            prop_assert_eq!(bits.last_up_to(at), numbers.range(..=at).next_back().copied());
+            prop_assert_eq!(bits.contains(at), numbers.contains(&at));
+            bits.truncate(at);
+            let left: BTreeSet<_> = (0..400).filter(|&number| bits.contains(number)).collect();
+            prop_assert_eq!(left, numbers.range(..at).copied().collect::<BTreeSet<_>>());
+        }
+    }
+}

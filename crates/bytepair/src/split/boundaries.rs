@@ -1,0 +1,136 @@
+//! Where the pieces of one block of text start, as bits: what a splitter writes and others read.
+//!
+//! A block is a run of whole pieces of the first stage, at least the block length long unless the text
+//! ends. One `Boundaries` serves all blocks and texts in turn and keeps its memory.
+//! Cost: three bits per byte of the block.
+
+use std::ops::Range;
+
+use super::Unmatched;
+use super::bits::Bits;
+use super::scan::Marked;
+
+/// The block length of [`Boundaries::default`], in bytes: with its bits it fits the fastest cache.
+const BLOCK_LEN: usize = 32 * 1024;
+
+/// The pieces of one block.
+#[derive(Clone, Debug)]
+pub struct Boundaries {
+    block_len: usize,
+    start: usize,
+    end: usize,
+    marked: Marked,
+    dropped: Bits,
+    has_dropped: bool,
+}
+
+impl Default for Boundaries {
+    fn default() -> Self {
+        Self::new(BLOCK_LEN)
+    }
+}
+
+impl Boundaries {
+    /// For blocks of at least `block_len` bytes.
+    pub fn new(block_len: usize) -> Self {
+        let (marked, dropped) = (Marked::default(), Bits::default());
+        Self { block_len: block_len.max(1), start: 0, end: 0, marked, dropped, has_dropped: false }
+    }
+
+    /// The least number of bytes a block covers, unless the text ends.
+    pub fn block_len(&self) -> usize {
+        self.block_len
+    }
+
+    /// Where the block starts in the text.
+    pub fn block_start(&self) -> usize {
+        self.start
+    }
+
+    /// Where the block ends in the text.
+    pub fn block_end(&self) -> usize {
+        self.end
+    }
+
+    /// Bit `i % 64` of word `i / 64` tells whether a piece starts at `block_start() + i`. Words past the
+    /// end are zero and may be left out.
+    pub fn starts(&self) -> &[u64] {
+        self.marked.starts.words()
+    }
+
+    /// As [`Boundaries::starts`], the starts of pieces that are left out; `None` if there are none.
+    pub fn dropped(&self) -> Option<&[u64]> {
+        self.has_dropped.then(|| self.dropped.words())
+    }
+
+    /// The pieces in order, as byte ranges of the text; dropped ones are left out.
+    pub fn pieces(&self) -> Pieces<'_> {
+        Pieces { boundaries: self, next: self.start }
+    }
+
+    pub(super) fn begin(&mut self, from: usize) {
+        self.start = from;
+        self.end = from;
+        self.marked.starts.clear();
+        self.marked.unmatched.clear();
+        if self.has_dropped {
+            self.dropped.clear();
+        }
+        self.has_dropped = false;
+    }
+
+    pub(super) fn mark_whole(&mut self, end: usize) {
+        self.end = end.max(self.start);
+        if self.start < end {
+            self.marked.starts.insert(0);
+        }
+    }
+
+    pub(super) fn marked(&mut self) -> &mut Marked {
+        &mut self.marked
+    }
+
+    pub(super) fn finish_stage(&mut self, end: usize, unmatched: Unmatched) {
+        self.end = end;
+        if unmatched == Unmatched::Drop {
+            self.dropped.union(&self.marked.unmatched);
+            self.has_dropped = true;
+        }
+        self.marked.unmatched.clear();
+    }
+
+    /// The piece that starts at this boundary, dropped or not; `None` at the end of the block.
+    pub(super) fn piece_from(&self, start: usize) -> Option<Range<usize>> {
+        if start >= self.end {
+            return None;
+        }
+        let next = self.marked.starts.first_from(start - self.start + 1);
+        Some(start..next.map_or(self.end, |next| self.start + next))
+    }
+
+    pub(super) fn is_dropped(&self, start: usize) -> bool {
+        self.has_dropped && self.dropped.contains(start - self.start)
+    }
+}
+
+/// The pieces of [`Boundaries::pieces`].
+#[derive(Clone, Debug)]
+pub struct Pieces<'b> {
+    boundaries: &'b Boundaries,
+    next: usize,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Range<usize>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Range<usize>> {
+        loop {
+            let piece = self.boundaries.piece_from(self.next)?;
+            self.next = piece.end;
+            if !self.boundaries.is_dropped(piece.start) {
+                return Some(piece);
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! One stage of a splitter over one text: where do its pieces start, and which match nothing?
+//!
+//! The running automaton marks starts on its way and stops where it would have to look back. There the
+//! last start marked is the attempt that failed; it is made again, step by step, which costs its length
+//! once more, and the automaton goes on behind it.
+//!
+//! **Linear time.** An attempt may read far past the end of its match (`a*b|a` on a run of `a` reads to
+//! the end and matches one). While such a stretch lasts, the attempts note the pairs of place and state
+//! from which no match was seen any more. What follows such a pair depends on the pair and the text
+//! alone, so an attempt that meets a noted pair will see no match either and stops there with what it has
+//! (Reps 1998). Each pair is noted once and every step in a stretch either belongs to the match, leads to
+//! a new note or leads to an old one, notes being a fixed distance apart; a stretch ends where all of its
+//! attempts have been, so stretches do not overlap. Altogether: O(symbols x states).
+//!
+//! Left out: the backtracker has no such bound, but a limit of steps.
+
+use std::collections::HashSet;
+
+use super::automaton::{Attempt, Automaton, Freely, Marks, State, Visitor};
+use super::backtrack::{Backtracker, OutOfSteps};
+use super::bits::Bits;
+
+/// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
+const FREE_OVERSHOOT: usize = 64;
+
+/// Notes are made in the first four of every sixteen offsets.
+const NOTE_MASK: usize = 15;
+
+/// The compiled pattern of a stage.
+pub(super) enum Engine {
+    Automaton(Automaton),
+    Backtracker(Backtracker),
+}
+
+/// What a stage is asked to split: from a boundary on, at least up to `limit` if the text goes on so far.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) from: usize,
+    pub(super) limit: usize,
+    /// Offsets plus this, wrapping, are the places in [`Marked`].
+    pub(super) shift: usize,
+}
+
+/// Where pieces start, and which of them match nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marked {
+    pub(super) starts: Bits,
+    pub(super) unmatched: Bits,
+}
+
+/// The backtracker gave up on the match that starts here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GaveUp {
+    pub(super) offset: usize,
+}
+
+impl Engine {
+    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
+    pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
+        let mut scan = Scan { task, marked };
+        let end = match self {
+            Self::Automaton(automaton) => scan.run(automaton),
+            Self::Backtracker(backtracker) => scan.step_by_step(backtracker)?,
+        };
+        if end < task.text.len() {
+            scan.marked.starts.truncate(scan.place(end));
+            scan.marked.unmatched.truncate(scan.place(end));
+        }
+        Ok(end)
+    }
+}
+
+struct Scan<'s> {
+    task: Task<'s>,
+    marked: &'s mut Marked,
+}
+
+impl Scan<'_> {
+    fn place(&self, offset: usize) -> usize {
+        offset.wrapping_add(self.task.shift)
+    }
+
+    fn run(&mut self, automaton: &Automaton) -> usize {
+        let Task { text, from, .. } = self.task;
+        let mut limit = self.task.limit.min(text.len());
+        let mut place = (from, State::BOUNDARY);
+        loop {
+            let (offset, state, is_stopped) = self.run_on(automaton, place, limit);
+            let is_at_end = !is_stopped && offset >= text.len();
+            if is_at_end && automaton.ends_here(state) {
+                return text.len();
+            }
+            if is_stopped || is_at_end {
+                place = self.look_back(automaton, offset);
+                continue;
+            }
+            if let Some(boundary) = self.last_settled(automaton, offset, state) {
+                return boundary;
+            }
+            limit = text.len().min(limit + (limit - from).max(64));
+            place = (offset, state);
+        }
+    }
+
+    fn run_on(
+        &mut self,
+        automaton: &Automaton,
+        place: (usize, State),
+        limit: usize,
+    ) -> (usize, State, bool) {
+        let last = limit.max(place.0).wrapping_add(self.task.shift);
+        self.marked.starts.reserve(last);
+        self.marked.unmatched.reserve(last);
+        let Marked { starts, unmatched } = &mut *self.marked;
+        automaton.run(
+            self.task.text,
+            place,
+            limit,
+            &mut Marks { starts, unmatched, shift: self.task.shift },
+        )
+    }
+
+    /// The attempt that was in progress at `offset` has no match that ends there. Makes it again, and any
+    /// after it that belong to the same stretch; returns where the automaton goes on.
+    fn look_back(&mut self, automaton: &Automaton, offset: usize) -> (usize, State) {
+        let text = self.task.text;
+        let start = self.last_start(offset - 1).unwrap_or(self.task.from);
+        let attempt = automaton.attempt(text, start, &mut Freely);
+        let end = attempt.end.unwrap_or(start);
+        if attempt.reach - end > FREE_OVERSHOOT {
+            return self.stretch(automaton, start);
+        }
+        self.settle(
+            start,
+            attempt.end,
+            |at| automaton.class_at(text, at).1,
+            automaton.unmatched_state(),
+        )
+    }
+
+    /// Attempt by attempt with notes, until past everything they read.
+    fn stretch(&mut self, automaton: &Automaton, start: usize) -> (usize, State) {
+        let text = self.task.text;
+        let mut notes = Notes::default();
+        let mut place = (start, State::BOUNDARY);
+        let mut reach = start + 1;
+        while place.0 < reach && place.0 < text.len() {
+            let Attempt { end, reach: read } = notes.attempt(automaton, text, place.0);
+            reach = reach.max(read);
+            self.marked.starts.insert(self.place(place.0));
+            place = self.settle(
+                place.0,
+                end,
+                |at| automaton.class_at(text, at).1,
+                automaton.unmatched_state(),
+            );
+        }
+        place
+    }
+
+    /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
+    /// and joins a run of such symbols before it. Returns where to go on.
+    fn settle(
+        &mut self,
+        start: usize,
+        end: Option<usize>,
+        length_at: impl Fn(usize) -> usize,
+        unmatched: State,
+    ) -> (usize, State) {
+        if let Some(end) = end {
+            return (end, State::BOUNDARY);
+        }
+        let follows_unmatched = start > self.task.from
+            && self
+                .last_start(start - 1)
+                .is_some_and(|before| self.marked.unmatched.contains(self.place(before)));
+        if follows_unmatched {
+            self.marked.starts.remove(self.place(start));
+        } else {
+            self.marked.unmatched.insert(self.place(start));
+        }
+        (start + length_at(start), unmatched)
+    }
+
+    /// The last start marked by this scan that is at most `offset`.
+    fn last_start(&self, offset: usize) -> Option<usize> {
+        let place = self.marked.starts.last_up_to(self.place(offset))?;
+        let start = place.wrapping_sub(self.task.shift);
+        (self.task.from..=offset).contains(&start).then_some(start)
+    }
+
+    /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
+    /// run that matches nothing, since that run may go on.
+    fn last_settled(&self, automaton: &Automaton, offset: usize, state: State) -> Option<usize> {
+        let from = self.task.from;
+        if state == State::BOUNDARY {
+            return (offset > from).then_some(offset);
+        }
+        let last = self.last_start(offset - 1)?;
+        if state == automaton.unmatched_state() || last == from {
+            return (last > from).then_some(last);
+        }
+        let before = self.last_start(last - 1)?;
+        let settled =
+            if self.marked.unmatched.contains(self.place(before)) { before } else { last };
+        (settled > from).then_some(settled)
+    }
+
+    fn step_by_step(&mut self, backtracker: &Backtracker) -> Result<usize, GaveUp> {
+        let Task { text, from, limit, .. } = self.task;
+        let mut place = (from, State::BOUNDARY);
+        let unmatched = State::UNMATCHED;
+        while place.0 < text.len() {
+            let start = place.0;
+            if start >= limit && start > from {
+                if place.1 == State::BOUNDARY {
+                    return Ok(start);
+                }
+                if let Some(run) = self.last_start(start).filter(|&run| run > from) {
+                    return Ok(run);
+                }
+            }
+            let end =
+                backtracker.attempt(text, start).map_err(|OutOfSteps| GaveUp { offset: start })?;
+            self.marked.starts.insert(self.place(start));
+            place = self.settle(start, end, |at| backtracker.class_at(text, at).1, unmatched);
+        }
+        Ok(text.len())
+    }
+}
+
+/// The pairs of place and state from which no match is seen.
+#[derive(Default)]
+struct Notes {
+    known: HashSet<(usize, u32)>,
+    /// Pairs of the attempt in progress since its last match.
+    since_match: Vec<(usize, u32)>,
+}
+
+impl Notes {
+    fn attempt(&mut self, automaton: &Automaton, text: &[u8], start: usize) -> Attempt {
+        self.since_match.clear();
+        let attempt = automaton.attempt(text, start, self);
+        self.known.extend(self.since_match.drain(..));
+        attempt
+    }
+}
+
+impl Visitor for Notes {
+    fn goes_on(&mut self, offset: usize, state: u32) -> bool {
+        // A symbol is at most four bytes long, so one starts in every four offsets in a row.
+        if offset & NOTE_MASK > 3 {
+            return true;
+        }
+        if self.known.contains(&(offset, state)) {
+            return false;
+        }
+        self.since_match.push((offset, state));
+        true
+    }
+
+    fn matched(&mut self) {
+        self.since_match.clear();
+    }
+}

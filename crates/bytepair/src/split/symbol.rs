@@ -1,0 +1,121 @@
+//! Text as a sequence of symbols: UTF-8 characters, and single bytes that belong to none.
+//!
+//! Which symbol starts at a byte depends only on the bytes from there on, and every byte that is no
+//! continuation byte starts a symbol; so decoding forwards and backwards agree, and a text can be cut
+//! between any two symbols without changing either.
+
+/// The number that stands for a byte that belongs to no character: one past the last code point.
+pub(super) const INVALID: u32 = 0x11_0000;
+
+/// The code point of the symbol that starts at `offset`, or [`INVALID`], and its length in bytes.
+#[inline]
+pub(super) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
+    let rest = &text[offset..];
+    match *rest {
+        [a, ..] if a < 0x80 => (u32::from(a), 1),
+        [a, b, ..] if (0xC2..0xE0).contains(&a) && is_continuation(b) => {
+            (u32::from(a & 0x1F) << 6 | u32::from(b & 0x3F), 2)
+        }
+        [a, b, c, ..] if a & 0xF0 == 0xE0 && is_continuation(b) && is_continuation(c) => {
+            let code = u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F);
+            let is_character = code >= 0x800 && !(0xD800..0xE000).contains(&code);
+            if is_character { (code, 3) } else { (INVALID, 1) }
+        }
+        [a, b, c, d, ..]
+            if a & 0xF8 == 0xF0
+                && is_continuation(b)
+                && is_continuation(c)
+                && is_continuation(d) =>
+        {
+            let high = u32::from(a & 0x07) << 18 | u32::from(b & 0x3F) << 12;
+            let code = high | u32::from(c & 0x3F) << 6 | u32::from(d & 0x3F);
+            if (0x1_0000..INVALID).contains(&code) { (code, 4) } else { (INVALID, 1) }
+        }
+        _ => (INVALID, 1),
+    }
+}
+
+/// The length of the symbol that ends at `offset`, a symbol boundary past the start of the text.
+pub(super) fn length_before(text: &[u8], offset: usize) -> usize {
+    let nearest = offset.saturating_sub(4);
+    let start = (nearest..offset).rev().find(|&start| !is_continuation(text[start]));
+    match start {
+        Some(start) if start + code_at(text, start).1 == offset => offset - start,
+        _ => 1,
+    }
+}
+
+/// The first symbol boundary at or after `offset`.
+pub(super) fn boundary_at_or_after(text: &[u8], offset: usize) -> usize {
+    let start = offset.saturating_sub(3);
+    let Some(first) = (start..offset).find(|&at| !is_continuation(text[at])) else {
+        // Three continuation bytes before, or the start of the text: no character can straddle this place
+        // unless it starts within them.
+        return offset;
+    };
+    let mut at = first;
+    while at < offset {
+        at += code_at(text, at).1;
+    }
+    at
+}
+
+#[inline]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn boundaries(text: &[u8]) -> Vec<usize> {
+        let mut at = 0;
+        let mut all = vec![0];
+        while at < text.len() {
+            at += code_at(text, at).1;
+            all.push(at);
+        }
+        all
+    }
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![
+            any::<u8>(),
+            Just(0xE2),
+            Just(0x80),
+            Just(0xF0),
+            Just(0x9F),
+            Just(0xED),
+            Just(b'a')
+        ];
+        prop::collection::vec(byte, 0..24)
+    }
+
+    proptest! {
+        #[test]
+        fn characters_are_those_of_the_standard_library(text in bytes()) {
+            let mut expected = Vec::new();
+            for chunk in text.utf8_chunks() {
+                expected.extend(chunk.valid().chars().map(u32::from));
+                expected.extend(chunk.invalid().iter().map(|_| INVALID));
+            }
+            let starts = boundaries(&text);
+            let found: Vec<_> = starts[..starts.len() - 1].iter().map(|&at| code_at(&text, at).0).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn backward_decoding_finds_the_same_boundaries(text in bytes()) {
+            let all = boundaries(&text);
+            for pair in all.windows(2) {
+                prop_assert_eq!(length_before(&text, pair[1]), pair[1] - pair[0]);
+            }
+            for offset in 0..=text.len() {
+                let next = all.iter().copied().find(|&boundary| boundary >= offset);
+                prop_assert_eq!(Some(boundary_at_or_after(&text, offset)), next);
+            }
+        }
+    }
+}

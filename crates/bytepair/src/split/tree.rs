@@ -1,0 +1,183 @@
+//! What a parsed pattern is: a tree over sets of characters.
+//!
+//! The text of a split is a sequence of characters and of bytes that belong to no character
+//! (invalid UTF-8). A [`CharSet`] is a set of both: code points, and whether the invalid byte is in.
+//! It is closed under union, intersection and negation, so `[^\S]` leaves the invalid byte out and
+//! `[^a]` takes it in, with no special case anywhere.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+/// A set of code points, and whether a byte that belongs to no character is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CharSet {
+    pub(super) characters: ClassUnicode,
+    pub(super) invalid: bool,
+}
+
+impl CharSet {
+    pub(super) fn empty() -> Self {
+        Self { characters: ClassUnicode::empty(), invalid: false }
+    }
+
+    /// Every character and the invalid byte.
+    pub(super) fn everything() -> Self {
+        Self::empty().negated()
+    }
+
+    pub(super) fn single(character: char) -> Self {
+        Self::range(character, character)
+    }
+
+    pub(super) fn range(first: char, last: char) -> Self {
+        Self {
+            characters: ClassUnicode::new([ClassUnicodeRange::new(first, last)]),
+            invalid: false,
+        }
+    }
+
+    pub(super) fn from_ranges(ranges: &[std::ops::RangeInclusive<char>]) -> Self {
+        let ranges =
+            ranges.iter().map(|range| ClassUnicodeRange::new(*range.start(), *range.end()));
+        Self { characters: ClassUnicode::new(ranges), invalid: false }
+    }
+
+    pub(super) fn negated(mut self) -> Self {
+        self.characters.negate();
+        self.invalid = !self.invalid;
+        self
+    }
+
+    pub(super) fn union(mut self, other: &Self) -> Self {
+        self.characters.union(&other.characters);
+        self.invalid |= other.invalid;
+        self
+    }
+
+    pub(super) fn intersection(mut self, other: &Self) -> Self {
+        self.characters.intersect(&other.characters);
+        self.invalid &= other.invalid;
+        self
+    }
+
+    pub(super) fn difference(self, other: &Self) -> Self {
+        self.intersection(&other.clone().negated())
+    }
+
+    pub(super) fn contains(&self, character: char) -> bool {
+        self.characters.iter().any(|range| range.start() <= character && character <= range.end())
+    }
+}
+
+/// How many times a repeat prefers to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Greed {
+    Greedy,
+    Lazy,
+    /// Greedy, and what it took is never given back.
+    Possessive,
+}
+
+/// A condition on a place in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    TextStart,
+    /// At the start or after a line feed.
+    LineStart,
+    /// As [`Anchor::LineStart`], but not at the end of a text that ends with a line feed.
+    LineStartBeforeEnd,
+    TextEnd,
+    /// At the end or before a line feed.
+    LineEnd,
+    /// At the end or before one line feed that ends the text.
+    TextEndOrFinalLineFeed,
+    /// At the end or before any number of line feeds that end the text.
+    TextEndOrFinalLineFeeds,
+    WordBoundary,
+    NotWordBoundary,
+}
+
+/// A look-around: its direction, and whether it holds when its inside does not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) ahead: bool,
+    pub(super) negative: bool,
+}
+
+/// A parsed pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    Empty,
+    Set(CharSet),
+    Concat(Vec<Node>),
+    /// In order of preference.
+    Alternate(Vec<Node>),
+    Repeat {
+        inside: Box<Node>,
+        min: u32,
+        max: Option<u32>,
+        greed: Greed,
+    },
+    Atomic(Box<Node>),
+    Look(Look, Box<Node>),
+    Anchor(Anchor),
+}
+
+impl Node {
+    /// A concatenation of any number of nodes.
+    pub(super) fn concat(mut nodes: Vec<Node>) -> Self {
+        match nodes.len() {
+            0 => Self::Empty,
+            1 => nodes.swap_remove(0),
+            _ => Self::Concat(nodes),
+        }
+    }
+
+    /// An alternation; branches that are all sets are one set, since each takes exactly one character.
+    pub(super) fn alternate(mut nodes: Vec<Node>) -> Self {
+        if nodes.len() == 1 {
+            return nodes.swap_remove(0);
+        }
+        let union = nodes.iter().try_fold(CharSet::empty(), |union, node| match node {
+            Self::Set(set) => Some(union.union(set)),
+            _ => None,
+        });
+        union.map_or(Self::Alternate(nodes), Self::Set)
+    }
+
+    /// The smallest and the largest number of characters a match takes; no largest is unbounded.
+    pub(super) fn length(&self) -> (u64, Option<u64>) {
+        match self {
+            Self::Empty | Self::Look(..) | Self::Anchor(_) => (0, Some(0)),
+            Self::Set(_) => (1, Some(1)),
+            Self::Atomic(inside) => inside.length(),
+            Self::Concat(nodes) => {
+                nodes.iter().map(Self::length).fold((0, Some(0)), |total, length| {
+                    (total.0.saturating_add(length.0), both(total.1, length.1, u64::saturating_add))
+                })
+            }
+            Self::Alternate(nodes) => nodes
+                .iter()
+                .map(Self::length)
+                .reduce(|least, length| (least.0.min(length.0), both(least.1, length.1, u64::max)))
+                .unwrap_or((0, Some(0))),
+            Self::Repeat { inside, min, max, .. } => {
+                let (shortest, longest) = inside.length();
+                let longest = if longest == Some(0) {
+                    longest
+                } else {
+                    both(longest, max.map(u64::from), u64::saturating_mul)
+                };
+                (shortest.saturating_mul(u64::from(*min)), longest)
+            }
+        }
+    }
+
+    /// Whether a match may take no character.
+    pub(super) fn is_nullable(&self) -> bool {
+        self.length().0 == 0
+    }
+}
+
+fn both(one: Option<u64>, other: Option<u64>, combine: fn(u64, u64) -> u64) -> Option<u64> {
+    Some(combine(one?, other?))
+}
