@@ -34,7 +34,9 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = object.cast::<PyString>() {
             let text = text.to_owned();
-            return PyBackedStr::try_from(text.clone()).map(Self::Str).map_err(|error| lone_surrogate(&text, error));
+            return PyBackedStr::try_from(text.clone())
+                .map(Self::Str)
+                .map_err(|error| lone_surrogate(&text, error));
         }
         if let Ok(text) = object.cast::<PyBytes>() {
             return Ok(Self::Bytes(PyBackedBytes::from(text.to_owned())));
@@ -47,7 +49,8 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 /// Says where the surrogate is that keeps a `str` from being UTF-8.
 fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
     let py = text.py();
-    let Ok(start) = error.value(py).getattr("start").and_then(|start| start.extract::<usize>()) else {
+    let Ok(start) = error.value(py).getattr("start").and_then(|start| start.extract::<usize>())
+    else {
         return error;
     };
     raise(
@@ -90,7 +93,8 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
                 ))),
             };
         }
-        let names = object.try_iter()?.map(|name| name?.extract()).collect::<PyResult<Vec<String>>>()?;
+        let names =
+            object.try_iter()?.map(|name| name?.extract()).collect::<PyResult<Vec<String>>>()?;
         Ok(if names.is_empty() { Self::None } else { Self::Only(names) })
     }
 }
@@ -128,7 +132,8 @@ pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
         "strict" => Ok(DecodeErrors::Strict),
         "ignore" => Ok(DecodeErrors::Ignore),
         _ => {
-            let message = format!("errors must be \"replace\", \"strict\" or \"ignore\", not {name:?}");
+            let message =
+                format!("errors must be \"replace\", \"strict\" or \"ignore\", not {name:?}");
             Err(PyValueError::new_err(message))
         }
     }

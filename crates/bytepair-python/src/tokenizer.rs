@@ -1,6 +1,5 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends, and its decode stream.
 
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{EncodeOptions, Token, TokenId, TokenKind, Tokenizer};
@@ -37,7 +36,14 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.ids(py, &text, options(&allowed_special, &disallowed_special, add_special_tokens))?)
+        PyList::new(
+            py,
+            self.ids(
+                py,
+                &text,
+                options(&allowed_special, &disallowed_special, add_special_tokens),
+            )?,
+        )
     }
 
     fn encode_ordinary<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
@@ -84,7 +90,8 @@ impl CoreTokenizer {
     ) -> PyResult<BatchArrays<'py>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
-        let offsets: Vec<i64> = batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
+        let offsets: Vec<i64> =
+            batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
         Ok((batch.ids.into_pyarray(py), offsets.into_pyarray(py)))
     }
 
@@ -111,7 +118,9 @@ impl CoreTokenizer {
         add_special_tokens: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        let tokens = py.detach(|| self.0.tokenize(text.bytes(), options)).map_err(|error| to_python(&error))?;
+        let tokens = py
+            .detach(|| self.0.tokenize(text.bytes(), options))
+            .map_err(|error| to_python(&error))?;
         tokens.iter().map(|token| readable(py, token)).collect()
     }
 
@@ -125,9 +134,16 @@ impl CoreTokenizer {
     }
 
     #[pyo3(signature = (ids, *, errors="replace", skip_special_tokens=false))]
-    fn decode(&self, py: Python<'_>, ids: Ids, errors: &str, skip_special_tokens: bool) -> PyResult<String> {
+    fn decode(
+        &self,
+        py: Python<'_>,
+        ids: Ids,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<String> {
         let errors = decode_errors(errors)?;
-        py.detach(|| self.0.decode(&ids.0, errors, skip_special_tokens)).map_err(|error| to_python(&error))
+        py.detach(|| self.0.decode(&ids.0, errors, skip_special_tokens))
+            .map_err(|error| to_python(&error))
     }
 
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
@@ -151,30 +167,50 @@ impl CoreTokenizer {
         self.0.id_of_written(token.bytes())
     }
 
-    fn id_to_token<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn id_to_token<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let id = self::id(id)?;
-        let token = self.0.parts().vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
+        let token =
+            self.0.parts().vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
         Ok(self.shown(py, token))
     }
 
     #[getter]
     fn vocabulary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let vocabulary = &self.0.parts().vocabulary;
-        let tokens = (0..).take(vocabulary.len()).map(|id| vocabulary.token(id).map(|token| self.shown(py, token)));
+        let tokens = (0..)
+            .take(vocabulary.len())
+            .map(|id| vocabulary.token(id).map(|token| self.shown(py, token)));
         PyList::new(py, tokens.collect::<Vec<_>>())
     }
 
     #[getter]
-    fn merges<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    fn merges<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
         let vocabulary = &self.0.parts().vocabulary;
-        let shown = |id| vocabulary.expect_token(id).map(|token| self.shown(py, token)).map_err(|error| to_python(&error));
-        vocabulary.merges().iter().map(|merge| Ok((shown(merge.left)?, shown(merge.right)?))).collect()
+        let shown = |id| {
+            vocabulary
+                .expect_token(id)
+                .map(|token| self.shown(py, token))
+                .map_err(|error| to_python(&error))
+        };
+        vocabulary
+            .merges()
+            .iter()
+            .map(|merge| Ok((shown(merge.left)?, shown(merge.right)?)))
+            .collect()
     }
 
     #[getter]
     fn merge_log(&self) -> Vec<(TokenId, TokenId, TokenId, Option<i64>)> {
         let vocabulary = &self.0.parts().vocabulary;
-        let counts = vocabulary.merge_counts().iter().copied().map(Some).chain(std::iter::repeat(None));
+        let counts =
+            vocabulary.merge_counts().iter().copied().map(Some).chain(std::iter::repeat(None));
         let merges = vocabulary.merges().iter().zip(counts);
         merges.map(|(merge, count)| (merge.left, merge.right, merge.result, count)).collect()
     }
@@ -186,11 +222,6 @@ impl CoreTokenizer {
             names.set_item(&token.content, token.id)?;
         }
         Ok(names)
-    }
-
-    #[getter]
-    fn fingerprint(&self) -> String {
-        self.0.fingerprint()
     }
 
     fn explain(&self) -> Vec<String> {
@@ -208,7 +239,12 @@ impl CoreTokenizer {
 }
 
 impl CoreTokenizer {
-    fn ids(&self, py: Python<'_>, text: &Text, options: EncodeOptions<'_>) -> PyResult<Vec<TokenId>> {
+    fn ids(
+        &self,
+        py: Python<'_>,
+        text: &Text,
+        options: EncodeOptions<'_>,
+    ) -> PyResult<Vec<TokenId>> {
         let bytes = text.bytes();
         let ids = match bytes.len() <= GIL_LEN {
             true => self.0.encode(bytes, options),
@@ -225,9 +261,14 @@ impl CoreTokenizer {
         threads: Option<usize>,
     ) -> PyResult<bytepair::Batch> {
         if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
-            return Err(pyo3::exceptions::PyTypeError::new_err("expected a collection of texts, not one text"));
+            return Err(pyo3::exceptions::PyTypeError::new_err(
+                "expected a collection of texts, not one text",
+            ));
         }
-        let texts = texts.try_iter()?.enumerate().map(|(index, text)| in_batch(py, index, text?.extract::<Text>()));
+        let texts = texts
+            .try_iter()?
+            .enumerate()
+            .map(|(index, text)| in_batch(py, index, text?.extract::<Text>()));
         let texts = texts.collect::<PyResult<Vec<_>>>()?;
         let n_threads = n_threads(threads)?;
         let batch = py.detach(|| {
@@ -259,7 +300,11 @@ fn in_batch(py: Python<'_>, index: usize, text: PyResult<Text>) -> PyResult<Text
     })
 }
 
-fn options<'n>(allowed: &'n SpecialNames, disallowed: &'n SpecialNames, add_special_tokens: bool) -> EncodeOptions<'n> {
+fn options<'n>(
+    allowed: &'n SpecialNames,
+    disallowed: &'n SpecialNames,
+    add_special_tokens: bool,
+) -> EncodeOptions<'n> {
     EncodeOptions {
         allowed_special: allowed.as_specials(),
         disallowed_special: disallowed.as_specials(),
@@ -286,9 +331,9 @@ pub(crate) struct DecodeStream {
 impl DecodeStream {
     fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
         let ids = match id(ids) {
-            Ok(id) => Cow::Owned(vec![id]),
+            Ok(id) => vec![id],
             Err(error) if ids.hasattr("__index__")? => return Err(error),
-            Err(_) => Cow::Owned(ids.extract::<Ids>()?.0),
+            Err(_) => ids.extract::<Ids>()?.0,
         };
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let texts = ids.iter().map(|&id| stream.push(&self.tokenizer, id));

@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::{ByteIds, CorpusCounter, EndMark, EndMarkKind, Error, ErrorKind, First, NormalizeStep, PieceCounts};
-use bytepair::{Stop, Target, Ties, TrainOptions, Unit, UnicodeForm, Units};
+use bytepair::{
+    ByteIds, CorpusCounter, EndMark, EndMarkKind, Error, ErrorKind, First, NormalizeStep,
+    PieceCounts,
+};
+use bytepair::{Stop, Target, Ties, TrainOptions, UnicodeForm, Unit, Units};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -29,7 +32,10 @@ impl Dialect {
     fn new(name: &str, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut dialect = bytepair::Dialect::named(name).ok_or_else(|| {
             let names: Vec<_> = bytepair::Dialect::names().collect();
-            raise("TokenizerError", format!("unknown dialect {name:?}; known are {}", names.join(", ")))
+            raise(
+                "TokenizerError",
+                format!("unknown dialect {name:?}; known are {}", names.join(", ")),
+            )
         })?;
         for (name, value) in changes.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
             change(&mut dialect, &name.extract::<String>()?, &value)?;
@@ -146,9 +152,19 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
             NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
         }
         ["prepend", text] => NormalizeStep::Prepend { text: text.to_owned(), only_first: false },
-        ["prepend_first", text] => NormalizeStep::Prepend { text: text.to_owned(), only_first: true },
+        ["prepend_first", text] => {
+            NormalizeStep::Prepend { text: text.to_owned(), only_first: true }
+        }
         _ => {
-            let known = ["nfc", "nfd", "nfkc", "nfkd", "lowercase", "(replace, from, to)", "(prepend, text)"];
+            let known = [
+                "nfc",
+                "nfd",
+                "nfkc",
+                "nfkd",
+                "lowercase",
+                "(replace, from, to)",
+                "(prepend, text)",
+            ];
             return Err(choice("normalize", &words.join(", "), &known));
         }
     })
@@ -228,7 +244,8 @@ impl Corpus {
         let n_separators = usize::from(separator.is_some());
         let boundaries: Vec<_> = special_tokens.iter().cloned().chain(separator).collect();
         let preparation = dialect.preparation(&boundaries).map_err(|error| to_python(&error))?;
-        let counter = CorpusCounter::new(preparation, n_threads(threads)?).map_err(|error| to_python(&error))?;
+        let counter = CorpusCounter::new(preparation, n_threads(threads)?)
+            .map_err(|error| to_python(&error))?;
         Ok(Self {
             dialect,
             special_tokens,
@@ -242,7 +259,9 @@ impl Corpus {
     fn add_texts(&self, py: Python<'_>, texts: Vec<Text>) -> PyResult<()> {
         py.detach(|| {
             let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
-            with(&self.counter, |counter| counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&slices)))
+            with(&self.counter, |counter| {
+                counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&slices))
+            })
         })
         .map_err(|error| to_python(&error))
     }
@@ -256,7 +275,9 @@ impl Corpus {
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| {
             with(&self.counter, |counter| match counter {
-                Some(counter) => counter.count_reader(reader, |n_bytes| reporter.report(|| (n_bytes,))),
+                Some(counter) => {
+                    counter.count_reader(reader, |n_bytes| reporter.report(|| (n_bytes,)))
+                }
                 None => Ok(()),
             })
         });
@@ -274,8 +295,8 @@ impl Corpus {
         result.map_err(|error| to_python(&error))
     }
 
-    /// Learns merges from all that was added; `progress` is called with merges done, tokens added, the
-    /// most tokens to add, characters and tokens of the corpus. Gives the tokenizer and a report.
+    /// Learns merges from all that was added; `progress` is called with merges done, the most merges,
+    /// characters and tokens of the corpus. Gives the tokenizer and a report.
     #[pyo3(signature = (*, vocab_size, merges, progress))]
     fn train<'py>(
         &self,
@@ -288,7 +309,12 @@ impl Corpus {
             target: match (vocab_size, merges) {
                 (Some(size), None) => Target::VocabSize(size),
                 (None, Some(n_merges)) => Target::Merges(n_merges),
-                _ => return Err(raise("TokenizerError", "give either vocab_size or merges".to_owned())),
+                _ => {
+                    return Err(raise(
+                        "TokenizerError",
+                        "give either vocab_size or merges".to_owned(),
+                    ));
+                }
             },
             min_count: self.dialect.min_count,
             ties: self.dialect.ties,
@@ -315,24 +341,28 @@ struct Report {
 }
 
 impl Corpus {
-    fn learn(&self, options: &TrainOptions, reporter: &mut Reporter) -> bytepair::Result<(bytepair::Tokenizer, Report)> {
+    fn learn(
+        &self,
+        options: &TrainOptions,
+        reporter: &mut Reporter,
+    ) -> bytepair::Result<(bytepair::Tokenizer, Report)> {
         let (mut counts, corpus) = match with(&self.counter, Option::take) {
             Some(counter) => counter.finish()?,
             None => (PieceCounts::new(), bytepair::CorpusReport::default()),
         };
         with(&self.counts, |added| counts.merge(added))?;
+        let n_characters =
+            corpus.n_characters.saturating_add(with(&self.counts, |added| added.n_characters()));
         let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
-            reporter.report(|| {
-                let most = i64::try_from(progress.max_new_tokens).unwrap_or(-1);
-                (progress.n_merges, progress.n_new_tokens, most, progress.n_corpus_characters, progress.n_corpus_tokens)
-            })
+            let most = i64::try_from(progress.max_merges).unwrap_or(i64::MAX);
+            reporter.report(|| (progress.n_merges, most, n_characters, progress.n_corpus_tokens))
         })?;
         let report = Report {
             corpus,
             n_separators: self.n_separators,
             special_tokens: self.special_tokens.clone(),
             n_pieces: counts.len(),
-            n_characters: trained.n_corpus_characters,
+            n_characters,
             n_tokens: trained.n_corpus_tokens,
             n_merges: trained.vocabulary.merges().len(),
             stop: trained.stop,
@@ -357,7 +387,8 @@ impl Report {
         report.set_item("best_count_at_stop", stop)?;
         let specials = PyDict::new(py);
         let n_special = self.corpus.n_special.len().saturating_sub(self.n_separators);
-        for (name, count) in self.special_tokens.iter().zip(&self.corpus.n_special).take(n_special) {
+        for (name, count) in self.special_tokens.iter().zip(&self.corpus.n_special).take(n_special)
+        {
             specials.set_item(name, count)?;
         }
         report.set_item("special_tokens", specials)?;

@@ -51,7 +51,8 @@ impl Specials<'_> {
     /// Refuses names that are no special tokens.
     fn check(self, tokens: &[AddedToken]) -> Result<()> {
         let Self::Only(names) = self else { return Ok(()) };
-        let is_special = |name: &String| tokens.iter().any(|token| token.special && token.content == *name);
+        let is_special =
+            |name: &String| tokens.iter().any(|token| token.special && token.content == *name);
         match names.iter().find(|name| !is_special(name)) {
             Some(name) => Err(ErrorKind::NotSpecial { name: name.clone() }.into()),
             None => Ok(()),
@@ -83,7 +84,11 @@ pub(crate) enum Part {
 
 impl Matcher {
     /// A matcher for the added tokens that are not special, and for the special tokens allowed.
-    pub(crate) fn new(tokens: &[AddedToken], normalizer: &Normalizer, allowed: Specials<'_>) -> Result<Self> {
+    pub(crate) fn new(
+        tokens: &[AddedToken],
+        normalizer: &Normalizer,
+        allowed: Specials<'_>,
+    ) -> Result<Self> {
         allowed.check(tokens)?;
         let counts = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
         let raw = tokens.iter().filter(counts).filter(|token| !token.normalized);
@@ -94,7 +99,9 @@ impl Matcher {
         };
         Ok(Self {
             raw: Finder::new(raw.map(|token| (token.content.clone().into_bytes(), token.id)))?,
-            normalized: Finder::new(normalized.map(|token| (normal_form(&token.content), token.id)))?,
+            normalized: Finder::new(
+                normalized.map(|token| (normal_form(&token.content), token.id)),
+            )?,
         })
     }
 
@@ -106,7 +113,9 @@ impl Matcher {
     ) -> Result<Finder> {
         disallowed.check(tokens)?;
         let is_disallowed = |token: &&AddedToken| {
-            token.special && disallowed.contains(&token.content) && !allowed.contains(&token.content)
+            token.special
+                && disallowed.contains(&token.content)
+                && !allowed.contains(&token.content)
         };
         let found = tokens.iter().filter(is_disallowed);
         Finder::new(found.map(|token| (token.content.clone().into_bytes(), token.id)))
@@ -118,14 +127,19 @@ impl Matcher {
     }
 
     /// Cuts normalized text.
-    pub(crate) fn cut_normalized(&self, text: &[u8], visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    pub(crate) fn cut_normalized(
+        &self,
+        text: &[u8],
+        visit: impl FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
         self.normalized.cut(text, visit)
     }
 }
 
 impl Finder {
     fn new(patterns: impl Iterator<Item = (Vec<u8>, TokenId)>) -> Result<Self> {
-        let (patterns, ids): (Vec<_>, Vec<_>) = patterns.filter(|(pattern, _)| !pattern.is_empty()).unzip();
+        let (patterns, ids): (Vec<_>, Vec<_>) =
+            patterns.filter(|(pattern, _)| !pattern.is_empty()).unzip();
         if patterns.is_empty() {
             return Ok(Self::default());
         }

@@ -75,7 +75,9 @@ fn replaced(bytes: &[u8], replacements: &[(String, String)]) -> Vec<u8> {
     for (from, to) in replacements {
         let mut rest = bytes.as_slice();
         let mut changed = Vec::with_capacity(bytes.len());
-        while let Some(place) = memchr::memmem::find(rest, from.as_bytes()).filter(|_| !from.is_empty()) {
+        while let Some(place) =
+            memchr::memmem::find(rest, from.as_bytes()).filter(|_| !from.is_empty())
+        {
             changed.extend_from_slice(&rest[..place]);
             changed.extend_from_slice(to.as_bytes());
             rest = &rest[place + from.len()..];
@@ -194,7 +196,10 @@ mod tests {
 
     #[test]
     fn leading_spaces_are_taken_off_once() {
-        let rules = DecodeRules { replacements: vec![("▁".to_owned(), " ".to_owned())], n_leading_spaces: 1 };
+        let rules = DecodeRules {
+            replacements: vec![("▁".to_owned(), " ".to_owned())],
+            n_leading_spaces: 1,
+        };
         let (mut joiner, mut out) = (Joiner::default(), Vec::new());
         for text in ["▁", "▁a", "▁b"] {
             joiner.push(Token::plain(text.as_bytes()), &rules, &mut out);

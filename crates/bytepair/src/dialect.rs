@@ -66,13 +66,18 @@ impl Dialect {
         }
         let words = || split::named("words").unwrap_or_default();
         Some(match name {
-            "letters-digits" => Self { ties: Ties::FirstSeen, ..Self::bytes(ByteIds::Value, split::named(name)?) },
-            "byte-stream" => {
-                Self { ties: Ties::FirstSeen, min_count: 1, ..Self::bytes(ByteIds::Value, Vec::new()) }
+            "letters-digits" => {
+                Self { ties: Ties::FirstSeen, ..Self::bytes(ByteIds::Value, split::named(name)?) }
             }
-            "sennrich" => {
-                Self { ties: Ties::FirstSeen, ..Self::characters(Some(("</w>", EndMarkKind::Unit)), words()) }
-            }
+            "byte-stream" => Self {
+                ties: Ties::FirstSeen,
+                min_count: 1,
+                ..Self::bytes(ByteIds::Value, Vec::new())
+            },
+            "sennrich" => Self {
+                ties: Ties::FirstSeen,
+                ..Self::characters(Some(("</w>", EndMarkKind::Unit)), words())
+            },
             "subword-nmt" => Self {
                 ties: Ties::LargestText,
                 ..Self::characters(Some(("</w>", EndMarkKind::Suffix)), split::named("space")?)
@@ -143,12 +148,16 @@ impl Dialect {
 
     fn characters(end_mark: Option<(&str, EndMarkKind)>, split: Vec<Stage>) -> Self {
         let end_mark = end_mark.map(|(text, kind)| EndMark { text: text.to_owned(), kind });
-        Self { units: Units { end_mark, ..Units::characters() }, ..Self::bytes(ByteIds::Value, split) }
+        Self {
+            units: Units { end_mark, ..Units::characters() },
+            ..Self::bytes(ByteIds::Value, split)
+        }
     }
 
     fn unknown_token() -> Self {
         let split = split::named("word-punctuation").unwrap_or_default();
-        let mut dialect = Self { ties: Ties::FirstSeen, min_count: 1, ..Self::characters(None, split) };
+        let mut dialect =
+            Self { ties: Ties::FirstSeen, min_count: 1, ..Self::characters(None, split) };
         dialect.units.unknown = Some("[UNK]".to_owned());
         dialect
     }
@@ -156,10 +165,14 @@ impl Dialect {
     fn sentencepiece() -> Self {
         let space = |from: &str, to: &str| (from.to_owned(), to.to_owned());
         let (from, to) = space(" ", "▁");
-        let pattern = Pattern { source: r"▁?[^\s▁]+|▁|\s".to_owned(), flavour: Flavour::Oniguruma };
+        let pattern =
+            Pattern { source: r"▁?[^\s▁]+|▁|\s".to_owned(), flavour: Flavour::Oniguruma };
         let stage = Stage { pattern, unmatched: Unmatched::Keep };
         let mut dialect = Self {
-            normalize: vec![NormalizeStep::Form(UnicodeForm::Nfkc), NormalizeStep::Replace { from, to }],
+            normalize: vec![
+                NormalizeStep::Form(UnicodeForm::Nfkc),
+                NormalizeStep::Replace { from, to },
+            ],
             decode: DecodeRules { replacements: vec![space("▁", " ")], n_leading_spaces: 0 },
             ..Self::characters(None, vec![stage])
         };

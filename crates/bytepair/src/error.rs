@@ -247,7 +247,11 @@ impl fmt::Display for ErrorKind {
                 u32::MAX
             ),
             Self::PieceTooLong { n_symbols } => {
-                write!(f, "one piece has {n_symbols} symbols, more than the {} that can be indexed", u32::MAX - 1)
+                write!(
+                    f,
+                    "one piece has {n_symbols} symbols, more than the {} that can be indexed",
+                    u32::MAX - 1
+                )
             }
             Self::FirstUnknown => write!(
                 f,

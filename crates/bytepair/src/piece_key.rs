@@ -37,7 +37,10 @@ pub(crate) fn piece_of_key(key: u128) -> ([u8; 16], usize) {
 
 /// A hash of a key, good in all its bits.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used; a hash is masked")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "both halves of the key are used; a hash is masked"
+)]
 pub(crate) fn key_hash(key: u128) -> usize {
     fold(key as u64, (key >> 64) as u64) as usize
 }

@@ -130,7 +130,12 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As for one text; the error says which one.
-    pub fn encode_batch(&self, texts: &[&[u8]], options: EncodeOptions<'_>, n_threads: usize) -> Result<Batch> {
+    pub fn encode_batch(
+        &self,
+        texts: &[&[u8]],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Batch> {
         let call = self.call(options)?;
         batch::encode(texts, n_threads, |text, ids| call.encode(text, ids))
     }
@@ -182,12 +187,34 @@ impl Tokenizer {
     ///
     /// # Errors
     /// Where an id is not in the vocabulary, or the bytes are not UTF-8 and `errors` is strict.
-    pub fn decode(&self, ids: &[TokenId], errors: DecodeErrors, skip_special_tokens: bool) -> Result<String> {
+    pub fn decode(
+        &self,
+        ids: &[TokenId],
+        errors: DecodeErrors,
+        skip_special_tokens: bool,
+    ) -> Result<String> {
         let mut stream = DecodeStream::new(errors, skip_special_tokens);
         for &id in ids {
             stream.join(self, id)?;
         }
         stream.buffer.take(true)
+    }
+
+    /// The id of the token that is written so, marks included.
+    ///
+    /// Where a token of the text and another kind of token are written alike, the one of the text is found.
+    pub fn id_of_written(&self, written: &[u8]) -> Option<TokenId> {
+        let vocabulary = &self.parts.vocabulary;
+        let plain = [TokenKind::PLAIN, TokenKind::Added, TokenKind::Unknown];
+        let found =
+            plain.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes: written }));
+        let byte = || {
+            let digits =
+                std::str::from_utf8(written.strip_prefix(b"<0x")?.strip_suffix(b">")?).ok()?;
+            let value = u8::from_str_radix(digits, 16).ok()?;
+            vocabulary.id(Token { kind: TokenKind::Byte, bytes: &[value] })
+        };
+        found.or_else(|| vocabulary.id(self.parts.units.parse(written))).or_else(byte)
     }
 
     /// A tokenizer with more special tokens. Those that are there already stay as they are.
@@ -198,7 +225,11 @@ impl Tokenizer {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
         for (content, wanted) in tokens {
-            if parts.added.iter().any(|token| token.content == *content && wanted.is_none_or(|id| id == token.id)) {
+            if parts
+                .added
+                .iter()
+                .any(|token| token.content == *content && wanted.is_none_or(|id| id == token.id))
+            {
                 continue;
             }
             let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
@@ -206,7 +237,12 @@ impl Tokenizer {
                 Some(id) => vocabulary.insert(id, token).map(|()| id)?,
                 None => vocabulary.push(token)?,
             };
-            parts.added.push(AddedToken { id, content: content.clone(), special: true, normalized: false });
+            parts.added.push(AddedToken {
+                id,
+                content: content.clone(),
+                special: true,
+                normalized: false,
+            });
         }
         parts.vocabulary = Arc::new(vocabulary);
         Self::new(parts)
@@ -218,13 +254,20 @@ impl Tokenizer {
         let matcher = match options.allowed_special {
             Specials::None => Cow::Borrowed(&self.ordinary),
             Specials::All => Cow::Borrowed(&self.all_special),
-            only @ Specials::Only(_) => Cow::Owned(Matcher::new(&parts.added, &parts.normalizer, only)?),
+            only @ Specials::Only(_) => {
+                Cow::Owned(Matcher::new(&parts.added, &parts.normalizer, only)?)
+            }
         };
         let disallowed = match options.disallowed_special {
             Specials::None => Finder::default(),
             names => Matcher::disallowed(&parts.added, options.allowed_special, names)?,
         };
-        Ok(Call { tokenizer: self, matcher, disallowed, add_special_tokens: options.add_special_tokens })
+        Ok(Call {
+            tokenizer: self,
+            matcher,
+            disallowed,
+            add_special_tokens: options.add_special_tokens,
+        })
     }
 
     fn check_utf8(&self, text: &[u8]) -> Result<()> {
@@ -232,7 +275,9 @@ impl Tokenizer {
             return Ok(());
         }
         let checked = std::str::from_utf8(text);
-        checked.map(drop).map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 }.into())
+        checked
+            .map(drop)
+            .map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 }.into())
     }
 }
 
@@ -260,7 +305,9 @@ impl Call<'_> {
 
     fn encode_text(&self, text: &[u8], ids: &mut Vec<TokenId>) -> Result<()> {
         let encoder = &self.tokenizer.encoder;
-        self.for_each_part(text, ids, |text, piece, ids, worker| encode_cached(encoder, text, piece, ids, worker))
+        self.for_each_part(text, ids, |text, piece, ids, worker| {
+            encode_cached(encoder, text, piece, ids, worker)
+        })
     }
 
     /// Appends added tokens where they stand, and calls `encode_piece` for each piece in between.
@@ -281,7 +328,11 @@ impl Call<'_> {
                 }
                 Part::Text(range) => {
                     let is_last = range.end == text.len();
-                    let segment = Segment { text: &text[range], is_first: std::mem::take(&mut is_first), is_last };
+                    let segment = Segment {
+                        text: &text[range],
+                        is_first: std::mem::take(&mut is_first),
+                        is_last,
+                    };
                     self.for_each_piece(segment, ids, worker, &mut encode_piece)
                 }
             })
@@ -370,7 +421,8 @@ impl DecodeStream {
         let token = parts.vocabulary.expect_token(id)?;
         let is_special = |added: &AddedToken| added.id == id && added.special;
         let skip = self.skip_special_tokens
-            && (token.kind == TokenKind::Unknown || token.kind == TokenKind::Added && parts.added.iter().any(is_special));
+            && (token.kind == TokenKind::Unknown
+                || token.kind == TokenKind::Added && parts.added.iter().any(is_special));
         if !skip {
             self.joiner.push(token, &parts.decode, self.buffer.bytes_mut());
         }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::table::CountTable;
-use super::{First, PieceCounts};
+use super::{First, PieceCounts, n_characters};
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
 use crate::split::{Segment, Splitter};
@@ -47,6 +47,8 @@ pub struct CorpusReport {
     pub n_texts: u64,
     /// Length of all texts as they were read, in bytes.
     pub n_bytes: u64,
+    /// Length of all texts after normalization, in characters, special tokens left out.
+    pub n_characters: i64,
     /// For each special token of the preparation: how often it stood in the texts.
     pub n_special: Vec<u64>,
 }
@@ -111,14 +113,21 @@ impl CorpusCounter {
             let segments = self.segments(text);
             let n_segments = segments.len();
             for (place, range) in segments.into_iter().enumerate() {
-                let segment = Segment { text: &text[range], is_first: place == 0, is_last: place + 1 == n_segments };
+                let segment = Segment {
+                    text: &text[range],
+                    is_first: place == 0,
+                    is_last: place + 1 == n_segments,
+                };
                 let normalized = self.preparation.normalizer.normalize(segment);
                 let position = self.position;
                 self.position += normalized.len() as u64;
+                self.report.n_characters += n_characters(&normalized);
                 prepared.push((normalized, position));
             }
         }
-        let jobs = prepared.iter().flat_map(|(text, position)| cut(&self.preparation.splitter, text, *position));
+        let jobs = prepared
+            .iter()
+            .flat_map(|(text, position)| cut(&self.preparation.splitter, text, *position));
         let jobs: Vec<_> = jobs.collect();
         run(&mut self.tables, &self.preparation.splitter, &jobs)
     }
@@ -136,7 +145,8 @@ impl CorpusCounter {
         let mut n_read = 0;
         let mut wanted = BLOCK_LEN;
         loop {
-            let n_new = reader.by_ref().take((wanted - raw.len()) as u64).read_to_end(&mut raw)? as u64;
+            let n_new =
+                reader.by_ref().take((wanted - raw.len()) as u64).read_to_end(&mut raw)? as u64;
             let at_end = raw.len() < wanted;
             n_read += n_new;
             self.report.n_bytes += n_new;
@@ -172,12 +182,19 @@ impl CorpusCounter {
     fn first(&self, position: u64) -> Result<First> {
         let source = self.source_starts.partition_point(|&start| start <= position) - 1;
         let offset = position - self.source_starts[source];
-        let source = u32::try_from(source).map_err(|_| Error::option("sources", "more than 4,294,967,295 sources"))?;
+        let source = u32::try_from(source)
+            .map_err(|_| Error::option("sources", "more than 4,294,967,295 sources"))?;
         Ok(First { source, offset })
     }
 
     /// Takes what can be decided of `raw` and returns how much that is.
-    fn take_raw(&mut self, raw: &[u8], offset: u64, at_end: bool, pending: &mut Pending) -> Result<usize> {
+    fn take_raw(
+        &mut self,
+        raw: &[u8],
+        offset: u64,
+        at_end: bool,
+        pending: &mut Pending,
+    ) -> Result<usize> {
         // A special token that begins before `decided` lies in `raw` whole, and so does any longer
         // one that begins at the same place.
         let margin = if at_end { 0 } else { self.max_special_len + MAX_CHARACTER_LEN };
@@ -216,9 +233,14 @@ impl CorpusCounter {
             false => self.preparation.normalizer.normalize(segment),
         };
         pending.text.extend_from_slice(&normalized);
+        self.report.n_characters += n_characters(&normalized);
         pending.segment_begun |= !raw.is_empty();
         let splitter = &self.preparation.splitter;
-        let end = if ends { pending.text.len() } else { last_safe_cut(splitter, &pending.text).unwrap_or(0) };
+        let end = if ends {
+            pending.text.len()
+        } else {
+            last_safe_cut(splitter, &pending.text).unwrap_or(0)
+        };
         let jobs: Vec<_> = cut(splitter, &pending.text[..end], self.position).collect();
         run(&mut self.tables, splitter, &jobs)?;
         self.position += end as u64;

@@ -9,7 +9,6 @@ mod table;
 
 pub use corpus::{CorpusCounter, CorpusReport, Preparation};
 
-
 use hashbrown::HashTable;
 
 use crate::error::{ErrorKind, Result};
@@ -72,6 +71,14 @@ impl PieceCounts {
         self.bytes.len()
     }
 
+    /// The total length of all occurrences, in characters. `i64::MAX`
+    /// where it exceeds 63 bits.
+    pub fn n_characters(&self) -> i64 {
+        let weighted =
+            |(piece, count, _): (&[u8], i64, _)| count.saturating_mul(n_characters(piece));
+        self.iter().map(weighted).fold(0, i64::saturating_add)
+    }
+
     /// Adds `count` occurrences of a piece. Empty pieces and counts of 0 add nothing.
     ///
     /// # Errors
@@ -127,7 +134,9 @@ impl PieceCounts {
         self.bytes.extend_from_slice(piece);
         let (entries, bytes) = (&self.entries, &self.bytes);
         if let Some(index) = &mut self.index {
-            index.insert_unique(hash_bytes(piece, 0), place, |&place| entry_hash(bytes, entries[place]));
+            index.insert_unique(hash_bytes(piece, 0), place, |&place| {
+                entry_hash(bytes, entries[place])
+            });
         }
     }
 
@@ -145,9 +154,16 @@ impl PieceCounts {
             }
             index
         });
-        let is_piece = |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
+        let is_piece =
+            |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
         index.find(hash_bytes(piece, 0), is_piece).copied()
     }
+}
+
+/// The number of characters of a text; stray continuation bytes are not counted.
+pub(crate) fn n_characters(text: &[u8]) -> i64 {
+    let n_continuations = text.iter().filter(|&&byte| byte & 0xC0 == 0x80).count();
+    i64::try_from(text.len() - n_continuations).unwrap_or(i64::MAX)
 }
 
 fn entry_hash(bytes: &[u8], entry: Entry) -> u64 {

@@ -68,7 +68,10 @@ impl CountTable {
     }
 
     /// Visits every distinct piece with its count and first position, in no order.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(&[u8], i64, u64) -> Result<()>) -> Result<()> {
+    pub(super) fn for_each(
+        &self,
+        mut visit: impl FnMut(&[u8], i64, u64) -> Result<()>,
+    ) -> Result<()> {
         let checked = |piece: &[u8], count: u64| {
             i64::try_from(count).map_err(|_| ErrorKind::Count { piece: piece.to_vec() })
         };
@@ -131,7 +134,8 @@ impl LongPieces {
     fn add(&mut self, piece: &[u8], count: u64, position: u64) {
         let hash = hash_bytes(piece, 0);
         let (bytes, entries) = (&mut self.bytes, &mut self.entries);
-        let is_piece = |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
+        let is_piece =
+            |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
         if let Some(&place) = self.index.find(hash, is_piece) {
             let entry = &mut entries[place];
             entry.count = entry.count.saturating_add(count);
@@ -141,7 +145,8 @@ impl LongPieces {
         let place = entries.len();
         entries.push(LongEntry { start: bytes.len(), len: piece.len(), count, first: position });
         bytes.extend_from_slice(piece);
-        let rehash = |&place: &usize| hash_bytes(&bytes[entries[place].start..][..entries[place].len], 0);
+        let rehash =
+            |&place: &usize| hash_bytes(&bytes[entries[place].start..][..entries[place].len], 0);
         self.index.insert_unique(hash, place, rehash);
     }
 }

@@ -82,7 +82,12 @@ impl Encoder {
     /// # Errors
     /// Where a unit is not in the vocabulary and nothing stands for it, or a piece of characters is not
     /// UTF-8. Nothing is appended then.
-    pub(crate) fn encode(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
+    pub(crate) fn encode(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
         self.encode_or(piece, scratch, out, |symbol| {
             let unit = String::from_utf8_lossy(&self.symbols.units().written(symbol)).into_owned();
             Err(ErrorKind::UnknownUnit { unit }.into())
@@ -122,7 +127,10 @@ impl Merges {
     fn new(vocabulary: &Vocabulary) -> Self {
         let mut by_pair = PairMap::with_capacity(vocabulary.merges().len());
         for (rank, merge) in (0..).zip(vocabulary.merges()) {
-            by_pair.insert(pair_key(merge.left, merge.right), RankedMerge { rank, result: merge.result });
+            by_pair.insert(
+                pair_key(merge.left, merge.right),
+                RankedMerge { rank, result: merge.result },
+            );
         }
         Self(by_pair)
     }

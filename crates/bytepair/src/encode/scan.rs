@@ -12,7 +12,9 @@ pub(super) fn merge(merges: &Merges, scratch: &mut Scratch) {
     by_place.extend(ids.windows(2).map(|pair| merges.get(pair[0], pair[1])));
     loop {
         // The first of equal ranks is the leftmost.
-        let Some((place, &lowest)) = by_place.iter().enumerate().min_by_key(|(_, merge)| merge.rank) else {
+        let Some((place, &lowest)) =
+            by_place.iter().enumerate().min_by_key(|(_, merge)| merge.rank)
+        else {
             return;
         };
         if lowest == NO_MERGE {

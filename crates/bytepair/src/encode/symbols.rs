@@ -82,7 +82,8 @@ impl Symbols {
     }
 
     fn has_fallback(&self, symbol: Token<'_>) -> bool {
-        !symbol.bytes.is_empty() && symbol.bytes.iter().all(|&byte| self.fallback[usize::from(byte)] != NO_ID)
+        !symbol.bytes.is_empty()
+            && symbol.bytes.iter().all(|&byte| self.fallback[usize::from(byte)] != NO_ID)
     }
 }
 

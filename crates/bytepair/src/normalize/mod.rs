@@ -112,7 +112,9 @@ impl Normalizer {
         if text.is_ascii() {
             return text.iter().any(u8::is_ascii_uppercase).then(|| text.to_ascii_lowercase());
         }
-        Some(map_valid(text, |valid, out| valid.chars().for_each(|c| out.extend(self.unicode.lowercase(c)))))
+        Some(map_valid(text, |valid, out| {
+            valid.chars().for_each(|c| out.extend(self.unicode.lowercase(c)))
+        }))
     }
 }
 
@@ -170,7 +172,6 @@ fn replace(text: &[u8], from: &str, to: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,7 +205,8 @@ mod tests {
         let steps = vec![NormalizeStep::Form(UnicodeForm::Nfc), NormalizeStep::Lowercase];
         let normalizer = Normalizer::new(steps, UnicodeTables::latest());
         let text = "E\u{301}A\u{30A} İb".as_bytes();
-        let whole = normalizer.normalize(Segment { text, is_first: true, is_last: true }).into_owned();
+        let whole =
+            normalizer.normalize(Segment { text, is_first: true, is_last: true }).into_owned();
         for cut in (0..text.len()).filter(|&cut| normalizer.can_cut_before(text[cut])) {
             let left = Segment { text: &text[..cut], is_first: true, is_last: false };
             let right = Segment { text: &text[cut..], is_first: false, is_last: true };

@@ -175,7 +175,11 @@ impl Splitter {
 
     /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out. An error of
     /// `visit` ends the visit.
-    pub fn for_each_piece(&self, text: &[u8], mut visit: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+    pub fn for_each_piece(
+        &self,
+        text: &[u8],
+        mut visit: impl FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<()> {
         let mut boundaries = Boundaries::default();
         let mut from = 0;
         while from < text.len() {

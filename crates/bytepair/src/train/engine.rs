@@ -1,9 +1,8 @@
 //! One step after the other: find the best pair, merge its occurrences, account for the neighbours.
 //!
-//! The queue is lazy: an entry says what was true when it was pushed. Counts only fall and first
-//! occurrences only move back, unless a merge re-uses a token, and then the pair is pushed anew; so a
-//! stale entry always stands too early, never too late. The first entry that is still true is the best
-//! pair.
+//! The queue is lazy: an entry says what was true when it was pushed. A pair gains no occurrence after
+//! the merge that created it, so counts only fall and first occurrences only move back: a stale entry
+//! stands too early, never too late, and the first entry that is still true is the best pair.
 //!
 //! A merge of (a, b) into c changes, at each occurrence `x a b y`, the pairs (x, a), (b, y) and the
 //! new (x, c), (c, y). Changes are summed by neighbour in arrays indexed by token id and applied once
@@ -74,7 +73,12 @@ struct Sum {
 }
 
 impl Engine {
-    pub(super) fn new(words: Words, vocabulary: &Vocabulary, units: &Units, ties: Ties) -> Result<Self> {
+    pub(super) fn new(
+        words: Words,
+        vocabulary: &Vocabulary,
+        units: &Units,
+        ties: Ties,
+    ) -> Result<Self> {
         let mut order = Order { ties, texts: Vec::new() };
         for (id, _) in vocabulary.iter() {
             order.learn(id, vocabulary, units)?;
@@ -121,28 +125,20 @@ impl Engine {
         self.queue.first().map_or(0, |candidate| candidate.count)
     }
 
-    /// Merges a pair into `result`, a new token or one that is re-used.
+    /// Merges a pair into the new token `result`.
     pub(super) fn merge(
         &mut self,
         best: Best,
         result: TokenId,
-        is_new: bool,
         vocabulary: &Vocabulary,
         units: &Units,
     ) -> Result<()> {
-        // Occurrences of a re-used token that were there before must be told from those made now;
-        // these have the next free id until the neighbours are accounted for.
-        let id = if is_new { result } else { TokenId::try_from(vocabulary.len()).unwrap_or(BARRIER - 2) };
-        self.words.set_length(id, best.left, best.right);
-        self.merge_occurrences(best, id);
-        let touching = self.sum_neighbours(id);
+        self.words.set_length(result, best.left, best.right);
+        self.order.learn(result, vocabulary, units)?;
+        self.merge_occurrences(best, result);
+        let touching = self.sum_neighbours(result);
         self.decrease_pairs(best, touching);
-        if is_new {
-            self.order.learn(result, vocabulary, units)?;
-            self.create_pairs(id, touching);
-        } else {
-            self.extend_pairs(id, result);
-        }
+        self.create_pairs(result, touching);
         self.left.clear();
         self.right.clear();
         Ok(())
@@ -203,7 +199,8 @@ impl Engine {
             let sum = &mut self.right.sums[after as usize];
             sum.pair = self.pairs.create(id, after, sum.weight, sum.n_slots);
         }
-        let twice = (touching.n_slots > 0).then(|| self.pairs.create(id, id, touching.weight, touching.n_slots));
+        let twice = (touching.n_slots > 0)
+            .then(|| self.pairs.create(id, id, touching.weight, touching.n_slots));
         self.place_pairs(id, twice);
         let (left, right) = (std::mem::take(&mut self.left), std::mem::take(&mut self.right));
         left.pairs().chain(right.pairs()).chain(twice).for_each(|pair| self.enqueue(pair));
@@ -230,33 +227,6 @@ impl Engine {
         }
     }
 
-    /// Adds the pairs of a re-used token: some may exist. Rare, so simple: sorted and grouped.
-    #[expect(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
-    fn extend_pairs(&mut self, id: TokenId, result: TokenId) {
-        let final_id = |token| if token == id { result } else { token };
-        let length = self.words.length(id);
-        let mut occurrences = Vec::new();
-        for &slot in &self.merged {
-            let weight = self.words.weight_at(slot as usize);
-            let before = self.words.token_before(slot as usize);
-            if before != BARRIER {
-                let start = slot - self.words.length(before) as u32;
-                occurrences.push((pair_key(final_id(before), result), start, weight));
-            }
-            let after = self.words.token_at(slot as usize + length);
-            if after != BARRIER && after != id {
-                occurrences.push((pair_key(result, after), slot, weight));
-            }
-        }
-        self.merged.iter().for_each(|&slot| self.words.rename_at(slot as usize, result));
-        occurrences.sort_unstable();
-        for group in occurrences.chunk_by(|one, other| one.0 == other.0) {
-            let count = group.iter().map(|&(_, _, weight)| weight).sum();
-            let pair = self.pairs.extend(group[0].0, count, group.iter().map(|&(_, slot, _)| slot));
-            self.enqueue(pair);
-        }
-    }
-
     /// Puts a pair into the queue as it stands now, if it occurs at all.
     fn enqueue(&mut self, pair: PairIndex) {
         let count = self.pairs.count(pair);
@@ -264,7 +234,9 @@ impl Engine {
             return;
         }
         if let Some(tie) = self.tie(pair) {
-            self.queue.push(Candidate { count, tie, pair }, |one, other| self.order.before(one, other, &self.pairs));
+            self.queue.push(Candidate { count, tie, pair }, |one, other| {
+                self.order.before(one, other, &self.pairs)
+            });
         }
     }
 
@@ -291,9 +263,7 @@ impl Order {
                 let (left, right) = pairs.tokens(candidate.pair);
                 (&self.texts[left as usize], &self.texts[right as usize])
             };
-            if texts(one) != texts(other) {
-                return texts(one) > texts(other);
-            }
+            return (texts(one), one.tie) > (texts(other), other.tie);
         }
         one.tie < other.tie
     }

@@ -3,8 +3,12 @@
 //! Each step finds the most frequent pair of neighbouring tokens and merges all its occurrences, left
 //! to right without overlap. Every neighbouring pair counts, overlapping ones too (`aaa` holds two
 //! `aa`), weighted by the count of its piece. Learning stops at the size asked for, or when no pair
-//! reaches the least count. A merge whose product is already a token uses that token again and adds
-//! nothing to the vocabulary.
+//! reaches the least count.
+//!
+//! Every merge makes a new token. Between two borders that no merge has crossed, units are merged as if
+//! they stood alone; so the same units are always cut in the same two parts before they become one
+//! token, and no two pairs make the same token. For the same reason encoding a piece by the learned
+//! merges gives the segmentation that training ended with.
 //!
 //! `words` holds the pieces as one flat array of tokens, `pairs` knows for each pair its count and
 //! where it may occur, `queue` finds the best pair, `engine` runs the steps, and `naive` is the
@@ -65,12 +69,8 @@ pub struct TrainOptions {
 pub struct TrainProgress {
     /// Merges done so far.
     pub n_merges: usize,
-    /// Tokens added to the vocabulary by them.
-    pub n_new_tokens: usize,
-    /// The most tokens that may be added.
-    pub max_new_tokens: usize,
-    /// Length of the corpus in characters.
-    pub n_corpus_characters: i64,
+    /// The most that will be done.
+    pub max_merges: usize,
     /// Length of the corpus in tokens, as it is segmented now.
     pub n_corpus_tokens: i64,
 }
@@ -89,8 +89,6 @@ pub enum Stop {
 pub struct Trained {
     /// Alphabet, merges with their counts, unknown and special tokens.
     pub vocabulary: Vocabulary,
-    /// Length of the corpus in characters (bytes that are no UTF-8 count one each).
-    pub n_corpus_characters: i64,
     /// Length of the corpus in tokens of the new vocabulary.
     pub n_corpus_tokens: i64,
     /// Why training ended.
@@ -116,35 +114,26 @@ pub fn train(
         return Err(ErrorKind::FirstUnknown.into());
     }
     let mut vocabulary = alphabet(counts, units)?;
-    let max_new_tokens = max_new_tokens(vocabulary.len(), units, options)?;
-    let max_merges = match options.target {
-        Target::Merges(n_merges) => n_merges,
-        Target::VocabSize(_) => usize::MAX,
-    };
-    let n_corpus_characters = corpus_characters(counts)?;
+    let max_merges = max_merges(vocabulary.len(), units, options)?;
     let words = Words::new(counts, units, &vocabulary)?;
     let mut engine = Engine::new(words, &vocabulary, units, options.ties)?;
-    let (mut n_merges, mut n_new_tokens, mut merge_counts) = (0, 0, Vec::new());
+    let mut merge_counts = Vec::new();
     let stop = loop {
-        if n_new_tokens == max_new_tokens || n_merges == max_merges {
+        if merge_counts.len() == max_merges {
             break Stop::Target;
         }
         let Some(best) = engine.best(options.min_count.max(1)) else {
             break Stop::MinCount(engine.best_count());
         };
-        let n_before = vocabulary.len();
         let result = vocabulary.push_merge(best.left, best.right)?;
-        engine.merge(best, result, vocabulary.len() > n_before, &vocabulary, units)?;
+        engine.merge(best, result, &vocabulary, units)?;
         merge_counts.push(best.count);
-        n_merges += 1;
-        n_new_tokens += vocabulary.len() - n_before;
-        let n_corpus_tokens = engine.n_corpus_tokens();
-        progress(TrainProgress { n_merges, n_new_tokens, max_new_tokens, n_corpus_characters, n_corpus_tokens })?;
+        let (n_merges, n_corpus_tokens) = (merge_counts.len(), engine.n_corpus_tokens());
+        progress(TrainProgress { n_merges, max_merges, n_corpus_tokens })?;
     };
-    let n_corpus_tokens = engine.n_corpus_tokens();
     vocabulary.set_merge_counts(merge_counts);
     push_names(&mut vocabulary, units, options)?;
-    Ok(Trained { vocabulary, n_corpus_characters, n_corpus_tokens, stop })
+    Ok(Trained { vocabulary, n_corpus_tokens: engine.n_corpus_tokens(), stop })
 }
 
 /// A vocabulary of the alphabet that the pieces need.
@@ -156,14 +145,14 @@ fn alphabet(counts: &PieceCounts, units: &Units) -> Result<Vocabulary> {
     Ok(vocabulary)
 }
 
-/// How many tokens may be added to the alphabet.
-fn max_new_tokens(alphabet_len: usize, units: &Units, options: &TrainOptions) -> Result<usize> {
+/// How many merges fit.
+fn max_merges(alphabet_len: usize, units: &Units, options: &TrainOptions) -> Result<usize> {
     let n_unknown = usize::from(units.unknown.is_some());
     let repeats_unknown = |name: &&String| units.unknown.as_ref() == Some(*name);
     let n_special = options.special_tokens.iter().filter(|name| !repeats_unknown(name)).count();
     let needed = alphabet_len + n_unknown + n_special;
     match options.target {
-        Target::Merges(_) => Ok(usize::MAX),
+        Target::Merges(n_merges) => Ok(n_merges),
         Target::VocabSize(requested) => requested
             .checked_sub(needed)
             .ok_or_else(|| ErrorKind::VocabularyTooSmall { requested, needed }.into()),
@@ -181,20 +170,6 @@ fn push_names(vocabulary: &mut Vocabulary, units: &Units, options: &TrainOptions
     Ok(())
 }
 
-/// Length of the corpus in characters, checked.
-fn corpus_characters(counts: &PieceCounts) -> Result<i64> {
-    let mut total: i64 = 0;
-    for (piece, count, _) in counts.iter() {
-        let n_characters: usize = piece.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum();
-        total = i64::try_from(n_characters)
-            .ok()
-            .and_then(|n| n.checked_mul(count))
-            .and_then(|n| total.checked_add(n))
-            .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
-    }
-    Ok(total)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,13 +180,20 @@ mod tests {
     fn counted(pieces: &[(String, u8)]) -> PieceCounts {
         let mut counts = PieceCounts::new();
         for (offset, (piece, count)) in (0..).zip(pieces) {
-            counts.add(piece.as_bytes(), i64::from(*count) + 1, Some(First { source: 0, offset })).unwrap();
+            counts
+                .add(piece.as_bytes(), i64::from(*count) + 1, Some(First { source: 0, offset }))
+                .unwrap();
         }
         counts
     }
 
     fn options(ties: Ties, min_count: i64, n_merges: usize) -> TrainOptions {
-        TrainOptions { target: Target::Merges(n_merges), min_count, ties, special_tokens: Vec::new() }
+        TrainOptions {
+            target: Target::Merges(n_merges),
+            min_count,
+            ties,
+            special_tokens: Vec::new(),
+        }
     }
 
     /// The steps that the engine takes, in the form of the naive twin.
@@ -221,21 +203,32 @@ mod tests {
         merges.map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect()
     }
 
-    fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
+    fn naive_steps(
+        counts: &PieceCounts,
+        units: &Units,
+        options: &TrainOptions,
+    ) -> Vec<naive::Step> {
         let vocabulary = alphabet(counts, units).unwrap();
         let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
         let tokens = |piece| {
             let mut ids = Vec::new();
-            units.for_each_symbol(piece, |symbol| ids.push(vocabulary.id(symbol).unwrap())).unwrap();
+            units
+                .for_each_symbol(piece, |symbol| ids.push(vocabulary.id(symbol).unwrap()))
+                .unwrap();
             ids
         };
         let pieces = counts.iter().map(|(piece, count, _)| (tokens(piece), count)).collect();
-        let Target::Merges(n_merges) = options.target else { unreachable!("the tests ask for merges") };
+        let Target::Merges(n_merges) = options.target else {
+            unreachable!("the tests ask for merges")
+        };
         naive::train(pieces, texts, options.ties, options.min_count, n_merges)
     }
 
     fn all_units() -> Vec<Units> {
-        let marked = |kind| Units { end_mark: Some(EndMark { text: "$".to_owned(), kind }), ..Units::characters() };
+        let marked = |kind| Units {
+            end_mark: Some(EndMark { text: "$".to_owned(), kind }),
+            ..Units::characters()
+        };
         vec![
             Units::bytes(ByteIds::Printable),
             Units::bytes(ByteIds::Value),
@@ -268,7 +261,8 @@ mod tests {
 
     #[test]
     fn the_order_of_pieces_does_not_matter_without_first_seen() {
-        let mut pieces: Vec<_> = ["abab", "baba", "aab", "bba"].map(|piece| (piece.to_owned(), 3)).into();
+        let mut pieces: Vec<_> =
+            ["abab", "baba", "aab", "bba"].map(|piece| (piece.to_owned(), 3)).into();
         let units = Units::bytes(ByteIds::Printable);
         let options = options(Ties::SmallestIds, 1, 50);
         let forward = steps(&counted(&pieces), &units, &options);
@@ -281,7 +275,8 @@ mod tests {
         let mut counts = PieceCounts::new();
         counts.add(b"aa", 5_000_000_000, None).unwrap();
         counts.add(b"cd", 4_000_000_000, None).unwrap();
-        let first = steps(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1));
+        let first =
+            steps(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1));
         assert_eq!(first, [((97, 97), 5_000_000_000, 256)]);
     }
 
@@ -289,7 +284,12 @@ mod tests {
     fn a_total_beyond_63_bits_is_an_error() {
         let mut counts = PieceCounts::new();
         counts.add(b"ab", i64::MAX - 1, None).unwrap();
-        let result = train(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1), |_| Ok(()));
+        let result = train(
+            &counts,
+            &Units::bytes(ByteIds::Value),
+            &options(Ties::SmallestIds, 2, 1),
+            |_| Ok(()),
+        );
         assert!(matches!(result.unwrap_err().kind(), ErrorKind::Count { .. }));
     }
 
@@ -297,8 +297,16 @@ mod tests {
     fn a_vocabulary_that_cannot_hold_the_alphabet_is_an_error() {
         let target = Target::VocabSize(100);
         let options = TrainOptions { target, ..options(Ties::SmallestIds, 2, 0) };
-        let result = train(&counted(&[("ab".to_owned(), 1)]), &Units::bytes(ByteIds::Value), &options, |_| Ok(()));
-        assert!(matches!(result.unwrap_err().kind(), ErrorKind::VocabularyTooSmall { requested: 100, needed: 256 }));
+        let result = train(
+            &counted(&[("ab".to_owned(), 1)]),
+            &Units::bytes(ByteIds::Value),
+            &options,
+            |_| Ok(()),
+        );
+        assert!(matches!(
+            result.unwrap_err().kind(),
+            ErrorKind::VocabularyTooSmall { requested: 100, needed: 256 }
+        ));
     }
 
     #[test]

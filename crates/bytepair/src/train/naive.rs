@@ -20,15 +20,15 @@ pub(super) fn train(
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     while steps.len() < max_merges {
-        let Some((pair, count)) = best(&pieces, &texts, ties).filter(|&(_, count)| count >= min_count) else {
+        let Some((pair, count)) =
+            best(&pieces, &texts, ties).filter(|&(_, count)| count >= min_count)
+        else {
             break;
         };
         let text = [texts[pair.0 as usize].clone(), texts[pair.1 as usize].clone()].concat();
-        let known = texts.iter().position(|other| *other == text);
-        let result = TokenId::try_from(known.unwrap_or(texts.len())).unwrap();
-        if known.is_none() {
-            texts.push(text);
-        }
+        assert!(!texts.contains(&text), "two pairs make the same token");
+        let result = TokenId::try_from(texts.len()).unwrap();
+        texts.push(text);
         pieces.iter_mut().for_each(|(piece, _)| *piece = merged(piece, pair, result));
         steps.push((pair, count, result));
     }
@@ -36,7 +36,11 @@ pub(super) fn train(
 }
 
 /// The pair to merge next, with its count.
-fn best(pieces: &[(Vec<TokenId>, i64)], texts: &[Vec<u8>], ties: Ties) -> Option<((TokenId, TokenId), i64)> {
+fn best(
+    pieces: &[(Vec<TokenId>, i64)],
+    texts: &[Vec<u8>],
+    ties: Ties,
+) -> Option<((TokenId, TokenId), i64)> {
     let mut seen: BTreeMap<(TokenId, TokenId), (i64, usize)> = BTreeMap::new();
     let mut n_seen = 0;
     for (piece, count) in pieces {
@@ -50,7 +54,9 @@ fn best(pieces: &[(Vec<TokenId>, i64)], texts: &[Vec<u8>], ties: Ties) -> Option
     let rank = |&(pair, (count, first)): &((TokenId, TokenId), (i64, usize))| match ties {
         Ties::SmallestIds => (count, None, std::cmp::Reverse((pair, 0))),
         Ties::FirstSeen => (count, None, std::cmp::Reverse(((0, 0), first))),
-        Ties::LargestText => (count, Some((text(pair.0), text(pair.1))), std::cmp::Reverse((pair, 0))),
+        Ties::LargestText => {
+            (count, Some((text(pair.0), text(pair.1))), std::cmp::Reverse((pair, 0)))
+        }
     };
     seen.into_iter().max_by_key(rank).map(|(pair, (count, _))| (pair, count))
 }

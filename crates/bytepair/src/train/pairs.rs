@@ -31,8 +31,13 @@ struct PairEntry {
 impl Pairs {
     /// Indexes the pairs of the initial segmentation.
     pub(super) fn new(words: &Words) -> Self {
-        let mut pairs = Self { by_key: PairMap::with_capacity(1 << 12), entries: Vec::new(), arena: Vec::new() };
-        let neighbours = (1..words.len()).map(|slot| (words.token_at(slot - 1), words.token_at(slot)));
+        let mut pairs = Self {
+            by_key: PairMap::with_capacity(1 << 12),
+            entries: Vec::new(),
+            arena: Vec::new(),
+        };
+        let neighbours =
+            (1..words.len()).map(|slot| (words.token_at(slot - 1), words.token_at(slot)));
         // Initially every token covers one slot.
         let pair_of_slot: Vec<PairIndex> = neighbours
             .zip(0..)
@@ -72,7 +77,11 @@ impl Pairs {
     /// The first slot where a pair does begin. Forgets the stale ones before it.
     pub(super) fn first_slot(&mut self, pair: PairIndex, words: &Words) -> Option<u32> {
         let (left, right) = self.tokens(pair);
-        let n_stale = self.slots(pair).iter().take_while(|&&slot| !words.has_pair(slot as usize, left, right)).count();
+        let n_stale = self
+            .slots(pair)
+            .iter()
+            .take_while(|&&slot| !words.has_pair(slot as usize, left, right))
+            .count();
         let entry = &mut self.entries[pair as usize];
         entry.start += n_stale;
         entry.len -= n_stale;
@@ -93,7 +102,13 @@ impl Pairs {
     }
 
     /// Adds a new pair that will get `n_slots` slots by [`Pairs::append`].
-    pub(super) fn create(&mut self, left: TokenId, right: TokenId, count: i64, n_slots: usize) -> PairIndex {
+    pub(super) fn create(
+        &mut self,
+        left: TokenId,
+        right: TokenId,
+        count: i64,
+        n_slots: usize,
+    ) -> PairIndex {
         let key = pair_key(left, right);
         let pair = self.push_entry(PairEntry { key, count, start: self.arena.len(), len: 0 });
         self.arena.resize(self.arena.len() + n_slots, 0);
@@ -107,26 +122,12 @@ impl Pairs {
         entry.len += 1;
     }
 
-    /// Adds occurrences, in ascending order, to a pair that may exist already.
-    pub(super) fn extend(&mut self, key: u64, count: i64, slots: impl Iterator<Item = u32>) -> PairIndex {
-        let pair = self.by_key.get(key).unwrap_or_else(|| {
-            let start = self.arena.len();
-            self.push_entry(PairEntry { key, count: 0, start, len: 0 })
-        });
-        let mut all: Vec<u32> = self.slots(pair).iter().copied().chain(slots).collect();
-        all.sort_unstable();
-        all.dedup();
-        let entry = &mut self.entries[pair as usize];
-        (entry.start, entry.len) = (self.arena.len(), all.len());
-        entry.count += count;
-        self.arena.append(&mut all);
-        pair
-    }
-
     /// Counts one initial occurrence; its slot follows after [`Pairs::lay_out`].
     fn count_one(&mut self, key: u64, weight: i64) -> PairIndex {
-        let pair =
-            self.by_key.get(key).unwrap_or_else(|| self.push_entry(PairEntry { key, count: 0, start: 0, len: 0 }));
+        let pair = self
+            .by_key
+            .get(key)
+            .unwrap_or_else(|| self.push_entry(PairEntry { key, count: 0, start: 0, len: 0 }));
         let entry = &mut self.entries[pair as usize];
         entry.count += weight;
         entry.len += 1;
@@ -143,7 +144,10 @@ impl Pairs {
         self.arena.resize(end, 0);
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "every pair has a slot of its own, and slots fit 32 bits")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "every pair has a slot of its own, and slots fit 32 bits"
+    )]
     fn push_entry(&mut self, entry: PairEntry) -> PairIndex {
         let pair = self.entries.len() as PairIndex;
         self.entries.push(entry);

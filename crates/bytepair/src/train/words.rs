@@ -9,7 +9,7 @@
 use crate::count::PieceCounts;
 use crate::error::{ErrorKind, Result};
 use crate::units::Units;
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::vocabulary::{Token, TokenId, Vocabulary};
 
 /// Stands between pieces, and before the first. No token has this id.
 pub(super) const BARRIER: TokenId = TokenId::MAX;
@@ -35,7 +35,11 @@ impl Words {
     /// # Errors
     /// Where there are more symbols than 32 bits can index, or their weighted number exceeds 63 bits:
     /// every count of a pair is at most that number, so none can overflow later.
-    pub(super) fn new(counts: &PieceCounts, units: &Units, vocabulary: &Vocabulary) -> Result<Self> {
+    pub(super) fn new(
+        counts: &PieceCounts,
+        units: &Units,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
         let capacity = counts.distinct_bytes() + counts.len() * 2 + 1;
         let mut words = Self {
             slots: Vec::with_capacity(capacity),
@@ -45,15 +49,13 @@ impl Words {
             n_tokens: 0,
         };
         words.push_slot(BARRIER, 0);
-        let mut byte_ids = [BARRIER; 256];
-        for byte in 0..=255_u8 {
-            let id = vocabulary.id(crate::vocabulary::Token::plain(&[byte]));
-            byte_ids[usize::from(byte)] = id.unwrap_or(BARRIER);
-        }
+        let byte_ids = byte_ids(vocabulary);
         for (piece_index, (piece, count, _)) in (0..).zip(counts.iter()) {
             let start = words.slots.len();
             if units.is_bytes() {
-                piece.iter().for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
+                piece
+                    .iter()
+                    .for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
             } else {
                 // The alphabet was made from these pieces, so every symbol has an id.
                 units.for_each_symbol(piece, |symbol| {
@@ -128,13 +130,6 @@ impl Words {
         self.n_tokens -= self.weight_at(slot);
     }
 
-    /// Gives the token that begins at `slot` another id of the same length.
-    pub(super) fn rename_at(&mut self, slot: usize, id: TokenId) {
-        let last = slot + self.length(id) - 1;
-        self.slots[slot] = id;
-        self.slots[last] = id;
-    }
-
     /// The token that ends before `slot`, where a token begins; or a barrier.
     #[inline]
     pub(super) fn token_before(&self, slot: usize) -> TokenId {
@@ -145,6 +140,15 @@ impl Words {
         self.slots.push(id);
         self.piece_of_slot.push(piece_index);
     }
+}
+
+/// By byte value: its id; a barrier where the alphabet is no byte alphabet.
+fn byte_ids(vocabulary: &Vocabulary) -> [TokenId; 256] {
+    let mut ids = [BARRIER; 256];
+    for (byte, id) in (0..=u8::MAX).zip(&mut ids) {
+        *id = vocabulary.id(Token::plain(&[byte])).unwrap_or(BARRIER);
+    }
+    ids
 }
 
 fn weighted(n_symbols: usize, count: i64) -> Option<i64> {
