@@ -42,7 +42,7 @@ class Tokenizer:
 
     @cached_property
     def ranks(self) -> dict[Pair, int]:
-        """Pair -> place of its merge; of a pair that was merged twice, the last."""
+        """Pair -> place of its merge."""
         pairs = [(merge.left, merge.right) for merge in self.learned]
         return {pair: rank for rank, pair in enumerate(pairs)}
 

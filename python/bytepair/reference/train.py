@@ -37,8 +37,9 @@ def train(
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
     Stops before when no pair occurs ``min_count`` times. Returns the tokens in
-    the order of their ids, and the merges. A merge may make a token that exists
-    already (``a`` + ``bc`` after ``ab`` + ``c``): then it adds no token.
+    the order of their ids, and the merges. Every merge makes a new token: what
+    lies between two borders that no merge has crossed is segmented as if it stood
+    alone, so the same units never come from two different pairs.
 
     >>> tokens, merges = train({b"aaab": (2, 0), b"ab": (1, 1)}, Units())
     >>> [(merge.left.text, merge.right.text, merge.n_pairs) for merge in merges]
@@ -60,7 +61,7 @@ def train(
             break
         pair = best_pair(pair_counts, ids, units, ties)
         merges.append(Merge(*pair, pair_counts[pair]))
-        ids.setdefault(join(*pair), len(ids))
+        ids[join(*pair)] = len(ids)
         words = [(merge(word, pair), n_pieces) for word, n_pieces in words]
     return list(ids), merges
 

@@ -61,7 +61,7 @@ def property_ranges(name: str) -> tuple[Range, ...]:
         names = [key for key in table() if len(key) == 2 and key[0] == name]
     else:
         names = [key for key in (name, f"Script={name}") if key in table()][:1]
-    if not names:
+    if not names or name in ("version", "lowercase"):
         message = rf"\p{{{name}}} is not in the table of Unicode {VERSION}"
         raise ValueError(message)
     return union(*(parse_ranges(table()[key]) for key in names))
