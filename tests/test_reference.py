@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bytepair import reference
 from bytepair.reference import DIALECTS, train_from_counts, train_from_iterator
 from bytepair.reference.encode import apply_merges
-from bytepair.reference.split import split, split_once, to_bytes, to_text
+from bytepair.reference.split import split, to_bytes, to_text
 from bytepair.reference.train import merge
 from bytepair.reference.unicode import class_ranges, complement, expand
 from bytepair.reference.units import symbols
@@ -60,14 +60,14 @@ def test_split_equals_a_search_for_the_leftmost_match(text, unmatched):
     compiled = importlib.import_module("regex").compile(f"({expand(pattern)})")
     parts = compiled.split(text)
     expected = parts if unmatched == "keep" else parts[1::2]
-    pieces = split_once(text, pattern, unmatched)
+    pieces = split(text, [(pattern, unmatched)])
     assert list(pieces) == [part for part in expected if part]
 
 
 @given(letters)
 def test_an_empty_match_is_no_match(text):
     """A pattern that always matches the empty text first splits nothing."""
-    assert list(split_once(text, "|a", "keep")) == ([text] if text else [])
+    assert list(split(text, [("|a", "keep")])) == ([text] if text else [])
 
 
 @given(texts, st.sampled_from(BYTE_DIALECTS))
@@ -83,7 +83,7 @@ def test_kept_pieces_join_to_the_text(text, dialect):
 def test_some_model_patterns_match_everything(dialect, text):
     """These need no rule for unmatched text; DeepSeek's stages leave controls."""
     ((pattern, _),) = DIALECTS[dialect].split
-    assert "".join(split_once(text, pattern, "drop")) == text
+    assert "".join(split(text, [(pattern, "drop")])) == text
 
 
 @given(st.binary())
@@ -97,9 +97,9 @@ def test_an_invalid_byte_is_in_no_class():
     text = to_text(b"\xff\xe2\x80")
     assert len(text) == 3
     for pattern in (r"\P{L}", r"\W", r"\S", r"\D", ".", r"[^\s\p{L}\p{N}]"):
-        assert list(split_once(text, pattern, "drop")) == list(text)
+        assert list(split(text, [(pattern, "drop")])) == list(text)
     for pattern in (r"\p{L}", r"\w", r"\s", r"\d", r"\p{C}", r"[\p{S}\p{P}\p{M}]"):
-        assert list(split_once(text, pattern, "drop")) == []
+        assert list(split(text, [(pattern, "drop")])) == []
 
 
 @pytest.mark.parametrize("pattern", [r"\b", r"\h", "[[a]]", "[a&&b]", "(?m)a$", r"\pQ"])
@@ -111,7 +111,7 @@ def test_patterns_without_a_fixed_meaning_are_refused(pattern):
 
 def test_the_end_of_text_is_not_before_a_last_line_end():
     """``$`` matches at the very end alone, as in Rust."""
-    assert list(split_once("a\n", "a$|\n", "drop")) == ["\n"]
+    assert list(split("a\n", [("a$|\n", "drop")])) == ["\n"]
 
 
 @pytest.mark.parametrize("escape", [r"\p{L}", r"\w", r"\s", r"\d", r"\p{Han}"])

@@ -54,20 +54,20 @@ def split(text: str, stages: Sequence[Stage]) -> Iterator[str]:
     if not stages:
         yield text
         return
-    for piece in split_once(text, *stages[0]):
-        yield from split(piece, stages[1:])
+    (pattern, unmatched), *others = stages
+    for piece, is_match in split_once(text, pattern):
+        if is_match or unmatched == "keep":
+            yield from split(piece, others)
 
 
-def split_once(text: str, pattern: str, unmatched: str) -> Iterator[str]:
-    r"""Split a text by one pattern.
+def split_once(text: str, pattern: str) -> Iterator[tuple[str, bool]]:
+    r"""Cut a text into the matches of a pattern and the unmatched runs between them.
 
     At each position the pattern matches or not; an empty match is none. A
     position without a match belongs to an unmatched run.
 
-    >>> list(split_once("ab12--c", r"\p{L}+|\p{N}+", "keep"))
-    ['ab', '12', '--', 'c']
-    >>> list(split_once("ab12--c", r"\p{L}+|\p{N}+", "drop"))
-    ['ab', '12', 'c']
+    >>> list(split_once("ab--c", r"\p{L}+"))
+    [('ab', True), ('--', False), ('c', True)]
     """
     match_at = compiled(pattern).match
     run_start = position = 0
@@ -76,12 +76,12 @@ def split_once(text: str, pattern: str, unmatched: str) -> Iterator[str]:
         if match is None or match.end() == position:
             position += 1
             continue
-        if run_start < position and unmatched == "keep":
-            yield text[run_start:position]
-        yield match[0]
+        if run_start < position:
+            yield text[run_start:position], False
+        yield match[0], True
         run_start = position = match.end()
-    if run_start < position and unmatched == "keep":
-        yield text[run_start:]
+    if run_start < position:
+        yield text[run_start:], False
 
 
 @cache
