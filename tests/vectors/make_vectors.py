@@ -150,6 +150,8 @@ TRAIN_CASES = [
     ("nothing", "sennrich", ["  "], {}),
 ]
 
+# Cases that add nothing to encoding, by words of their names.
+ONLY_TRAINED = ("ties, ", "nothing", "min count", "many texts", "first seen")
 ENCODE_CASES = [
     ("fused", "unknown-token", ["hug pug hugs"], {"fuse_unknown": True}),
     ("unknown before bytes", "sentencepiece", ["ab ab"], {"unknown_token": "<unk>"}),
@@ -274,11 +276,10 @@ def encode_cases():
         )
         for name, dialect, texts, keywords in [*TRAIN_CASES, *ENCODE_CASES]
     }
-    # Rules for ties change what is learned, not what is encoded: two of three will do.
     cases = [
         encode_case(name, *case)
         for name, case in trained.items()
-        if "ties, " not in name and "nothing" not in name
+        if not any(word in name for word in ONLY_TRAINED)
     ]
     for name in ("gpt2: runs, smallest ids", "sennrich: song", "gpt4: mixed"):
         dialect, tokenizer, texts = trained[name]
