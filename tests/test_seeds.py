@@ -10,8 +10,6 @@ import json
 from collections import Counter
 from itertools import pairwise
 
-import pytest
-
 
 def learn(words, n_merges=1000, min_count=1):
     """Learn ``[(pair, count), ...]`` from ``[(symbols, count), ...]``, first pair first."""
@@ -65,7 +63,6 @@ def test_seed_0_splits_a_sentence(implementation):
     assert "|".join(pieces) == "Let|'|s| see| how| this| w|0|rks|!"
 
 
-@pytest.mark.slow
 def test_seed_0_learns_from_novels(implementation, shared):
     """The first merges of 20 MB of novels, and 1.01 characters per token after one.
 

@@ -151,7 +151,15 @@ TRAIN_CASES = [
 ]
 
 # Cases that add nothing to encoding, by words of their names.
-ONLY_TRAINED = ("ties, ", "nothing", "min count", "many texts", "first seen")
+ONLY_TRAINED = (
+    "ties, ",
+    "nothing",
+    "min count",
+    "many texts",
+    "first seen",
+    "gpt2: mixed",
+    "letters-digits: mixed",
+)
 ENCODE_CASES = [
     ("fused", "unknown-token", ["hug pug hugs"], {"fuse_unknown": True}),
     ("unknown before bytes", "sentencepiece", ["ab ab"], {"unknown_token": "<unk>"}),
