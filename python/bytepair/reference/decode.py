@@ -1,4 +1,8 @@
-"""Tokens -> text."""
+"""Tokens -> bytes: the way back.
+
+Every token knows the bytes it stands for, so decoding joins them. Left out:
+streaming, where a character may be cut in the middle.
+"""
 
 from collections.abc import Sequence
 
