@@ -1,0 +1,46 @@
+"""Byte-pair encoding in plain Python: short enough to read in one sitting.
+
+This is what the fast core must agree with, not what you use: it is slow, and it
+imports nothing but the standard library and ``regex``. Read it in this order:
+
+1. ``units``      what a token is, and which symbols a piece starts from
+2. ``count``      pieces and how often they occur
+3. ``train``      learn merges: the whole idea of byte-pair encoding
+4. ``encode``     apply merges to new text
+5. ``decode``     tokens back to bytes
+6. ``split``      cut a text into pieces
+7. ``unicode``    what the character classes in a pattern mean
+8. ``normalize``  small changes made to a text before
+9. ``dialects``   each kind of tokenizer as a choice of these parts
+10. ``tokenizer`` all parts in a row
+
+>>> tokenizer = train_from_iterator(["aaabdaaabac"], dialect="byte-stream", merges=3)
+>>> tokenizer.merges
+[(b'a', b'a'), (b'aa', b'a'), (b'aaa', b'b')]
+>>> tokenizer.encode("aaab")
+[258]
+>>> tokenizer.decode([258, 100])
+'aaabd'
+"""
+
+from .dialects import DIALECTS, Dialect
+from .tokenizer import (
+    Tokenizer,
+    UnknownTokenError,
+    train_from_counts,
+    train_from_iterator,
+)
+from .train import Merge
+from .units import Token, Units
+
+__all__ = [
+    "DIALECTS",
+    "Dialect",
+    "Merge",
+    "Token",
+    "Tokenizer",
+    "Units",
+    "UnknownTokenError",
+    "train_from_counts",
+    "train_from_iterator",
+]

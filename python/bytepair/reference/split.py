@@ -1,0 +1,94 @@
+"""Text -> pieces: tokens never reach across the border of two pieces.
+
+A stage is a pattern and what happens to text that it does not match:
+``"keep"`` makes every longest unmatched run one piece, ``"drop"`` leaves it out.
+Each stage splits every piece of the stage before, as if the piece were a text.
+
+Bytes that are not UTF-8 are legal: :func:`to_text` turns each of them into one
+character of no class (a lone surrogate), and :func:`to_bytes` turns it back.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Literal
+
+import regex
+
+from .unicode import expand
+
+Stage = tuple[str, Literal["keep", "drop"]]
+
+
+def to_text(data: bytes | str, *, strict: bool = False) -> str:
+    r"""Decode UTF-8; an invalid byte becomes one character of no class.
+
+    ``strict`` makes it an error instead, which names the byte's offset.
+
+    >>> to_text(b"caf\xc3\xa9 \xff")
+    'café \udcff'
+    """
+    if isinstance(data, str):
+        data = data.encode()  # refuses lone surrogates: they are not text
+    return data.decode(errors="strict" if strict else "surrogateescape")
+
+
+def to_bytes(text: str) -> bytes:
+    r"""Undo :func:`to_text`.
+
+    >>> to_bytes("café \udcff")
+    b'caf\xc3\xa9 \xff'
+    """
+    return text.encode(errors="surrogateescape")
+
+
+def split(text: str, stages: Sequence[Stage]) -> Iterator[str]:
+    r"""Split a text by all stages; without a stage the text is one piece.
+
+    >>> list(split("two 22 words", [(r" ?\p{L}+", "keep")]))
+    ['two', ' 22', ' words']
+    >>> list(split("two 22 words", [(r"\S+", "drop"), (r"\p{N}", "keep")]))
+    ['two', '2', '2', 'words']
+    """
+    if not text:
+        return
+    if not stages:
+        yield text
+        return
+    (pattern, unmatched), *others = stages
+    for piece, is_match in split_once(text, pattern):
+        if is_match or unmatched == "keep":
+            yield from split(piece, others)
+
+
+def split_once(text: str, pattern: str) -> Iterator[tuple[str, bool]]:
+    r"""Cut a text into the matches of a pattern and the unmatched runs between them.
+
+    At each position the pattern matches or not; an empty match is none. A
+    position without a match belongs to an unmatched run.
+
+    >>> list(split_once("ab--c", r"\p{L}+"))
+    [('ab', True), ('--', False), ('c', True)]
+    """
+    match_at = compiled(pattern).match
+    run_start = position = 0
+    while position < len(text):
+        match = match_at(text, position)
+        if match is None or match.end() == position:
+            position += 1
+            continue
+        if run_start < position:
+            yield text[run_start:position], False
+        yield match[0], True
+        run_start = position = match.end()
+    if run_start < position:
+        yield text[run_start:], False
+
+
+@cache
+def compiled(pattern: str) -> regex.Pattern[str]:
+    r"""Compile a pattern with our own Unicode classes.
+
+    >>> compiled(r"\p{Lu}").match("é") is None
+    True
+    """
+    return regex.compile(expand(pattern), regex.VERSION0)

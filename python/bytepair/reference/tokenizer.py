@@ -1,0 +1,282 @@
+"""All parts in a row: train a tokenizer, then encode and decode with it.
+
+    text -> normalize -> split -> symbols -> merge -> ids -> bytes -> text
+
+Special tokens are cut out of a text before anything else happens to it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import regex
+
+from .count import Counts, count
+from .decode import decode_bytes
+from .dialects import Dialect, find
+from .encode import encode_piece
+from .normalize import normalize
+from .split import split, to_bytes, to_text
+from .train import Merge, Pair, train
+from .units import Token, Units, join, special, written
+
+
+class UnknownTokenError(KeyError):
+    """The vocabulary lacks a token or an id."""
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A dialect and what was learned in it; ``tokens`` are in the order of their ids."""
+
+    dialect: Dialect
+    tokens: tuple[Token, ...]
+    learned: tuple[Merge, ...]
+    ignore_merges: bool = False
+
+    @cached_property
+    def ids(self) -> dict[Token, int]:
+        """Token -> id."""
+        return {token: id_ for id_, token in enumerate(self.tokens)}
+
+    @cached_property
+    def ranks(self) -> dict[Pair, int]:
+        """Pair -> place of its merge."""
+        pairs = [(merge.left, merge.right) for merge in self.learned]
+        return {pair: rank for rank, pair in enumerate(pairs)}
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Special token -> id, the token for unknown units left out."""
+        unknown = self.dialect.units.unknown_token
+        pairs = [(t.text.decode(), i) for t, i in self.ids.items() if t.form == "s"]
+        return {name: id_ for name, id_ in pairs if name != unknown}
+
+    @property
+    def vocabulary(self) -> list[Any]:
+        """The tokens by id, marks written out: ``bytes``, or ``str`` for characters."""
+        return [self._show(token) for token in self.tokens]
+
+    @property
+    def merges(self) -> list[tuple[Any, Any]]:
+        """The merged pairs in order, written like the vocabulary."""
+        show = self._show
+        return [(show(left), show(right)) for left, right, _ in self.learned]
+
+    @property
+    def merge_log(self) -> list[tuple[int, int, int, int]]:
+        """The merges in order, as (left id, right id, id, count)."""
+        ids = self.ids
+        return [
+            (ids[left], ids[right], ids[join(left, right)], n_pairs)
+            for left, right, n_pairs in self.learned
+        ]
+
+    def split(self, text: str | bytes) -> list[Any]:
+        """Cut a text into pieces, of the same type as the text."""
+        pieces = list(cut_pieces(text, self.dialect))
+        return [to_text(piece) for piece in pieces] if isinstance(text, str) else pieces
+
+    def tokenize(self, text: str | bytes) -> list[str]:
+        """Show the tokens of a text; a unit that nothing stands in for shows as itself."""
+        units = self.dialect.units
+        pieces = cut_pieces(text, self.dialect)
+        tokens = [token for piece in pieces for token in self._encode_piece(piece)]
+        return [written(token, units).decode(errors="replace") for token in tokens]
+
+    def encode(
+        self, text: str | bytes, *, allowed_special: Collection[str] = ()
+    ) -> list[int]:
+        """Encode a text to ids; special tokens that are not allowed are plain text."""
+        ids = []
+        for segment in cut_segments(text, self.dialect.units, allowed_special):
+            for token in self._encode_segment(segment):
+                if token not in self.ids:
+                    message = f"{self._show(token)!r} is not in the vocabulary"
+                    raise UnknownTokenError(message)
+                ids.append(self.ids[token])
+        return ids
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Join the bytes of tokens."""
+        tokens = []
+        for id_ in ids:
+            if not 0 <= id_ < len(self.tokens):
+                message = f"no token has id {id_}; the last is {len(self.tokens) - 1}"
+                raise UnknownTokenError(message)
+            tokens.append(self.tokens[id_])
+        return decode_bytes(tokens)
+
+    def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
+        """Join tokens to text; ``errors`` as in ``bytes.decode``."""
+        text = self.decode_bytes(ids).decode(errors=errors)
+        for old, new in self.dialect.after_decoding:
+            text = text.replace(old, new)
+        return text
+
+    def _encode_segment(self, segment: "Segment") -> Iterator[Token]:
+        if segment.is_special:
+            yield special(segment.text)
+            return
+        for piece in segment_pieces(segment, self.dialect):
+            yield from self._encode_piece(piece)
+
+    def _encode_piece(self, piece: bytes) -> list[Token]:
+        units, ignore = self.dialect.units, self.ignore_merges
+        return encode_piece(piece, self.ids, self.ranks, units, ignore_merges=ignore)
+
+    def _show(self, token: Token) -> bytes | str:
+        text = written(token, self.dialect.units)
+        return text if self.dialect.units.kind == "byte" else text.decode()
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a text: a special token, or what lies between two of them."""
+
+    text: str
+    is_special: bool
+    is_first: bool
+
+
+def cut_segments(
+    text: str | bytes, units: Units, special_tokens: Collection[str]
+) -> Iterator[Segment]:
+    """Cut a text at special tokens: the leftmost, and of several there the longest.
+
+    >>> segments = cut_segments("a<s><s>b", Units(), ["<s>", "<s><s>"])
+    >>> [segment.text for segment in segments]
+    ['a', '<s><s>', 'b']
+    """
+    decoded = to_text(text, strict=units.kind == "character")
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    pattern = "|".join(regex.escape(name) for name in longest_first)
+    parts = regex.split(f"({pattern})", decoded) if pattern else [decoded]
+    for number, part in enumerate(parts):
+        if part:
+            yield Segment(part, is_special=number % 2 == 1, is_first=number == 0)
+
+
+def segment_pieces(
+    segment: Segment, dialect: Dialect, *, training: bool = False
+) -> Iterator[bytes]:
+    """Normalize and split a segment.
+
+    >>> segment = Segment("Low", is_special=False, is_first=True)
+    >>> list(segment_pieces(segment, find("jurafsky-martin")))
+    [b'low']
+    """
+    steps = dialect.normalize
+    if dialect.lowercase == "always" or (dialect.lowercase == "training" and training):
+        steps = (("lowercase",), *steps)
+    text = normalize(segment.text, steps, is_first=segment.is_first)
+    return (to_bytes(piece) for piece in split(text, dialect.split))
+
+
+def cut_pieces(
+    text: str | bytes,
+    dialect: Dialect,
+    *,
+    special_tokens: Collection[str] = (),
+    training: bool = False,
+) -> Iterator[bytes]:
+    """List the pieces of a text, special tokens left out.
+
+    >>> list(cut_pieces("two words<s>", find("gpt2"), special_tokens=["<s>"]))
+    [b'two', b' words']
+    """
+    for segment in cut_segments(text, dialect.units, special_tokens):
+        if not segment.is_special:
+            yield from segment_pieces(segment, dialect, training=training)
+
+
+def train_from_iterator(
+    texts: Iterable[str | bytes],
+    *,
+    dialect: str | Dialect = "gpt4o",
+    vocab_size: int | None = None,
+    merges: int | None = None,
+    special_tokens: Collection[str] = (),
+    **options: object,
+) -> Tokenizer:
+    """Train on texts; ``options`` replace single parts of the dialect.
+
+    Stops at ``vocab_size`` tokens, special ones among them, at the number of
+    ``merges``, or when no pair is frequent enough.
+
+    >>> texts = ["low low low low low lower lower newest newest newest"]
+    >>> tokenizer = train_from_iterator(texts, dialect="sennrich", merges=4)
+    >>> tokenizer.merges
+    [('l', 'o'), ('lo', 'w'), ('low', '</w>'), ('n', 'e')]
+    >>> tokenizer.tokenize("new lows")
+    ['ne', 'w', '</w>', 'low', 's', '</w>']
+    """
+    chosen = choose(dialect, options)
+    pieces = (
+        piece
+        for text in texts
+        for piece in cut_pieces(
+            text, chosen, special_tokens=special_tokens, training=True
+        )
+    )
+    return learn(count(pieces), chosen, vocab_size, merges, special_tokens)
+
+
+def train_from_counts(
+    counts: Mapping[str | bytes, int],
+    *,
+    dialect: str | Dialect = "gpt4o",
+    vocab_size: int | None = None,
+    merges: int | None = None,
+    special_tokens: Collection[str] = (),
+    **options: object,
+) -> Tokenizer:
+    """Train on pieces that are counted already; their order is that of first occurrence.
+
+    >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    >>> tokenizer = train_from_counts(counts, dialect="unknown-token", merges=3)
+    >>> tokenizer.tokenize("thug")
+    ['[UNK]', 'hug']
+    """
+    placed = {
+        to_bytes(to_text(piece)): (n_pieces, position)
+        for position, (piece, n_pieces) in enumerate(counts.items())
+    }
+    return learn(placed, choose(dialect, options), vocab_size, merges, special_tokens)
+
+
+def choose(dialect: str | Dialect, options: Mapping[str, object]) -> Dialect:
+    """Take a dialect, and replace some of its parts or of its units.
+
+    >>> choose("gpt2", {"min_count": 5, "byte_ids": "value"}).units.byte_ids
+    'value'
+    """
+    chosen = find(dialect) if isinstance(dialect, str) else dialect
+    names = {field.name for field in fields(Units)}
+    changed = {name: value for name, value in options.items() if name in names}
+    parts = {name: value for name, value in options.items() if name not in names}
+    units = replace(chosen.units, **changed)  # type: ignore[arg-type]
+    return replace(chosen, units=units, **parts)  # type: ignore[arg-type]
+
+
+def learn(
+    counts: Counts,
+    dialect: Dialect,
+    vocab_size: int | None,
+    n_merges: int | None,
+    special_tokens: Collection[str],
+) -> Tokenizer:
+    """Train, and put the unknown token and the special tokens after the others."""
+    unknown = dialect.units.unknown_token
+    names = dict.fromkeys([*([unknown] if unknown else []), *special_tokens])
+    tokens, learned = train(
+        counts,
+        dialect.units,
+        ties=dialect.ties,
+        min_count=dialect.min_count,
+        n_tokens=None if vocab_size is None else vocab_size - len(names),
+        n_merges=n_merges,
+    )
+    tokens += [special(name) for name in names]
+    return Tokenizer(dialect, tuple(tokens), tuple(learned))

@@ -1,0 +1,136 @@
+"""Counts -> merges: learn the vocabulary.
+
+Start from single symbols; again and again join the pair of neighbours that is
+most frequent. This is the whole of byte-pair encoding (Sennrich et al. 2016).
+Every step counts all pairs anew, so the cost is merges times the distinct pieces.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+from .count import Counts
+from .units import Token, Units, alphabet, join, symbols, written
+
+Pair = tuple[Token, Token]
+Word = tuple[list[Token], int]  # a piece as it is now segmented, and its count
+
+
+class Merge(NamedTuple):
+    """One step of training: two tokens that become one, and how often they met."""
+
+    left: Token
+    right: Token
+    n_pairs: int
+
+
+def train(
+    counts: Counts,
+    units: Units,
+    *,
+    ties: str = "smallest_ids",
+    min_count: int = 2,
+    n_tokens: int | None = None,
+    n_merges: int | None = None,
+) -> tuple[list[Token], list[Merge]]:
+    """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
+
+    Stops before when no pair occurs ``min_count`` times. Returns the tokens in
+    the order of their ids, and the merges. Every merge makes a new token: what
+    lies between two borders that no merge has crossed is segmented as if it stood
+    alone, so the same units never come from two different pairs.
+
+    >>> tokens, merges = train({b"aaab": (2, 0), b"ab": (1, 1)}, Units())
+    >>> [(merge.left.text, merge.right.text, merge.n_pairs) for merge in merges]
+    [(b'a', b'a', 4), (b'a', b'b', 3), (b'aa', b'ab', 2)]
+    >>> [token.text for token in tokens[256:]]
+    [b'aa', b'ab', b'aaab']
+    """
+    pieces = sorted(counts.items(), key=lambda item: item[1][1])
+    words = [(symbols(piece, units), n_pieces) for piece, (n_pieces, _) in pieces]
+    letters = alphabet((word for word, _ in words), units)
+    if n_tokens is not None and n_tokens < len(letters):
+        message = f"{n_tokens} tokens cannot hold the alphabet of {len(letters)}"
+        raise ValueError(message)
+    ids = {token: id_ for id_, token in enumerate(letters)}
+    merges: list[Merge] = []
+    while len(ids) != n_tokens and len(merges) != n_merges:
+        pair_counts = count_pairs(words)
+        if max(pair_counts.values(), default=0) < max(min_count, 1):
+            break
+        pair = best_pair(pair_counts, ids, units, ties)
+        merges.append(Merge(*pair, pair_counts[pair]))
+        ids[join(*pair)] = len(ids)
+        words = [(merge(word, pair), n_pieces) for word, n_pieces in words]
+    return list(ids), merges
+
+
+def count_pairs(words: Iterable[Word]) -> Counter[Pair]:
+    """Count neighbours, overlapping ones too; pairs come in order of first occurrence.
+
+    >>> a, b = Token(b"a", "u"), Token(b"b", "u")
+    >>> count_pairs([([a, a, a, b], 10)]) == {(a, a): 20, (a, b): 10}
+    True
+    """
+    pair_counts: Counter[Pair] = Counter()
+    for word, n_pieces in words:
+        for pair in pairwise(word):
+            pair_counts[pair] += n_pieces
+    return pair_counts
+
+
+def best_pair(
+    pair_counts: Counter[Pair], ids: dict[Token, int], units: Units, ties: str
+) -> Pair:
+    """Choose the most frequent pair; ``ties`` says which of several.
+
+    ``smallest_ids``: the pair of smaller (left id, right id). ``first_seen``: the
+    pair that stands first in the text. ``largest_text``: the pair of larger
+    (left, right) as written; if even that is equal, of larger ids.
+
+    >>> a, b = Token(b"a", "u"), Token(b"b", "u")
+    >>> pair_counts = Counter({(b, a): 7, (a, b): 7, (b, b): 7})
+    >>> for ties in ("smallest_ids", "first_seen", "largest_text"):
+    ...     left, right = best_pair(pair_counts, {a: 0, b: 1}, Units(), ties)
+    ...     print(left.text + right.text)
+    b'ab'
+    b'ba'
+    b'bb'
+    """
+    top = max(pair_counts.values())
+    pairs = [pair for pair, n_pairs in pair_counts.items() if n_pairs == top]
+
+    def by_ids(pair: Pair) -> list[int]:
+        return [ids[token] for token in pair]
+
+    def by_text(pair: Pair) -> tuple[list[bytes], list[int]]:
+        return [written(token, units) for token in pair], by_ids(pair)
+
+    if ties == "smallest_ids":
+        return min(pairs, key=by_ids)
+    if ties == "largest_text":
+        return max(pairs, key=by_text)
+    if ties == "first_seen":
+        return pairs[0]  # a Counter keeps the order in which its keys came
+    message = f"unknown rule for ties {ties!r}"
+    raise ValueError(message)
+
+
+def merge(word: list[Token], pair: Pair) -> list[Token]:
+    """Join every occurrence of a pair, from left to right, without overlap.
+
+    >>> a = Token(b"a", "u")
+    >>> [token.text for token in merge([a, a, a], (a, a))]
+    [b'aa', b'a']
+    """
+    merged = []
+    position = 0
+    while position < len(word):
+        if tuple(word[position : position + 2]) == pair:
+            merged.append(join(*pair))
+            position += 2
+        else:
+            merged.append(word[position])
+            position += 1
+    return merged

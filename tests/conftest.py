@@ -1,0 +1,31 @@
+"""What tests share: the implementations under test, and where large inputs lie."""
+
+import importlib
+import os
+from pathlib import Path
+
+import pytest
+
+IMPLEMENTATIONS = ["bytepair.reference"]
+
+REPOSITORY = Path(__file__).parent.parent
+SHARED = Path(os.environ.get("BYTEPAIR_SHARED", REPOSITORY.parent / "shared"))
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def implementation(request):
+    """Each module that trains and encodes; a test that asks for it runs on all."""
+    return importlib.import_module(request.param)
+
+
+@pytest.fixture
+def shared():
+    """Give the path of a large input, or skip the test where it is absent."""
+
+    def find(relative):
+        path = SHARED / relative
+        if not path.exists():
+            pytest.skip(f"{path} is absent; BYTEPAIR_SHARED names its folder")
+        return path
+
+    return find
