@@ -37,10 +37,17 @@ impl Dialect {
                 format!("unknown dialect {name:?}; known are {}", names.join(", ")),
             )
         })?;
-        for (name, value) in changes.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
-            change(&mut dialect, &name.extract::<String>()?, &value)?;
+        let changes = changes.map(|changes| changes.copy()).transpose()?;
+        for (name, change) in CHANGES {
+            let value = changes.as_ref().map(|changes| changes.call_method1("pop", (name, &changes))).transpose()?;
+            // The dictionary itself stands for an absent value.
+            let value = value.filter(|value| changes.as_ref().is_some_and(|changes| !value.is(changes)));
+            value.map_or(Ok(()), |value| change(&mut dialect, &value))?;
         }
-        Ok(Self(dialect))
+        match changes.and_then(|rest| rest.keys().get_item(0).ok()) {
+            Some(name) => Err(raise("TokenizerError", format!("a dialect has no part {name}"))),
+            None => Ok(Self(dialect)),
+        }
     }
 
     fn __repr__(&self) -> String {
@@ -49,38 +56,46 @@ impl Dialect {
 }
 
 /// Sets one part of a dialect.
-fn change(dialect: &mut bytepair::Dialect, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    match name {
-        "unit" => set_unit(&mut dialect.units, &value.extract::<String>()?)?,
-        "byte_ids" => dialect.units.unit = Unit::Byte(byte_ids(&value.extract::<String>()?)?),
-        "pattern" => dialect.split = stages(value)?,
-        "unmatched" => {
-            let unmatched = unmatched(&value.extract::<String>()?)?;
-            dialect.split.iter_mut().for_each(|stage| stage.unmatched = unmatched);
-        }
-        "normalize" => dialect.normalize = steps(value)?,
-        "lowercase" => set_lowercase(dialect, value)?,
-        "end_mark" => {
-            let kind = dialect.units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
-            let text = value.extract::<String>()?;
-            dialect.units.end_mark = (!text.is_empty()).then_some(EndMark { text, kind });
-        }
-        "end_mark_kind" => {
-            let kind = end_mark_kind(&value.extract::<String>()?)?;
-            if let Some(mark) = &mut dialect.units.end_mark {
-                mark.kind = kind;
-            }
-        }
-        "continuing_prefix" => dialect.units.continuing_prefix = Some(value.extract()?),
-        "unknown_token" => dialect.units.unknown = Some(value.extract()?),
-        "fuse_unknown" => dialect.units.fuse_unknown = value.extract()?,
-        "byte_fallback" => dialect.units.byte_fallback = value.extract()?,
-        "ties" => dialect.ties = ties(&value.extract::<String>()?)?,
-        "min_count" => dialect.min_count = value.extract()?,
-        _ => return Err(raise("TokenizerError", format!("a dialect has no part {name:?}"))),
-    }
-    Ok(())
-}
+type Change = fn(&mut bytepair::Dialect, &Bound<'_, PyAny>) -> PyResult<()>;
+
+/// The parts that can be set, in the order in which they are: a pattern before what becomes of the rest.
+const CHANGES: [(&str, Change); 15] = [
+    ("unit", |dialect, value| set_unit(&mut dialect.units, &value.extract::<String>()?)),
+    ("byte_ids", |dialect, value| {
+        dialect.units.unit = Unit::Byte(byte_ids(&value.extract::<String>()?)?);
+        Ok(())
+    }),
+    ("pattern", set_pattern),
+    ("pattern_flavour", |dialect, value| {
+        let flavour = flavour(&value.extract::<String>()?)?;
+        dialect.split.iter_mut().for_each(|stage| stage.pattern.flavour = flavour);
+        Ok(())
+    }),
+    ("unmatched", |dialect, value| {
+        let unmatched = unmatched(&value.extract::<String>()?)?;
+        dialect.split.iter_mut().for_each(|stage| stage.unmatched = unmatched);
+        Ok(())
+    }),
+    ("normalize", |dialect, value| steps(value).map(|steps| dialect.normalize = steps)),
+    ("lowercase", set_lowercase),
+    ("end_mark", |dialect, value| {
+        let kind = dialect.units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
+        let text = value.extract::<Option<String>>()?.filter(|text| !text.is_empty());
+        dialect.units.end_mark = text.map(|text| EndMark { text, kind });
+        Ok(())
+    }),
+    ("end_mark_kind", |dialect, value| {
+        let kind = end_mark_kind(&value.extract::<String>()?)?;
+        dialect.units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
+        Ok(())
+    }),
+    ("continuing_prefix", |dialect, value| value.extract().map(|prefix| dialect.units.continuing_prefix = prefix)),
+    ("unknown_token", |dialect, value| value.extract().map(|name| dialect.units.unknown = name)),
+    ("fuse_unknown", |dialect, value| value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)),
+    ("byte_fallback", |dialect, value| value.extract().map(|fallback| dialect.units.byte_fallback = fallback)),
+    ("ties", |dialect, value| ties(&value.extract::<String>()?).map(|ties| dialect.ties = ties)),
+    ("min_count", |dialect, value| value.extract().map(|count| dialect.min_count = count)),
+];
 
 fn set_unit(units: &mut Units, name: &str) -> PyResult<()> {
     units.unit = match (name, units.unit) {
@@ -108,6 +123,13 @@ fn set_lowercase(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> P
         "never" => (rest.clone(), None),
         other => return Err(choice("lowercase", other, &["always", "training", "never"])),
     };
+    Ok(())
+}
+
+fn set_pattern(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !value.is_none() {
+        dialect.split = stages(value)?;
+    }
     Ok(())
 }
 
@@ -183,6 +205,14 @@ fn unmatched(name: &str) -> PyResult<Unmatched> {
         "keep" => Ok(Unmatched::Keep),
         "drop" => Ok(Unmatched::Drop),
         _ => Err(choice("unmatched", name, &["keep", "drop"])),
+    }
+}
+
+fn flavour(name: &str) -> PyResult<Flavour> {
+    match name {
+        "rust" => Ok(Flavour::Rust),
+        "oniguruma" => Ok(Flavour::Oniguruma),
+        _ => Err(choice("pattern_flavour", name, &["rust", "oniguruma"])),
     }
 }
 

@@ -1,0 +1,52 @@
+"""bytepair: train, use, inspect, repair and ship byte-pair-encoding tokenizers.
+
+>>> import bytepair
+>>> texts = ["the cat sat on the mat, and the bat sat on the hat"]
+>>> tokenizer = bytepair.train_from_iterator(texts, vocab_size=270)
+>>> tokenizer.tokenize("the hat")
+['the', ' h', 'at']
+>>> ids = tokenizer.encode("the hat")
+>>> tokenizer.decode(ids)
+'the hat'
+
+Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
+:meth:`Tokenizer.from_file` for a tokenizer that is there already.
+"""
+
+from ._core import DecodeStream
+from ._core import dialect_names as dialects
+from ._core import pattern_names as patterns
+from .errors import (
+    EncodingError,
+    FileError,
+    FormatError,
+    PatternError,
+    SpecialTokenError,
+    TokenizerError,
+    TrainingError,
+    UnknownTokenError,
+)
+from .progress import Progress
+from .tokenizer import Tokenizer
+from .training import train, train_from_counts, train_from_iterator
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DecodeStream",
+    "EncodingError",
+    "FileError",
+    "FormatError",
+    "PatternError",
+    "Progress",
+    "SpecialTokenError",
+    "Tokenizer",
+    "TokenizerError",
+    "TrainingError",
+    "UnknownTokenError",
+    "dialects",
+    "patterns",
+    "train",
+    "train_from_counts",
+    "train_from_iterator",
+]

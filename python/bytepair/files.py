@@ -1,0 +1,84 @@
+"""Paths: what a user names, and files that appear whole or not at all."""
+
+import glob
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .errors import FileError
+
+StrPath = str | os.PathLike[str]
+
+
+def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
+    """List the files that paths and globs stand for, in the order given.
+
+    A glob stands for its matches in sorted order; ``-`` is standard input.
+    """
+    if isinstance(files, (str, os.PathLike)):
+        files = [files]
+    return [found for path in files for found in _expand_one(os.fspath(path))]
+
+
+def _expand_one(path: str) -> Iterator[str]:
+    if path == "-" or Path(path).is_file():
+        yield path
+        return
+    if Path(path).is_dir():
+        message = f"{path} is a folder; name its files, for instance {path}/*.txt"
+        raise FileError(message)
+    if not glob.has_magic(path):
+        if Path(path).exists():  # a pipe or a device
+            yield path
+            return
+        message = f"{path}: no such file"
+        raise FileError(message)
+    matches = sorted(match for match in glob.glob(path, recursive=True))
+    matches = [match for match in matches if Path(match).is_file()]
+    if not matches:
+        message = f"{path}: no file matches"
+        raise FileError(message)
+    yield from matches
+
+
+def read(path: StrPath) -> bytes:
+    """Read a file, or raise a ``FileError`` that names it."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        message = f"{os.fspath(path)}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def write(path: StrPath, data: bytes) -> None:
+    """Write a file under a temporary name and rename it: it appears whole or not at all."""
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}."
+        )
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            _set_mode(temporary, target)
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        message = f"{target}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def _set_mode(temporary: str, target: Path) -> None:
+    """Give the file the mode that ``open`` would have given it."""
+    if target.exists():
+        mode = target.stat().st_mode & 0o777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    Path(temporary).chmod(mode)

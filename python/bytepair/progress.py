@@ -1,0 +1,109 @@
+"""How far training has come, and one line that shows it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TextIO
+
+__all__ = ["Progress", "ProgressLine", "reporter"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What training has done so far.
+
+    Attributes
+    ----------
+    phase
+        ``"count"`` while pieces are counted, ``"merge"`` while merges are learned,
+        ``"done"`` at the end.
+    done, total
+        Bytes in the first phase, merges in the second. ``total`` is ``None`` where it
+        is not known.
+    characters, tokens
+        Length of the corpus in characters and in tokens; 0 while counting.
+    seconds
+        Time since the phase began.
+    report
+        At the end: what was read and learned, by name.
+    """
+
+    phase: Literal["count", "merge", "done"]
+    done: int
+    total: int | None
+    characters: int
+    tokens: int
+    seconds: float
+    report: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time of this phase at the speed so far, if that can be said."""
+        if self.total is None or not self.done:
+            return None
+        return self.seconds * (self.total - self.done) / self.done
+
+    @property
+    def characters_per_token(self) -> float:
+        """Compression ratio: the mean length of a token in characters.
+
+        >>> Progress("merge", 1, 10, characters=300, tokens=200, seconds=0.1).characters_per_token
+        1.5
+        """
+        return self.characters / self.tokens if self.tokens else 0.0
+
+
+class ProgressLine:
+    """Shows progress as one line that is written over again, on a terminal only."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = stream or sys.stderr
+        self.is_shown = self.stream.isatty()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show a step."""
+        if not self.is_shown:
+            return
+        end = "\n" if progress.phase == "done" else ""
+        self.stream.write(f"\r\x1b[K{describe(progress)}{end}")
+        self.stream.flush()
+
+
+def describe(progress: Progress) -> str:
+    """Say in one line how far training has come.
+
+    >>> describe(Progress("merge", 300, 1000, characters=300, tokens=200, seconds=6.0))
+    '300 of 1,000 merges done, 0:00:14 remaining, compression ratio 1.50'
+    """
+    if progress.phase == "count":
+        total = "" if progress.total is None else f" of {progress.total / 1e6:,.1f}"
+        return f"counting: {progress.done / 1e6:,.1f}{total} MB{_remaining(progress)}"
+    ratio = f"compression ratio {progress.characters_per_token:.2f}"
+    if progress.phase == "done":
+        return f"{progress.done:,} merges done in {clock(progress.seconds)}, {ratio}"
+    total = "" if progress.total is None else f" of {progress.total:,}"
+    return f"{progress.done:,}{total} merges done{_remaining(progress)}, {ratio}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as hours, minutes and seconds.
+
+    >>> clock(3725.4)
+    '1:02:05'
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def _remaining(progress: Progress) -> str:
+    left = progress.seconds_left
+    return "" if left is None else f", {clock(left)} remaining"
+
+
+def reporter(
+    progress: "bool | Callable[[Progress], object] | None",
+) -> Callable[[Progress], object] | None:
+    """Turn the ``progress`` argument into a function, or ``None``."""
+    if progress is True:
+        return ProgressLine()
+    return progress or None
