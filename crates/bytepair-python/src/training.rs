@@ -325,8 +325,8 @@ impl Corpus {
         result.map_err(|error| to_python(&error))
     }
 
-    /// Learns merges from all that was added; `progress` is called with merges done, the most merges,
-    /// characters and tokens of the corpus. Gives the tokenizer and a report.
+    /// Learns merges from all that was added; `progress` is called with merges done, the most merges
+    /// (or `None`), characters and tokens of the corpus. Gives the tokenizer and a report.
     #[pyo3(signature = (*, vocab_size, merges, progress))]
     fn train<'py>(
         &self,
@@ -338,13 +338,8 @@ impl Corpus {
         let options = TrainOptions {
             target: match (vocab_size, merges) {
                 (Some(size), None) => Target::VocabSize(size),
-                (None, Some(n_merges)) => Target::Merges(n_merges),
-                _ => {
-                    return Err(raise(
-                        "TokenizerError",
-                        "give either vocab_size or merges".to_owned(),
-                    ));
-                }
+                (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
+                _ => return Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned())),
             },
             min_count: self.dialect.min_count,
             ties: self.dialect.ties,
@@ -384,7 +379,7 @@ impl Corpus {
         let n_characters =
             corpus.n_characters.saturating_add(with(&self.counts, |added| added.n_characters()));
         let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
-            let most = i64::try_from(progress.max_merges).unwrap_or(i64::MAX);
+            let most = i64::try_from(progress.max_merges).ok();
             reporter.report(|| (progress.n_merges, most, n_characters, progress.n_corpus_tokens))
         })?;
         let report = Report {
