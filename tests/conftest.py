@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-IMPLEMENTATIONS = ["bytepair.reference"]
+IMPLEMENTATIONS = ["bytepair.reference", "bytepair"]
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("BYTEPAIR_SHARED", REPOSITORY.parent / "shared"))

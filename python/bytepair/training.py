@@ -61,8 +61,9 @@ def train(
     files
         A path or glob, or several; ``-`` is standard input. One file is one text.
     vocab_size, merges
-        Where to stop; exactly one of them. ``vocab_size`` counts the alphabet, the
-        unknown token and the special tokens too.
+        Where to stop; one of them, or neither to go on until no pair occurs
+        ``min_count`` times. ``vocab_size`` counts the alphabet, the unknown token and
+        the special tokens too.
     dialect
         One of :func:`bytepair.dialects`: how text is normalized and split, what its
         units are, which pair is merged first.
@@ -229,7 +230,9 @@ class _Learner:
     def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
         self.start = time.perf_counter()
 
-        def on_merge(done: int, total: int, characters: int, tokens: int) -> None:
+        def on_merge(
+            done: int, total: int | None, characters: int, tokens: int
+        ) -> None:
             self._tell("merge", done, total, characters, tokens)
 
         tokenizer, found = self.corpus.train(

@@ -40,9 +40,13 @@ impl Dialect {
         })?;
         let changes = changes.map(|changes| changes.copy()).transpose()?;
         for (name, change) in CHANGES {
-            let value = changes.as_ref().map(|changes| changes.call_method1("pop", (name, &changes))).transpose()?;
+            let value = changes
+                .as_ref()
+                .map(|changes| changes.call_method1("pop", (name, &changes)))
+                .transpose()?;
             // The dictionary itself stands for an absent value.
-            let value = value.filter(|value| changes.as_ref().is_some_and(|changes| !value.is(changes)));
+            let value =
+                value.filter(|value| changes.as_ref().is_some_and(|changes| !value.is(changes)));
             value.map_or(Ok(()), |value| change(&mut dialect, &value))?;
         }
         match changes.and_then(|rest| rest.keys().get_item(0).ok()) {
@@ -90,10 +94,16 @@ const CHANGES: [(&str, Change); 15] = [
         dialect.units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
         Ok(())
     }),
-    ("continuing_prefix", |dialect, value| value.extract().map(|prefix| dialect.units.continuing_prefix = prefix)),
+    ("continuing_prefix", |dialect, value| {
+        value.extract().map(|prefix| dialect.units.continuing_prefix = prefix)
+    }),
     ("unknown_token", |dialect, value| value.extract().map(|name| dialect.units.unknown = name)),
-    ("fuse_unknown", |dialect, value| value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)),
-    ("byte_fallback", |dialect, value| value.extract().map(|fallback| dialect.units.byte_fallback = fallback)),
+    ("fuse_unknown", |dialect, value| {
+        value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)
+    }),
+    ("byte_fallback", |dialect, value| {
+        value.extract().map(|fallback| dialect.units.byte_fallback = fallback)
+    }),
     ("ties", |dialect, value| ties(&value.extract::<String>()?).map(|ties| dialect.ties = ties)),
     ("min_count", |dialect, value| value.extract().map(|count| dialect.min_count = count)),
 ];
@@ -330,8 +340,8 @@ impl Corpus {
         result.map_err(|error| to_python(&error))
     }
 
-    /// Learns merges from all that was added; `progress` is called with merges done, the most merges,
-    /// characters and tokens of the corpus. Gives the tokenizer and a report.
+    /// Learns merges from all that was added; `progress` is called with merges done, the most merges
+    /// (or `None`), characters and tokens of the corpus. Gives the tokenizer and a report.
     #[pyo3(signature = (*, vocab_size, merges, progress))]
     fn train<'py>(
         &self,
@@ -343,11 +353,11 @@ impl Corpus {
         let options = TrainOptions {
             target: match (vocab_size, merges) {
                 (Some(size), None) => Target::VocabSize(size),
-                (None, Some(n_merges)) => Target::Merges(n_merges),
+                (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
                 _ => {
                     return Err(raise(
-                        "TokenizerError",
-                        "give either vocab_size or merges".to_owned(),
+                        "TrainingError",
+                        "give vocab_size or merges, not both".to_owned(),
                     ));
                 }
             },
@@ -389,7 +399,7 @@ impl Corpus {
         let n_characters =
             corpus.n_characters.saturating_add(with(&self.counts, |added| added.n_characters()));
         let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
-            let most = i64::try_from(progress.max_merges).unwrap_or(i64::MAX);
+            let most = i64::try_from(progress.max_merges).ok();
             reporter.report(|| (progress.n_merges, most, n_characters, progress.n_corpus_tokens))
         })?;
         let report = Report {

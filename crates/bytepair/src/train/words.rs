@@ -57,22 +57,17 @@ impl Words {
                     .iter()
                     .for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
             } else {
-                // The alphabet was made from these pieces, so every symbol has an id.
-                units.for_each_symbol(piece, |symbol| {
-                    words.push_slot(vocabulary.id(symbol).unwrap_or(BARRIER), piece_index);
-                })?;
+                words.push_characters(piece, piece_index, units, vocabulary)?;
             }
             words.counts.push(count);
             words.n_tokens = weighted(words.slots.len() - start, count)
                 .and_then(|n| words.n_tokens.checked_add(n))
                 .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
             words.push_slot(BARRIER, piece_index);
+            let n_symbols = words.slots.len();
+            u32::try_from(n_symbols).map_err(|_| ErrorKind::CorpusTooLarge { n_symbols })?;
         }
-        let n_symbols = words.slots.len();
-        match u32::try_from(n_symbols) {
-            Ok(_) => Ok(words),
-            Err(_) => Err(ErrorKind::CorpusTooLarge { n_symbols }.into()),
-        }
+        Ok(words)
     }
 
     /// The number of slots.
@@ -134,6 +129,19 @@ impl Words {
     #[inline]
     pub(super) fn token_before(&self, slot: usize) -> TokenId {
         self.slots[slot - 1]
+    }
+
+    /// The alphabet was made from these pieces, so every symbol has an id.
+    fn push_characters(
+        &mut self,
+        piece: &[u8],
+        piece_index: u32,
+        units: &Units,
+        vocabulary: &Vocabulary,
+    ) -> Result<()> {
+        units.for_each_symbol(piece, |symbol| {
+            self.push_slot(vocabulary.id(symbol).unwrap_or(BARRIER), piece_index);
+        })
     }
 
     fn push_slot(&mut self, id: TokenId, piece_index: u32) {
