@@ -263,8 +263,8 @@ class _Learner:
 
 def _check_target(vocab_size: int | None, merges: int | None) -> None:
     """Refuse before a corpus is read what would be refused after it."""
-    if (vocab_size is None) == (merges is None):
-        message = "give either vocab_size or merges"
+    if vocab_size is not None and merges is not None:
+        message = "give either vocab_size or merges, not both"
         raise TrainingError(message)
     _check_range(vocab_size=vocab_size, merges=merges)
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -28,19 +28,19 @@ class Commands(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except TokenizerError as error:
-            raise refusal(str(error)) from None
+            _refuse(str(error))
         except KeyboardInterrupt:
-            raise _interrupted() from None
+            _interrupt()
         except BrokenPipeError:
             _drop_output()
             raise typer.Exit(CLOSED_PIPE) from None
         except OSError as error:
             _drop_output()
-            raise refusal(_reason(error)) from None
+            _refuse(_reason(error))
         except UnicodeEncodeError as error:
-            raise refusal(f"the argument {error.object!r} is not UTF-8") from None
+            _refuse(f"the argument {error.object!r} is not UTF-8")
         except MemoryError:
-            raise refusal("out of memory") from None
+            _refuse("out of memory")
         return result
 
 
@@ -91,16 +91,15 @@ def run() -> None:
     app(prog_name="bytepair")
 
 
-def refusal(message: str) -> typer.Exit:
-    """Say why a command refuses, and give the exception that ends it."""
+def _refuse(message: str) -> NoReturn:
     print(f"bytepair: {message}", file=sys.stderr)
-    return typer.Exit(REFUSED)
+    raise typer.Exit(REFUSED)
 
 
-def _interrupted() -> typer.Exit:
-    before = "\n" if sys.stderr.isatty() else ""
+def _interrupt() -> NoReturn:
+    before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
     print(f"{before}bytepair: interrupted", file=sys.stderr)
-    return typer.Exit(INTERRUPTED)
+    raise typer.Exit(INTERRUPTED)
 
 
 def _reason(error: OSError) -> str:

@@ -4,8 +4,10 @@ Trains, saves, loads, encodes and decodes, and fails where the text that comes b
 not the text that went in. Needs no download; reads at most 20 MB.
 """
 
+import contextlib
 import tempfile
 import time
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +30,7 @@ VOCAB_SIZE = 4000
 N_SHOWN = 6
 SENTENCE = (
     "def hello(): return 'Hello, tokenizers!'  # "  # what the corpus is full of
-    "Überraschung, Привет, こんにちは, 你好, नमस्ते, سلام 👋🏽 12345"  # noqa: RUF001
+    "Überraschung, Привет, こんにちは, 你好, नमस्ते, سلام 👋🏽 12345"
 )
 COLOURS = ("on blue", "on magenta", "on green", "on red", "on cyan")
 
@@ -63,16 +65,16 @@ def demo(
     n_bytes = sum(map(len, texts))
     console.print(f"Training on {len(texts):,} texts of this Python, {n_bytes:,} bytes")
     watch = Watch(is_shown=not quiet)
-    trained = bytepair.train_from_iterator(
-        texts, vocab_size=VOCAB_SIZE, progress=watch
-    )
+    trained = bytepair.train_from_iterator(texts, vocab_size=VOCAB_SIZE, progress=watch)
     for line in summary_lines(watch.summary(trained)):
         console.print(line, markup=False)
     show_merges(console, trained)
     trained.save(path)
     tokenizer = Tokenizer.from_file(path)
     show_segments(console, tokenizer, SENTENCE)
-    n_checked = check_round_trip(tokenizer, [SENTENCE.encode(), bytes(range(256)), *texts])
+    n_checked = check_round_trip(
+        tokenizer, [SENTENCE.encode(), bytes(range(256)), *texts]
+    )
     console.print(
         f"\nRound trip: {n_checked:,} bytes encoded by the loaded tokenizer and decoded, "
         "no difference"
@@ -86,7 +88,7 @@ def show_merges(console: Console, tokenizer: Tokenizer) -> None:
     n_merges = len(tokenizer.merges)
     for title, places in (
         ("First merges", range(min(N_SHOWN, n_merges))),
-        ("Last merges", range(max(0, n_merges - N_SHOWN), n_merges)),
+        ("Last merges", range(max(N_SHOWN, n_merges - N_SHOWN), n_merges)),
     ):
         console.print(f"\n{title}")
         for line in merge_lines(tokenizer, places):
@@ -95,13 +97,35 @@ def show_merges(console: Console, tokenizer: Tokenizer) -> None:
 
 def show_segments(console: Console, tokenizer: Tokenizer, text: str) -> None:
     """Show a text with each token in a colour, or in brackets where there is none."""
-    tokens = tokenizer.tokenize(text)
-    console.print(f"\n{len(text)} characters are {len(tokens)} tokens")
+    found = list(segments(tokenizer, text))
+    n_tokens = sum(n for _segment, n in found)
+    console.print(
+        f"\n{len(text)} characters are {n_tokens} tokens; a small number says how many "
+        "tokens one character takes, of scripts that Python's sources lack"
+    )
+    shown = [segment + (_subscript(n) if n > 1 else "") for segment, n in found]
     if not console.is_terminal or console.no_color:
-        console.print("".join(f"[{token}]" for token in tokens), markup=False)
+        console.print("".join(f"[{segment}]" for segment in shown), markup=False)
         return
-    coloured = zip(tokens, cycle(COLOURS), strict=False)
-    console.print(Text.assemble(*((token, f"white {on}") for token, on in coloured)))
+    coloured = zip(shown, cycle(COLOURS), strict=False)
+    console.print(
+        Text.assemble(*((segment, f"white {on}") for segment, on in coloured))
+    )
+
+
+def segments(tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int]]:
+    """Give stretches of whole characters, and of how many tokens each is made."""
+    pending, n_tokens = b"", 0
+    for id_ in tokenizer.encode(text):
+        pending += tokenizer.id_to_token(id_)
+        n_tokens += 1
+        with contextlib.suppress(UnicodeDecodeError):
+            yield pending.decode(), n_tokens
+            pending, n_tokens = b"", 0
+
+
+def _subscript(number: int) -> str:
+    return "".join(chr(ord(digit) - ord("0") + ord("₀")) for digit in str(number))
 
 
 def check_round_trip(tokenizer: Tokenizer, texts: list[bytes]) -> int:

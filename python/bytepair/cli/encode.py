@@ -4,6 +4,7 @@ Without ``--lines`` the input is one text and is read whole; with it, memory hol
 few megabytes of lines at a time.
 """
 
+from itertools import pairwise
 from typing import Annotated, Any, BinaryIO
 
 import typer
@@ -61,7 +62,9 @@ def encode(
     }
     with reading(file) as source, writing_to(output) as target:
         if lines:
-            write_lines(tokenizer, source, target, number_format, options, name_of(file))
+            write_lines(
+                tokenizer, source, target, number_format, options, name_of(file)
+            )
             return
         with naming(name_of(file)):
             ids = tokenizer.encode_to_numpy(source.read(), **options)
@@ -86,6 +89,6 @@ def write_lines(
                 with naming(f"{name}: line {number}"):
                     tokenizer.count(line, **options)
             raise
-        for start, end in zip(starts[:-1], starts[1:], strict=True):
+        for start, end in pairwise(starts):
             target.write(format_ids(ids[start:end], number_format))
         n_lines += len(batch)

@@ -39,7 +39,9 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
         "pipeline": dict(tokenizer._describe()),
         "split_execution": tokenizer.explain(),
         "special_tokens": tokenizer.special_tokens,
-        "longest_tokens": [plain(token) for token in longest_tokens(tokenizer, N_SHOWN)],
+        "longest_tokens": [
+            plain(token) for token in longest_tokens(tokenizer, N_SHOWN)
+        ],
         "first_merges": merges[:N_SHOWN],
         "last_merges": merges[-N_SHOWN:],
     }
@@ -48,22 +50,18 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
 def as_text(tokenizer: Tokenizer) -> str:
     """Describe a tokenizer for a reader."""
     n_merges = len(tokenizer.merges)
-    specials = [f"{name} {id_}" for name, id_ in tokenizer.special_tokens.items()]
+    first_of_last = max(N_SHOWN, n_merges - N_SHOWN)
+    specials = [f"{id_:>7,}  {name}" for name, id_ in tokenizer.special_tokens.items()]
     rows = [
-        ("ids", [f"{tokenizer.n_vocab:,}"]),
-        ("merges", [f"{n_merges:,}"]),
         *((name, [text]) for name, text in tokenizer._describe()),
-        ("split runs as", tokenizer.explain() or ["one piece"]),
-        ("special tokens", specials or ["none"]),
+        ("split runs as", tokenizer.explain()),
+        ("special tokens", specials),
         ("longest tokens", [quoted(t) for t in longest_tokens(tokenizer, N_SHOWN)]),
-        ("fingerprint", [tokenizer.fingerprint]),
         ("first merges", merge_lines(tokenizer, range(min(N_SHOWN, n_merges)))),
-        (
-            "last merges",
-            merge_lines(tokenizer, range(max(0, n_merges - N_SHOWN), n_merges)),
-        ),
+        ("last merges", merge_lines(tokenizer, range(first_of_last, n_merges))),
+        ("fingerprint", [tokenizer.fingerprint]),
     ]
-    return "\n".join(_row(name, texts) for name, texts in rows)
+    return "\n".join(_row(name, texts) for name, texts in rows if texts)
 
 
 def _row(name: str, texts: list[str]) -> str:

@@ -12,7 +12,14 @@ from pathlib import Path
 
 __all__ = ["docstrings", "python_texts"]
 
-LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idle_test", "pydoc_data"}
+LEFT_OUT = {
+    "site-packages",
+    "dist-packages",
+    "test",
+    "tests",
+    "idle_test",
+    "pydoc_data",
+}
 """Folders of other people's code, of test data, and of what is read as topics."""
 
 

@@ -51,4 +51,8 @@ def longest_tokens(tokenizer: Tokenizer, n_tokens: int) -> list[Token]:
     ordinary = [
         token for id_, token in tokens if token is not None and id_ not in specials
     ]
-    return sorted(ordinary, key=lambda token: -len(plain(token)))[:n_tokens]
+    return sorted(ordinary, key=_n_characters, reverse=True)[:n_tokens]
+
+
+def _n_characters(token: Token) -> int:
+    return len(token if isinstance(token, str) else token.decode(errors="replace"))

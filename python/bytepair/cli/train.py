@@ -155,10 +155,11 @@ class Watch:
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """Write a summary for a reader."""
     lines = [
         f"{summary['merges']:,} merges, {summary['n_vocab']:,} ids, "
         f"compression ratio {summary['characters_per_token']:.2f} characters per token, "
-        f"{summary['bytes'] / 1e6:,.1f} MB in {summary['seconds']:.1f} s"
+        f"{summary['bytes']:,} bytes in {summary['seconds']:.1f} s"
     ]
     if summary["best_count_at_stop"] is not None:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")

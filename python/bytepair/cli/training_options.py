@@ -62,9 +62,11 @@ OutputPath = Annotated[
 ]
 VocabSize = Annotated[
     int | None,
-    typer.Option(min=1, help="Stop at so many ids, all tokens counted."),
+    typer.Option(metavar="N", min=1, help="Stop at so many ids, all tokens counted."),
 ]
-Merges = Annotated[int | None, typer.Option(min=0, help="Stop at so many merges.")]
+Merges = Annotated[
+    int | None, typer.Option(metavar="N", min=0, help="Stop at so many merges.")
+]
 Dialect = Annotated[
     str, typer.Option(metavar="NAME", help="One of " + ", ".join(dialects()) + ".")
 ]
@@ -100,7 +102,8 @@ TiesChoice = Annotated[
     typer.Option(help="Which of several pairs of equal count is merged first."),
 ]
 MinCount = Annotated[
-    int | None, typer.Option(min=1, help="Merge no pair that occurs less often.")
+    int | None,
+    typer.Option(metavar="N", min=1, help="Merge no pair that occurs less often."),
 ]
 LowercaseChoice = Annotated[
     LowercaseName | None, typer.Option(help="When to put text in lower case.")
@@ -116,7 +119,9 @@ ByteFallback = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(
-        min=1, help="How many threads to use; by default one for each processor."
+        metavar="N",
+        min=1,
+        help="How many threads to use; by default one for each processor.",
     ),
 ]
 Format = Annotated[
