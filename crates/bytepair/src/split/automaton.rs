@@ -174,12 +174,11 @@ impl Automaton {
             let word_end = limit.min(offset + (64 - first_bit % 64));
             let (mut starts, mut unmatched) = (0_u64, 0_u64);
             let word_start = offset.wrapping_sub(first_bit % 64);
-            let mut is_stopped = false;
+            let mut entry = 0;
             while offset < word_end {
                 let (class, length) = self.alphabet.class_at(text, offset);
-                let entry = self.running[state as usize + usize::from(class)];
+                entry = self.running[state as usize + usize::from(class)];
                 if entry & STOP != 0 {
-                    is_stopped = true;
                     break;
                 }
                 let bit = offset.wrapping_sub(word_start) % 64;
@@ -190,7 +189,7 @@ impl Automaton {
             }
             marks.starts.words_mut()[first_bit / 64] |= starts;
             marks.unmatched.words_mut()[first_bit / 64] |= unmatched;
-            if is_stopped {
+            if entry & STOP != 0 {
                 return (offset, State(state), true);
             }
         }
@@ -361,14 +360,19 @@ impl<'p> Builder<'p> {
         while index < self.lists.len() {
             let list = self.lists[index].clone();
             for symbol in 0..self.stride {
-                let (is_matched, next) = self.step(&list, u8::try_from(symbol).ok()?);
-                let is_end = symbol + 1 == self.stride;
-                let next = if is_end { DEAD } else { self.number(next)? };
-                exact.push(next | if is_matched { MATCHED } else { 0 });
+                exact.push(self.entry(&list, symbol)?);
             }
             index += 1;
         }
         Some(exact)
+    }
+
+    /// The exact table's number for a list and a symbol.
+    fn entry(&mut self, list: &[Place], symbol: usize) -> Option<u32> {
+        let (is_matched, next) = self.step(list, u8::try_from(symbol).ok()?);
+        let is_end = symbol + 1 == self.stride;
+        let next = if is_end { DEAD } else { self.number(next)? };
+        Some(next | if is_matched { MATCHED } else { 0 })
     }
 
     fn number(&mut self, list: Vec<Place>) -> Option<u32> {

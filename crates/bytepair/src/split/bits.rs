@@ -94,7 +94,9 @@ mod tests {
         #[test]
         fn bits_are_a_set(numbers in prop::collection::btree_set(0_usize..300, 0..20), at in 0_usize..300) {
             let mut bits = Bits::default();
-            numbers.iter().for_each(|&number| bits.insert(number));
+            for &number in &numbers {
+                bits.insert(number);
+            }
             prop_assert_eq!(bits.first_from(at), numbers.range(at..).next().copied());
             prop_assert_eq!(bits.last_up_to(at), numbers.range(..=at).next_back().copied());
             prop_assert_eq!(bits.contains(at), numbers.contains(&at));

@@ -156,19 +156,19 @@ impl Splitter {
         boundaries: &mut Boundaries,
     ) -> Result<usize> {
         boundaries.begin(from);
-        let Some(first) = self.compiled.engines.first() else {
+        if self.compiled.engines.is_empty() {
             boundaries.mark_whole(text.len());
             return Ok(text.len());
-        };
+        }
         if from >= text.len() {
             return Ok(text.len());
         }
         let limit = from.saturating_add(boundaries.block_len()).min(text.len());
         let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
-        let end = self.scan(0, first, task, boundaries, 0)?;
+        let end = self.scan(0, task, 0, boundaries)?;
         boundaries.finish_stage(end, self.compiled.stages[0].unmatched);
-        for (index, engine) in self.compiled.engines.iter().enumerate().skip(1) {
-            self.split_pieces(index, engine, text, boundaries)?;
+        for index in 1..self.compiled.engines.len() {
+            self.split_pieces(index, text, boundaries)?;
         }
         Ok(end)
     }
@@ -227,13 +227,7 @@ impl Splitter {
         stages.map(|(stage, engine)| explain_stage(stage, engine)).collect()
     }
 
-    fn split_pieces(
-        &self,
-        index: usize,
-        engine: &Engine,
-        text: &[u8],
-        boundaries: &mut Boundaries,
-    ) -> Result<()> {
+    fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
         let mut next = boundaries.piece_from(boundaries.block_start());
         while let Some(piece) = next {
             if !boundaries.is_dropped(piece.start) {
@@ -243,7 +237,7 @@ impl Splitter {
                     limit: piece.len(),
                     shift: piece.start - boundaries.block_start(),
                 };
-                self.scan(index, engine, task, boundaries, piece.start)?;
+                self.scan(index, task, piece.start, boundaries)?;
             }
             next = boundaries.piece_from(piece.end);
         }
@@ -251,16 +245,15 @@ impl Splitter {
         Ok(())
     }
 
-    /// Runs one engine; `text_start` is where the text of the task begins in the whole text.
+    /// Runs one stage; `text_start` is where the text of the task begins in the whole text.
     fn scan(
         &self,
         index: usize,
-        engine: &Engine,
         task: Task<'_>,
-        boundaries: &mut Boundaries,
         text_start: usize,
+        boundaries: &mut Boundaries,
     ) -> Result<usize> {
-        engine.scan(task, boundaries.marked()).map_err(|gave_up| {
+        self.compiled.engines[index].scan(task, boundaries.marked()).map_err(|gave_up| {
             let pattern = self.compiled.stages[index].pattern.source.clone();
             let offset = text_start + gave_up.offset;
             ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()

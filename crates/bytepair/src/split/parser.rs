@@ -10,7 +10,7 @@
 //! | `^`, `$` | of the text; of a line with `(?m)` | of a line |
 //! | dot takes `\n` | `(?s)` | `(?m)` |
 //! | `a(?i)b\|c` | `a(?i:b)\|(?i:c)` | `a(?i:b\|c)` |
-//! | `\w` | Alphabetic, M, Nd, Pc, Join_Control | Alphabetic, M, Nd, Pc; outside a class also `²³¹¼½¾` |
+//! | `\w` | Alphabetic, M, Nd, Pc, `Join_Control` | Alphabetic, M, Nd, Pc; outside a class also `²³¹¼½¾` |
 //! | `\h` | refused | hexadecimal digit |
 //! | POSIX classes | ASCII | Unicode |
 //!

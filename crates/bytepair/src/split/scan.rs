@@ -95,7 +95,7 @@ impl Scan<'_> {
                 place = self.look_back(automaton, offset);
                 continue;
             }
-            if let Some(boundary) = self.last_settled(automaton, offset, state) {
+            if let Some(boundary) = self.last_settled(offset, state, automaton.unmatched_state()) {
                 return boundary;
             }
             limit = text.len().min(limit + (limit - from).max(64));
@@ -192,13 +192,13 @@ impl Scan<'_> {
 
     /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
     /// run that matches nothing, since that run may go on.
-    fn last_settled(&self, automaton: &Automaton, offset: usize, state: State) -> Option<usize> {
+    fn last_settled(&self, offset: usize, state: State, unmatched: State) -> Option<usize> {
         let from = self.task.from;
         if state == State::BOUNDARY {
             return (offset > from).then_some(offset);
         }
         let last = self.last_start(offset - 1)?;
-        if state == automaton.unmatched_state() || last == from {
+        if state == unmatched || last == from {
             return (last > from).then_some(last);
         }
         let before = self.last_start(last - 1)?;
@@ -213,13 +213,10 @@ impl Scan<'_> {
         let unmatched = State::UNMATCHED;
         while place.0 < text.len() {
             let start = place.0;
-            if start >= limit && start > from {
-                if place.1 == State::BOUNDARY {
-                    return Ok(start);
-                }
-                if let Some(run) = self.last_start(start).filter(|&run| run > from) {
-                    return Ok(run);
-                }
+            if start >= limit
+                && let Some(boundary) = self.last_settled(start, place.1, unmatched)
+            {
+                return Ok(boundary);
             }
             let end =
                 backtracker.attempt(text, start).map_err(|OutOfSteps| GaveUp { offset: start })?;

@@ -228,7 +228,7 @@ fn reading_past_the_match_costs_linear_time() {
     let text = "a".repeat(200_000);
     let long = texts(&splitter("a*b|a"), &text);
     assert_eq!(long.len(), 200_000);
-    assert_eq!(texts(&splitter("a+b"), &text), [text.clone()]);
+    assert_eq!(texts(&splitter("a+b"), &text), std::slice::from_ref(&text));
     assert_eq!(texts(&splitter("(?:aa)*b|a|é+x"), &"é".repeat(100_000)), ["é".repeat(100_000)]);
     assert_eq!(texts(&by_name("gpt2"), &(" ".repeat(200_000) + "x")).len(), 2);
 }
@@ -239,7 +239,7 @@ fn a_match_that_takes_too_many_steps_is_an_error() {
     let error = splitter("(?:a|a?)+(?!a)(?<=b)").pieces(text.as_bytes()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::StepLimit { offset: 0, .. }), "{error}");
     let long = "a".repeat(3_000_000);
-    assert_eq!(texts(&splitter("a+(?<=a)"), &long), [long.clone()]);
+    assert_eq!(texts(&splitter("a+(?<=a)"), &long), std::slice::from_ref(&long));
 }
 
 #[test]
@@ -276,55 +276,41 @@ fn safe_cuts_exist_where_they_are_needed() {
 
 /// Patterns over a small alphabet, with everything an automaton can hold and some things it cannot.
 fn patterns() -> impl Strategy<Value = String> {
-    let class = prop_oneof![
-        Just("a"),
-        Just("b"),
-        Just(r"\s"),
-        Just(r"\S"),
-        Just(r"\p{L}"),
-        Just(r"\p{N}"),
-        Just(r"[^\s\p{L}]"),
-        Just("."),
-        Just("é"),
-        Just(r"[a1]"),
-        Just(r"[^b\n]"),
-        Just("(?i:B)"),
-        Just("中"),
-    ]
+    let class = prop::sample::select(vec![
+        "a",
+        "b",
+        r"\s",
+        r"\S",
+        r"\p{L}",
+        r"\p{N}",
+        r"[^\s\p{L}]",
+        ".",
+        "é",
+        r"[a1]",
+        r"[^b\n]",
+        "(?i:B)",
+        "中",
+    ])
     .prop_map(str::to_owned);
-    let quantifier = prop_oneof![
-        Just(""),
-        Just("*"),
-        Just("+"),
-        Just("?"),
-        Just("*?"),
-        Just("+?"),
-        Just("??"),
-        Just("*+"),
-        Just("++"),
-        Just("?+"),
-        Just("{2}"),
-        Just("{1,2}"),
-        Just("{0,2}+"),
-        Just("{1,3}+"),
-        Just("{2,}"),
-        Just("{2,}+"),
-    ];
-    let look = prop_oneof![
-        Just("$"),
-        Just(r"(?!\S)"),
-        Just(r"(?=\p{L})"),
-        Just("(?!a)"),
-        Just("(?=a|$)"),
-        Just(r"(?!\s+)"),
-        Just("(?m:$)"),
-        Just("(?=[^a])"),
-        Just("(?=(?!b)[^1])"),
-        Just("(?=ab)"),
-        Just("(?<=a)"),
-        Just(r"\b"),
-        Just("^"),
-    ]
+    let quantifier = prop::sample::select(vec![
+        "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "?+", "{2}", "{1,2}", "{0,2}+", "{1,3}+",
+        "{2,}", "{2,}+",
+    ]);
+    let look = prop::sample::select(vec![
+        "$",
+        r"(?!\S)",
+        r"(?=\p{L})",
+        "(?!a)",
+        "(?=a|$)",
+        r"(?!\s+)",
+        "(?m:$)",
+        "(?=[^a])",
+        "(?=(?!b)[^1])",
+        "(?=ab)",
+        "(?<=a)",
+        r"\b",
+        "^",
+    ])
     .prop_map(str::to_owned);
     let simple = (class, quantifier.clone()).prop_map(|(class, quantifier)| class + quantifier);
     let leaf = prop_oneof![5 => simple, 1 => look];
