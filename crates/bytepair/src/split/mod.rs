@@ -16,9 +16,11 @@ mod automaton;
 mod backtrack;
 mod bits;
 mod boundaries;
+mod lanes;
 mod named;
 mod parser;
 mod program;
+mod running;
 mod scan;
 mod symbol;
 #[cfg(test)]
@@ -35,6 +37,7 @@ use self::alphabet::{Alphabet, Mask};
 use self::automaton::Automaton;
 use self::backtrack::Backtracker;
 use self::program::Target;
+use self::running::Running;
 use self::scan::{Engine, Task};
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
@@ -197,27 +200,15 @@ impl Splitter {
     /// Only neighbouring characters are looked at: places that the pattern makes safe whatever stands
     /// around them. A pattern for the backtracker has none, nor has a splitter without a stage.
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
-        let Some(Engine::Automaton(automaton)) = self.compiled.engines.first() else { return None };
-        if near == 0 || near >= text.len() {
-            return Some(near.min(text.len()));
-        }
-        let mut offset = symbol::boundary_at_or_after(text, near.saturating_sub(4));
-        let mut before = None;
-        while offset < text.len() && offset <= near.saturating_add(SAFE_CUT_SEARCH) {
-            let (class, length) = automaton.class_at(text, offset);
-            let is_safe = before.is_some_and(|before| automaton.is_safe_cut(before, class));
-            if is_safe && offset >= near {
-                return Some(offset);
-            }
-            before = Some(class);
-            offset += length;
-        }
-        (offset >= text.len()).then_some(text.len())
+        let Some(Engine::Automaton(running)) = self.compiled.engines.first() else {
+            return None;
+        };
+        running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
     }
 
     /// Whether it is proven that no text has an unmatched character.
     pub fn covers_everything(&self) -> bool {
-        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(automaton) if automaton.covers_everything());
+        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(running) if running.automaton().covers_everything());
         self.compiled.engines.iter().all(covers)
     }
 
@@ -288,7 +279,9 @@ fn compile(pattern: &Pattern, unicode: &UnicodeTables, targets: &[Target]) -> Re
     let engines = targets.iter().map(|&target| {
         let program = program::compile(&parsed.root, &alphabet, target)?;
         match target {
-            Target::Automaton => Automaton::new(&program, alphabet.clone()).map(Engine::Automaton),
+            Target::Automaton => {
+                Automaton::new(&program, alphabet.clone()).map(Running::new).map(Engine::Automaton)
+            }
             Target::Backtracker => {
                 Some(Engine::Backtracker(Backtracker::new(program, alphabet.clone(), word)))
             }
@@ -314,7 +307,8 @@ fn explain_stage(stage: &Stage, engine: &Engine) -> String {
         Unmatched::Drop => "dropped",
     };
     match engine {
-        Engine::Automaton(automaton) => {
+        Engine::Automaton(running) => {
+            let automaton = running.automaton();
             let rest = if automaton.covers_everything() {
                 "matches everything".to_owned()
             } else {

@@ -135,11 +135,7 @@ impl<'p> Parser<'p> {
                 );
             }
             node = self.repeat(node, min, max, is_interval);
-            if !self.is_oniguruma {
-                node = without_empty_runs(node).ok_or_else(|| {
-                    self.problem_at(start, "a repeat of what may be empty; engines disagree on it")
-                })?;
-            }
+            node = self.without_empty_runs(node).ok_or_else(|| self.empty_run(start))?;
             self.folded.clear();
         }
         Ok(Some(node))
@@ -160,6 +156,23 @@ impl<'p> Parser<'p> {
             Greed::Greedy
         };
         Node::Repeat { inside, min, max, greed }
+    }
+
+    /// The Rust engines stop a repeat after an empty run in ways of their own, so such repeats are refused,
+    /// except `(?:C*)*` and its like for one set: however they are read, they are `C*`.
+    fn without_empty_runs(&self, node: Node) -> Option<Node> {
+        match node {
+            Node::Repeat { inside, max: None, greed, .. }
+                if !self.is_oniguruma && inside.is_nullable() =>
+            {
+                plain_star(*inside, greed)
+            }
+            _ => Some(node),
+        }
+    }
+
+    fn empty_run(&self, start: usize) -> Error {
+        self.problem_at(start, "a repeat of what may be empty; engines disagree on it")
     }
 
     /// The bounds of the quantifier that stands here, and whether it was written with braces.
@@ -718,19 +731,15 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// The Rust engines stop a repeat after an empty run in ways of their own, so such repeats are refused,
-/// except `(?:C*)*` and its like for one set: however they are read, they are `C*`.
-fn without_empty_runs(node: Node) -> Option<Node> {
-    match node {
-        Node::Repeat { inside, max: None, greed, .. } if inside.is_nullable() => match *inside {
-            Node::Repeat { inside, min: 0, max: None | Some(1), greed: Greed::Greedy }
-                if matches!(*inside, Node::Set(_)) && greed != Greed::Lazy =>
-            {
-                Some(Node::Repeat { inside, min: 0, max: None, greed })
-            }
-            _ => None,
-        },
-        _ => Some(node),
+/// The repeat of `C*` or `C?` as `C*`.
+fn plain_star(inside: Node, greed: Greed) -> Option<Node> {
+    match inside {
+        Node::Repeat { inside, min: 0, max: None | Some(1), greed: Greed::Greedy }
+            if matches!(*inside, Node::Set(_)) && greed != Greed::Lazy =>
+        {
+            Some(Node::Repeat { inside, min: 0, max: None, greed })
+        }
+        _ => None,
     }
 }
 

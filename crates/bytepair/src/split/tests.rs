@@ -342,6 +342,36 @@ fn byte_texts() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
+/// Mostly ASCII, with what makes real patterns look back.
+fn long_texts() -> impl Strategy<Value = Vec<u8>> {
+    let parts = vec![
+        &b"a"[..],
+        b"word",
+        b" ",
+        b"  ",
+        b"\n\n  ",
+        b"'ll",
+        b"'re",
+        b"'r",
+        b"12345",
+        b"!",
+        b"...\r\n",
+        b"Ab",
+        b"\t",
+        b"b",
+        "é".as_bytes(),
+        "中文".as_bytes(),
+        "😀".as_bytes(),
+        b"\xff",
+        b"\xe4\xb8",
+    ];
+    let weights = [8, 20, 30, 3, 2, 1, 1, 1, 2, 4, 2, 3, 1, 8, 1, 1, 1, 1, 1];
+    let choice =
+        weights.into_iter().zip(parts).map(|(weight, part)| (weight, Just(part).boxed())).collect();
+    prop::collection::vec(prop::strategy::Union::new_weighted(choice), 1500..4000)
+        .prop_map(|parts| parts.concat())
+}
+
 fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let unmatched = prop_oneof![3 => Just(Unmatched::Keep), 1 => Just(Unmatched::Drop)];
     let one = (patterns(), unmatched)
@@ -350,7 +380,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn both_engines_find_the_same_boundaries(stages in stages(), text in byte_texts(), block_len in 1_usize..40) {
@@ -372,6 +402,23 @@ proptest! {
             let mut pieces = splitter.pieces(&text[..cut]).unwrap();
             pieces.extend(splitter.pieces(&text[cut..]).unwrap());
             prop_assert_eq!(pieces, splitter.pieces(&text).unwrap());
+        }
+    }
+
+    #[test]
+    fn long_texts_run_in_lanes_split_the_same(
+        name in prop::sample::select(names().collect::<Vec<_>>()),
+        source in prop::option::of(patterns()),
+        text in long_texts(),
+        block_len in 2000_usize..5000,
+    ) {
+        let own = |source: String| vec![stage(&source, Flavour::Rust, Unmatched::Keep)];
+        let stages = source.map_or_else(|| named(name).unwrap(), own);
+        let unicode = UnicodeTables::latest();
+        if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
+            let naive = Splitter::naive(stages, &unicode).unwrap();
+            let expected = pieces_by_block(&naive, &text, usize::MAX);
+            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected);
         }
     }
 
