@@ -6,9 +6,16 @@
 //! where the time would go: what is left is one look-up per character that waits for the one before.
 //! [`Running::advance`] hides that wait by running several places of a text in turn.
 //!
+//! In real text a match most often ends one symbol earlier (`\s+(?!\S)` before a word). So a row is a
+//! state of the exact automaton together with what happened in the last step: if a match ended before
+//! the last symbol, the row also knows the state of an attempt that starts at that symbol. Where the
+//! attempt dies, that state takes the step instead, and a start is marked one symbol back.
+//!
 //! Rows have a column per byte, then one per class, so that ASCII needs no class look-up. Bytes that are
 //! not ASCII stop [`Running::advance`], and are read as characters by [`Running::run`].
 //! Cost: about 1.1 KB per state.
+
+use std::collections::BTreeMap;
 
 use super::alphabet::Alphabet;
 use super::automaton::Automaton;
@@ -21,8 +28,14 @@ const START: u32 = 1 << 31;
 const UNMATCHED: u32 = 1 << 30;
 /// The attempt ends, and its match does not end exactly here.
 const STOP: u32 = 1 << 29;
+/// The match ended before the symbol before this one, where a piece starts; the state is that of an
+/// attempt from there.
+const BACK: u32 = 1 << 28;
 /// Where the row of the next state starts.
-const STATE: u32 = STOP - 1;
+const STATE: u32 = BACK - 1;
+
+/// With more rows than this, rows do not remember a match.
+const MAX_REMEMBERING_ROWS: usize = 1000;
 
 /// The columns of single bytes.
 const N_BYTES: usize = 256;
@@ -67,7 +80,7 @@ pub(super) struct Found {
 
 pub(super) struct Running {
     automaton: Automaton,
-    /// The first row stands between two pieces, the last in a run that matches nothing.
+    /// The first row stands between two pieces, the second in a run that matches nothing.
     table: Vec<u32>,
     unmatched: u32,
     end_column: usize,
@@ -75,9 +88,10 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn new(automaton: Automaton) -> Self {
-        let maker = Maker::new(&automaton);
-        let table = (0..maker.n_rows).flat_map(|row| maker.row(row)).collect();
-        let unmatched = maker.state(maker.n_rows - 1);
+        let table = Maker::table(&automaton, true)
+            .or_else(|| Maker::table(&automaton, false))
+            .unwrap_or_default();
+        let unmatched = Maker::width(&automaton);
         let end_column = N_BYTES + usize::from(automaton.alphabet().end());
         Self { automaton, table, unmatched, end_column }
     }
@@ -98,7 +112,7 @@ impl Running {
 
     /// Whether this byte stops [`Running::advance`].
     pub(super) fn stops_at(&self, state: State, byte: u8) -> bool {
-        self.table[state.0 as usize + usize::from(byte)] & STOP != 0
+        self.table[state.0 as usize + usize::from(byte)] & (STOP | BACK) != 0
     }
 
     /// Marks the starts of pieces in `text[offset..limit]`; stops at the first symbol that starts at or
@@ -142,7 +156,7 @@ impl Running {
         while offset < limit {
             let (column, length) = column_at(self.automaton.alphabet(), text, offset);
             let entry = self.table[state as usize + column];
-            if entry & STOP != 0 {
+            if entry & (STOP | BACK) != 0 {
                 return (offset, State(state), true);
             }
             found.starts |= u64::from(entry >> 31) << (offset - first);
@@ -174,17 +188,22 @@ impl Running {
         // The first byte's bit is pushed first and ends up highest: turned round at the end.
         let (mut starts, mut unmatched) = ([0_u64; N_LANES], [0_u64; N_LANES]);
         let mut n_bytes = 0;
+        // A step back from the first byte would leave the chunk.
+        let mut stops = STOP | BACK;
         while n_bytes < CHUNK {
             let entries: [u32; N_LANES] = std::array::from_fn(|lane| {
                 table[states[lane] as usize + usize::from(chunks[lane][n_bytes])]
             });
-            if entries.iter().fold(0, |all, entry| all | entry) & STOP != 0 {
+            if entries.iter().fold(0, |all, entry| all | entry) & stops != 0 {
                 break;
             }
-            for (lane, entry) in entries.into_iter().enumerate() {
-                starts[lane] = starts[lane] << 1 | u64::from(entry >> 31);
-                let bit = if HAS_UNMATCHED { u64::from(entry >> 30 & 1) } else { 0 };
-                unmatched[lane] = unmatched[lane] << 1 | bit;
+            stops = STOP;
+            for lane in 0..N_LANES {
+                let entry = entries[lane];
+                starts[lane] =
+                    starts[lane] << 1 | u64::from(entry >> 31) | u64::from(entry >> 27 & 2);
+                unmatched[lane] =
+                    unmatched[lane] << 1 | u64::from(HAS_UNMATCHED) & u64::from(entry >> 30);
                 states[lane] = entry & STATE;
             }
             n_bytes += 1;
@@ -211,57 +230,114 @@ fn column_at(alphabet: &Alphabet, text: &[u8], offset: usize) -> (usize, usize) 
     (N_BYTES + usize::from(alphabet.class_of(code)), length)
 }
 
+/// What a row of the table stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Row {
+    Between,
+    Unmatched,
+    /// In an attempt at a row of the exact table. If its last match ended before the last symbol, and an
+    /// attempt may start there, `after_match` is the row of that attempt after the symbol.
+    Attempt {
+        state: usize,
+        after_match: Option<usize>,
+    },
+}
+
 /// Makes the table, row by row.
 struct Maker<'a> {
     automaton: &'a Automaton,
-    n_rows: usize,
-    n_symbols: usize,
+    is_remembering: bool,
+    rows: Vec<Row>,
+    numbers: BTreeMap<Row, usize>,
 }
 
 impl<'a> Maker<'a> {
-    fn new(automaton: &'a Automaton) -> Self {
-        // The states, and one row before and one after them.
-        Self { automaton, n_rows: automaton.n_states() + 2, n_symbols: automaton.n_classes() + 1 }
+    /// `None` if it has too many rows.
+    fn table(automaton: &'a Automaton, is_remembering: bool) -> Option<Vec<u32>> {
+        let mut maker =
+            Self { automaton, is_remembering, rows: Vec::new(), numbers: BTreeMap::new() };
+        maker.state(Row::Between);
+        maker.state(Row::Unmatched);
+        let mut table = Vec::new();
+        let mut index = 0;
+        while index < maker.rows.len() {
+            maker.add_row(maker.rows[index], &mut table);
+            index += 1;
+            if is_remembering && index > MAX_REMEMBERING_ROWS {
+                return None;
+            }
+        }
+        Some(table)
     }
 
-    fn row(&self, row: usize) -> Vec<u32> {
-        let classes: Vec<u32> = (0..self.n_symbols).map(|symbol| self.entry(row, symbol)).collect();
-        let alphabet = self.automaton.alphabet();
-        let ascii = alphabet.ascii().iter().map(|&class| classes[usize::from(class)]);
-        let other = std::iter::repeat_n(STOP, N_BYTES - 128);
-        ascii.chain(other).chain(classes.iter().copied()).collect()
+    /// Numbers in a row.
+    fn width(automaton: &Automaton) -> u32 {
+        256 + u32::from(automaton.alphabet().end()) + 1
     }
 
-    fn entry(&self, row: usize, symbol: usize) -> u32 {
-        let is_end = symbol + 1 == self.n_symbols;
-        let is_between = row == 0;
-        let is_unmatched = row + 1 == self.n_rows;
-        if is_end && (is_between || is_unmatched) {
-            return 0;
-        }
-        if is_between || is_unmatched {
-            return self.first_entry(symbol, is_unmatched);
-        }
-        match self.automaton.step(row, symbol) {
-            (_, next) if next > 0 => self.state(next),
-            (true, _) if is_end => 0,
-            (true, _) => self.first_entry(symbol, false),
-            (false, _) => STOP,
+    fn add_row(&mut self, row: Row, table: &mut Vec<u32>) {
+        let n_symbols = self.automaton.n_classes() + 1;
+        let classes: Vec<u32> = (0..n_symbols).map(|symbol| self.entry(row, symbol)).collect();
+        let ascii = self.automaton.alphabet().ascii();
+        table.extend(ascii.iter().map(|&class| classes[usize::from(class)]));
+        table.extend(std::iter::repeat_n(STOP, N_BYTES - 128));
+        table.extend(classes);
+    }
+
+    fn entry(&mut self, row: Row, symbol: usize) -> u32 {
+        let is_end = symbol == self.automaton.n_classes();
+        match row {
+            Row::Attempt { state, .. } if is_end => {
+                if self.automaton.step(state, symbol).0 {
+                    0
+                } else {
+                    STOP
+                }
+            }
+            _ if is_end => 0,
+            Row::Unmatched if self.first_state(symbol).is_none() => self.state(Row::Unmatched),
+            Row::Between | Row::Unmatched => self.first_entry(symbol),
+            Row::Attempt { state, after_match } => {
+                let entry = self.next_entry(state, symbol);
+                let entry = entry.or_else(|| Some(BACK | self.next_entry(after_match?, symbol)?));
+                entry.unwrap_or(STOP)
+            }
         }
     }
 
-    /// A piece starts at the symbol, or a run that matches nothing goes on.
-    fn first_entry(&self, symbol: usize, is_unmatched: bool) -> u32 {
-        let unmatched = self.state(self.n_rows - 1);
-        match self.automaton.step(1, symbol).1 {
-            0 if is_unmatched => unmatched,
-            0 => START | UNMATCHED | unmatched,
-            next => START | self.state(next),
+    /// The step of an attempt that goes on, or whose match ends before the symbol.
+    fn next_entry(&mut self, state: usize, symbol: usize) -> Option<u32> {
+        match self.automaton.step(state, symbol) {
+            (true, 0) => Some(self.first_entry(symbol)),
+            (false, 0) => None,
+            (is_matched, state) => {
+                let is_remembered = is_matched && self.is_remembering;
+                let after_match = self.first_state(symbol).filter(|_| is_remembered);
+                Some(self.state(Row::Attempt { state, after_match }))
+            }
         }
     }
 
-    fn state(&self, row: usize) -> u32 {
-        // At most 10,000 states of 511 columns.
-        u32::try_from(row * (N_BYTES + self.n_symbols)).unwrap_or(STATE)
+    /// A piece, or a run that matches nothing, starts at the symbol.
+    fn first_entry(&mut self, symbol: usize) -> u32 {
+        match self.first_state(symbol) {
+            None => START | UNMATCHED | self.state(Row::Unmatched),
+            Some(state) => START | self.state(Row::Attempt { state, after_match: None }),
+        }
+    }
+
+    /// The row of an attempt after its first symbol, if it goes on.
+    fn first_state(&self, symbol: usize) -> Option<usize> {
+        Some(self.automaton.step(1, symbol).1).filter(|&state| state > 0)
+    }
+
+    fn state(&mut self, row: Row) -> u32 {
+        let next = self.rows.len();
+        let number = *self.numbers.entry(row).or_insert(next);
+        if number == next {
+            self.rows.push(row);
+        }
+        // At most 10,002 rows of at most 511 numbers.
+        u32::try_from(number).unwrap_or(0) * Self::width(self.automaton)
     }
 }
