@@ -18,6 +18,9 @@ const MIN_LEN: usize = 2048;
 /// With more bytes that are not ASCII it does not pay.
 const MIN_BYTES_PER_OTHER: usize = 8;
 
+/// Bytes of a part that are looked at to see whether it pays.
+const SAMPLE: usize = 256;
+
 /// A part of the text and how far it has been run.
 #[derive(Clone, Copy)]
 struct Part {
@@ -60,8 +63,7 @@ pub(super) fn run_in_lanes<'t>(
 /// Four parts of about the same length.
 fn parts(running: &Running, task: &Task<'_>) -> Option<[Part; N_LANES]> {
     let length = task.limit - task.from;
-    let n_other = task.text[task.from..task.limit].iter().filter(|byte| !byte.is_ascii()).count();
-    if length < MIN_LEN || n_other > length / MIN_BYTES_PER_OTHER {
+    if length < MIN_LEN || !is_mostly_ascii(&task.text[task.from..task.limit]) {
         return None;
     }
     let mut ends = [task.limit; N_LANES];
@@ -74,6 +76,13 @@ fn parts(running: &Running, task: &Task<'_>) -> Option<[Part; N_LANES]> {
         Part { from, end: ends[index], offset: from, state: State::BOUNDARY }
     };
     Some(std::array::from_fn(part))
+}
+
+/// Judged by a sample from each part.
+fn is_mostly_ascii(text: &[u8]) -> bool {
+    let samples =
+        text.chunks(text.len().div_ceil(N_LANES)).flat_map(|part| part.iter().take(SAMPLE));
+    samples.filter(|byte| !byte.is_ascii()).count() <= N_LANES * SAMPLE / MIN_BYTES_PER_OTHER
 }
 
 /// The next chunk of each part; `None` if a part is about to end.
