@@ -10,11 +10,11 @@ def main() -> None:
     try:
         from .app import run
     except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("typer", "rich"):
             raise
         sys.exit(
-            f"bytepair: the command line needs {error.name}: "
-            "pip install 'bytepair[cli]'"
+            f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'"
         )
     except KeyboardInterrupt:
         sys.exit(130)

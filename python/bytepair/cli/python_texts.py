@@ -5,10 +5,13 @@ to a limit; where a Python comes without either, the docstrings of what it has.
 """
 
 import importlib
+import inspect
 import sys
 import sysconfig
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 __all__ = ["docstrings", "python_texts"]
 
@@ -65,11 +68,17 @@ def docstrings() -> list[bytes]:
     >>> len(docstrings()) > 10
     True
     """
-    modules = [module for _name, module in sorted(sys.modules.items())]
+    modules = [m for m in list(sys.modules.values()) if inspect.ismodule(m)]
     values = [value for module in modules for value in [module, *_members(module)]]
-    found = (getattr(value, "__doc__", None) for value in values)
-    return [text.encode() for text in found if isinstance(text, str)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of values that are deprecated
+        found = {getattr(value, "__doc__", None) for value in values}
+    return sorted(text.encode() for text in found if isinstance(text, str))
 
 
-def _members(module: object) -> list[object]:
-    return [value for _name, value in sorted(vars(module).items())]
+def _members(module: ModuleType) -> list[object]:
+    """List the functions and classes of a module."""
+    values = list(vars(module).values())
+    return [
+        value for value in values if inspect.isroutine(value) or isinstance(value, type)
+    ]
