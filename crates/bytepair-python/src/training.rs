@@ -183,10 +183,8 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
         ["replace", from, to] if !from.is_empty() => {
             NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
         }
-        ["prepend", text] => NormalizeStep::Prepend { text: text.to_owned(), only_first: false },
-        ["prepend_first", text] => {
-            NormalizeStep::Prepend { text: text.to_owned(), only_first: true }
-        }
+        ["prepend", text] => prepend(text, false),
+        ["prepend_first", text] => prepend(text, true),
         _ => {
             let known = [
                 "nfc",
@@ -473,4 +471,8 @@ impl Reporter {
 
 fn with<T, R>(mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
     work(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn prepend(text: &str, only_first: bool) -> NormalizeStep {
+    NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there: false }
 }
