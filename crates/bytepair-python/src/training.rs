@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -305,10 +306,14 @@ impl Corpus {
     }
 
     /// Counts a file, or standard input for `-`; `progress` is called with the bytes read so far.
-    fn add_file(&self, py: Python<'_>, path: &str, progress: Py<PyAny>) -> PyResult<()> {
-        let reader: Box<dyn Read + Send> = match path {
-            "-" => Box::new(std::io::stdin()),
-            _ => Box::new(File::open(path).map_err(|error| in_file(path, &error.into()))?),
+    fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
+        let name = path.display().to_string();
+        let reader: Box<dyn Read + Send> = match name.as_str() {
+            "-" => Box::new(Interruptible(std::io::stdin())),
+            _ => {
+                let file = File::open(path).map_err(|error| in_file(&name, &error.into()))?;
+                Box::new(Interruptible(file))
+            }
         };
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| {
@@ -319,7 +324,7 @@ impl Corpus {
                 None => Ok(()),
             })
         });
-        result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(path, &error)))
+        result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
     }
 
     /// Adds pieces that were counted elsewhere, in the order in which they first occur.
@@ -431,6 +436,19 @@ impl Report {
         }
         report.set_item("special_tokens", specials)?;
         Ok(report)
+    }
+}
+
+/// A reader that waits, perhaps for ever, for what another program writes: Ctrl-C ends the waiting.
+struct Interruptible<R>(R);
+
+impl<R: Read> Read for Interruptible<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let result = self.0.read(buffer);
+        if result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {
+            Python::attach(|py| py.check_signals()).map_err(std::io::Error::other)?;
+        }
+        result
     }
 }
 
