@@ -24,7 +24,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The parts of a tokenizer that are chosen before training.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct Dialect(bytepair::Dialect);
+pub(crate) struct Dialect(pub(crate) bytepair::Dialect);
 
 #[pymethods]
 impl Dialect {

@@ -20,11 +20,17 @@ pub mod tiktoken;
 #[cfg(test)]
 mod tests;
 
+pub use names::published_name;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::TokenId;
 
 /// Refuses ids that lie so far apart that the table of ids would dwarf the file.
-fn check_id_range(format: &'static str, ids: impl Iterator<Item = TokenId>, n_entries: usize) -> Result<()> {
+fn check_id_range(
+    format: &'static str,
+    ids: impl Iterator<Item = TokenId>,
+    n_entries: usize,
+) -> Result<()> {
     let limit = n_entries.saturating_mul(16).saturating_add(1_000_000);
     match ids.max().filter(|&id| id as usize > limit) {
         Some(id) => {

@@ -4,10 +4,19 @@
 
 use std::sync::OnceLock;
 
-use crate::units::printable;
+use crate::units::{Units, printable};
+use crate::vocabulary::{Token, TokenKind};
 
 /// The highest character that stands for a byte.
 const LAST_PRINTABLE: usize = 0x143;
+
+/// A token as `tokenizer.json` and `vocab.json` write it: `Ġthe` in byte dialects.
+pub fn published_name(units: &Units, token: Token<'_>) -> String {
+    match token.kind {
+        TokenKind::Text(_) if units.is_bytes() => printable_name(&units.written(token)),
+        _ => String::from_utf8_lossy(&units.written(token)).into_owned(),
+    }
+}
 
 /// The name of a token of these bytes.
 pub(super) fn printable_name(bytes: &[u8]) -> String {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::schema::{self, Added, Decoder, File, Model, ModelType, Piece, PostProcessor, PreTokenizer};
+use super::schema::{
+    self, Added, Decoder, File, Model, ModelType, Piece, PostProcessor, PreTokenizer,
+};
 use super::{BYTE_LEVEL_PATTERN, END_OF_WORD, FORMAT, RESERVED, WORD, prefix_pattern};
 use crate::added::AddedToken;
 use crate::decode::DecodeRules;
@@ -29,7 +31,8 @@ use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 /// # Errors
 /// Where the file is damaged, or has a part that is not understood or has no equal here.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
-    let file: File<'_> = serde_json::from_slice(file).map_err(|error| json::problem(FORMAT, "the file", &error))?;
+    let file: File<'_> =
+        serde_json::from_slice(file).map_err(|error| json::problem(FORMAT, "the file", &error))?;
     check_header(&file)?;
     let model = model(file.model)?;
     let added: Vec<Added> = part("added_tokens", file.added_tokens)?.unwrap_or_default();
@@ -67,11 +70,17 @@ fn part<'f, T: Deserialize<'f>>(name: &str, value: Option<&'f RawValue>) -> Resu
 
 fn check_header(file: &File<'_>) -> Result<()> {
     if let Some(version) = file.version.as_ref().filter(|version| *version != "1.0") {
-        return Err(problem("version", format!("{version:?} is not the version 1.0 that is understood")));
+        return Err(problem(
+            "version",
+            format!("{version:?} is not the version 1.0 that is understood"),
+        ));
     }
     for (name, value) in [("truncation", file.truncation), ("padding", file.padding)] {
         if value.is_some_and(|value| value.get() != "null") {
-            return Err(problem(name, "not supported; set it to null, and cut or pad the ids yourself"));
+            return Err(problem(
+                name,
+                "not supported; set it to null, and cut or pad the ids yourself",
+            ));
         }
     }
     Ok(())
@@ -118,11 +127,18 @@ fn flatten_normalizer(normalizer: schema::Normalizer, flat: &mut Vec<schema::Nor
 /// The mark, where the last two steps are those that `write` puts there for one.
 fn end_mark(steps: &[schema::Normalizer]) -> Option<String> {
     use schema::{Normalizer::Replace, Pattern::Regex, Pattern::String};
-    let [.., Replace { pattern: String(mark), content: reserved }, Replace { pattern: Regex(place), content }] = steps
+    let [
+        ..,
+        Replace { pattern: String(mark), content: reserved },
+        Replace { pattern: Regex(place), content },
+    ] = steps
     else {
         return None;
     };
-    let is_mark = reserved == RESERVED && place == END_OF_WORD && content == mark && mark.chars().count() == 1;
+    let is_mark = reserved == RESERVED
+        && place == END_OF_WORD
+        && content == mark
+        && mark.chars().count() == 1;
     is_mark.then(|| mark.clone())
 }
 
@@ -138,12 +154,17 @@ fn normalize_step(normalizer: schema::Normalizer) -> Result<NormalizeStep> {
             NormalizeStep::Replace { from, to: content }
         }
         Step::Replace { .. } => {
-            return Err(problem("normalizer.Replace.pattern", "only a plain string is supported, no regular expression"));
+            return Err(problem(
+                "normalizer.Replace.pattern",
+                "only a plain string is supported, no regular expression",
+            ));
         }
         Step::Prepend { prepend } => {
             NormalizeStep::Prepend { text: prepend, only_first: false, unless_there: false }
         }
-        Step::Sequence { .. } => return Err(problem("normalizer", "a sequence in a place where none can be")),
+        Step::Sequence { .. } => {
+            return Err(problem("normalizer", "a sequence in a place where none can be"));
+        }
     })
 }
 
@@ -179,8 +200,12 @@ impl Cutting {
             }
             PreTokenizer::ByteLevel(byte_level) => return self.push_byte_level(&byte_level),
             PreTokenizer::Metaspace(metaspace) => return self.push_metaspace(&metaspace),
-            PreTokenizer::Whitespace {} => self.stage(r"\w+|[^\w\s]+".to_owned(), Flavour::Rust, Unmatched::Drop),
-            PreTokenizer::WhitespaceSplit {} => self.stage(WORD.to_owned(), Flavour::Rust, Unmatched::Drop),
+            PreTokenizer::Whitespace {} => {
+                self.stage(r"\w+|[^\w\s]+".to_owned(), Flavour::Rust, Unmatched::Drop)
+            }
+            PreTokenizer::WhitespaceSplit {} => {
+                self.stage(WORD.to_owned(), Flavour::Rust, Unmatched::Drop)
+            }
             PreTokenizer::Digits { individual_digits } => {
                 let source = if individual_digits { r"\p{N}" } else { r"\p{N}+" };
                 self.stage(source.to_owned(), Flavour::Rust, Unmatched::Keep);
@@ -212,7 +237,10 @@ impl Cutting {
         let replacement = metaspace.replacement.to_string();
         let is_first = self.stages.is_empty();
         if !is_first {
-            return Err(problem("pre_tokenizer.Metaspace", "only supported as the first of a sequence"));
+            return Err(problem(
+                "pre_tokenizer.Metaspace",
+                "only supported as the first of a sequence",
+            ));
         }
         self.steps.push(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
         match metaspace.scheme()? {
@@ -228,7 +256,10 @@ impl Cutting {
 
     fn prepend(&mut self, text: String, only_first: bool) -> Result<()> {
         if !self.stages.is_empty() {
-            return Err(problem("pre_tokenizer", "a prefix space is only supported before all splits"));
+            return Err(problem(
+                "pre_tokenizer",
+                "a prefix space is only supported before all splits",
+            ));
         }
         self.steps.push(NormalizeStep::Prepend { text, only_first, unless_there: true });
         Ok(())
@@ -240,7 +271,10 @@ impl schema::Metaspace {
         match (self.prepend_scheme.as_str(), self.add_prefix_space) {
             ("never", _) => Ok("never"),
             (scheme @ ("always" | "first"), None | Some(true)) => Ok(scheme),
-            (scheme, _) => Err(problem("Metaspace.prepend_scheme", format!("{scheme:?} is not understood here"))),
+            (scheme, _) => Err(problem(
+                "Metaspace.prepend_scheme",
+                format!("{scheme:?} is not understood here"),
+            )),
         }
     }
 }
@@ -251,7 +285,9 @@ fn unmatched(behavior: &str, invert: bool) -> Result<Unmatched> {
         ("Removed", true) => Ok(Unmatched::Drop),
         _ => Err(problem(
             "pre_tokenizer.Split.behavior",
-            format!("{behavior:?} with invert={invert} is not supported; Isolated, and Removed with invert=true are"),
+            format!(
+                "{behavior:?} with invert={invert} is not supported; Isolated, and Removed with invert=true are"
+            ),
         )),
     }
 }
@@ -272,14 +308,21 @@ fn units(model: &Model, normalizing: &Normalizing, cutting: &Cutting) -> Result<
     let byte_fallback = model.byte_fallback == Some(true);
     let has_mark = suffix.is_some() || prefix.is_some() || normalizing.end_mark.is_some();
     if has_mark && (cutting.is_byte_level || byte_fallback) {
-        let part = if suffix.is_some() { "model.end_of_word_suffix" } else { "model.continuing_subword_prefix" };
+        let part = if suffix.is_some() {
+            "model.end_of_word_suffix"
+        } else {
+            "model.continuing_subword_prefix"
+        };
         return Err(problem(part, "not supported together with bytes"));
     }
     if cutting.is_byte_level && byte_fallback {
         return Err(problem("model.byte_fallback", "not supported together with ByteLevel"));
     }
     if normalizing.end_mark.is_some() && (suffix.is_some() || !is_words(&cutting.stages)) {
-        return Err(problem("normalizer.Replace.pattern", "an end of words that are not those of the pre-tokenizer"));
+        return Err(problem(
+            "normalizer.Replace.pattern",
+            "an end of words that are not those of the pre-tokenizer",
+        ));
     }
     let mark = |kind| move |text| EndMark { text, kind };
     let unit_mark = normalizing.end_mark.clone().map(mark(EndMarkKind::Unit));
@@ -298,11 +341,16 @@ fn is_words(stages: &[Stage]) -> bool {
 }
 
 /// Tokens, merges and added tokens.
-fn vocabulary(model: &Model, units: &Units, listed: &[Added]) -> Result<(Vocabulary, Vec<AddedToken>)> {
+fn vocabulary(
+    model: &Model,
+    units: &Units,
+    listed: &[Added],
+) -> Result<(Vocabulary, Vec<AddedToken>)> {
     let entries = &model.vocab.0;
     let n_tokens = entries.len() + listed.len();
     check_id_range(FORMAT, entries.iter().map(|(_, id)| *id), n_tokens)?;
-    let ids: HashMap<&str, TokenId> = entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+    let ids: HashMap<&str, TokenId> =
+        entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
     if ids.len() < entries.len() {
         return Err(problem("model.vocab", "a token stands there twice"));
     }
@@ -328,14 +376,20 @@ fn insert(vocabulary: &mut Vocabulary, id: TokenId, token: Token<'_>) -> Result<
 
 fn merges(model: &Model, units: &Units, ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
     let prefix = units.continuing_prefix.as_deref().unwrap_or("");
-    let named = |merge: &json::MergeNames| format!("{} {}", quoted(merge.0.as_bytes()), quoted(merge.1.as_bytes()));
+    let named = |merge: &json::MergeNames| {
+        format!("{} {}", quoted(merge.0.as_bytes()), quoted(merge.1.as_bytes()))
+    };
     let merged = |(rank, merge): (usize, &json::MergeNames)| {
         let rest = merge.1.strip_prefix(prefix).ok_or_else(|| {
-            problem(&format!("merge {rank}, {}", named(merge)), "its right part lacks the continuing prefix")
+            problem(
+                &format!("merge {rank}, {}", named(merge)),
+                "its right part lacks the continuing prefix",
+            )
         })?;
         let id = |name: &str| {
             let missing = || {
-                let missing = format!("the token {} is not in the vocabulary", quoted(name.as_bytes()));
+                let missing =
+                    format!("the token {} is not in the vocabulary", quoted(name.as_bytes()));
                 problem(&format!("merge {rank}, {}", named(merge)), missing)
             };
             ids.get(name).copied().ok_or_else(missing)
@@ -365,7 +419,8 @@ impl Kinds<'_> {
         }
         if self.units.is_bytes() {
             let bytes = bytes_of_printable(name).filter(|bytes| !bytes.is_empty());
-            let not_bytes = || problem(&format!("the token {name:?}"), "has characters that stand for no byte");
+            let not_bytes =
+                || problem(&format!("the token {name:?}"), "has characters that stand for no byte");
             return bytes.map(|bytes| (TokenKind::PLAIN, bytes)).ok_or_else(not_bytes);
         }
         if name.is_empty() {
@@ -386,7 +441,8 @@ impl Kinds<'_> {
 /// The byte of a token such as `<0x41>`.
 fn byte_of_name(name: &str) -> Option<u8> {
     let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
-    let is_written_so = digits.len() == 2 && !digits.bytes().any(|digit| digit.is_ascii_lowercase() || digit == b'+');
+    let is_written_so = digits.len() == 2
+        && !digits.bytes().any(|digit| digit.is_ascii_lowercase() || digit == b'+');
     u8::from_str_radix(digits, 16).ok().filter(|_| is_written_so)
 }
 
@@ -398,19 +454,27 @@ fn check_unknown(
 ) -> Result<()> {
     let Some(name) = model.unk_token.as_deref() else { return Ok(()) };
     let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
-    let found = kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes: name.as_bytes() }));
+    let found =
+        kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes: name.as_bytes() }));
     if found != ids.get(name).copied() {
         return Err(problem("model.unk_token", "a token that carries marks, or is no plain text"));
     }
     let n_bytes = vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::Byte).count();
     if units.byte_fallback && !matches!(n_bytes, 0 | 256) {
-        return Err(problem("model.byte_fallback", format!("{n_bytes} of the 256 bytes are in the vocabulary")));
+        return Err(problem(
+            "model.byte_fallback",
+            format!("{n_bytes} of the 256 bytes are in the vocabulary"),
+        ));
     }
     Ok(())
 }
 
 /// The added tokens; those that are not in the vocabulary get the next ids, as in the library.
-fn added(vocabulary: &mut Vocabulary, ids: &HashMap<&str, TokenId>, listed: &[Added]) -> Result<Vec<AddedToken>> {
+fn added(
+    vocabulary: &mut Vocabulary,
+    ids: &HashMap<&str, TokenId>,
+    listed: &[Added],
+) -> Result<Vec<AddedToken>> {
     let mut added: Vec<AddedToken> = Vec::with_capacity(listed.len());
     let mut seen = HashSet::new();
     let mut next_id = TokenId::try_from(ids.len()).unwrap_or(TokenId::MAX);
@@ -419,23 +483,36 @@ fn added(vocabulary: &mut Vocabulary, ids: &HashMap<&str, TokenId>, listed: &[Ad
         check_added(&name, token)?;
         let id = ids.get(token.content.as_str()).copied().unwrap_or(next_id);
         if id != token.id {
-            return Err(problem(&name, format!("its id is {} in added_tokens, but it gets {id}", token.id)));
+            return Err(problem(
+                &name,
+                format!("its id is {} in added_tokens, but it gets {id}", token.id),
+            ));
         }
         if !seen.insert(token.content.as_str()) {
             return Err(problem(&name, "stands there twice"));
         }
         if !ids.contains_key(token.content.as_str()) {
-            insert(vocabulary, id, Token { kind: TokenKind::Added, bytes: token.content.as_bytes() })?;
+            insert(
+                vocabulary,
+                id,
+                Token { kind: TokenKind::Added, bytes: token.content.as_bytes() },
+            )?;
             next_id += 1;
         }
         let Added { content, special, normalized, .. } = token;
-        added.push(AddedToken { id, content: content.clone(), special: *special, normalized: *normalized });
+        added.push(AddedToken {
+            id,
+            content: content.clone(),
+            special: *special,
+            normalized: *normalized,
+        });
     }
     Ok(added)
 }
 
 fn check_added(name: &str, token: &Added) -> Result<()> {
-    let flags = [("lstrip", token.lstrip), ("rstrip", token.rstrip), ("single_word", token.single_word)];
+    let flags =
+        [("lstrip", token.lstrip), ("rstrip", token.rstrip), ("single_word", token.single_word)];
     if let Some((flag, _)) = flags.into_iter().find(|(_, is_set)| *is_set) {
         return Err(problem(name, format!("{flag} is not supported")));
     }
@@ -455,13 +532,17 @@ fn added_for(
     units: &Units,
     mut added: Vec<AddedToken>,
 ) -> Result<Vec<AddedToken>> {
-    let changes_late = !cutting.steps.is_empty() || units.end_mark_kind() == Some(EndMarkKind::Unit);
+    let changes_late =
+        !cutting.steps.is_empty() || units.end_mark_kind() == Some(EndMarkKind::Unit);
     if !changes_late || added.iter().all(|token| !token.normalized) {
         return Ok(added);
     }
     let is_plain = normalizing.steps.is_empty() && normalizing.end_mark.is_none();
     if !is_plain || added.iter().any(|token| !token.normalized) {
-        return Err(problem("added_tokens", "normalized=true is not supported together with a prefix or an end mark"));
+        return Err(problem(
+            "added_tokens",
+            "normalized=true is not supported together with a prefix or an end mark",
+        ));
     }
     added.iter_mut().for_each(|token| token.normalized = false);
     Ok(added)
@@ -471,7 +552,10 @@ fn check_ignore_merges(ignore_merges: bool, units: &Units, vocabulary: &Vocabula
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
     let has_bytes = || vocabulary.iter().any(|(_, token)| token.kind == TokenKind::Byte);
     if ignore_merges && (has_marks || has_bytes()) {
-        return Err(problem("model.ignore_merges", "not supported together with marks or byte fallback"));
+        return Err(problem(
+            "model.ignore_merges",
+            "not supported together with marks or byte fallback",
+        ));
     }
     Ok(())
 }
@@ -499,7 +583,10 @@ struct Undoing {
 
 fn decode(decoder: Option<Decoder>, units: &Units) -> Result<DecodeRules> {
     let Some(decoder) = decoder else {
-        return Err(problem("decoder", "missing: the library would put a space between all tokens"));
+        return Err(problem(
+            "decoder",
+            "missing: the library would put a space between all tokens",
+        ));
     };
     let mut undoing = Undoing::default();
     undoing.push(decoder, units)?;
@@ -521,32 +608,56 @@ impl Undoing {
             }
             Decoder::ByteLevel(_) => self.is_byte_level = true,
             Decoder::Suffix { suffix } if mark_of(units) == Some(&suffix) => self.has_mark = true,
-            Decoder::Suffix { .. } => return Err(problem("decoder.BPEDecoder", "its suffix is not the model's")),
+            Decoder::Suffix { .. } => {
+                return Err(problem("decoder.BPEDecoder", "its suffix is not the model's"));
+            }
             Decoder::Metaspace(metaspace) => {
                 self.rules.replacements.push((metaspace.replacement.to_string(), " ".to_owned()));
                 self.rules.n_leading_spaces = usize::from(metaspace.scheme()? != "never");
             }
-            Decoder::Replace { pattern, content } => return self.push_replace(pattern, content, units),
+            Decoder::Replace { pattern, content } => {
+                return self.push_replace(pattern, content, units);
+            }
             Decoder::ByteFallback {} => self.has_bytes = true,
             Decoder::Fuse {} => self.is_fused = true,
-            Decoder::Strip { content: ' ', start, stop } if self.is_fused && stop == usize::from(self.has_mark) => {
+            Decoder::Strip { content: ' ', start, stop }
+                if self.is_fused && stop == usize::from(self.has_mark) =>
+            {
                 self.rules.n_leading_spaces = start;
             }
-            Decoder::Strip { .. } => return Err(problem("decoder.Strip", "only spaces at the ends of the whole text")),
+            Decoder::Strip { .. } => {
+                return Err(problem("decoder.Strip", "only spaces at the ends of the whole text"));
+            }
         }
         Ok(())
     }
 
-    fn push_replace(&mut self, pattern: schema::Pattern, content: String, units: &Units) -> Result<()> {
+    fn push_replace(
+        &mut self,
+        pattern: schema::Pattern,
+        content: String,
+        units: &Units,
+    ) -> Result<()> {
         match pattern {
-            schema::Pattern::String(from) if mark_of(units) == Some(&from) && content == " " => self.has_mark = true,
-            schema::Pattern::String(from) if !from.is_empty() => self.rules.replacements.push((from, content)),
+            schema::Pattern::String(from) if mark_of(units) == Some(&from) && content == " " => {
+                self.has_mark = true
+            }
+            schema::Pattern::String(from) if !from.is_empty() => {
+                self.rules.replacements.push((from, content))
+            }
             schema::Pattern::Regex(source)
-                if content.is_empty() && units.continuing_prefix.as_deref().map(prefix_pattern) == Some(source.clone()) =>
+                if content.is_empty()
+                    && units.continuing_prefix.as_deref().map(prefix_pattern)
+                        == Some(source.clone()) =>
             {
                 self.has_prefix = true;
             }
-            _ => return Err(problem("decoder.Replace", "a regular expression that is not understood")),
+            _ => {
+                return Err(problem(
+                    "decoder.Replace",
+                    "a regular expression that is not understood",
+                ));
+            }
         }
         Ok(())
     }
@@ -562,9 +673,12 @@ fn template(processor: Option<PostProcessor>, known: Template) -> Result<Templat
     let template = match processor {
         PostProcessor::ByteLevel(_) => return Ok(known),
         PostProcessor::Sequence { processors } => {
-            return processors.into_iter().try_fold(known, |known, processor| template(Some(processor), known));
+            return processors
+                .into_iter()
+                .try_fold(known, |known, processor| template(Some(processor), known));
         }
-        PostProcessor::RobertaProcessing { sep, cls, .. } | PostProcessor::BertProcessing { sep, cls } => {
+        PostProcessor::RobertaProcessing { sep, cls, .. }
+        | PostProcessor::BertProcessing { sep, cls } => {
             Template { before: vec![cls.1], after: vec![sep.1] }
         }
         PostProcessor::TemplateProcessing { single, special_tokens, .. } => {
@@ -583,9 +697,12 @@ fn template_of(pieces: Vec<Piece>, ids: impl Fn(&str) -> Option<Vec<TokenId>>) -
     for piece in pieces {
         match piece {
             Piece::Sequence { id, .. } if id == "A" && !is_after => is_after = true,
-            Piece::Sequence { .. } => return Err(problem("post_processor.single", "not one sequence A")),
+            Piece::Sequence { .. } => {
+                return Err(problem("post_processor.single", "not one sequence A"));
+            }
             Piece::SpecialToken { id, .. } => {
-                let missing = || problem("post_processor.special_tokens", format!("{id:?} is missing"));
+                let missing =
+                    || problem("post_processor.special_tokens", format!("{id:?} is missing"));
                 let ids = ids(&id).ok_or_else(missing)?;
                 let side = if is_after { &mut template.after } else { &mut template.before };
                 side.extend(ids);
@@ -597,4 +714,3 @@ fn template_of(pieces: Vec<Piece>, ids: impl Fn(&str) -> Option<Vec<TokenId>>) -
     }
     Ok(template)
 }
-

@@ -82,7 +82,9 @@ pub(super) enum Pattern {
 #[derive(Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub(super) enum Normalizer {
-    Sequence { normalizers: Vec<Normalizer> },
+    Sequence {
+        normalizers: Vec<Normalizer>,
+    },
     Lowercase {},
     #[serde(rename = "NFC")]
     Nfc {},
@@ -92,8 +94,13 @@ pub(super) enum Normalizer {
     Nfkc {},
     #[serde(rename = "NFKD")]
     Nfkd {},
-    Replace { pattern: Pattern, content: String },
-    Prepend { prepend: String },
+    Replace {
+        pattern: Pattern,
+        content: String,
+    },
+    Prepend {
+        prepend: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -137,15 +144,26 @@ pub(super) struct Metaspace {
 #[derive(Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub(super) enum Decoder {
-    Sequence { decoders: Vec<Decoder> },
+    Sequence {
+        decoders: Vec<Decoder>,
+    },
     ByteLevel(ByteLevel),
     Metaspace(Metaspace),
     #[serde(rename = "BPEDecoder")]
-    Suffix { suffix: String },
-    Replace { pattern: Pattern, content: String },
+    Suffix {
+        suffix: String,
+    },
+    Replace {
+        pattern: Pattern,
+        content: String,
+    },
     ByteFallback {},
     Fuse {},
-    Strip { content: char, start: usize, stop: usize },
+    Strip {
+        content: char,
+        start: usize,
+        stop: usize,
+    },
 }
 
 #[derive(Deserialize)]
@@ -177,8 +195,16 @@ pub(super) enum PostProcessor {
 
 #[derive(Deserialize)]
 pub(super) enum Piece {
-    Sequence { id: String, #[serde(rename = "type_id")] _type_id: u32 },
-    SpecialToken { id: String, #[serde(rename = "type_id")] _type_id: u32 },
+    Sequence {
+        id: String,
+        #[serde(rename = "type_id")]
+        _type_id: u32,
+    },
+    SpecialToken {
+        id: String,
+        #[serde(rename = "type_id")]
+        _type_id: u32,
+    },
 }
 
 #[derive(Deserialize)]
