@@ -115,8 +115,8 @@ def train(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "corpus.txt").write_text("low lower lowest " * 100)
     >>> tokenizer = bytepair.train(folder / "*.txt", vocab_size=260)
-    >>> tokenizer.tokenize("lower")
-    ['low', 'er']
+    >>> tokenizer.tokenize("low lower")
+    ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
     paths = expand(files)
