@@ -85,9 +85,9 @@ def sidecar_of(path: Path) -> Path:
     """Name the file beside a ``.tiktoken`` file that holds its pattern.
 
     >>> sidecar_of(Path("my/own.tiktoken")).name
-    'own.json'
+    'own.tiktoken.json'
     """
-    return path.with_suffix(".json")
+    return path.with_name(f"{path.name}.json")
 
 
 def _format_of(path: Path) -> str:

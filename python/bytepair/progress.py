@@ -8,6 +8,10 @@ from typing import Any, Literal, TextIO
 __all__ = ["Progress", "ProgressLine", "reporter"]
 
 
+MIN_SECONDS = 0.05
+"""A phase younger than this has no speed yet."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """What training has done so far.
@@ -23,7 +27,7 @@ class Progress:
     characters, tokens
         Length of the corpus in characters and in tokens; 0 while counting.
     seconds
-        Time since the phase began.
+        Time since the phase began; at the end, since training began.
     report
         At the end: what was read and learned, by name.
     """
@@ -39,7 +43,7 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """Remaining time of this phase at the speed so far, if that can be said."""
-        if self.total is None or not self.done:
+        if self.total is None or not self.done or self.seconds < MIN_SECONDS:
             return None
         return self.seconds * (self.total - self.done) / self.done
 
