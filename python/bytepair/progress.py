@@ -8,10 +8,6 @@ from typing import Any, Literal, TextIO
 __all__ = ["Progress", "ProgressLine", "reporter"]
 
 
-MIN_SECONDS = 0.05
-"""A phase younger than this has no speed yet."""
-
-
 @dataclass(frozen=True)
 class Progress:
     """What training has done so far.
@@ -43,7 +39,7 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """Remaining time of this phase at the speed so far, if that can be said."""
-        if self.total is None or not self.done or self.seconds < MIN_SECONDS:
+        if self.total is None or not self.done:
             return None
         return self.seconds * (self.total - self.done) / self.done
 
