@@ -54,7 +54,8 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     for (name, id) in &entries {
         insert(&mut vocabulary, name, *id)?;
     }
-    let ids: HashMap<&str, TokenId> = entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+    let ids: HashMap<&str, TokenId> =
+        entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
     if ids.len() < entries.len() {
         return Err(Error::format(FORMAT, "vocab.json", "a token stands there twice"));
     }
@@ -93,14 +94,19 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     if entries.len() < names.len() {
         return Err(inexpressible(FORMAT, "two ids for one token"));
     }
-    let name = |id: TokenId| names.binary_search_by_key(&id, |entry| entry.0).map(|index| names[index].1.as_str());
+    let name = |id: TokenId| {
+        names.binary_search_by_key(&id, |entry| entry.0).map(|index| names[index].1.as_str())
+    };
     let mut merges_txt = "#version: 0.2\n".to_owned();
     for merge in parts.vocabulary.merges() {
         let (Ok(left), Ok(right)) = (name(merge.left), name(merge.right)) else { continue };
         if name(merge.result) != Ok(&format!("{left}{right}")) {
-            return Err(inexpressible(FORMAT, format!("a merge of {left:?} and {right:?} into another token")));
+            return Err(inexpressible(
+                FORMAT,
+                format!("a merge of {left:?} and {right:?} into another token"),
+            ));
         }
-        merges_txt.push_str(&format!("{left} {right}\n"));
+        merges_txt.extend([left, " ", right, "\n"]);
     }
     let vocab_json = serde_json::Value::Object(entries).to_string().into_bytes();
     Ok(Gpt2Files { vocab_json, merges_txt: merges_txt.into_bytes() })
@@ -116,28 +122,42 @@ pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
 }
 
 fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
-    let token = |bytes| match name {
-        END_OF_TEXT => Token { kind: TokenKind::Added, bytes: END_OF_TEXT.as_bytes() },
-        _ => Token::plain(bytes),
+    let kind = if name == END_OF_TEXT { TokenKind::Added } else { TokenKind::PLAIN };
+    let bytes = bytes_of_printable(name);
+    let not_bytes = || {
+        Error::format(
+            FORMAT,
+            format!("the token {name:?}"),
+            "has characters that stand for no byte",
+        )
     };
-    let bytes = bytes_of_printable(name).filter(|bytes| !bytes.is_empty());
-    let not_bytes = || Error::format(FORMAT, format!("the token {name:?}"), "has characters that stand for no byte");
     let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
-    vocabulary.insert(id, token(&bytes.ok_or_else(not_bytes)?)).map_err(taken)
+    vocabulary.insert(id, Token { kind, bytes: &bytes.ok_or_else(not_bytes)? }).map_err(taken)
 }
 
 fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
     let not_utf8 = |_| Error::format(FORMAT, "merges.txt", "not UTF-8");
     let text = std::str::from_utf8(file).map_err(not_utf8)?;
-    let lines = (1_usize..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
-    let lines = lines.filter(|(number, line)| !line.is_empty() && !(*number == 1 && line.starts_with("#version")));
-    let problem = |number: usize, problem: String| Error::format(FORMAT, format!("line {number} of merges.txt"), problem);
+    let lines =
+        (1_usize..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
+    let lines = lines.filter(|(number, line)| {
+        let is_header = *number == 1 && line.starts_with("#version");
+        !line.is_empty() && !is_header
+    });
+    let problem = |number: usize, problem: String| {
+        Error::format(FORMAT, format!("line {number} of merges.txt"), problem)
+    };
     lines
         .map(|(number, line)| {
-            let (left, right) =
-                json::two_parts(line).ok_or_else(|| problem(number, "not two tokens and a space".to_owned()))?;
+            let (left, right) = json::two_parts(line)
+                .ok_or_else(|| problem(number, "not two tokens and a space".to_owned()))?;
             let id = |name: &str| {
-                let missing = || problem(number, format!("the token {} is not in vocab.json", quoted(name.as_bytes())));
+                let missing = || {
+                    problem(
+                        number,
+                        format!("the token {} is not in vocab.json", quoted(name.as_bytes())),
+                    )
+                };
                 ids.get(name).copied().ok_or_else(missing)
             };
             Ok(Merge { left: id(left)?, right: id(right)?, result: id(&format!("{left}{right}"))? })
@@ -170,8 +190,12 @@ fn names(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, String)>> {
     vocabulary
         .iter()
         .map(|(id, token)| match token.kind {
-            TokenKind::PLAIN if token.bytes != END_OF_TEXT.as_bytes() => Ok((id, printable_name(token.bytes))),
-            TokenKind::Added if token.bytes == END_OF_TEXT.as_bytes() => Ok((id, END_OF_TEXT.to_owned())),
+            TokenKind::PLAIN if token.bytes != END_OF_TEXT.as_bytes() => {
+                Ok((id, printable_name(token.bytes)))
+            }
+            TokenKind::Added if token.bytes == END_OF_TEXT.as_bytes() => {
+                Ok((id, END_OF_TEXT.to_owned()))
+            }
             _ => Err(inexpressible(FORMAT, format!("the token {id}, {}", quoted(token.bytes)))),
         })
         .collect()

@@ -12,7 +12,11 @@ use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
 /// Reads one value that takes up the whole text.
-pub(super) fn parse<T: DeserializeOwned>(format: &'static str, part: &str, json: &[u8]) -> Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(
+    format: &'static str,
+    part: &str,
+    json: &[u8],
+) -> Result<T> {
     serde_json::from_slice(json).map_err(|error| problem(format, part, &error))
 }
 
@@ -76,11 +80,15 @@ impl<'de> Visitor<'de> for MergeVisitor {
     }
 
     fn visit_str<E: de::Error>(self, line: &str) -> std::result::Result<MergeNames, E> {
-        let parts = two_parts(line).ok_or_else(|| E::invalid_value(de::Unexpected::Str(line), &self))?;
+        let parts =
+            two_parts(line).ok_or_else(|| E::invalid_value(de::Unexpected::Str(line), &self))?;
         Ok(MergeNames(parts.0.to_owned(), parts.1.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> std::result::Result<MergeNames, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut parts: A,
+    ) -> std::result::Result<MergeNames, A::Error> {
         let missing = |length| de::Error::invalid_length(length, &self);
         let left = parts.next_element()?.ok_or_else(|| missing(0))?;
         let right = parts.next_element()?.ok_or_else(|| missing(1))?;

@@ -24,7 +24,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::TokenId;
 
 /// Refuses ids that lie so far apart that the table of ids would dwarf the file.
-fn check_id_range(format: &'static str, ids: impl Iterator<Item = TokenId>, n_entries: usize) -> Result<()> {
+fn check_id_range(
+    format: &'static str,
+    ids: impl Iterator<Item = TokenId>,
+    n_entries: usize,
+) -> Result<()> {
     let limit = n_entries.saturating_mul(16).saturating_add(1_000_000);
     match ids.max().filter(|&id| id as usize > limit) {
         Some(id) => {
@@ -38,6 +42,12 @@ fn check_id_range(format: &'static str, ids: impl Iterator<Item = TokenId>, n_en
 /// A part of a tokenizer that a format has no words for.
 fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
     ErrorKind::Inexpressible { format, part: part.into() }.into()
+}
+
+/// Bytes as two hexadecimal digits each.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// A text as messages quote it, long ones cut.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::json;
+use super::{hexadecimal, json};
 use crate::added::AddedToken;
 use crate::decode::DecodeRules;
 use crate::error::{Error, Result};
@@ -93,8 +93,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 ///
 /// The SHA-256, in hexadecimal, of the file without the counts of the merges.
 pub fn fingerprint(tokenizer: &Tokenizer) -> String {
-    let digest = Sha256::digest(content(tokenizer, false));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(content(tokenizer, false)))
 }
 
 /// The fields of a file, in the order in which they are written.
@@ -262,7 +261,10 @@ fn content(tokenizer: &Tokenizer, with_counts: bool) -> Vec<u8> {
     out.list("added_tokens", parts.added.iter().map(AddedRecord::from));
     let ids = 0..TokenId::try_from(vocabulary.len()).unwrap_or(TokenId::MAX);
     out.list("tokens", ids.map(|id| vocabulary.token(id).map(TokenRecord::from)));
-    out.list("merges", vocabulary.merges().iter().map(|merge| [merge.left, merge.right, merge.result]));
+    out.list(
+        "merges",
+        vocabulary.merges().iter().map(|merge| [merge.left, merge.right, merge.result]),
+    );
     let counts = if with_counts { vocabulary.merge_counts() } else { &[] };
     out.list("merge_counts", counts.iter());
     out.bytes.extend_from_slice(b"\n}\n");
@@ -339,7 +341,11 @@ fn vocabulary(file: &File) -> Result<Vocabulary> {
 }
 
 fn bad_token(id: TokenId) -> Error {
-    Error::format(FORMAT, format!("token {id}"), "needs its bytes as either text or hex, a byte token one of them")
+    Error::format(
+        FORMAT,
+        format!("token {id}"),
+        "needs its bytes as either text or hex, a byte token one of them",
+    )
 }
 
 fn step(record: StepRecord) -> Result<NormalizeStep> {
@@ -511,7 +517,9 @@ impl MarkedRecord {
 impl From<TokenKind> for KindRecord {
     fn from(kind: TokenKind) -> Self {
         match kind {
-            TokenKind::Text(Form { continues: false, ends: false }) | TokenKind::Hole => Self::Plain,
+            TokenKind::Text(Form { continues: false, ends: false }) | TokenKind::Hole => {
+                Self::Plain
+            }
             TokenKind::Text(Form { continues: false, ends: true }) => Self::Ending,
             TokenKind::Text(Form { continues: true, ends: false }) => Self::Continuing,
             TokenKind::Text(Form { continues: true, ends: true }) => Self::ContinuingEnding,
@@ -535,10 +543,6 @@ impl From<KindRecord> for TokenKind {
             KindRecord::Added => Self::Added,
         }
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn from_hexadecimal(digits: &str) -> Option<Vec<u8>> {

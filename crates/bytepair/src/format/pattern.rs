@@ -62,16 +62,20 @@ fn check_same_pieces(one: &Pattern, other: &Pattern) -> Result<(), String> {
     let unicode = UnicodeTables::latest();
     let compiled = |pattern: &Pattern| {
         let stage = Stage { pattern: pattern.clone(), unmatched: Unmatched::Keep };
-        Splitter::new(vec![stage], &unicode)
-            .map_err(|error| format!("its translation {:?} does not compile ({error})", pattern.source))
+        Splitter::new(vec![stage], &unicode).map_err(|error| {
+            format!("its translation {:?} does not compile ({error})", pattern.source)
+        })
     };
     let (one_splitter, other_splitter) = (compiled(one)?, compiled(other)?);
     let texts = boundary_texts(&one.source);
     let whole = texts.concat();
     for text in texts.iter().chain([&whole]) {
-        let pieces = |splitter: &Splitter| splitter.pieces(text.as_bytes()).ok().map(|pieces| {
-            pieces.into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>()
-        });
+        let pieces = |splitter: &Splitter| {
+            splitter
+                .pieces(text.as_bytes())
+                .ok()
+                .map(|pieces| pieces.into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>())
+        };
         if pieces(&one_splitter) != pieces(&other_splitter) {
             return Err(format!("its translation {:?} cuts some texts differently", other.source));
         }
@@ -143,7 +147,9 @@ impl Translator<'_> {
             self.out.push_str("(?:");
             return Ok(());
         }
-        if let Some(opening) = ["<=", "<!", "=", "!", ">", ":"].into_iter().find(|opening| self.eat(opening)) {
+        if let Some(opening) =
+            ["<=", "<!", "=", "!", ">", ":"].into_iter().find(|opening| self.eat(opening))
+        {
             self.out.push_str("(?");
             self.out.push_str(opening);
             return Ok(());
@@ -206,7 +212,8 @@ impl Translator<'_> {
         };
         let Some(atom) = self.atom.take() else { return Err("a repeat of a repeat".to_owned()) };
         let is_exact = least == most;
-        let interval = if is_exact { format!("{{{least}}}") } else { format!("{{{least},{most}}}") };
+        let interval =
+            if is_exact { format!("{{{least}}}") } else { format!("{{{least},{most}}}") };
         self.out.push_str(&interval);
         let (opening, closing) = match (self.from_rust, self.eat_any(["+", "?"])) {
             (true, Some("+")) => ("(?>", ")"),
@@ -244,7 +251,10 @@ impl Translator<'_> {
             self.out.push_str(r"\]");
         }
         loop {
-            if self.rest.starts_with("[:") || self.rest.starts_with("--") || self.rest.starts_with("~~") {
+            if self.rest.starts_with("[:")
+                || self.rest.starts_with("--")
+                || self.rest.starts_with("~~")
+            {
                 return Err("a POSIX class, or a difference of classes".to_owned());
             }
             match self.bump() {
@@ -299,9 +309,9 @@ impl Translator<'_> {
 
     fn set(&mut self, members: &str, is_negated: bool, in_class: bool) {
         match (is_negated, in_class) {
-            (true, _) => self.out.push_str(&format!("[^{members}]")),
+            (true, _) => self.out.extend(["[^", members, "]"]),
             (false, true) => self.out.push_str(members),
-            (false, false) => self.out.push_str(&format!("[{members}]")),
+            (false, false) => self.out.extend(["[", members, "]"]),
         }
     }
 
@@ -315,12 +325,14 @@ impl Translator<'_> {
             self.bump().map(String::from).unwrap_or_default()
         };
         let name = match name.split_once('=') {
-            Some(("sc" | "script" | "Script" | "gc" | "General_Category", value)) => value.to_owned(),
+            Some(("sc" | "script" | "Script" | "gc" | "General_Category", value)) => {
+                value.to_owned()
+            }
             Some(_) => return Err(format!("the property {name:?}")),
             None => name,
         };
-        let letter = if is_negated { 'P' } else { 'p' };
-        self.out.push_str(&format!(r"\{letter}{{{name}}}"));
+        let opening = if is_negated { r"\P{" } else { r"\p{" };
+        self.out.extend([opening, &name, "}"]);
         Ok(())
     }
 
@@ -334,7 +346,7 @@ impl Translator<'_> {
             self.rest = after;
             digits
         };
-        self.out.push_str(&format!(r"\x{{{digits}}}"));
+        self.out.extend([r"\x{", digits, "}"]);
         Ok(())
     }
 
@@ -376,7 +388,8 @@ mod tests {
         for name in split::names() {
             for stage in split::named(name).unwrap() {
                 let pattern = stage.pattern;
-                translate(&pattern.source, pattern.flavour).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+                translate(&pattern.source, pattern.flavour)
+                    .unwrap_or_else(|problem| panic!("{name}: {problem}"));
             }
         }
     }
@@ -386,7 +399,10 @@ mod tests {
         let rust = |source| translate(source, Flavour::Rust).unwrap();
         assert_eq!(rust(r"\p{N}{1,3}+|\s++$"), r"(?>\p{N}{1,3})|\s++\z");
         assert_eq!(rust(r"(?s:.)(a{2}?)"), r"(?m:.)(?:a{2})");
-        assert_eq!(rust(r"[^\W_]\pL"), r"[^[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}]_]\p{L}");
+        assert_eq!(
+            rust(r"[^\W_]\pL"),
+            r"[^[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}]_]\p{L}"
+        );
         let oniguruma = |source| translate(source, Flavour::Oniguruma).unwrap();
         assert_eq!(oniguruma(r"\p{N}{1,3}+\h{x"), r"(?:\p{N}{1,3})+[0-9A-Fa-f]\{x");
         assert_eq!(oniguruma(r"(?m:.)a{2}?"), r"(?s:.)(?:a{2})?");
@@ -406,7 +422,10 @@ mod tests {
     fn the_comparison_tells_patterns_apart() {
         let pattern = |source: &str, flavour| Pattern { source: source.to_owned(), flavour };
         for (one, other) in [(r"\w+", r"\w+"), (r"\s+$", r"\s+$"), (r"\d{1,2}+", r"\d{1,2}+")] {
-            let different = check_same_pieces(&pattern(one, Flavour::Rust), &pattern(other, Flavour::Oniguruma));
+            let different = check_same_pieces(
+                &pattern(one, Flavour::Rust),
+                &pattern(other, Flavour::Oniguruma),
+            );
             assert!(different.is_err(), "{one}");
         }
     }

@@ -27,9 +27,11 @@ pub(super) fn last_pair(token: &[u8], ranks: &Ranks<'_>) -> Option<(TokenId, Tok
         let end = *starts.get(part + 2)?;
         ranks.get(&token[starts[part]..end]).copied()
     };
-    let mut by_part: Vec<Option<TokenId>> = (0..token.len()).map(|part| rank(&starts, part)).collect();
+    let mut by_part: Vec<Option<TokenId>> =
+        (0..token.len()).map(|part| rank(&starts, part)).collect();
     while starts.len() > 3 {
-        let lowest = by_part.iter().enumerate().filter_map(|(part, rank)| Some(((*rank)?, part))).min();
+        let lowest =
+            by_part.iter().enumerate().filter_map(|(part, rank)| Some(((*rank)?, part))).min();
         let (_, part) = lowest?;
         starts.remove(part + 1);
         by_part.remove(part + 1);
@@ -47,7 +49,11 @@ mod tests {
     use super::*;
 
     fn ranks(tokens: &[&'static str]) -> Ranks<'static> {
-        (0..).zip(tokens).map(|(rank, token)| (rank, token.as_bytes())).map(|(rank, token)| (token, rank)).collect()
+        (0..)
+            .zip(tokens)
+            .map(|(rank, token)| (rank, token.as_bytes()))
+            .map(|(rank, token)| (token, rank))
+            .collect()
     }
 
     #[test]

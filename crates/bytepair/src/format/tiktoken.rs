@@ -34,6 +34,9 @@ const FORMAT: &str = ".tiktoken";
 /// The pattern for which a text is one piece.
 const WHOLE_TEXT: &str = "(?s:.+)";
 
+/// How published files write a token of no bytes.
+const EMPTY_TOKEN: &[u8] = b"=";
+
 /// What is written for one tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiktokenFiles {
@@ -78,7 +81,11 @@ enum FlavourRecord {
 /// # Errors
 /// Where a line is not a token and its rank, a rank or token stands there twice, a special token has the
 /// id of another token, or the pattern is not understood.
-pub fn read(file: &[u8], split: Vec<Stage>, special_tokens: &[(String, TokenId)]) -> Result<Tokenizer> {
+pub fn read(
+    file: &[u8],
+    split: Vec<Stage>,
+    special_tokens: &[(String, TokenId)],
+) -> Result<Tokenizer> {
     let entries = entries(file)?;
     let ids = entries.iter().map(|(_, id)| *id).chain(special_tokens.iter().map(|(_, id)| *id));
     check_id_range(FORMAT, ids, entries.len() + special_tokens.len())?;
@@ -86,7 +93,11 @@ pub fn read(file: &[u8], split: Vec<Stage>, special_tokens: &[(String, TokenId)]
     for (bytes, id) in &entries {
         let token = Token::plain(bytes);
         if vocabulary.id(token).is_some() {
-            return Err(Error::format(FORMAT, format!("the token {}", quoted(bytes)), "stands there twice"));
+            return Err(Error::format(
+                FORMAT,
+                format!("the token {}", quoted(bytes)),
+                "stands there twice",
+            ));
         }
         insert(&mut vocabulary, *id, token)?;
     }
@@ -98,10 +109,19 @@ pub fn read(file: &[u8], split: Vec<Stage>, special_tokens: &[(String, TokenId)]
         }
         let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
         if vocabulary.id(token).is_some() {
-            return Err(Error::format(FORMAT, format!("the special token {content:?}"), "stands there twice"));
+            return Err(Error::format(
+                FORMAT,
+                format!("the special token {content:?}"),
+                "stands there twice",
+            ));
         }
         insert(&mut vocabulary, *id, token)?;
-        added.push(AddedToken { id: *id, content: content.clone(), special: true, normalized: false });
+        added.push(AddedToken {
+            id: *id,
+            content: content.clone(),
+            special: true,
+            normalized: false,
+        });
     }
     let unicode = UnicodeTables::latest();
     Tokenizer::new(Parts {
@@ -150,7 +170,9 @@ pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
     });
     let mut ranks = Vec::new();
     for (bytes, id) in entries {
-        ranks.extend_from_slice(format!("{} {id}\n", STANDARD.encode(bytes)).as_bytes());
+        let encoded = STANDARD.encode(bytes).into_bytes();
+        ranks.extend_from_slice(if bytes.is_empty() { EMPTY_TOKEN } else { &encoded });
+        ranks.extend_from_slice(format!(" {id}\n").as_bytes());
     }
     Ok(TiktokenFiles { ranks, sidecar: format!("{sidecar:#}\n").into_bytes() })
 }
@@ -174,16 +196,19 @@ fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
 
 fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
     let place = line.iter().position(|&byte| byte == b' ')?;
-    let token = STANDARD.decode(&line[..place]).ok()?;
+    let token = match &line[..place] {
+        EMPTY_TOKEN => Vec::new(),
+        encoded => STANDARD.decode(encoded).ok().filter(|token| !token.is_empty())?,
+    };
     let digits = std::str::from_utf8(&line[place + 1..]).ok()?;
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     let id = digits.parse().ok().filter(|_| is_number)?;
-    (!token.is_empty() && token.len() <= ranks::MAX_TOKEN_LEN).then_some((token, id))
+    (token.len() <= ranks::MAX_TOKEN_LEN).then_some((token, id))
 }
 
 fn insert(vocabulary: &mut Vocabulary, id: TokenId, token: Token<'_>) -> Result<()> {
-    let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
-    vocabulary.insert(id, token).map_err(taken)
+    let is_taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
+    vocabulary.insert(id, token).map_err(is_taken)
 }
 
 /// Appends the merges that the ranks stand for; whether they make every token.
@@ -204,7 +229,8 @@ fn push_merges(vocabulary: &mut Vocabulary, entries: &[(Vec<u8>, TokenId)]) -> b
 /// Which of the two orders the bytes have, if they have one.
 fn byte_ids(vocabulary: &Vocabulary) -> ByteIds {
     let by_value = byte_order(ByteIds::Value);
-    let is_by_value = (0..).zip(by_value).all(|(id, byte)| vocabulary.id(Token::plain(&[byte])) == Some(id));
+    let is_by_value =
+        (0..).zip(by_value).all(|(id, byte)| vocabulary.id(Token::plain(&[byte])) == Some(id));
     if is_by_value { ByteIds::Value } else { ByteIds::Printable }
 }
 
@@ -234,11 +260,15 @@ fn pattern_of(parts: &Parts) -> Result<String> {
     let stage = match stages {
         [] => return Ok(WHOLE_TEXT.to_owned()),
         [stage] => stage,
-        _ => return Err(inexpressible(FORMAT, format!("{} split patterns in a row", stages.len()))),
+        _ => {
+            return Err(inexpressible(FORMAT, format!("{} split patterns in a row", stages.len())));
+        }
     };
     let source = quoted(stage.pattern.source.as_bytes());
     if !parts.splitter.covers_everything() {
-        let part = format!("the split pattern {source}: it is not proven to match everything, and tiktoken drops the rest");
+        let part = format!(
+            "the split pattern {source}: it is not proven to match everything, and tiktoken drops the rest"
+        );
         return Err(inexpressible(FORMAT, part));
     }
     let translated = pattern::translated(&stage.pattern, Flavour::Rust);
@@ -254,18 +284,28 @@ fn checked_entries(vocabulary: &Vocabulary) -> Result<Vec<(&[u8], TokenId)>> {
         match token.kind {
             TokenKind::PLAIN if vocabulary.id(token) == Some(id) => entries.push((token.bytes, id)),
             TokenKind::PLAIN => {
-                return Err(inexpressible(FORMAT, format!("two ids for the token {}", quoted(token.bytes))));
+                return Err(inexpressible(
+                    FORMAT,
+                    format!("two ids for the token {}", quoted(token.bytes)),
+                ));
             }
             TokenKind::Added => {}
-            _ => return Err(inexpressible(FORMAT, format!("the token {id}, which is not plain text"))),
+            _ => {
+                return Err(inexpressible(
+                    FORMAT,
+                    format!("the token {id}, which is not plain text"),
+                ));
+            }
         }
     }
-    if let Some((bytes, _)) = entries.iter().find(|(bytes, _)| bytes.is_empty() || bytes.len() > ranks::MAX_TOKEN_LEN) {
+    if let Some((bytes, _)) = entries.iter().find(|(bytes, _)| bytes.len() > ranks::MAX_TOKEN_LEN) {
         return Err(inexpressible(FORMAT, format!("a token of {} bytes", bytes.len())));
     }
     let missing = (0..=255).find(|&byte: &u8| vocabulary.id(Token::plain(&[byte])).is_none());
     match missing {
-        Some(byte) => Err(inexpressible(FORMAT, format!("a vocabulary without the byte {byte:#04X}"))),
+        Some(byte) => {
+            Err(inexpressible(FORMAT, format!("a vocabulary without the byte {byte:#04X}")))
+        }
         None => Ok(entries),
     }
 }
@@ -283,10 +323,16 @@ fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
         let (_, bytes) = vocabulary.merged(merge.left, merge.right)?;
         let name = quoted(&bytes);
         if by_bytes.get(bytes.as_slice()) != Some(&merge.result) {
-            return Err(inexpressible(FORMAT, format!("a merge that does not give the token {name}")));
+            return Err(inexpressible(
+                FORMAT,
+                format!("a merge that does not give the token {name}"),
+            ));
         }
         if merge.result < last_result {
-            return Err(inexpressible(FORMAT, format!("a merge into {name} whose place is not in the order of the ids")));
+            return Err(inexpressible(
+                FORMAT,
+                format!("a merge into {name} whose place is not in the order of the ids"),
+            ));
         }
         last_result = merge.result;
         by_pair.insert((merge.left, merge.right), merge.result);
@@ -298,7 +344,8 @@ fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
             None => parts.ignore_merges,
         };
         if !is_same {
-            let part = format!("the token {}, which tiktoken would make from other parts", quoted(bytes));
+            let part =
+                format!("the token {}, which tiktoken would make from other parts", quoted(bytes));
             return Err(inexpressible(FORMAT, part));
         }
     }
@@ -310,23 +357,32 @@ fn checked_specials(parts: &Parts) -> Result<serde_json::Map<String, serde_json:
     let mut specials = serde_json::Map::new();
     for token in &parts.added {
         let name = quoted(token.content.as_bytes());
-        let is_own = parts.vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
+        let is_own =
+            parts.vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
         if !token.special || !is_own {
-            return Err(inexpressible(FORMAT, format!("the added token {name}, which is not special")));
+            return Err(inexpressible(
+                FORMAT,
+                format!("the added token {name}, which is not special"),
+            ));
         }
-        let is_prefix = |other: &&AddedToken| other.id != token.id && other.content.starts_with(&token.content);
+        let is_prefix =
+            |other: &&AddedToken| other.id != token.id && other.content.starts_with(&token.content);
         if let Some(longer) = parts.added.iter().find(is_prefix) {
             let longer = quoted(longer.content.as_bytes());
-            return Err(inexpressible(FORMAT, format!("the special token {name}, with which {longer} begins")));
+            return Err(inexpressible(
+                FORMAT,
+                format!("the special token {name}, with which {longer} begins"),
+            ));
         }
         specials.insert(token.content.clone(), token.id.into());
     }
-    if let Some((id, token)) = parts
-        .vocabulary
-        .iter()
-        .find(|(id, token)| token.kind == TokenKind::Added && !parts.added.iter().any(|added| added.id == *id))
-    {
-        return Err(inexpressible(FORMAT, format!("the token {id}, {}, which is never used", quoted(token.bytes))));
+    if let Some((id, token)) = parts.vocabulary.iter().find(|(id, token)| {
+        token.kind == TokenKind::Added && !parts.added.iter().any(|added| added.id == *id)
+    }) {
+        return Err(inexpressible(
+            FORMAT,
+            format!("the token {id}, {}, which is never used", quoted(token.bytes)),
+        ));
     }
     Ok(specials)
 }

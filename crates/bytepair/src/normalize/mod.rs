@@ -204,11 +204,10 @@ mod tests {
 
     #[test]
     fn sentencepiece_style_steps_apply_in_order() {
-        let prepend = NormalizeStep::Prepend {
-            text: "▁".to_owned(),
-            only_first: true,
-            unless_there: false,
-        };
+        let prepend =
+            NormalizeStep::Prepend {
+                text: "▁".to_owned(), only_first: true, unless_there: false
+            };
         let replace = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
         assert_eq!(normalized(vec![prepend, replace], b"a b"), "▁a▁b");
     }

@@ -62,8 +62,10 @@ pub(super) struct Model {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
 pub(super) struct Added {
-    pub(super) id: TokenId,
+    #[serde(rename = "id")]
+    pub(super) _id: TokenId,
     pub(super) content: String,
     pub(super) single_word: bool,
     pub(super) lstrip: bool,
@@ -82,7 +84,9 @@ pub(super) enum Pattern {
 #[derive(Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub(super) enum Normalizer {
-    Sequence { normalizers: Vec<Normalizer> },
+    Sequence {
+        normalizers: Vec<Normalizer>,
+    },
     Lowercase {},
     #[serde(rename = "NFC")]
     Nfc {},
@@ -92,8 +96,13 @@ pub(super) enum Normalizer {
     Nfkc {},
     #[serde(rename = "NFKD")]
     Nfkd {},
-    Replace { pattern: Pattern, content: String },
-    Prepend { prepend: String },
+    Replace {
+        pattern: Pattern,
+        content: String,
+    },
+    Prepend {
+        prepend: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -137,15 +146,26 @@ pub(super) struct Metaspace {
 #[derive(Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub(super) enum Decoder {
-    Sequence { decoders: Vec<Decoder> },
-    ByteLevel(ByteLevel),
+    Sequence {
+        decoders: Vec<Decoder>,
+    },
+    ByteLevel(#[expect(dead_code, reason = "read to know its fields")] ByteLevel),
     Metaspace(Metaspace),
     #[serde(rename = "BPEDecoder")]
-    Suffix { suffix: String },
-    Replace { pattern: Pattern, content: String },
+    Suffix {
+        suffix: String,
+    },
+    Replace {
+        pattern: Pattern,
+        content: String,
+    },
     ByteFallback {},
     Fuse {},
-    Strip { content: char, start: usize, stop: usize },
+    Strip {
+        content: char,
+        start: usize,
+        stop: usize,
+    },
 }
 
 #[derive(Deserialize)]
@@ -154,7 +174,7 @@ pub(super) enum PostProcessor {
     Sequence {
         processors: Vec<PostProcessor>,
     },
-    ByteLevel(ByteLevel),
+    ByteLevel(#[expect(dead_code, reason = "read to know its fields")] ByteLevel),
     TemplateProcessing {
         single: Vec<Piece>,
         #[serde(rename = "pair")]
@@ -177,8 +197,16 @@ pub(super) enum PostProcessor {
 
 #[derive(Deserialize)]
 pub(super) enum Piece {
-    Sequence { id: String, #[serde(rename = "type_id")] _type_id: u32 },
-    SpecialToken { id: String, #[serde(rename = "type_id")] _type_id: u32 },
+    Sequence {
+        id: String,
+        #[serde(rename = "type_id")]
+        _type_id: u32,
+    },
+    SpecialToken {
+        id: String,
+        #[serde(rename = "type_id")]
+        _type_id: u32,
+    },
 }
 
 #[derive(Deserialize)]

@@ -60,7 +60,8 @@ fn check_units(parts: &Parts) -> Result<()> {
     if units.byte_fallback && has_marks {
         return refuse("marks together with byte fallback");
     }
-    let n_bytes = parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::Byte).count();
+    let n_bytes =
+        parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::Byte).count();
     if units.byte_fallback && units.unknown.is_some() && !matches!(n_bytes, 0 | 256) {
         return refuse(format!("byte fallback to only {n_bytes} bytes beside an unknown token"));
     }
@@ -76,10 +77,11 @@ fn check_units(parts: &Parts) -> Result<()> {
 fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
     let part = format!("the end mark {mark:?} as a unit of its own");
     let stages = parts.splitter.stages();
-    let is_words =
-        matches!(stages, [stage] if stage.pattern.source == WORD && stage.unmatched == Unmatched::Drop);
+    let is_words = matches!(stages, [stage] if stage.pattern.source == WORD && stage.unmatched == Unmatched::Drop);
     let holds = |text: &str| {
-        parts.vocabulary.iter().any(|(_, token)| matches!(token.kind, TokenKind::Text(_)) && contains(token.bytes, text))
+        parts.vocabulary.iter().any(|(_, token)| {
+            matches!(token.kind, TokenKind::Text(_)) && contains(token.bytes, text)
+        })
     };
     if mark.chars().count() != 1 {
         return refuse(format!("{part}: only a mark of one character can be written"));
@@ -91,7 +93,9 @@ fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
         return refuse(format!("{part}: the same character is in the alphabet"));
     }
     if parts.units.continuing_prefix.is_some() || parts.added.iter().any(|token| token.normalized) {
-        return refuse(format!("{part}, together with a continuing prefix or added tokens in normalized text"));
+        return refuse(format!(
+            "{part}, together with a continuing prefix or added tokens in normalized text"
+        ));
     }
     Ok(())
 }
@@ -116,7 +120,9 @@ impl Names {
         for (id, token) in vocabulary.iter() {
             let name = name(&parts.units, token)?;
             if let Some(other) = ids.insert(name.clone(), id) {
-                return refuse(format!("two tokens with the name {name:?}, the ids {other} and {id}"));
+                return refuse(format!(
+                    "two tokens with the name {name:?}, the ids {other} and {id}"
+                ));
             }
             names[id as usize] = Some(name);
         }
@@ -140,15 +146,22 @@ impl Names {
     fn check_added(&self, parts: &Parts, token: &AddedToken) -> Result<()> {
         let part = format!("the added token {}", quoted(token.content.as_bytes()));
         if self.get(token.id)? != token.content {
-            return refuse(format!("{part}, whose id is that of the token {:?}", self.get(token.id)?));
+            return refuse(format!(
+                "{part}, whose id is that of the token {:?}",
+                self.get(token.id)?
+            ));
         }
-        let is_own = parts.vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
+        let is_own =
+            parts.vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
         let is_in_model = (token.id as usize) < self.names.len() - self.n_behind;
         let reads_as_text = parts.units.is_bytes()
-            && bytes_of_printable(&token.content).is_some_and(|bytes| bytes != token.content.as_bytes());
+            && bytes_of_printable(&token.content)
+                .is_some_and(|bytes| bytes != token.content.as_bytes());
         let can_appear = reads_as_text || !parts.normalizer.steps().is_empty();
         if is_own && is_in_model && parts.ignore_merges && can_appear {
-            return refuse(format!("{part} together with ignore_merges: a piece of text could be taken for it"));
+            return refuse(format!(
+                "{part} together with ignore_merges: a piece of text could be taken for it"
+            ));
         }
         Ok(())
     }
@@ -156,9 +169,13 @@ impl Names {
     /// Refuses tokens that are no text here but would be units there.
     fn check_units(&self, parts: &Parts) -> Result<()> {
         let mut units = self.in_model().filter(|(name, _)| name.chars().nth(1).is_none());
-        let is_text = |id| parts.vocabulary.token(id).is_some_and(|token| matches!(token.kind, TokenKind::Text(_)));
+        let is_text = |id| {
+            parts.vocabulary.token(id).is_some_and(|token| matches!(token.kind, TokenKind::Text(_)))
+        };
         match units.find(|(_, id)| !is_text(*id)) {
-            Some((name, _)) => refuse(format!("the token {name:?}, which is no text: it would be a unit there")),
+            Some((name, _)) => {
+                refuse(format!("the token {name:?}, which is no text: it would be a unit there"))
+            }
             None => Ok(()),
         }
     }
@@ -189,14 +206,16 @@ fn n_behind(parts: &Parts) -> usize {
         |id: TokenId, token: Token<'_>| token.kind == TokenKind::Added && is_listed.contains(&id);
     let n_behind = vocabulary.iter().filter(|&(id, token)| is_behind(id, token)).count();
     let is_dense = vocabulary.iter().count() == vocabulary.len();
-    let are_last = vocabulary.iter().skip(vocabulary.len() - n_behind).all(|(id, token)| is_behind(id, token));
+    let are_last =
+        vocabulary.iter().skip(vocabulary.len() - n_behind).all(|(id, token)| is_behind(id, token));
     if is_dense && are_last { n_behind } else { 0 }
 }
 
 fn model(parts: &Parts, names: &Names) -> Result<Value> {
     let vocabulary = &parts.vocabulary;
     let units = &parts.units;
-    let vocab: Map<String, Value> = names.in_model().map(|(name, id)| (name.to_owned(), id.into())).collect();
+    let vocab: Map<String, Value> =
+        names.in_model().map(|(name, id)| (name.to_owned(), id.into())).collect();
     let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
     let unknown = units.unknown.as_ref().filter(|name| vocab.contains_key(*name));
     Ok(json!({
@@ -219,7 +238,10 @@ fn merges(vocabulary: &Vocabulary, units: &Units, names: &Names) -> Result<Vec<V
         let (left, right) = (names.get(merge.left)?, names.get(merge.right)?);
         let joined = right.strip_prefix(prefix).map(|rest| format!("{left}{rest}"));
         if joined.as_deref() != Some(names.get(merge.result)?) {
-            return refuse(format!("a merge of {left:?} and {right:?} into {:?}", names.get(merge.result)?));
+            return refuse(format!(
+                "a merge of {left:?} and {right:?} into {:?}",
+                names.get(merge.result)?
+            ));
         }
         Ok(json!([left, right]))
     };
@@ -250,7 +272,10 @@ enum Prefix {
     /// The last step: a space, unless there is one.
     Space,
     /// The last two steps: spaces become this text, which is put in front unless it is there.
-    Metaspace { replacement: String, only_first: bool },
+    Metaspace {
+        replacement: String,
+        only_first: bool,
+    },
 }
 
 impl Prefix {
@@ -267,16 +292,22 @@ impl Prefix {
         let is_single = text.chars().count() == 1;
         let is_late = parts.added.iter().any(|token| token.normalized);
         if is_late {
-            return refuse("a prefix together with added tokens that are looked for in normalized text");
+            return refuse(
+                "a prefix together with added tokens that are looked for in normalized text",
+            );
         }
-        let has_gpt2_split = parts.splitter.stages().is_empty() || is_gpt2_split(parts.splitter.stages());
+        let has_gpt2_split =
+            parts.splitter.stages().is_empty() || is_gpt2_split(parts.splitter.stages());
         if text == " " && !only_first && parts.units.is_bytes() && has_gpt2_split {
             return Ok(Self::Space);
         }
         if follows_replace && is_single && *unless_there {
             return Ok(Self::Metaspace { replacement: text.clone(), only_first: *only_first });
         }
-        refuse(format!("the prefix {text:?} that is put before {}", if *only_first { "the first segment" } else { "a segment without it" }))
+        refuse(format!(
+            "the prefix {text:?} that is put before {}",
+            if *only_first { "the first segment" } else { "a segment without it" }
+        ))
     }
 
     /// The number of steps that it stands for.
@@ -293,9 +324,14 @@ fn normalizer(parts: &Parts, prefix: &Prefix) -> Result<Value> {
     let steps = parts.normalizer.steps();
     let steps = &steps[..steps.len() - prefix.n_steps()];
     let mut normalizers: Vec<Value> = steps.iter().map(normalize_step).collect::<Result<_>>()?;
-    if let Some(mark) = parts.units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Unit) {
-        normalizers.push(json!({"type": "Replace", "pattern": {"String": mark.text}, "content": RESERVED}));
-        normalizers.push(json!({"type": "Replace", "pattern": {"Regex": END_OF_WORD}, "content": mark.text}));
+    if let Some(mark) = parts.units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Unit)
+    {
+        normalizers.push(
+            json!({"type": "Replace", "pattern": {"String": mark.text}, "content": RESERVED}),
+        );
+        normalizers.push(
+            json!({"type": "Replace", "pattern": {"Regex": END_OF_WORD}, "content": mark.text}),
+        );
     }
     Ok(sequence(normalizers, "normalizers"))
 }
@@ -314,7 +350,9 @@ fn normalize_step(step: &NormalizeStep) -> Result<Value> {
             json!({"type": "Prepend", "prepend": text})
         }
         NormalizeStep::Prepend { text, .. } => {
-            return refuse(format!("the prefix {text:?}, which depends on the segment and is not the last step"));
+            return refuse(format!(
+                "the prefix {text:?}, which depends on the segment and is not the last step"
+            ));
         }
     })
 }
@@ -359,9 +397,12 @@ fn split(stage: &Stage) -> Result<Value> {
         Unmatched::Drop => ("Removed", true),
     };
     let source = quoted(stage.pattern.source.as_bytes());
-    let pattern = pattern::translated(&stage.pattern, Flavour::Oniguruma)
-        .map_err(|problem| inexpressible(FORMAT, format!("the split pattern {source}: {problem}")))?;
-    Ok(json!({"type": "Split", "pattern": {"Regex": pattern.source}, "behavior": behavior, "invert": invert}))
+    let pattern = pattern::translated(&stage.pattern, Flavour::Oniguruma).map_err(|problem| {
+        inexpressible(FORMAT, format!("the split pattern {source}: {problem}"))
+    })?;
+    Ok(
+        json!({"type": "Split", "pattern": {"Regex": pattern.source}, "behavior": behavior, "invert": invert}),
+    )
 }
 
 fn post_processor(parts: &Parts, names: &Names) -> Result<Value> {
@@ -401,7 +442,11 @@ fn decoder(parts: &Parts) -> Result<Value> {
     let (units, rules) = (&parts.units, &parts.decode);
     if units.is_bytes() {
         let is_plain = *rules == DecodeRules::default();
-        return if is_plain { Ok(byte_level()) } else { refuse("rules of decoding together with bytes") };
+        return if is_plain {
+            Ok(byte_level())
+        } else {
+            refuse("rules of decoding together with bytes")
+        };
     }
     let mark = units.end_mark.as_ref();
     if let Some(mark) = mark.filter(|mark| mark.kind == EndMarkKind::Suffix)
@@ -418,7 +463,8 @@ fn decoder(parts: &Parts) -> Result<Value> {
     if let Some(mark) = mark {
         decoders.push(replace(json!({"String": mark.text}), " "));
     }
-    decoders.extend(rules.replacements.iter().map(|(from, to)| replace(json!({"String": from}), to)));
+    decoders
+        .extend(rules.replacements.iter().map(|(from, to)| replace(json!({"String": from}), to)));
     decoders.extend(units.byte_fallback.then(|| json!({"type": "ByteFallback"})));
     decoders.push(json!({"type": "Fuse"}));
     let (start, stop) = (rules.n_leading_spaces, usize::from(mark.is_some()));
