@@ -33,7 +33,8 @@ const VERSION: u32 = 1;
 ///
 /// ```
 /// use bytepair::format::native;
-/// # let counts = bytepair::PieceCounts::from_counts([(b"low".as_slice(), 5)])?;
+/// # let mut counts = bytepair::PieceCounts::new();
+/// # counts.add(b"low", 5, None)?;
 /// # let dialect = bytepair::Dialect::named("gpt2").unwrap();
 /// # let options = bytepair::TrainOptions {
 /// #     target: bytepair::Target::Merges(2),

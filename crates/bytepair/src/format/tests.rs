@@ -232,7 +232,9 @@ fn what_a_format_cannot_express_is_refused_by_name() {
         merges.swap(3, 17);
         let mut other = Vocabulary::new();
         vocabulary.iter().for_each(|(_, token)| drop(other.push(token)));
-        merges.into_iter().for_each(|merge| other.push_merge_to(merge));
+        for merge in merges {
+            other.push_merge_to(merge);
+        }
         *vocabulary = other;
     });
     assert!(refusals(&swapped)[1].contains("order of the ids"));

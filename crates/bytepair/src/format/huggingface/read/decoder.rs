@@ -45,7 +45,7 @@ impl Undoing {
                 return decoders.into_iter().try_for_each(|decoder| self.push(decoder, units));
             }
             Decoder::ByteLevel(_) => self.is_byte_level = true,
-            Decoder::Suffix { suffix } if mark_of(units) == Some(&suffix) => self.has_mark = true,
+            Decoder::Suffix { suffix } if is_mark(units, &suffix) => self.has_mark = true,
             Decoder::Suffix { .. } => {
                 return Err(problem("decoder.BPEDecoder", "its suffix is not the model's"));
             }
@@ -58,13 +58,14 @@ impl Undoing {
             }
             Decoder::ByteFallback {} => self.has_bytes = true,
             Decoder::Fuse {} => self.is_fused = true,
-            Decoder::Strip { content: ' ', start, stop }
-                if self.is_fused && stop == usize::from(self.has_mark) =>
-            {
+            Decoder::Strip { content: ' ', start, stop: 0 } if self.is_fused => {
                 self.rules.n_leading_spaces = start;
             }
             Decoder::Strip { .. } => {
-                return Err(problem("decoder.Strip", "only spaces at the ends of the whole text"));
+                return Err(problem(
+                    "decoder.Strip",
+                    "only spaces at the beginning of the whole text",
+                ));
             }
         }
         Ok(())
@@ -72,9 +73,6 @@ impl Undoing {
 
     fn push_replace(&mut self, pattern: Pattern, content: String, units: &Units) -> Result<()> {
         match pattern {
-            Pattern::String(from) if mark_of(units) == Some(&from) && content == " " => {
-                self.has_mark = true;
-            }
             Pattern::String(from) if !from.is_empty() => {
                 self.rules.replacements.push((from, content));
             }
@@ -96,6 +94,6 @@ impl Undoing {
     }
 }
 
-fn mark_of(units: &Units) -> Option<&String> {
-    units.end_mark.as_ref().map(|mark| &mark.text)
+fn is_mark(units: &Units, suffix: &str) -> bool {
+    units.end_mark.as_ref().is_some_and(|mark| mark.text == suffix)
 }
