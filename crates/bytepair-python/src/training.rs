@@ -445,7 +445,8 @@ impl<R: Read> Read for Interruptible<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let result = self.0.read(buffer);
         if result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {
-            Python::attach(Python::check_signals).map_err(std::io::Error::other)?;
+            let stop = |py: Python<'_>| py.check_signals();
+            Python::attach(stop).map_err(std::io::Error::other)?;
         }
         result
     }
