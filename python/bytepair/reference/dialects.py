@@ -18,7 +18,7 @@ class Dialect:
 
     ``lowercase`` comes before the other steps of ``normalize``: ``"always"``, or
     only in ``"training"``. ``after_decoding`` lists replacements (old, new) made
-    in decoded text.
+    in each token of text when it is decoded.
     """
 
     normalize: tuple[Step, ...] = ()
@@ -117,6 +117,7 @@ DIALECTS = {
     ),
     "sentencepiece": Dialect(
         normalize=(("nfkc",), ("replace", " ", "▁")),
+        split=keep(r"▁?[^\s▁]+|▁|\s"),
         units=Units(kind="character", byte_fallback=True),
         after_decoding=(("▁", " "),),
     ),
