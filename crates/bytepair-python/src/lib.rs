@@ -3,6 +3,12 @@
 //! A function here converts its arguments, releases the GIL, calls the core, and turns an error into an
 //! exception of `bytepair.errors`. It decides nothing. What users see is documented in `_core.pyi`.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    reason = "signatures here are those of Python functions: keyword arguments, taken by value"
+)]
+
 mod convert;
 mod error;
 mod tokenizer;

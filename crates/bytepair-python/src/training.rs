@@ -39,9 +39,13 @@ impl Dialect {
         })?;
         let changes = changes.map(|changes| changes.copy()).transpose()?;
         for (name, change) in CHANGES {
-            let value = changes.as_ref().map(|changes| changes.call_method1("pop", (name, &changes))).transpose()?;
+            let value = changes
+                .as_ref()
+                .map(|changes| changes.call_method1("pop", (name, &changes)))
+                .transpose()?;
             // The dictionary itself stands for an absent value.
-            let value = value.filter(|value| changes.as_ref().is_some_and(|changes| !value.is(changes)));
+            let value =
+                value.filter(|value| changes.as_ref().is_some_and(|changes| !value.is(changes)));
             value.map_or(Ok(()), |value| change(&mut dialect, &value))?;
         }
         match changes.and_then(|rest| rest.keys().get_item(0).ok()) {
@@ -89,10 +93,16 @@ const CHANGES: [(&str, Change); 15] = [
         dialect.units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
         Ok(())
     }),
-    ("continuing_prefix", |dialect, value| value.extract().map(|prefix| dialect.units.continuing_prefix = prefix)),
+    ("continuing_prefix", |dialect, value| {
+        value.extract().map(|prefix| dialect.units.continuing_prefix = prefix)
+    }),
     ("unknown_token", |dialect, value| value.extract().map(|name| dialect.units.unknown = name)),
-    ("fuse_unknown", |dialect, value| value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)),
-    ("byte_fallback", |dialect, value| value.extract().map(|fallback| dialect.units.byte_fallback = fallback)),
+    ("fuse_unknown", |dialect, value| {
+        value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)
+    }),
+    ("byte_fallback", |dialect, value| {
+        value.extract().map(|fallback| dialect.units.byte_fallback = fallback)
+    }),
     ("ties", |dialect, value| ties(&value.extract::<String>()?).map(|ties| dialect.ties = ties)),
     ("min_count", |dialect, value| value.extract().map(|count| dialect.min_count = count)),
 ];
@@ -339,7 +349,12 @@ impl Corpus {
             target: match (vocab_size, merges) {
                 (Some(size), None) => Target::VocabSize(size),
                 (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
-                _ => return Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned())),
+                _ => {
+                    return Err(raise(
+                        "TrainingError",
+                        "give vocab_size or merges, not both".to_owned(),
+                    ));
+                }
             },
             min_count: self.dialect.min_count,
             ties: self.dialect.ties,

@@ -90,9 +90,9 @@ impl Matcher {
         allowed: Specials<'_>,
     ) -> Result<Self> {
         allowed.check(tokens)?;
-        let counts = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
-        let raw = tokens.iter().filter(counts).filter(|token| !token.normalized);
-        let normalized = tokens.iter().filter(counts).filter(|token| token.normalized);
+        let takes_part = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
+        let raw = tokens.iter().filter(takes_part).filter(|token| !token.normalized);
+        let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
         let normal_form = |content: &str| {
             let segment = Segment { text: content.as_bytes(), is_first: false, is_last: false };
             normalizer.normalize(segment).into_owned()

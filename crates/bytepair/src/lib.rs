@@ -13,6 +13,7 @@ mod normalize;
 mod pair_map;
 mod piece_key;
 mod pool;
+mod slots;
 pub mod split;
 mod tokenizer;
 mod train;

@@ -180,15 +180,15 @@ impl Units {
 }
 
 /// The symbol of an end mark that is a unit of its own.
-pub const END_MARK: Token<'static> = Token { kind: TokenKind::ENDING, bytes: b"" };
+pub(crate) const END_MARK: Token<'static> = Token { kind: TokenKind::ENDING, bytes: b"" };
 
 /// How a byte token is written: `<0x41>`.
-pub fn byte_name(byte: u8) -> String {
+pub(crate) fn byte_name(byte: u8) -> String {
     format!("<0x{byte:02X}>")
 }
 
 /// The byte values in the order of their ids.
-pub fn byte_order(order: ByteIds) -> [u8; 256] {
+pub(crate) fn byte_order(order: ByteIds) -> [u8; 256] {
     let mut bytes: [u8; 256] = std::array::from_fn(byte_at);
     if order == ByteIds::Printable {
         bytes.sort_by_key(|&byte| printable(byte));
@@ -200,7 +200,7 @@ pub fn byte_order(order: ByteIds) -> [u8; 256] {
 ///
 /// A byte that is a printable, non-blank Latin-1 character stands for itself; the others, in the
 /// order of their value, are U+0100 and up.
-pub fn printable(byte: u8) -> char {
+pub(crate) fn printable(byte: u8) -> char {
     if stands_for_itself(byte) {
         return char::from(byte);
     }

@@ -3,11 +3,12 @@
 //! The meaning: starting from the symbols of the piece, merge the neighbouring pair of lowest rank,
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids. `naive` says it in these words; `scan` does it for
-//! short pieces, `heap` for long ones, in O(n log n); `cache` remembers pieces.
+//! short pieces, `buckets` or `heap` for long ones, in O(n log n); `cache` remembers pieces.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is an error.
 
+mod buckets;
 mod cache;
 mod heap;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use crate::error::{ErrorKind, Result};
 use crate::pair_map::{PairMap, pair_key};
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
+use buckets::Ranks;
 use symbols::Symbols;
 
 /// Longest piece that is merged by scanning, in symbols.
@@ -32,6 +34,8 @@ const MAX_SCAN_LEN: usize = 48;
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     merges: Merges,
+    /// Present where the merges build on earlier ones.
+    ranks: Option<Ranks>,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
     /// How the token of a whole piece is written, where such tokens are taken without merging.
@@ -63,6 +67,7 @@ impl Default for RankedMerge {
 pub(crate) struct Scratch {
     ids: Vec<TokenId>,
     merges: Vec<RankedMerge>,
+    buckets: buckets::BucketScratch,
     heap: heap::HeapScratch,
 }
 
@@ -71,6 +76,7 @@ impl Encoder {
         let suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
         Self {
             merges: Merges::new(&vocabulary),
+            ranks: Ranks::new(&vocabulary, units),
             symbols: Symbols::new(units, &vocabulary),
             whole_piece: ignore_merges.then_some(Form { continues: false, ends: suffix }),
             vocabulary,
@@ -113,7 +119,12 @@ impl Encoder {
             out.extend_from_slice(&scratch.ids);
             return Ok(());
         }
-        heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out)
+        match &self.ranks {
+            Some(ranks) => {
+                buckets::merge(ranks, &self.merges, &scratch.ids, &mut scratch.buckets, out)
+            }
+            None => heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out),
+        }
     }
 
     /// The token that a piece is as a whole, where merges are ignored for such pieces.
@@ -175,7 +186,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(600))]
         #[test]
-        fn scan_and_heap_agree_with_the_definition(
+        fn all_algorithms_agree_with_the_definition(
             picks: Vec<(u16, u16)>,
             swaps in prop::collection::vec((any::<u16>(), any::<u16>()), 0..4),
             piece in "[abc]{1,60}|a{1,120}|(ab){1,50}",
@@ -192,7 +203,27 @@ mod tests {
             let mut merged = Vec::new();
             heap::merge(&merges, &ids, &mut scratch.heap, &mut merged).unwrap();
             prop_assert_eq!(&merged, &expected);
+
+            if let Some(ranks) = Ranks::new(&vocabulary, &Units::bytes(ByteIds::Value)) {
+                merged.clear();
+                buckets::merge(&ranks, &merges, &ids, &mut scratch.buckets, &mut merged).unwrap();
+                prop_assert_eq!(&merged, &expected);
+            }
         }
+    }
+
+    #[test]
+    fn merges_that_build_on_earlier_ones_are_recognised() {
+        let mut vocabulary = shuffled_vocabulary(&[(0, 0), (3, 1), (3, 3), (5, 4)], &[]);
+        let units = Units::bytes(ByteIds::Value);
+        assert!(Ranks::new(&vocabulary, &units).is_some());
+        vocabulary = Vocabulary::new();
+        for text in ["a", "b", "aa", "aab"] {
+            vocabulary.push(Token::plain(text.as_bytes())).unwrap();
+        }
+        vocabulary.push_merge_to(crate::Merge { left: 2, right: 1, result: 3 });
+        vocabulary.push_merge_to(crate::Merge { left: 0, right: 0, result: 2 });
+        assert!(Ranks::new(&vocabulary, &units).is_none());
     }
 
     #[test]

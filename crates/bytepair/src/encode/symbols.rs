@@ -58,20 +58,21 @@ impl Symbols {
         self.units.for_each_symbol(piece, |symbol| {
             let id = self.id(symbol);
             let is_unknown = id == NO_ID && !self.has_fallback(symbol);
-            if id != NO_ID {
-                ids.push(id);
-            } else if !is_unknown {
-                ids.extend(symbol.bytes.iter().map(|&byte| self.fallback[usize::from(byte)]));
-            } else if let Some(unknown) = self.unknown {
-                if !(after_unknown && self.units.fuse_unknown) {
-                    ids.push(unknown);
-                }
-            } else if result.is_ok() {
-                result = stranger(symbol).map(|id| ids.push(id));
-            }
+            let is_fused = is_unknown && after_unknown && self.units.fuse_unknown;
             after_unknown = is_unknown;
+            match self.unknown {
+                _ if id != NO_ID => ids.push(id),
+                _ if !is_unknown => self.push_bytes(symbol, ids),
+                Some(unknown) => ids.extend((!is_fused).then_some(unknown)),
+                None if result.is_ok() => result = stranger(symbol).map(|id| ids.push(id)),
+                None => {}
+            }
         })?;
         result
+    }
+
+    fn push_bytes(&self, symbol: Token<'_>, ids: &mut Vec<TokenId>) {
+        ids.extend(symbol.bytes.iter().map(|&byte| self.fallback[usize::from(byte)]));
     }
 
     fn id(&self, symbol: Token<'_>) -> TokenId {

@@ -113,7 +113,7 @@ impl Normalizer {
             return text.iter().any(u8::is_ascii_uppercase).then(|| text.to_ascii_lowercase());
         }
         Some(map_valid(text, |valid, out| {
-            valid.chars().for_each(|c| out.extend(self.unicode.lowercase(c)))
+            out.extend(valid.chars().flat_map(|character| self.unicode.lowercase(character)));
         }))
     }
 }

@@ -96,6 +96,10 @@ impl Alphabet {
         0..self.end()
     }
 
+    pub(super) fn ascii(&self) -> &[u8; 128] {
+        &self.ascii
+    }
+
     pub(super) fn mask(&self, set: &CharSet) -> Mask {
         let mut mask = Mask::default();
         for class in self.classes() {

@@ -8,19 +8,14 @@
 //! match is then always of a more preferred place, so the last match seen is the leftmost-first one.
 //! A repeat of what cannot be empty visits each place once per step, as a backtracker would find it.
 //!
-//! Two tables come of it. The exact one drives a single attempt. The running one goes on by itself:
-//! where an attempt ends with its match exactly before the symbol, it enters the state after that
-//! symbol of a new attempt and marks a start; it stops only where a match ended earlier or there is
-//! none. It needs no branch per piece, which is where the time would go.
-//!
-//! Left out: minimization. Cost: one dependent look-up per character; tables of states x classes
-//! numbers, a few KB for real patterns.
+//! Left out: minimization. Cost: one dependent look-up per character of an attempt; a table of states x
+//! classes numbers, a few KB for real patterns.
 
 use std::collections::BTreeMap;
 
 use super::alphabet::{Alphabet, Mask};
-use super::bits::Bits;
 use super::program::{Instruction, Place, Program};
+use super::symbol::boundary_at_or_after;
 
 /// Above this the backtracker takes over.
 const MAX_STATES: usize = 10_000;
@@ -28,31 +23,14 @@ const MAX_STATES: usize = 10_000;
 /// The most places visited while building.
 const MAX_WORK: usize = 20_000_000;
 
-/// Flags of the exact table: a match ends before the symbol.
+/// In a number of the exact table: a match ends before the symbol.
 const MATCHED: u32 = 1 << 31;
 
-/// Flags of the running table: a piece starts at the symbol.
-const START: u32 = 1 << 31;
-/// That piece matches nothing.
-const UNMATCHED: u32 = 1 << 30;
-/// The attempt ends, its match does not end exactly here.
-const STOP: u32 = 1 << 29;
+/// The rest of a number of the exact table: where the row of the next state starts.
+const STATE: u32 = MATCHED - 1;
 
-const STATE: u32 = STOP - 1;
-
-/// In the exact table no attempt goes on from here; in the running table an attempt begins here.
+/// No attempt goes on from here.
 const DEAD: u32 = 0;
-
-/// Where the running automaton stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct State(u32);
-
-impl State {
-    /// Between two pieces.
-    pub(super) const BOUNDARY: Self = Self(0);
-    /// For engines without states: inside a run that matches nothing.
-    pub(super) const UNMATCHED: Self = Self(u32::MAX);
-}
 
 pub(super) struct Automaton {
     alphabet: Alphabet,
@@ -60,9 +38,6 @@ pub(super) struct Automaton {
     stride: usize,
     start: u32,
     exact: Vec<u32>,
-    running: Vec<u32>,
-    /// In the running table: inside a run that matches nothing.
-    unmatched: u32,
     /// For each class, the classes before which a cut changes nothing.
     safe: Vec<Mask>,
     covers_everything: bool,
@@ -83,14 +58,11 @@ impl Automaton {
         let mut automaton = Self {
             stride,
             start: u32::try_from(stride).ok()?,
-            unmatched: u32::try_from(exact.len()).ok()?,
-            running: Vec::new(),
             safe: Vec::new(),
             covers_everything: false,
             exact,
             alphabet,
         };
-        automaton.running = automaton.running_table();
         automaton.safe = automaton.safe_cuts();
         automaton.covers_everything = automaton.proves_cover();
         Some(automaton)
@@ -109,18 +81,39 @@ impl Automaton {
         self.covers_everything
     }
 
-    /// Whether a cut between these two neighbours changes no piece of any text.
-    pub(super) fn is_safe_cut(&self, before: u8, after: u8) -> bool {
-        self.safe[usize::from(before)].contains(after)
+    /// The first safe cut at or after `near`, at most about `span` bytes on; see [`Automaton::safe_cuts`].
+    pub(super) fn safe_cut(&self, text: &[u8], near: usize, span: usize) -> Option<usize> {
+        if near == 0 || near >= text.len() {
+            return Some(near.min(text.len()));
+        }
+        let mut offset = boundary_at_or_after(text, near.saturating_sub(4));
+        let mut before: Option<u8> = None;
+        while offset < text.len() && offset <= near.saturating_add(span) {
+            let (class, length) = self.alphabet.class_at(text, offset);
+            let is_safe =
+                before.is_some_and(|before| self.safe[usize::from(before)].contains(class));
+            if is_safe && offset >= near {
+                return Some(offset);
+            }
+            before = Some(class);
+            offset += length;
+        }
+        (offset >= text.len()).then_some(text.len())
     }
 
     pub(super) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
         self.alphabet.class_at(text, offset)
     }
 
-    /// The state inside a run that matches nothing.
-    pub(super) fn unmatched_state(&self) -> State {
-        State(self.unmatched)
+    pub(super) fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// The step on a class (or the end of the text) from a state, by its row, the first being 1: whether a
+    /// match ends before the symbol, and the row of the state after it, 0 if the attempt ends.
+    pub(super) fn step(&self, row: usize, symbol: usize) -> (bool, usize) {
+        let entry = self.exact[row * self.stride + symbol];
+        (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
     }
 
     /// One attempt at `from`. `visit` is told every state and place before its step, `on_match` that the
@@ -149,87 +142,6 @@ impl Automaton {
             self.alphabet.class_at(text, offset)
         } else {
             (self.alphabet.end(), 1)
-        }
-    }
-
-    /// Whether the piece in progress ends well at the end of the text.
-    pub(super) fn ends_here(&self, state: State) -> bool {
-        self.running[state.0 as usize + usize::from(self.alphabet.end())] & STOP == 0
-    }
-
-    /// Marks the starts of pieces in `text[offset..limit]` at `offset + shift`; stops at the first symbol
-    /// that starts at or after `limit`, or whose step needs a look back. Returns where, the state before
-    /// it, and whether it is the latter. The sets have room up to `limit + shift`.
-    #[inline(never)]
-    pub(super) fn run(
-        &self,
-        text: &[u8],
-        place: (usize, State),
-        limit: usize,
-        marks: &mut Marks,
-    ) -> (usize, State, bool) {
-        let (mut offset, State(mut state)) = place;
-        while offset < limit {
-            let first_bit = offset.wrapping_add(marks.shift);
-            let word_end = limit.min(offset + (64 - first_bit % 64));
-            let (mut starts, mut unmatched) = (0_u64, 0_u64);
-            let word_start = offset.wrapping_sub(first_bit % 64);
-            let mut is_stopped = false;
-            while offset < word_end {
-                let (class, length) = self.alphabet.class_at(text, offset);
-                let entry = self.running[state as usize + usize::from(class)];
-                if entry & STOP != 0 {
-                    is_stopped = true;
-                    break;
-                }
-                let bit = offset.wrapping_sub(word_start) % 64;
-                starts |= u64::from(entry >> 31) << bit;
-                unmatched |= u64::from(entry >> 30 & 1) << bit;
-                state = entry & STATE;
-                offset += length;
-            }
-            marks.starts.words_mut()[first_bit / 64] |= starts;
-            marks.unmatched.words_mut()[first_bit / 64] |= unmatched;
-            if is_stopped {
-                return (offset, State(state), true);
-            }
-        }
-        (offset, State(state), false)
-    }
-
-    /// The exact table with restarts; its row 0 stands between two pieces, its last row in a run that
-    /// matches nothing.
-    fn running_table(&self) -> Vec<u32> {
-        let mut running = vec![0; self.exact.len() + self.stride];
-        let end = usize::from(self.alphabet.end());
-        for (index, entry) in running.iter_mut().enumerate() {
-            let (row, symbol) = (index / self.stride * self.stride, index % self.stride);
-            *entry =
-                if symbol == end { self.end_entry(row) } else { self.running_entry(row, symbol) };
-        }
-        running
-    }
-
-    fn end_entry(&self, row: usize) -> u32 {
-        let is_between = row == 0 || row == self.unmatched as usize;
-        let is_matched = || self.exact[row + usize::from(self.alphabet.end())] & MATCHED != 0;
-        if is_between || is_matched() { 0 } else { STOP }
-    }
-
-    fn running_entry(&self, row: usize, symbol: usize) -> u32 {
-        let first = self.exact[self.start as usize + symbol] & STATE;
-        if row == self.unmatched as usize && first == DEAD {
-            return self.unmatched;
-        }
-        let restart =
-            if first == DEAD { START | UNMATCHED | self.unmatched } else { START | first };
-        if row == 0 || row == self.unmatched as usize {
-            return restart;
-        }
-        match self.exact[row + symbol] {
-            entry if entry & STATE != DEAD => entry & STATE,
-            entry if entry & MATCHED != 0 => restart,
-            _ => STOP,
         }
     }
 
@@ -299,13 +211,6 @@ impl Automaton {
     }
 }
 
-/// Where [`Automaton::run`] writes: the number of a place is its offset plus `shift`, wrapping.
-pub(super) struct Marks<'b> {
-    pub(super) starts: &'b mut Bits,
-    pub(super) unmatched: &'b mut Bits,
-    pub(super) shift: usize,
-}
-
 /// Follows one attempt.
 pub(super) trait Visitor {
     /// Told before each step; `false` ends the attempt as if it died here.
@@ -361,14 +266,19 @@ impl<'p> Builder<'p> {
         while index < self.lists.len() {
             let list = self.lists[index].clone();
             for symbol in 0..self.stride {
-                let (is_matched, next) = self.step(&list, u8::try_from(symbol).ok()?);
-                let is_end = symbol + 1 == self.stride;
-                let next = if is_end { DEAD } else { self.number(next)? };
-                exact.push(next | if is_matched { MATCHED } else { 0 });
+                exact.push(self.entry(&list, symbol)?);
             }
             index += 1;
         }
         Some(exact)
+    }
+
+    /// The exact table's number for a list and a symbol.
+    fn entry(&mut self, list: &[Place], symbol: usize) -> Option<u32> {
+        let (is_matched, next) = self.step(list, u8::try_from(symbol).ok()?);
+        let is_end = symbol + 1 == self.stride;
+        let next = if is_end { DEAD } else { self.number(next)? };
+        Some(next | if is_matched { MATCHED } else { 0 })
     }
 
     fn number(&mut self, list: Vec<Place>) -> Option<u32> {

@@ -52,7 +52,7 @@ impl Backtracker {
             slots: vec![usize::MAX; self.program.n_slots],
             stack: Vec::new(),
         };
-        Ok(run.matches(self.program.start, from)?.filter(|&end| end > from))
+        Ok(run.matches(self.program.start, from, |_| true)?.filter(|&end| end > from))
     }
 }
 
@@ -73,21 +73,28 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// The first match from a place on, as its end. Leaves the stack as it found it; the slots of the
-    /// repeats inside are set anew whenever those are entered.
-    fn matches(&mut self, place: Place, offset: usize) -> Result<Option<usize>, OutOfSteps> {
+    /// The first match from a place on that ends where it may, as its end. Leaves the stack as it found
+    /// it; the slots of the repeats inside are set anew whenever those are entered.
+    fn matches(
+        &mut self,
+        place: Place,
+        offset: usize,
+        may_end: impl Fn(usize) -> bool,
+    ) -> Result<Option<usize>, OutOfSteps> {
         let floor = self.stack.len();
         self.stack.push(Choice::Try { place, offset });
         while self.stack.len() > floor {
-            match self.stack.pop() {
-                Some(Choice::Try { place, offset }) => {
-                    if let Some(end) = self.advance(place, offset)? {
-                        self.stack.truncate(floor);
-                        return Ok(Some(end));
-                    }
+            let end = match self.stack.pop() {
+                Some(Choice::Try { place, offset }) => self.advance(place, offset)?,
+                Some(Choice::Restore { slot, offset }) => {
+                    self.slots[slot] = offset;
+                    None
                 }
-                Some(Choice::Restore { slot, offset }) => self.slots[slot] = offset,
-                None => {}
+                None => None,
+            };
+            if let Some(end) = end.filter(|&end| may_end(end)) {
+                self.stack.truncate(floor);
+                return Ok(Some(end));
             }
         }
         Ok(None)
@@ -117,20 +124,16 @@ impl Run<'_> {
                     let is_found = self.looks(*look, *span, *inside, offset)?;
                     (is_found != look.negative).then_some(*next)
                 }
-                Instruction::Atomic { inside, next } => match self.matches(*inside, offset)? {
-                    Some(end) => {
-                        offset = end;
-                        Some(*next)
-                    }
-                    None => None,
-                },
+                Instruction::Atomic { inside, next } => {
+                    self.atomic(*inside, &mut offset)?.then_some(*next)
+                }
                 Instruction::LoopStart { slot, next } => {
                     self.stack.push(Choice::Restore { slot: *slot, offset: self.slots[*slot] });
                     self.slots[*slot] = offset;
                     Some(*next)
                 }
                 Instruction::LoopEnd { slot, again, next } => {
-                    Some(if self.slots[*slot] == offset { *next } else { *again })
+                    Some(*self.after_run(*slot, offset, again, next))
                 }
             };
             match next {
@@ -138,6 +141,17 @@ impl Run<'_> {
                 None => return Ok(None),
             }
         }
+    }
+
+    /// A repeat stops after an empty run.
+    fn after_run<'p>(
+        &self,
+        slot: usize,
+        offset: usize,
+        again: &'p Place,
+        next: &'p Place,
+    ) -> &'p Place {
+        if self.slots[slot] == offset { next } else { again }
     }
 
     fn count_step(&mut self, offset: usize) -> Result<(), OutOfSteps> {
@@ -159,6 +173,13 @@ impl Run<'_> {
         is_in
     }
 
+    /// Takes the first match of the inside and none of its other ones.
+    fn atomic(&mut self, inside: Place, offset: &mut usize) -> Result<bool, OutOfSteps> {
+        let end = self.matches(inside, *offset, |_| true)?;
+        *offset = end.unwrap_or(*offset);
+        Ok(end.is_some())
+    }
+
     fn symbol_at(&self, offset: usize) -> u8 {
         let alphabet = &self.machine.alphabet;
         if offset < self.text.len() {
@@ -176,36 +197,17 @@ impl Run<'_> {
         offset: usize,
     ) -> Result<bool, OutOfSteps> {
         if look.ahead {
-            return Ok(self.matches(inside, offset)?.is_some());
+            return Ok(self.matches(inside, offset, |_| true)?.is_some());
         }
         let mut start = offset;
         for length in 0..=span.1 {
-            if length >= span.0 && self.ends_at(inside, start, offset)? {
+            if length >= span.0 && self.matches(inside, start, |end| end == offset)?.is_some() {
                 return Ok(true);
             }
             if start == 0 {
                 break;
             }
             start -= length_before(self.text, start);
-        }
-        Ok(false)
-    }
-
-    /// Whether the inside of a look-behind can match exactly from `start` to `offset`.
-    fn ends_at(&mut self, inside: Place, start: usize, offset: usize) -> Result<bool, OutOfSteps> {
-        let floor = self.stack.len();
-        self.stack.push(Choice::Try { place: inside, offset: start });
-        while self.stack.len() > floor {
-            match self.stack.pop() {
-                Some(Choice::Try { place, offset: from }) => {
-                    if self.advance(place, from)? == Some(offset) {
-                        self.stack.truncate(floor);
-                        return Ok(true);
-                    }
-                }
-                Some(Choice::Restore { slot, offset }) => self.slots[slot] = offset,
-                None => {}
-            }
         }
         Ok(false)
     }

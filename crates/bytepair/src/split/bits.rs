@@ -24,6 +24,15 @@ impl Bits {
         self.words[number / 64] |= 1 << (number % 64);
     }
 
+    /// Inserts `first + i` for each bit `i` of the word. There is room for the numbers of the whole word.
+    pub(super) fn insert_word(&mut self, first: usize, word: u64) {
+        let index = first / 64;
+        self.words[index] |= word << (first % 64);
+        if !first.is_multiple_of(64) {
+            self.words[index + 1] |= word >> (64 - first % 64);
+        }
+    }
+
     pub(super) fn remove(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / 64) {
             *word &= !(1 << (number % 64));
@@ -94,10 +103,17 @@ mod tests {
         #[test]
         fn bits_are_a_set(numbers in prop::collection::btree_set(0_usize..300, 0..20), at in 0_usize..300) {
             let mut bits = Bits::default();
-            numbers.iter().for_each(|&number| bits.insert(number));
+            for &number in &numbers {
+                bits.insert(number);
+            }
             prop_assert_eq!(bits.first_from(at), numbers.range(at..).next().copied());
             prop_assert_eq!(bits.last_up_to(at), numbers.range(..=at).next_back().copied());
             prop_assert_eq!(bits.contains(at), numbers.contains(&at));
+            let mut word = Bits::default();
+            word.reserve(at + 64);
+            word.insert_word(at, numbers.iter().take_while(|&&number| number < 64).map(|number| 1_u64 << number).sum());
+            let moved: Vec<_> = (0..400).filter(|&number| word.contains(number)).collect();
+            prop_assert_eq!(moved, numbers.range(..64).map(|number| number + at).collect::<Vec<_>>());
             bits.truncate(at);
             let left: BTreeSet<_> = (0..400).filter(|&number| bits.contains(number)).collect();
             prop_assert_eq!(left, numbers.range(..at).copied().collect::<BTreeSet<_>>());

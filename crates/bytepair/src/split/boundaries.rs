@@ -65,7 +65,7 @@ impl Boundaries {
 
     /// The pieces in order, as byte ranges of the text; dropped ones are left out.
     pub fn pieces(&self) -> Pieces<'_> {
-        Pieces { boundaries: self, next: self.start }
+        Pieces::new(self)
     }
 
     pub(super) fn begin(&mut self, from: usize) {
@@ -117,7 +117,33 @@ impl Boundaries {
 #[derive(Clone, Debug)]
 pub struct Pieces<'b> {
     boundaries: &'b Boundaries,
+    /// Where the next piece starts, in the text.
     next: usize,
+    /// Starts behind it: those left in one word, and the number of that word.
+    left: u64,
+    index: usize,
+}
+
+impl<'b> Pieces<'b> {
+    fn new(boundaries: &'b Boundaries) -> Self {
+        let first = boundaries.starts().first().copied().unwrap_or(0);
+        Self { boundaries, next: boundaries.start, left: first & !1, index: 0 }
+    }
+
+    /// The start behind `next`, or the end of the block.
+    #[inline]
+    fn following(&mut self) -> usize {
+        while self.left == 0 {
+            self.index += 1;
+            match self.boundaries.starts().get(self.index) {
+                Some(&word) => self.left = word,
+                None => return self.boundaries.end,
+            }
+        }
+        let bit = self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        self.boundaries.start + self.index * 64 + bit
+    }
 }
 
 impl Iterator for Pieces<'_> {
@@ -125,12 +151,13 @@ impl Iterator for Pieces<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Range<usize>> {
-        loop {
-            let piece = self.boundaries.piece_from(self.next)?;
-            self.next = piece.end;
-            if !self.boundaries.is_dropped(piece.start) {
-                return Some(piece);
+        while self.next < self.boundaries.end {
+            let start = self.next;
+            self.next = self.following();
+            if !self.boundaries.is_dropped(start) {
+                return Some(start..self.next);
             }
         }
+        None
     }
 }

@@ -16,9 +16,11 @@ mod automaton;
 mod backtrack;
 mod bits;
 mod boundaries;
+mod lanes;
 mod named;
 mod parser;
 mod program;
+mod running;
 mod scan;
 mod symbol;
 #[cfg(test)]
@@ -35,6 +37,7 @@ use self::alphabet::{Alphabet, Mask};
 use self::automaton::Automaton;
 use self::backtrack::Backtracker;
 use self::program::Target;
+use self::running::Running;
 use self::scan::{Engine, Task};
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
@@ -156,19 +159,19 @@ impl Splitter {
         boundaries: &mut Boundaries,
     ) -> Result<usize> {
         boundaries.begin(from);
-        let Some(first) = self.compiled.engines.first() else {
+        if self.compiled.engines.is_empty() {
             boundaries.mark_whole(text.len());
             return Ok(text.len());
-        };
+        }
         if from >= text.len() {
             return Ok(text.len());
         }
         let limit = from.saturating_add(boundaries.block_len()).min(text.len());
         let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
-        let end = self.scan(0, first, task, boundaries, 0)?;
+        let end = self.scan(0, task, 0, boundaries)?;
         boundaries.finish_stage(end, self.compiled.stages[0].unmatched);
-        for (index, engine) in self.compiled.engines.iter().enumerate().skip(1) {
-            self.split_pieces(index, engine, text, boundaries)?;
+        for index in 1..self.compiled.engines.len() {
+            self.split_pieces(index, text, boundaries)?;
         }
         Ok(end)
     }
@@ -205,27 +208,15 @@ impl Splitter {
     /// Only neighbouring characters are looked at: places that the pattern makes safe whatever stands
     /// around them. A pattern for the backtracker has none, nor has a splitter without a stage.
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
-        let Some(Engine::Automaton(automaton)) = self.compiled.engines.first() else { return None };
-        if near == 0 || near >= text.len() {
-            return Some(near.min(text.len()));
-        }
-        let mut offset = symbol::boundary_at_or_after(text, near.saturating_sub(4));
-        let mut before = None;
-        while offset < text.len() && offset <= near.saturating_add(SAFE_CUT_SEARCH) {
-            let (class, length) = automaton.class_at(text, offset);
-            let is_safe = before.is_some_and(|before| automaton.is_safe_cut(before, class));
-            if is_safe && offset >= near {
-                return Some(offset);
-            }
-            before = Some(class);
-            offset += length;
-        }
-        (offset >= text.len()).then_some(text.len())
+        let Some(Engine::Automaton(running)) = self.compiled.engines.first() else {
+            return None;
+        };
+        running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
     }
 
     /// Whether it is proven that no text has an unmatched character.
     pub fn covers_everything(&self) -> bool {
-        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(automaton) if automaton.covers_everything());
+        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(running) if running.automaton().covers_everything());
         self.compiled.engines.iter().all(covers)
     }
 
@@ -235,13 +226,7 @@ impl Splitter {
         stages.map(|(stage, engine)| explain_stage(stage, engine)).collect()
     }
 
-    fn split_pieces(
-        &self,
-        index: usize,
-        engine: &Engine,
-        text: &[u8],
-        boundaries: &mut Boundaries,
-    ) -> Result<()> {
+    fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
         let mut next = boundaries.piece_from(boundaries.block_start());
         while let Some(piece) = next {
             if !boundaries.is_dropped(piece.start) {
@@ -251,7 +236,7 @@ impl Splitter {
                     limit: piece.len(),
                     shift: piece.start - boundaries.block_start(),
                 };
-                self.scan(index, engine, task, boundaries, piece.start)?;
+                self.scan(index, task, piece.start, boundaries)?;
             }
             next = boundaries.piece_from(piece.end);
         }
@@ -259,16 +244,15 @@ impl Splitter {
         Ok(())
     }
 
-    /// Runs one engine; `text_start` is where the text of the task begins in the whole text.
+    /// Runs one stage; `text_start` is where the text of the task begins in the whole text.
     fn scan(
         &self,
         index: usize,
-        engine: &Engine,
         task: Task<'_>,
-        boundaries: &mut Boundaries,
         text_start: usize,
+        boundaries: &mut Boundaries,
     ) -> Result<usize> {
-        engine.scan(task, boundaries.marked()).map_err(|gave_up| {
+        self.compiled.engines[index].scan(task, boundaries.marked()).map_err(|gave_up| {
             let pattern = self.compiled.stages[index].pattern.source.clone();
             let offset = text_start + gave_up.offset;
             ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()
@@ -303,7 +287,9 @@ fn compile(pattern: &Pattern, unicode: &UnicodeTables, targets: &[Target]) -> Re
     let engines = targets.iter().map(|&target| {
         let program = program::compile(&parsed.root, &alphabet, target)?;
         match target {
-            Target::Automaton => Automaton::new(&program, alphabet.clone()).map(Engine::Automaton),
+            Target::Automaton => {
+                Automaton::new(&program, alphabet.clone()).map(Running::new).map(Engine::Automaton)
+            }
             Target::Backtracker => {
                 Some(Engine::Backtracker(Backtracker::new(program, alphabet.clone(), word)))
             }
@@ -329,7 +315,8 @@ fn explain_stage(stage: &Stage, engine: &Engine) -> String {
         Unmatched::Drop => "dropped",
     };
     match engine {
-        Engine::Automaton(automaton) => {
+        Engine::Automaton(running) => {
+            let automaton = running.automaton();
             let rest = if automaton.covers_everything() {
                 "matches everything".to_owned()
             } else {

@@ -10,12 +10,12 @@
 //! | `^`, `$` | of the text; of a line with `(?m)` | of a line |
 //! | dot takes `\n` | `(?s)` | `(?m)` |
 //! | `a(?i)b\|c` | `a(?i:b)\|(?i:c)` | `a(?i:b\|c)` |
-//! | `\w` | Alphabetic, M, Nd, Pc, Join_Control | Alphabetic, M, Nd, Pc; outside a class also `²³¹¼½¾` |
+//! | `\w` | Alphabetic, M, Nd, Pc, `Join_Control` | Alphabetic, M, Nd, Pc; outside a class also `²³¹¼½¾` |
 //! | `\h` | refused | hexadecimal digit |
 //! | POSIX classes | ASCII | Unicode |
 //!
 //! Refused, with the place: back-references, subroutines, `\K`, `\G`, `\R`, `\X`, `(?x)`, conditions,
-//! unknown properties, unbounded look-behind, and what Oniguruma folds to several characters
+//! unknown properties, unbounded look-behind, in the Rust flavour repeats of what may be empty, and what Oniguruma folds to several characters
 //! (`(?i)ss` also takes `ß` there). Cost: linear in the pattern.
 
 use super::Flavour;
@@ -45,6 +45,7 @@ pub(super) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> 
         is_oniguruma: flavour == Flavour::Oniguruma,
         flags: Flags::default(),
         depth: 0,
+        is_in_guarded_group: false,
         unicode,
         folded: String::new(),
     };
@@ -70,6 +71,8 @@ struct Parser<'p> {
     flags: Flags,
     depth: u32,
     unicode: &'p UnicodeTables,
+    /// Whether the innermost group is atomic or a look-around.
+    is_in_guarded_group: bool,
     /// The run of case-insensitive literals before `offset`, folded; Oniguruma only.
     folded: String,
 }
@@ -132,6 +135,7 @@ impl<'p> Parser<'p> {
                 );
             }
             node = self.repeat(node, min, max, is_interval);
+            node = self.without_empty_runs(node).ok_or_else(|| self.empty_run(start))?;
             self.folded.clear();
         }
         Ok(Some(node))
@@ -152,6 +156,23 @@ impl<'p> Parser<'p> {
             Greed::Greedy
         };
         Node::Repeat { inside, min, max, greed }
+    }
+
+    /// The Rust engines stop a repeat after an empty run in ways of their own, so such repeats are refused,
+    /// except `(?:C*)*` and its like for one set: however they are read, they are `C*`.
+    fn without_empty_runs(&self, node: Node) -> Option<Node> {
+        match node {
+            Node::Repeat { inside, max: None, greed, .. }
+                if !self.is_oniguruma && inside.is_nullable() =>
+            {
+                plain_star(*inside, greed)
+            }
+            _ => Some(node),
+        }
+    }
+
+    fn empty_run(&self, start: usize) -> Error {
+        self.problem_at(start, "a repeat of what may be empty; engines disagree on it")
     }
 
     /// The bounds of the quantifier that stands here, and whether it was written with braces.
@@ -273,12 +294,12 @@ impl<'p> Parser<'p> {
         }
         for (opening, look) in LOOKS {
             if self.eat(opening) {
-                let inside = self.group_rest(start, outer)?;
+                let inside = self.guarded_group_rest(start, outer)?;
                 return self.look(start, look, inside).map(Some);
             }
         }
         if self.eat(">") {
-            let inside = self.group_rest(start, outer)?;
+            let inside = self.guarded_group_rest(start, outer)?;
             return Ok(Some(Node::Atomic(Box::new(inside))));
         }
         if self.eat("P<") || self.eat("<") {
@@ -313,6 +334,20 @@ impl<'p> Parser<'p> {
 
     /// What stands in a group up to its `)`; the flags are those of before the group again.
     fn group_rest(&mut self, start: usize, outer: Flags) -> Result<Node> {
+        let is_outer_guarded = std::mem::replace(&mut self.is_in_guarded_group, false);
+        let inside = self.group_end(start, outer);
+        self.is_in_guarded_group = is_outer_guarded;
+        inside
+    }
+
+    fn guarded_group_rest(&mut self, start: usize, outer: Flags) -> Result<Node> {
+        let is_outer_guarded = std::mem::replace(&mut self.is_in_guarded_group, true);
+        let inside = self.group_end(start, outer);
+        self.is_in_guarded_group = is_outer_guarded;
+        inside
+    }
+
+    fn group_end(&mut self, start: usize, outer: Flags) -> Result<Node> {
         let inside = self.alternation()?;
         if !self.eat(")") {
             return Err(self.problem_at(start, "a group without its `)`"));
@@ -329,7 +364,7 @@ impl<'p> Parser<'p> {
             match self.bump() {
                 Some('-') if value => value = false,
                 Some(':') => return self.group_rest(start, outer).map(Some),
-                Some(')') => return self.flags_to_the_end(),
+                Some(')') => return self.flags_to_the_end(start),
                 Some('i') => self.flags.ignore_case = value,
                 Some('s') if !self.is_oniguruma => self.flags.dot_takes_line_feed = value,
                 Some('m') if !self.is_oniguruma => self.flags.line_anchors = value,
@@ -340,8 +375,16 @@ impl<'p> Parser<'p> {
     }
 
     /// After `(?i)`: in Oniguruma the rest of the group, with its `|`, is a group of its own.
-    fn flags_to_the_end(&mut self) -> Result<Option<Node>> {
-        if self.is_oniguruma { self.alternation().map(Some) } else { Ok(None) }
+    /// In fancy-regex they would outlive an atomic group or a look-around.
+    fn flags_to_the_end(&mut self, start: usize) -> Result<Option<Node>> {
+        if self.is_oniguruma {
+            return self.alternation().map(Some);
+        }
+        if self.is_in_guarded_group {
+            let problem = "flags for the rest of an atomic group or look-around; write (?i:…)";
+            return Err(self.problem_at(start, problem));
+        }
+        Ok(None)
     }
 
     fn escape_outside(&mut self, start: usize) -> Result<Node> {
@@ -685,6 +728,18 @@ impl<'p> Parser<'p> {
     fn problem_at(&self, offset: usize, problem: &str) -> Error {
         ErrorKind::Pattern { pattern: self.source.to_owned(), offset, problem: problem.to_owned() }
             .into()
+    }
+}
+
+/// The repeat of `C*` or `C?` as `C*`.
+fn plain_star(inside: Node, greed: Greed) -> Option<Node> {
+    match inside {
+        Node::Repeat { inside, min: 0, max: None | Some(1), greed: Greed::Greedy }
+            if matches!(*inside, Node::Set(_)) && greed != Greed::Lazy =>
+        {
+            Some(Node::Repeat { inside, min: 0, max: None, greed })
+        }
+        _ => None,
     }
 }
 

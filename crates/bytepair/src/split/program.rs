@@ -93,10 +93,12 @@ pub(super) fn sets_of(node: &Node, sets: &mut Vec<CharSet>) {
         Node::Empty => {}
         Node::Set(set) => add_set(set.clone(), sets),
         Node::Concat(nodes) | Node::Alternate(nodes) => {
-            nodes.iter().for_each(|node| sets_of(node, sets))
+            for node in nodes {
+                sets_of(node, sets);
+            }
         }
         Node::Repeat { inside, .. } | Node::Atomic(inside) | Node::Look(_, inside) => {
-            sets_of(inside, sets)
+            sets_of(inside, sets);
         }
         Node::Anchor(_) => add_set(CharSet::single('\n'), sets),
     }
@@ -124,27 +126,23 @@ pub(super) fn has_word_boundary(node: &Node) -> bool {
 /// `None` if that depends on more than the next symbol.
 pub(super) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<Mask> {
     match node {
-        Node::Empty => Some(Mask::default().negated()),
+        // A repeat that needs no run needs no symbol either.
+        Node::Empty | Node::Repeat { min: 0, .. } => Some(Mask::default().negated()),
         Node::Set(set) => Some(alphabet.mask(set)),
         Node::Anchor(Anchor::TextEnd) => Some(alphabet.end_mask()),
         Node::Anchor(Anchor::LineEnd) => {
             Some(alphabet.end_mask().union(&alphabet.mask(&CharSet::single('\n'))))
         }
-        Node::Anchor(_) => None,
         Node::Look(look, inside) if look.ahead => {
             let mask = one_symbol(inside, alphabet)?;
             Some(if look.negative { mask.negated() } else { mask })
         }
-        Node::Look(..) => None,
         Node::Alternate(nodes) => nodes.iter().try_fold(Mask::default(), |union, node| {
             Some(union.union(&one_symbol(node, alphabet)?))
         }),
         Node::Concat(nodes) => one_symbol_in_a_row(nodes, alphabet),
-        Node::Atomic(inside) => one_symbol(inside, alphabet),
-        // One run is all it takes; if none is needed, nothing is.
-        Node::Repeat { min: 0, .. } => Some(Mask::default().negated()),
-        Node::Repeat { inside, min: 1, .. } => one_symbol(inside, alphabet),
-        Node::Repeat { .. } => None,
+        Node::Atomic(inside) | Node::Repeat { inside, min: 1, .. } => one_symbol(inside, alphabet),
+        Node::Anchor(_) | Node::Look(..) | Node::Repeat { .. } => None,
     }
 }
 
@@ -191,7 +189,7 @@ impl Compiler<'_> {
                 self.possessive(inside, *min, *max, next)
             }
             Node::Repeat { inside, min, max, greed } => {
-                let rest = self.optional_runs(inside, *min, *max, *greed, next)?;
+                let rest = self.optional_runs(inside, (*min, *max), *greed, next)?;
                 self.copies(inside, *min, rest)
             }
             Node::Atomic(inside) => self.atomic(inside, next),
@@ -217,12 +215,11 @@ impl Compiler<'_> {
     fn optional_runs(
         &mut self,
         inside: &Node,
-        min: u32,
-        max: Option<u32>,
+        bounds: (u32, Option<u32>),
         greed: Greed,
         next: Place,
     ) -> Option<Place> {
-        let Some(max) = max else { return self.star(inside, greed, next) };
+        let (min, Some(max)) = bounds else { return self.star(inside, greed, next) };
         (min..max).try_fold(next, |later, _| {
             let run = self.node(inside, later)?;
             self.either(run, next, greed)

@@ -16,9 +16,11 @@
 
 use std::collections::HashSet;
 
-use super::automaton::{Attempt, Automaton, Freely, Marks, State, Visitor};
+use super::automaton::{Attempt, Automaton, Freely, Visitor};
 use super::backtrack::{Backtracker, OutOfSteps};
 use super::bits::Bits;
+use super::lanes::run_in_lanes;
+use super::running::{Marks, Running, State};
 
 /// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
 const FREE_OVERSHOOT: usize = 64;
@@ -28,7 +30,7 @@ const NOTE_MASK: usize = 15;
 
 /// The compiled pattern of a stage.
 pub(super) enum Engine {
-    Automaton(Automaton),
+    Automaton(Running),
     Backtracker(Backtracker),
 }
 
@@ -49,6 +51,14 @@ pub(super) struct Marked {
     pub(super) unmatched: Bits,
 }
 
+impl Marked {
+    /// Makes room for places up to and including `last`.
+    pub(super) fn reserve(&mut self, last: usize) {
+        self.starts.reserve(last);
+        self.unmatched.reserve(last);
+    }
+}
+
 /// The backtracker gave up on the match that starts here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GaveUp {
@@ -60,7 +70,7 @@ impl Engine {
     pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
         let mut scan = Scan { task, marked };
         let end = match self {
-            Self::Automaton(automaton) => scan.run(automaton),
+            Self::Automaton(running) => scan.run(running),
             Self::Backtracker(backtracker) => scan.step_by_step(backtracker)?,
         };
         if end < task.text.len() {
@@ -71,9 +81,10 @@ impl Engine {
     }
 }
 
-struct Scan<'s> {
-    task: Task<'s>,
-    marked: &'s mut Marked,
+/// A task and where its pieces are marked.
+pub(super) struct Scan<'s> {
+    pub(super) task: Task<'s>,
+    pub(super) marked: &'s mut Marked,
 }
 
 impl Scan<'_> {
@@ -81,21 +92,27 @@ impl Scan<'_> {
         offset.wrapping_add(self.task.shift)
     }
 
-    fn run(&mut self, automaton: &Automaton) -> usize {
+    fn run(&mut self, running: &Running) -> usize {
+        let mut limit = self.task.limit.min(self.task.text.len());
+        let mut place = (self.task.from, State::BOUNDARY);
+        if let Some((rest, reached)) =
+            run_in_lanes(running, Task { limit, ..self.task }, self.marked)
+        {
+            self.task = rest;
+            place = reached;
+        }
         let Task { text, from, .. } = self.task;
-        let mut limit = self.task.limit.min(text.len());
-        let mut place = (from, State::BOUNDARY);
         loop {
-            let (offset, state, is_stopped) = self.run_on(automaton, place, limit);
+            let (offset, state, is_stopped) = self.run_on(running, place, limit);
             let is_at_end = !is_stopped && offset >= text.len();
-            if is_at_end && automaton.ends_here(state) {
+            if is_at_end && running.ends_here(state) {
                 return text.len();
             }
             if is_stopped || is_at_end {
-                place = self.look_back(automaton, offset);
+                place = self.look_back(running, offset);
                 continue;
             }
-            if let Some(boundary) = self.last_settled(automaton, offset, state) {
+            if let Some(boundary) = self.last_settled(offset, state, running.unmatched_state()) {
                 return boundary;
             }
             limit = text.len().min(limit + (limit - from).max(64));
@@ -103,17 +120,16 @@ impl Scan<'_> {
         }
     }
 
-    fn run_on(
+    pub(super) fn run_on(
         &mut self,
-        automaton: &Automaton,
+        running: &Running,
         place: (usize, State),
         limit: usize,
     ) -> (usize, State, bool) {
         let last = limit.max(place.0).wrapping_add(self.task.shift);
-        self.marked.starts.reserve(last);
-        self.marked.unmatched.reserve(last);
+        self.marked.reserve(last);
         let Marked { starts, unmatched } = &mut *self.marked;
-        automaton.run(
+        running.run(
             self.task.text,
             place,
             limit,
@@ -123,37 +139,37 @@ impl Scan<'_> {
 
     /// The attempt that was in progress at `offset` has no match that ends there. Makes it again, and any
     /// after it that belong to the same stretch; returns where the automaton goes on.
-    fn look_back(&mut self, automaton: &Automaton, offset: usize) -> (usize, State) {
+    pub(super) fn look_back(&mut self, running: &Running, offset: usize) -> (usize, State) {
         let text = self.task.text;
         let start = self.last_start(offset - 1).unwrap_or(self.task.from);
-        let attempt = automaton.attempt(text, start, &mut Freely);
+        let attempt = running.automaton().attempt(text, start, &mut Freely);
         let end = attempt.end.unwrap_or(start);
         if attempt.reach - end > FREE_OVERSHOOT {
-            return self.stretch(automaton, start);
+            return self.stretch(running, start);
         }
         self.settle(
             start,
             attempt.end,
-            |at| automaton.class_at(text, at).1,
-            automaton.unmatched_state(),
+            |at| running.automaton().class_at(text, at).1,
+            running.unmatched_state(),
         )
     }
 
     /// Attempt by attempt with notes, until past everything they read.
-    fn stretch(&mut self, automaton: &Automaton, start: usize) -> (usize, State) {
+    fn stretch(&mut self, running: &Running, start: usize) -> (usize, State) {
         let text = self.task.text;
         let mut notes = Notes::default();
         let mut place = (start, State::BOUNDARY);
         let mut reach = start + 1;
         while place.0 < reach && place.0 < text.len() {
-            let Attempt { end, reach: read } = notes.attempt(automaton, text, place.0);
+            let Attempt { end, reach: read } = notes.attempt(running.automaton(), text, place.0);
             reach = reach.max(read);
             self.marked.starts.insert(self.place(place.0));
             place = self.settle(
                 place.0,
                 end,
-                |at| automaton.class_at(text, at).1,
-                automaton.unmatched_state(),
+                |at| running.automaton().class_at(text, at).1,
+                running.unmatched_state(),
             );
         }
         place
@@ -192,13 +208,13 @@ impl Scan<'_> {
 
     /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
     /// run that matches nothing, since that run may go on.
-    fn last_settled(&self, automaton: &Automaton, offset: usize, state: State) -> Option<usize> {
+    fn last_settled(&self, offset: usize, state: State, unmatched: State) -> Option<usize> {
         let from = self.task.from;
         if state == State::BOUNDARY {
             return (offset > from).then_some(offset);
         }
         let last = self.last_start(offset - 1)?;
-        if state == automaton.unmatched_state() || last == from {
+        if state == unmatched || last == from {
             return (last > from).then_some(last);
         }
         let before = self.last_start(last - 1)?;
@@ -213,13 +229,10 @@ impl Scan<'_> {
         let unmatched = State::UNMATCHED;
         while place.0 < text.len() {
             let start = place.0;
-            if start >= limit && start > from {
-                if place.1 == State::BOUNDARY {
-                    return Ok(start);
-                }
-                if let Some(run) = self.last_start(start).filter(|&run| run > from) {
-                    return Ok(run);
-                }
+            if start >= limit
+                && let Some(boundary) = self.last_settled(start, place.1, unmatched)
+            {
+                return Ok(boundary);
             }
             let end =
                 backtracker.attempt(text, start).map_err(|OutOfSteps| GaveUp { offset: start })?;

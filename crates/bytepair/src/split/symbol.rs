@@ -11,6 +11,12 @@ pub(super) const INVALID: u32 = 0x11_0000;
 #[inline]
 pub(super) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
     let rest = &text[offset..];
+    rest.first_chunk().and_then(|&four| short_code(four)).unwrap_or_else(|| first_code(rest))
+}
+
+/// As [`code_at`] for any symbol.
+#[inline(never)]
+fn first_code(rest: &[u8]) -> (u32, usize) {
     match *rest {
         [a, ..] if a < 0x80 => (u32::from(a), 1),
         [a, b, ..] if (0xC2..0xE0).contains(&a) && is_continuation(b) => {
@@ -33,6 +39,18 @@ pub(super) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
         }
         _ => (INVALID, 1),
     }
+}
+
+/// Characters of two and three bytes, the common ones outside of ASCII, each tested at once.
+#[inline]
+fn short_code(bytes: [u8; 4]) -> Option<(u32, usize)> {
+    let word = u32::from_be_bytes(bytes);
+    if word & 0xF0C0_C000 == 0xE080_8000 {
+        let code = word >> 12 & 0xF000 | word >> 10 & 0x0FC0 | word >> 8 & 0x003F;
+        return (code >= 0x800 && code & 0xF800 != 0xD800).then_some((code, 3));
+    }
+    let code = word >> 18 & 0x07C0 | word >> 16 & 0x003F;
+    (word & 0xE0C0_0000 == 0xC080_0000 && code >= 0x80).then_some((code, 2))
 }
 
 /// The length of the symbol that ends at `offset`, a symbol boundary past the start of the text.

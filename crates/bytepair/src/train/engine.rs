@@ -12,9 +12,10 @@
 use super::Ties;
 use super::pairs::{PairIndex, Pairs};
 use super::queue::Queue;
-use super::words::{BARRIER, Words};
+use super::words::Words;
 use crate::error::Result;
 use crate::pair_map::pair_key;
+use crate::slots::BARRIER;
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 

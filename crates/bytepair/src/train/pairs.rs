@@ -4,8 +4,9 @@
 //! them stale; they are skipped when they are met, never searched for. So keeping the index up to date
 //! costs a hash look-up for each distinct neighbour of a merge, not for each occurrence.
 
-use super::words::{BARRIER, Words};
+use super::words::Words;
 use crate::pair_map::{PairMap, pair_key, pair_of};
+use crate::slots::BARRIER;
 use crate::vocabulary::TokenId;
 
 /// The index of a pair in [`Pairs`].

@@ -1,24 +1,17 @@
-//! The distinct pieces as one flat array of tokens.
+//! The distinct pieces as one row of tokens, each with the count of its piece.
 //!
-//! A piece takes one slot for each of its initial symbols, and one more slot, [`BARRIER`], follows it.
-//! A token of n symbols covers n slots; its id stands in the first and in the last of them, so both
-//! neighbours are found from the lengths of tokens alone: no links, no shifting, three writes a merge.
-//! What the slots in between hold does not matter, with one exception: a slot where a token once began
-//! must never hold that token's id again (see [`Words::merge_at`]).
+//! A piece takes one slot for each of its initial symbols, and one more, a barrier, follows it. Pieces
+//! lie in the order of their first occurrence, so slots are ordered as the text is.
 
 use crate::count::PieceCounts;
 use crate::error::{ErrorKind, Result};
+use crate::slots::{BARRIER, Slots};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, Vocabulary};
 
-/// Stands between pieces, and before the first. No token has this id.
-pub(super) const BARRIER: TokenId = TokenId::MAX;
-/// Stands in a slot where a token no longer begins. No token has this id.
-const HOLE: TokenId = TokenId::MAX - 1;
-
 /// The corpus while it is being merged.
 pub(super) struct Words {
-    slots: Vec<TokenId>,
+    slots: Slots,
     /// By slot: the piece that it belongs to.
     piece_of_slot: Vec<u32>,
     /// By piece: how often it occurs.
@@ -42,7 +35,7 @@ impl Words {
     ) -> Result<Self> {
         let capacity = counts.distinct_bytes() + counts.len() * 2 + 1;
         let mut words = Self {
-            slots: Vec::with_capacity(capacity),
+            slots: Slots::with_capacity(capacity),
             piece_of_slot: Vec::with_capacity(capacity),
             counts: Vec::with_capacity(counts.len()),
             lengths: vec![1; vocabulary.len()],
@@ -57,22 +50,17 @@ impl Words {
                     .iter()
                     .for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
             } else {
-                // The alphabet was made from these pieces, so every symbol has an id.
-                units.for_each_symbol(piece, |symbol| {
-                    words.push_slot(vocabulary.id(symbol).unwrap_or(BARRIER), piece_index);
-                })?;
+                words.push_characters(piece, piece_index, units, vocabulary)?;
             }
             words.counts.push(count);
             words.n_tokens = weighted(words.slots.len() - start, count)
                 .and_then(|n| words.n_tokens.checked_add(n))
                 .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
             words.push_slot(BARRIER, piece_index);
+            let n_symbols = words.slots.len();
+            u32::try_from(n_symbols).map_err(|_| ErrorKind::CorpusTooLarge { n_symbols })?;
         }
-        let n_symbols = words.slots.len();
-        match u32::try_from(n_symbols) {
-            Ok(_) => Ok(words),
-            Err(_) => Err(ErrorKind::CorpusTooLarge { n_symbols }.into()),
-        }
+        Ok(words)
     }
 
     /// The number of slots.
@@ -87,7 +75,7 @@ impl Words {
 
     /// The token that begins at `slot`, or a barrier.
     pub(super) fn token_at(&self, slot: usize) -> TokenId {
-        self.slots[slot]
+        self.slots.token_at(slot)
     }
 
     /// How often the piece occurs that `slot` belongs to.
@@ -108,32 +96,35 @@ impl Words {
         self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
     }
 
-    /// Whether `left` begins at `slot` and `right` follows it.
-    ///
-    /// `slot` must be one where `left` began at some time.
+    /// Whether `left` begins at `slot`, where it began at some time, and `right` follows it.
     #[inline]
     pub(super) fn has_pair(&self, slot: usize, left: TokenId, right: TokenId) -> bool {
-        self.slots[slot] == left && self.slots[slot + self.length(left)] == right
+        self.slots.has_pair(slot, left, self.length(left), right)
     }
 
     /// Merges the pair at `slot` into `result`, whose length is recorded.
-    ///
-    /// The slot where `right` began keeps no token that began there: it becomes a hole or, where
-    /// `right` covers one slot, the last slot of `result`, which covers more than one. Later it can
-    /// only become the inside or the end of longer tokens still, never again one that began there.
     pub(super) fn merge_at(&mut self, slot: usize, left: TokenId, result: TokenId) {
-        let middle = slot + self.length(left);
-        let last = slot + self.length(result) - 1;
-        self.slots[slot] = result;
-        self.slots[middle] = HOLE;
-        self.slots[last] = result;
+        self.slots.merge_at(slot, self.length(left), result, self.length(result));
         self.n_tokens -= self.weight_at(slot);
     }
 
     /// The token that ends before `slot`, where a token begins; or a barrier.
     #[inline]
     pub(super) fn token_before(&self, slot: usize) -> TokenId {
-        self.slots[slot - 1]
+        self.slots.token_before(slot)
+    }
+
+    /// The alphabet was made from these pieces, so every symbol has an id.
+    fn push_characters(
+        &mut self,
+        piece: &[u8],
+        piece_index: u32,
+        units: &Units,
+        vocabulary: &Vocabulary,
+    ) -> Result<()> {
+        units.for_each_symbol(piece, |symbol| {
+            self.push_slot(vocabulary.id(symbol).unwrap_or(BARRIER), piece_index);
+        })
     }
 
     fn push_slot(&mut self, id: TokenId, piece_index: u32) {

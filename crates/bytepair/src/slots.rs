@@ -1,0 +1,82 @@
+//! A row of tokens that are merged in place: what training and the encoding of long pieces share.
+//!
+//! A token that was made of n symbols covers n slots; its id stands in the first and in the last of
+//! them, so both neighbours are found from the lengths of tokens alone: no links, no shifting, three
+//! writes a merge. What the slots in between hold does not matter, with one exception: a slot where a
+//! token once began must never hold that token's id again (see [`Slots::merge_at`]).
+//!
+//! Lengths are kept by those who own the tokens. Every operation takes constant time.
+
+use crate::vocabulary::TokenId;
+
+/// Stands before the first token, behind the last, and between rows. No token has this id.
+pub(crate) const BARRIER: TokenId = TokenId::MAX;
+/// Stands in a slot where a token no longer begins. No token has this id.
+const HOLE: TokenId = TokenId::MAX - 1;
+
+/// Tokens, each covering one slot or more.
+#[derive(Default)]
+pub(crate) struct Slots(Vec<TokenId>);
+
+impl Slots {
+    pub(crate) fn with_capacity(n_slots: usize) -> Self {
+        Self(Vec::with_capacity(n_slots))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Appends a token that covers one slot, or a barrier.
+    pub(crate) fn push(&mut self, id: TokenId) {
+        self.0.push(id);
+    }
+
+    /// The token that begins at `slot`, or a barrier.
+    #[inline]
+    pub(crate) fn token_at(&self, slot: usize) -> TokenId {
+        self.0[slot]
+    }
+
+    /// The token that ends before `slot`, where a token begins; or a barrier.
+    #[inline]
+    pub(crate) fn token_before(&self, slot: usize) -> TokenId {
+        self.0[slot - 1]
+    }
+
+    /// Whether `left` begins at `slot` and `right` follows it.
+    ///
+    /// `slot` must be one where `left` began at some time.
+    #[inline]
+    pub(crate) fn has_pair(
+        &self,
+        slot: usize,
+        left: TokenId,
+        left_len: usize,
+        right: TokenId,
+    ) -> bool {
+        self.0[slot] == left && self.0[slot + left_len] == right
+    }
+
+    /// Puts `result` in the place of two tokens, the first of which begins at `slot`.
+    ///
+    /// The slot where the second began keeps no token that began there: it becomes a hole or, where the
+    /// second covers one slot, the last slot of `result`, which covers more than one. Later it can only
+    /// become the inside or the end of longer tokens still, never again one that began there.
+    #[inline]
+    pub(crate) fn merge_at(
+        &mut self,
+        slot: usize,
+        left_len: usize,
+        result: TokenId,
+        result_len: usize,
+    ) {
+        self.0[slot] = result;
+        self.0[slot + left_len] = HOLE;
+        self.0[slot + result_len - 1] = result;
+    }
+}
