@@ -330,10 +330,10 @@ pub(crate) struct DecodeStream {
 #[pymethods]
 impl DecodeStream {
     fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let ids = match id(ids) {
+        let ids = match ids.extract::<TokenId>() {
             Ok(id) => vec![id],
-            Err(error) if ids.hasattr("__index__")? => return Err(error),
-            Err(_) => ids.extract::<Ids>()?.0,
+            Err(_) if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
+            Err(_) => vec![id(ids)?],
         };
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let texts = ids.iter().map(|&id| stream.push(&self.tokenizer, id));
