@@ -3,16 +3,21 @@
 All three gather pieces and their counts, and then learn merges from these alone.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _core
 from .errors import TrainingError
 from .files import StrPath, expand
 from .progress import Progress, reporter
 from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["DialectOptions", "train", "train_from_counts", "train_from_iterator"]
 
@@ -49,7 +54,7 @@ def train(
     separator: str | None = None,
     threads: int | None = None,
     progress: OnProgress = None,
-    **options: Any,
+    **options: Unpack[DialectOptions],
 ) -> Tokenizer:
     r"""Train a tokenizer on files.
 
@@ -115,8 +120,8 @@ def train(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "corpus.txt").write_text("low lower lowest " * 100)
     >>> tokenizer = bytepair.train(folder / "*.txt", vocab_size=260)
-    >>> tokenizer.tokenize("lower")
-    ['low', 'er']
+    >>> tokenizer.tokenize("low lower")
+    ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
     paths = expand(files)
@@ -139,7 +144,7 @@ def train_from_iterator(
     separator: str | None = None,
     threads: int | None = None,
     progress: OnProgress = None,
-    **options: Any,
+    **options: Unpack[DialectOptions],
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
 
@@ -169,7 +174,7 @@ def train_from_counts(
     dialect: str = "gpt4o",
     special_tokens: Iterable[str] = (),
     progress: OnProgress = None,
-    **options: Any,
+    **options: Unpack[DialectOptions],
 ) -> Tokenizer:
     """Train a tokenizer on pieces that were counted already; see :func:`train`.
 
@@ -196,7 +201,7 @@ class _Learner:
     def __init__(
         self,
         dialect: str,
-        options: dict[str, Any],
+        options: DialectOptions,
         special_tokens: Iterable[str],
         separator: str | None,
         threads: int | None,
@@ -213,7 +218,7 @@ class _Learner:
             threads=threads,
         )
         self.report = reporter(progress)
-        self.start = time.perf_counter()
+        self.start = self.phase_start = time.perf_counter()
 
     def count_file(self, path: str, n_before: int, n_total: int | None) -> None:
         def on_bytes(n_bytes: int) -> None:
@@ -231,11 +236,14 @@ class _Learner:
         self.corpus.add_counts(list(counts.items()))
 
     def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
-        self.start = time.perf_counter()
+        merging = False
 
         def on_merge(
             done: int, total: int | None, characters: int, tokens: int
         ) -> None:
+            nonlocal merging
+            if not merging:  # what came before was preparation
+                merging, self.phase_start = True, time.perf_counter()
             self._tell("merge", done, total, characters, tokens)
 
         tokenizer, found = self.corpus.train(
@@ -257,7 +265,8 @@ class _Learner:
         report: dict[str, Any] | None = None,
     ) -> None:
         if self.report:
-            seconds = time.perf_counter() - self.start
+            start = self.start if phase == "done" else self.phase_start
+            seconds = time.perf_counter() - start
             step = Progress(
                 phase, done, total, characters, tokens, seconds, report or {}
             )

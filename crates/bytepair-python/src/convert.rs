@@ -118,14 +118,11 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
 
 /// One id. What is an integer but no 32-bit id is an unknown token.
 pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let index = item.py().import("operator")?.getattr("index");
-    match item.extract::<u32>() {
-        Ok(id) => Ok(id),
-        Err(_) => {
-            let number = index?.call1((item,))?;
-            Err(raise("UnknownTokenError", format!("no token has the id {number}")))
-        }
+    if let Ok(id) = item.extract::<u32>() {
+        return Ok(id);
     }
+    let number = item.py().import("operator")?.getattr("index")?.call1((item,))?;
+    Err(raise("UnknownTokenError", format!("no token has the id {number}")))
 }
 
 /// `"replace"`, `"strict"` or `"ignore"`.

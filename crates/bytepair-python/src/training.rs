@@ -41,7 +41,7 @@ impl Dialect {
                 format!("unknown dialect {name:?}; known are {}", names.join(", ")),
             )
         })?;
-        let changes = changes.map(|changes| changes.copy()).transpose()?;
+        let changes = changes.map(PyDictMethods::copy).transpose()?;
         for (name, change) in CHANGES {
             let value = changes
                 .as_ref()
@@ -337,12 +337,11 @@ impl Corpus {
     /// Counts a file, or standard input for `-`; `progress` is called with the bytes read so far.
     fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
         let name = path.display().to_string();
-        let reader: Box<dyn Read + Send> = match name.as_str() {
-            "-" => Box::new(Interruptible(std::io::stdin())),
-            _ => {
-                let file = File::open(path).map_err(|error| in_file(&name, &error.into()))?;
-                Box::new(Interruptible(file))
-            }
+        let reader: Box<dyn Read + Send> = if name == "-" {
+            Box::new(Interruptible(std::io::stdin()))
+        } else {
+            let file = File::open(path).map_err(|error| in_file(&name, &error.into()))?;
+            Box::new(Interruptible(file))
         };
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| {

@@ -85,6 +85,7 @@ impl Tokenizer {
     /// # Errors
     /// Where an added token is not in the vocabulary.
     pub fn new(parts: Parts) -> Result<Self> {
+        parts.units.check()?;
         for token in &parts.added {
             parts.vocabulary.expect_token(token.id)?;
         }

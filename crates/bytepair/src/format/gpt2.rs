@@ -106,7 +106,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
                 format!("a merge of {left:?} and {right:?} into another token"),
             ));
         }
-        merges_txt.push_str(&format!("{left} {right}\n"));
+        merges_txt.extend([left, " ", right, "\n"]);
     }
     let vocab_json = serde_json::Value::Object(entries).to_string().into_bytes();
     Ok(Gpt2Files { vocab_json, merges_txt: merges_txt.into_bytes() })
@@ -122,11 +122,8 @@ pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
 }
 
 fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
-    let token = |bytes| match name {
-        END_OF_TEXT => Token { kind: TokenKind::Added, bytes: END_OF_TEXT.as_bytes() },
-        _ => Token::plain(bytes),
-    };
-    let bytes = bytes_of_printable(name).filter(|bytes| !bytes.is_empty());
+    let kind = if name == END_OF_TEXT { TokenKind::Added } else { TokenKind::PLAIN };
+    let bytes = bytes_of_printable(name);
     let not_bytes = || {
         Error::format(
             FORMAT,
@@ -135,7 +132,7 @@ fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
         )
     };
     let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
-    vocabulary.insert(id, token(&bytes.ok_or_else(not_bytes)?)).map_err(taken)
+    vocabulary.insert(id, Token { kind, bytes: &bytes.ok_or_else(not_bytes)? }).map_err(taken)
 }
 
 fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
@@ -144,7 +141,8 @@ fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
     let lines =
         (1_usize..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     let lines = lines.filter(|(number, line)| {
-        !line.is_empty() && !(*number == 1 && line.starts_with("#version"))
+        let is_header = *number == 1 && line.starts_with("#version");
+        !line.is_empty() && !is_header
     });
     let problem = |number: usize, problem: String| {
         Error::format(FORMAT, format!("line {number} of merges.txt"), problem)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::json;
+use super::{hexadecimal, json};
 use crate::added::AddedToken;
 use crate::decode::DecodeRules;
 use crate::error::{Error, Result};
@@ -93,8 +93,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 ///
 /// The SHA-256, in hexadecimal, of the file without the counts of the merges.
 pub fn fingerprint(tokenizer: &Tokenizer) -> String {
-    let digest = Sha256::digest(content(tokenizer, false));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(content(tokenizer, false)))
 }
 
 /// The fields of a file, in the order in which they are written.
@@ -544,10 +543,6 @@ impl From<KindRecord> for TokenKind {
             KindRecord::Added => Self::Added,
         }
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn from_hexadecimal(digits: &str) -> Option<Vec<u8>> {
