@@ -230,6 +230,9 @@ class _Learner:
         self.corpus.add_texts(texts)
 
     def add_counts(self, counts: Mapping[Any, int]) -> None:
+        if not isinstance(counts, Mapping):
+            message = "counts must be a mapping of pieces to numbers"
+            raise TypeError(message)
         self.corpus.add_counts(list(counts.items()))
 
     def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:

@@ -12,10 +12,11 @@ use bytepair::{
     PieceCounts,
 };
 use bytepair::{Stop, Target, Ties, TrainOptions, UnicodeForm, Unit, Units};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{Text, n_threads};
+use crate::convert::{Text, extract, n_threads, named};
 use crate::error::{in_file, raise, to_python};
 use crate::tokenizer::CoreTokenizer;
 
@@ -30,8 +31,10 @@ pub(crate) struct Dialect(pub(crate) bytepair::Dialect);
 impl Dialect {
     #[new]
     #[pyo3(signature = (name, **changes))]
-    fn new(name: &str, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut dialect = bytepair::Dialect::named(name).ok_or_else(|| {
+    fn new(name: &Bound<'_, PyAny>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let py = name.py();
+        let name: String = extract("dialect", name)?;
+        let mut dialect = bytepair::Dialect::named(&name).ok_or_else(|| {
             let names: Vec<_> = bytepair::Dialect::names().collect();
             raise(
                 "TokenizerError",
@@ -47,7 +50,9 @@ impl Dialect {
             // The dictionary itself stands for an absent value.
             let value =
                 value.filter(|value| changes.as_ref().is_some_and(|changes| !value.is(changes)));
-            value.map_or(Ok(()), |value| change(&mut dialect, &value))?;
+            value
+                .map_or(Ok(()), |value| change(&mut dialect, &value))
+                .map_err(|error| named(py, name, error))?;
         }
         match changes.and_then(|rest| rest.keys().get_item(0).ok()) {
             Some(name) => Err(raise("TokenizerError", format!("a dialect has no part {name}"))),
@@ -95,9 +100,18 @@ const CHANGES: [(&str, Change); 15] = [
         Ok(())
     }),
     ("continuing_prefix", |dialect, value| {
-        value.extract().map(|prefix| dialect.units.continuing_prefix = prefix)
+        let prefix = value.extract::<Option<String>>()?.filter(|prefix| !prefix.is_empty());
+        dialect.units.continuing_prefix = prefix;
+        Ok(())
     }),
-    ("unknown_token", |dialect, value| value.extract().map(|name| dialect.units.unknown = name)),
+    ("unknown_token", |dialect, value| {
+        let name = value.extract::<Option<String>>()?;
+        if name.as_ref().is_some_and(String::is_empty) {
+            return Err(raise("TokenizerError", "unknown_token is empty".to_owned()));
+        }
+        dialect.units.unknown = name;
+        Ok(())
+    }),
     ("fuse_unknown", |dialect, value| {
         value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)
     }),
@@ -146,10 +160,11 @@ fn set_pattern(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyR
 
 /// A pattern, the name of one, or a list of either: one stage each.
 fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
-    let sources = match value.extract::<String>() {
-        Ok(source) if source.is_empty() => Vec::new(),
-        Ok(source) => vec![source],
-        Err(_) => value.extract::<Vec<String>>()?,
+    let sources = match value.is_instance_of::<PyString>() {
+        true => {
+            Some(value.extract::<String>()?).into_iter().filter(|one| !one.is_empty()).collect()
+        }
+        false => value.extract::<Vec<String>>()?,
     };
     let stages = sources.into_iter().flat_map(|source| {
         let own = |source| {
@@ -163,14 +178,17 @@ fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
 
 /// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `("replace", from, to)`, `("prepend", text)`.
 fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
-    if let Ok(name) = value.extract::<String>() {
-        return Ok(vec![step(&[name])?]);
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![step(&[value.extract()?])?]);
     }
     value.try_iter()?.map(|item| step(&words(&item?)?)).collect()
 }
 
 fn words(item: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    item.extract::<String>().map(|name| vec![name]).or_else(|_| item.extract())
+    match item.is_instance_of::<PyString>() {
+        true => Ok(vec![item.extract()?]),
+        false => item.extract(),
+    }
 }
 
 fn step(words: &[String]) -> PyResult<NormalizeStep> {
@@ -246,6 +264,14 @@ fn choice(option: &str, found: &str, known: &[&str]) -> PyErr {
     raise("TokenizerError", format!("{option} must be one of {}, not {found:?}", known.join(", ")))
 }
 
+/// The count of a piece; one that exceeds 63 bits is the error of the core.
+fn counted(piece: &Text, count: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let too_large = || to_python(&ErrorKind::Count { piece: piece.bytes().to_vec() }.into());
+    count.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(count.py()) { too_large() } else { error }
+    })
+}
+
 /// The names of all dialects.
 #[pyfunction]
 pub(crate) fn dialect_names() -> Vec<&'static str> {
@@ -275,10 +301,13 @@ impl Corpus {
     #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None))]
     fn new(
         dialect: &Dialect,
-        special_tokens: Vec<String>,
-        separator: Option<String>,
-        threads: Option<usize>,
+        special_tokens: Vec<Bound<'_, PyAny>>,
+        separator: Option<Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let special_tokens = special_tokens.iter().map(|token| extract("special_tokens", token));
+        let special_tokens = special_tokens.collect::<PyResult<Vec<String>>>()?;
+        let separator = separator.map(|text| extract::<String>("separator", &text)).transpose()?;
         let dialect = dialect.0.clone();
         let n_separators = usize::from(separator.is_some());
         let boundaries: Vec<_> = special_tokens.iter().cloned().chain(separator).collect();
@@ -327,10 +356,12 @@ impl Corpus {
     }
 
     /// Adds pieces that were counted elsewhere, in the order in which they first occur.
-    fn add_counts(&self, pieces: Vec<(Text, i64)>) -> PyResult<()> {
+    fn add_counts(&self, pieces: Vec<(Text, Bound<'_, PyAny>)>) -> PyResult<()> {
+        let pieces = pieces.into_iter().map(|(piece, count)| Ok((counted(&piece, &count)?, piece)));
+        let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
         let result = with(&self.counts, |counts| {
             let n_before = counts.len() as u64;
-            (n_before..).zip(&pieces).try_for_each(|(offset, (piece, count))| {
+            (n_before..).zip(&pieces).try_for_each(|(offset, (count, piece))| {
                 counts.add(piece.bytes(), *count, Some(First { source: 0, offset }))
             })
         });
