@@ -155,7 +155,8 @@ def train_both(texts, dialect, options):
     try:
         expected = reference.train_from_iterator(texts, dialect=dialect, **theirs)
     except ValueError as error:
-        assert "cannot hold the alphabet" in str(error)
+        if "cannot hold the alphabet" not in str(error):
+            raise
         with pytest.raises(bytepair.TrainingError, match=r"need \d|empty"):
             bytepair.train_from_iterator(texts, dialect=dialect, **options)
         return None

@@ -8,6 +8,7 @@ import os
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -247,10 +248,8 @@ def test_enormous_patterns_are_refused_or_compiled():
         "a|" * depth,
         r"\p{L}" * 20_000,
     ):
-        try:
+        with suppress(PatternError):
             train(pattern=pattern, merges=0)
-        except PatternError:
-            continue
 
 
 # Texts
@@ -324,7 +323,7 @@ def test_lone_surrogates_are_an_error(tokenizer, words):
         for method in ("encode", "encode_ordinary", "tokenize", "split", "count"):
             with pytest.raises(EncodingError, match="surrogate at character 1"):
                 getattr(one, method)(SURROGATE)
-        with pytest.raises(EncodingError, match="text 1 .*surrogate"):
+        with pytest.raises(EncodingError, match=r"text 1 .*surrogate"):
             one.encode_batch(["low", SURROGATE])
         with pytest.raises(EncodingError, match="surrogate"):
             one.token_to_id(SURROGATE)
@@ -333,7 +332,7 @@ def test_lone_surrogates_are_an_error(tokenizer, words):
     with pytest.raises(EncodingError, match="surrogate"):
         bytepair.train_from_counts({SURROGATE: 1})
     for name in ("allowed_special", "disallowed_special"):
-        with pytest.raises(TokenizerError, match="surrogate|not a special"):
+        with pytest.raises(TokenizerError, match=r"surrogate|not a special"):
             tokenizer.encode("a", **{name: [SURROGATE]})
     with pytest.raises(EncodingError, match="surrogate"):
         tokenizer.with_special_tokens([SURROGATE])
@@ -550,7 +549,7 @@ def test_wrong_names_of_formats_are_errors(tokenizer, tmp_path):
     """The message lists what is known; nothing is written."""
     with pytest.raises(TokenizerError, match="bytepair, huggingface, tiktoken, gpt2"):
         tokenizer.save(tmp_path / "file.json", format="onnx")
-    with pytest.raises(TokenizerError, match="ending '.txt'"):
+    with pytest.raises(TokenizerError, match=r"ending '\.txt'"):
         tokenizer.save(tmp_path / "file.txt")
     with pytest.raises(TokenizerError, match="format"):
         tokenizer.to_bytes(format="onnx")
@@ -622,7 +621,7 @@ def test_no_small_input_takes_all_memory():
 
     found = subprocess.run(
         [sys.executable, "-c", HUNGRY],
-        preexec_fn=limited,  # noqa: PLW1509 -- no other threads matter here
+        preexec_fn=limited,
         capture_output=True,
         check=False,
         text=True,
@@ -658,10 +657,8 @@ OPTIONS = [
 )
 def test_any_options_train_or_are_refused(options):
     """Whatever the options are, there is a tokenizer, one of our errors, or a TypeError."""
-    try:
+    with suppress(TokenizerError, TypeError):
         train(**options)
-    except (TokenizerError, TypeError):
-        pass
 
 
 @CASES
@@ -673,10 +670,8 @@ def test_any_arguments_are_taken_or_refused(tokenizer, data):
     method = getattr(tokenizer, data.draw(st.sampled_from(methods.split())))
     names = ["allowed_special", "disallowed_special", "threads", "errors", "nonsense"]
     keywords = st.dictionaries(st.sampled_from(names), anything, max_size=2)
-    try:
+    with suppress(TokenizerError, TypeError):
         method(data.draw(anything), **data.draw(keywords))
-    except (TokenizerError, TypeError):
-        pass
 
 
 def test_errors_of_special_tokens_and_formats_are_their_own():

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -145,7 +146,7 @@ def test_every_encoder_method_gives_the_same_ids(tokenizer):
         flat, offsets = tokenizer.encode_batch_to_numpy(texts, **options)
         assert (flat.dtype, offsets.dtype) == (np.dtype("uint32"), np.dtype("int64"))
         assert offsets.shape == (len(texts) + 1,)
-        pairs = zip(offsets[:-1], offsets[1:], strict=True)
+        pairs = pairwise(offsets)
         assert [flat[start:end].tolist() for start, end in pairs] == ids
 
 

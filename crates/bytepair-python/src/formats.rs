@@ -74,10 +74,7 @@ pub(crate) fn read_tiktoken_sidecar(
     ranks: PyBackedBytes,
     sidecar: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| {
-        let sidecar = tiktoken::read_sidecar(&sidecar)?;
-        tiktoken::read(&ranks, sidecar.split, &sidecar.special_tokens)
-    }))
+    loaded(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
 }
 
 #[pyfunction]

@@ -55,6 +55,8 @@ pub struct Sidecar {
     pub split: Vec<Stage>,
     /// Special tokens with their ids.
     pub special_tokens: Vec<(String, TokenId)>,
+    /// How many tokens the file holds, where that is said: a file that was cut off holds fewer.
+    pub n_tokens: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -66,6 +68,8 @@ struct SidecarRecord {
     #[serde(default)]
     flavour: FlavourRecord,
     special_tokens: Entries,
+    #[serde(default)]
+    n_tokens: Option<usize>,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -136,6 +140,23 @@ pub fn read(
     })
 }
 
+/// The tokenizer of a file of ranks and its sidecar.
+///
+/// # Errors
+/// As [`read`], and where the file holds another number of tokens than the sidecar says.
+pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
+    let sidecar = read_sidecar(sidecar)?;
+    let lines = file.split(|&byte| byte == b'\n' || byte == b'\r');
+    let n_found = lines.filter(|line| !line.is_empty()).count();
+    match sidecar.n_tokens.filter(|&n_tokens| n_tokens != n_found) {
+        None => read(file, sidecar.split, &sidecar.special_tokens),
+        Some(n_tokens) => {
+            let problem = format!("the file holds {n_found} tokens: was it cut off?");
+            Err(Error::format(FORMAT, format!("n_tokens, {n_tokens}, of the sidecar"), problem))
+        }
+    }
+}
+
 /// What a sidecar says.
 pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
     let record: SidecarRecord = json::parse(FORMAT, "the sidecar", file)?;
@@ -148,7 +169,8 @@ pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
         WHOLE_TEXT => Vec::new(),
         _ => vec![Stage { pattern, unmatched: Unmatched::Drop }],
     };
-    Ok(Sidecar { name: record.name, split, special_tokens: record.special_tokens.0 })
+    let (special_tokens, n_tokens) = (record.special_tokens.0, record.n_tokens);
+    Ok(Sidecar { name: record.name, split, special_tokens, n_tokens })
 }
 
 /// The files of a tokenizer.
@@ -167,6 +189,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
         "pattern": pattern,
         "flavour": "rust",
         "special_tokens": special_tokens,
+        "n_tokens": entries.len(),
     });
     let mut ranks = Vec::new();
     for (bytes, id) in entries {
