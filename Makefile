@@ -16,7 +16,7 @@ demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text 
 	$(BIN)/bytepair demo
 
 test: $(VENV)/built ## Pass all tests
-	cargo test --workspace --release
+	cargo test -p bytepair --release
 	$(BIN)/python -m pytest -q
 
 check: $(VENV)/built ## Format, lint and types

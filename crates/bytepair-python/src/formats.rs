@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use crate::dialect::Dialect;
 use crate::error::to_python;
 use crate::tokenizer::CoreTokenizer;
-use crate::training::Dialect;
 
 /// The contents of two files.
 type TwoFiles<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
