@@ -145,7 +145,9 @@ def of_reference(dialect, options):
         options["prefix"] = options.pop("continuing_prefix")
     if "normalize" in options:
         steps = options["normalize"]
-        options["normalize"] = [(s,) if isinstance(s, str) else s for s in steps]
+        steps = [(step,) if isinstance(step, str) else step for step in steps]
+        names = {"prepend_first": "prepend"}
+        options["normalize"] = [(names.get(s[0], s[0]), *s[1:]) for s in steps]
     return {**options, "split": stages}
 
 
@@ -239,10 +241,15 @@ special_text = st.lists(
     st.sampled_from(sorted(DIALECTS)),
     st.lists(st.sampled_from(SPECIAL), unique=True),
     st.sets(st.sampled_from(SPECIAL)),
+    st.sampled_from([{}, {"normalize": [("prepend_first", "▁")]}]),
 )
-def test_special_tokens_agree(corpus, text, dialect, special_tokens, allowed):
+def test_special_tokens_agree(
+    corpus, text, dialect, special_tokens, allowed, normalize
+):
     """Training cuts at special tokens; encoding finds exactly those that are allowed."""
-    options = {"special_tokens": special_tokens, "merges": 20}
+    options = {"special_tokens": special_tokens, "merges": 20, **normalize}
+    if dialect == "jurafsky-martin":
+        options["lowercase"] = "always"
     if dialect in CHARACTERS:
         options["unknown_token"] = "[UNK]"
     trained = train_both(corpus, dialect, options)

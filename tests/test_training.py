@@ -435,6 +435,21 @@ def test_nothing_happens_at_the_border_of_two_blocks(tmp_path, dialect):
         assert report == expected
 
 
+@pytest.mark.parametrize("text", ["ab<s>ab<s>", "<s>ab", "<s><s>ab<s>ab", "ab"])
+def test_what_follows_a_special_token_is_not_first(tmp_path, text):
+    """Only a text that begins with no special token gets a prefix, in files too."""
+    file = tmp_path / "file"
+    file.write_text(text)
+    options = {"dialect": "byte-stream", "normalize": [("prepend_first", "x")]}
+    options |= {"special_tokens": ["<s>"]}
+    tokenizer, report = report_of(bytepair.train, file, **options)
+    in_memory, expected = report_of(bytepair.train_from_iterator, [text], **options)
+    assert_equal(tokenizer, in_memory)
+    assert report == expected
+    n_prefixes = not text.startswith("<s>")
+    assert report["characters"] == text.count("ab") * 2 + n_prefixes
+
+
 @pytest.mark.parametrize("ties", ["smallest_ids", "first_seen"])
 def test_a_file_of_several_blocks_is_counted_exactly(tmp_path, ties):
     """Random text of 20 MB gives the counts of a plain ``Counter`` over its pieces."""
