@@ -31,9 +31,9 @@ format: $(VENV)/tools ## Format the sources
 	$(BIN)/ruff format python tests benchmarks
 	$(BIN)/ruff check --fix python tests benchmarks
 
-bench: $(VENV)/built ## Measure against other libraries
+bench: $(VENV)/built ## Measure beside other libraries; BENCHMARKS="train encode" chooses
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCHMARKS)
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

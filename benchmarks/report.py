@@ -1,0 +1,55 @@
+"""Tables of what was measured.
+
+Libraries are compared by medians over rounds, with the least and the most in brackets,
+and by ratios to the first engine of the case: 2.0x is twice the time. Growth is shown
+in nanoseconds per byte, over sizes.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .runner import Row, Times
+
+SIZE = re.compile(r", (\d+) MB$")
+
+
+def compared(rows: list[Row]) -> Iterator[str]:
+    """Draw the table of one case: engines beside each other."""
+    yield (
+        f"{'':9}{'threads':>7} {'engine':22}{'wall s':>23}{'ratio':>8}"
+        f"{'CPU s':>23}{'ratio':>8}{'MB/s CPU':>9}{'others':>8}"
+    )
+    first: dict[tuple[str, int], Row] = {}
+    for row in rows:
+        base = first.setdefault((row.phase, row.n_threads), row)
+        speed = row.n_bytes / 1e6 / row.cpu.median if row.n_bytes else 0.0
+        yield (
+            f"{row.phase:9}{row.n_threads:7} {row.engine:22}"
+            f"{_spread(row.wall)}{row.wall.median / base.wall.median:7.2f}x"
+            f"{_spread(row.cpu)}{row.cpu.median / base.cpu.median:7.2f}x"
+            f"{speed:9.1f}{row.others:8.2f}"
+        )
+
+
+def growth(rows: list[Row]) -> Iterator[str]:
+    """Draw one line for each text, dialect and phase: CPU time by size."""
+    lines: dict[tuple[str, str], dict[int, Row]] = defaultdict(dict)
+    for row in rows:
+        size = SIZE.search(row.case)
+        if size:
+            lines[SIZE.sub("", row.case), row.phase][int(size[1])] = row
+    sizes = sorted({size for line in lines.values() for size in line})
+    columns = "".join(f"{size:>6} MB" for size in sizes)
+    yield f"{'ns of CPU time per byte':30}{'':17}{columns}{'growth':>9}{'s at most':>11}"
+    for (name, phase), line in lines.items():
+        costs = [
+            line[size].cpu.median / line[size].n_bytes * 1e9 for size in sorted(line)
+        ]
+        cells = "".join(f"{cost:9.1f}" for cost in costs)
+        seconds = line[max(line)].cpu.median
+        yield f"{name:30}{phase:17}{cells}{costs[-1] / costs[0]:8.2f}x{seconds:11.3f}"
+
+
+def _spread(times: Times) -> str:
+    return f"{times.median:9.3f} [{times.least:.3f}-{times.most:.3f}]".rjust(23)
