@@ -53,7 +53,7 @@ def cases(wanted: dict[str, Any], files: list[str], scratch: Path) -> Iterator[C
 def _with_jobs(wanted: dict[str, Any], case: dict[str, Any]) -> Case:
     n_processors = len(os.sched_getaffinity(0))
     threads = {count or n_processors for count in wanted["threads"]}
-    engines = case.get("engines", wanted.get("engines"))
+    engines = case["engines"] if "engines" in case else wanted["engines"]
     jobs = [
         {**case, "task": wanted["task"], "engine": engine, "n_threads": n_threads}
         for n_threads, engine in itertools.product(sorted(threads), engines)

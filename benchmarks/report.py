@@ -2,7 +2,7 @@
 
 Libraries are compared by medians over rounds, with the least and the most in brackets,
 and by ratios to the first engine of the case: 2.0x is twice the time. Growth is shown
-in nanoseconds per byte, over sizes.
+in nanoseconds per byte, over sizes; it is left out of what takes too little time to say.
 """
 
 import re
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from .runner import Row, Times
 
 SIZE = re.compile(r", (\d+) MB$")
+LEAST_SECONDS = 0.02
 
 
 def compared(rows: list[Row]) -> Iterator[str]:
@@ -48,7 +49,8 @@ def growth(rows: list[Row]) -> Iterator[str]:
         ]
         cells = "".join(f"{cost:9.1f}" for cost in costs)
         seconds = line[max(line)].cpu.median
-        yield f"{name:30}{phase:17}{cells}{costs[-1] / costs[0]:8.2f}x{seconds:11.3f}"
+        rise = f"{costs[-1] / costs[0]:.2f}x" if seconds > LEAST_SECONDS else "-"
+        yield f"{name:30}{phase:17}{cells}{rise:>9}{seconds:11.3f}"
 
 
 def _spread(times: Times) -> str:

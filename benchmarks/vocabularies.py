@@ -41,5 +41,5 @@ def prepare(vocabulary: dict[str, Any], files: list[str], scratch: Path) -> Path
 
 def _source(vocabulary: dict[str, Any], files: list[str]) -> Path:
     if "file" in vocabulary:
-        return texts.SHARED / "vocabularies" / vocabulary["file"]
-    return Path(files[0]) if files else texts.corpus(vocabulary["train_on"])
+        return texts.SHARED / "vocabularies" / str(vocabulary["file"])
+    return Path(files[0]) if files else texts.corpus(str(vocabulary["train_on"]))

@@ -32,5 +32,6 @@ def encoder(
     """Encode to lists, or in the variant ``numpy`` to one array for all texts."""
     tokenizer = bytepair.Tokenizer.from_file(folder / "vocabulary.json")
     if variant == "numpy":
+        tokenizer.encode_to_numpy("")  # numpy is imported at the first call
         return lambda batch: tokenizer.encode_batch_to_numpy(batch, threads=n_threads)
     return lambda batch: tokenizer.encode_batch(batch, threads=n_threads)
