@@ -1,10 +1,12 @@
 """Paths: what a user names, and files that appear whole or not at all."""
 
+import contextlib
 import glob
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import FileError
 
@@ -53,6 +55,13 @@ def read(path: StrPath) -> bytes:
 
 def write(path: StrPath, data: bytes) -> None:
     """Write a file under a temporary name and rename it: it appears whole or not at all."""
+    with writing(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def writing(path: StrPath) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name when the block ends without an exception."""
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(
@@ -60,7 +69,7 @@ def write(path: StrPath, data: bytes) -> None:
         )
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             _set_mode(temporary, target)
@@ -68,6 +77,8 @@ def write(path: StrPath, data: bytes) -> None:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+    except FileError:  # of something else, in the block
+        raise
     except OSError as error:
         message = f"{target}: {error.strerror or error}"
         raise FileError(message) from error

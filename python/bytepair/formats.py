@@ -114,7 +114,9 @@ def _load_folder(path: Path) -> _core.CoreTokenizer:
             return load(path / name, TiktokenOptions())
     if (path / "vocab.json").exists() and (path / "merges.txt").exists():
         return _load_gpt2(path)
-    message = f"{path}: no tokenizer.json, and no vocab.json with merges.txt, in this folder"
+    message = (
+        f"{path}: no tokenizer.json, and no vocab.json with merges.txt, in this folder"
+    )
     raise FormatError(message)
 
 

@@ -47,7 +47,9 @@ class Progress:
     def characters_per_token(self) -> float:
         """Compression ratio: the mean length of a token in characters.
 
-        >>> Progress("merge", 1, 10, characters=300, tokens=200, seconds=0.1).characters_per_token
+        >>> Progress(
+        ...     "merge", 1, 10, characters=300, tokens=200, seconds=0.1
+        ... ).characters_per_token
         1.5
         """
         return self.characters / self.tokens if self.tokens else 0.0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from . import _core
+from .errors import TrainingError
 from .files import StrPath, expand
 from .progress import Progress, reporter
 from .tokenizer import Tokenizer
@@ -117,6 +118,7 @@ def train(
     >>> tokenizer.tokenize("lower")
     ['low', 'er']
     """
+    _check_target(vocab_size, merges)
     paths = expand(files)
     learner = _Learner(dialect, options, special_tokens, separator, threads, progress)
     n_bytes_total = _total_size(paths)
@@ -152,6 +154,7 @@ def train_from_iterator(
     if isinstance(texts, (str, bytes)):
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
+    _check_target(vocab_size, merges)
     learner = _Learner(dialect, options, special_tokens, separator, threads, progress)
     for batch in _batches(iter(texts)):
         learner.count_texts(batch)
@@ -181,6 +184,7 @@ def train_from_counts(
     >>> tokenizer.tokenize("thug")
     ['[UNK]', 'hug']
     """
+    _check_target(vocab_size, merges)
     learner = _Learner(dialect, options, special_tokens, None, 1, progress)
     learner.add_counts(counts)
     return learner.learn(vocab_size, merges)
@@ -201,9 +205,10 @@ class _Learner:
         if isinstance(special_tokens, str):
             message = "special_tokens must be a list of tokens, not one string"
             raise TypeError(message)
+        _check_range(threads=threads)
         self.corpus = _core.Corpus(
             _core.Dialect(dialect, **options),
-            list(special_tokens),
+            list(dict.fromkeys(special_tokens)),
             separator=separator,
             threads=threads,
         )
@@ -254,6 +259,22 @@ class _Learner:
                 phase, done, total, characters, tokens, seconds, report or {}
             )
             self.report(step)
+
+
+def _check_target(vocab_size: int | None, merges: int | None) -> None:
+    """Refuse before a corpus is read what would be refused after it."""
+    if vocab_size is not None and merges is not None:
+        message = "give either vocab_size or merges, not both"
+        raise TrainingError(message)
+    _check_range(vocab_size=vocab_size, merges=merges)
+
+
+def _check_range(**numbers: int | None) -> None:
+    """Refuse what is no 32-bit number; whether it makes sense the core says."""
+    for name, number in numbers.items():
+        if number is not None and not 0 <= number < 1 << 32:
+            message = f"{name} must be between 0 and {(1 << 32) - 1:,}, not {number:,}"
+            raise TrainingError(message)
 
 
 def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:

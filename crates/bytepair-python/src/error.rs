@@ -12,10 +12,17 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
 /// The same, with the name of the file that was being read.
 pub(crate) fn in_file(path: &str, error: &Error) -> PyErr {
     match error.kind() {
-        ErrorKind::Read(reason) => raise("FileError", format!("{path}: {reason}")),
+        ErrorKind::Read(reason) => raised_while_reading(reason)
+            .unwrap_or_else(|| raise("FileError", format!("{path}: {reason}"))),
         ErrorKind::Interrupted => to_python(error),
         kind => raise(class_name(kind), format!("{path}: {error}")),
     }
+}
+
+/// What Python raised while a reader waited: `KeyboardInterrupt`.
+fn raised_while_reading(reason: &std::io::Error) -> Option<PyErr> {
+    let raised = reason.get_ref()?.downcast_ref::<PyErr>()?;
+    Some(Python::attach(|py| raised.clone_ref(py)))
 }
 
 /// An exception of one of the classes of `bytepair.errors`.

@@ -34,17 +34,25 @@ pub(crate) fn write_huggingface<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let written = py.detach(|| huggingface::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
+    let written =
+        py.detach(|| huggingface::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     Ok(PyBytes::new(py, &written))
 }
 
 #[pyfunction]
-pub(crate) fn read_gpt2(py: Python<'_>, vocab: PyBackedBytes, merges: PyBackedBytes) -> PyResult<CoreTokenizer> {
+pub(crate) fn read_gpt2(
+    py: Python<'_>,
+    vocab: PyBackedBytes,
+    merges: PyBackedBytes,
+) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| gpt2::read(&vocab, &merges)))
 }
 
 #[pyfunction]
-pub(crate) fn write_gpt2<'py>(py: Python<'py>, tokenizer: &CoreTokenizer) -> PyResult<TwoFiles<'py>> {
+pub(crate) fn write_gpt2<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<TwoFiles<'py>> {
     let files = py.detach(|| gpt2::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     Ok((PyBytes::new(py, &files.vocab_json), PyBytes::new(py, &files.merges_txt)))
 }
@@ -57,8 +65,7 @@ pub(crate) fn read_tiktoken(
     special_tokens: std::collections::BTreeMap<String, u32>,
 ) -> PyResult<CoreTokenizer> {
     let special_tokens: Vec<_> = special_tokens.into_iter().collect();
-    let split = dialect.split().to_vec();
-    loaded(py.detach(|| tiktoken::read(&ranks, split, &special_tokens)))
+    loaded(py.detach(|| tiktoken::read(&ranks, dialect.0.split.clone(), &special_tokens)))
 }
 
 #[pyfunction]
@@ -67,11 +74,17 @@ pub(crate) fn read_tiktoken_sidecar(
     ranks: PyBackedBytes,
     sidecar: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
+    loaded(py.detach(|| {
+        let sidecar = tiktoken::read_sidecar(&sidecar)?;
+        tiktoken::read(&ranks, sidecar.split, &sidecar.special_tokens)
+    }))
 }
 
 #[pyfunction]
-pub(crate) fn write_tiktoken<'py>(py: Python<'py>, tokenizer: &CoreTokenizer) -> PyResult<TwoFiles<'py>> {
+pub(crate) fn write_tiktoken<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<TwoFiles<'py>> {
     let files = py.detach(|| tiktoken::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     Ok((PyBytes::new(py, &files.ranks), PyBytes::new(py, &files.sidecar)))
 }

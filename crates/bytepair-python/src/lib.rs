@@ -11,6 +11,7 @@
 
 mod convert;
 mod error;
+mod formats;
 mod tokenizer;
 mod training;
 
@@ -19,6 +20,11 @@ use pyo3::prelude::*;
 /// The compiled core of bytepair.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::formats::{
+        read_gpt2, read_huggingface, read_native, read_tiktoken, read_tiktoken_sidecar, write_gpt2,
+        write_huggingface, write_native, write_tiktoken,
+    };
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, DecodeStream};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytepair::format::published_name;
 use bytepair::{EncodeOptions, Token, TokenId, TokenKind, Tokenizer};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -222,6 +223,29 @@ impl CoreTokenizer {
             names.set_item(&token.content, token.id)?;
         }
         Ok(names)
+    }
+
+    fn get_vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parts = self.0.parts();
+        let names = PyDict::new(py);
+        for (id, token) in parts.vocabulary.iter() {
+            names.set_item(published_name(&parts.units, token), id)?;
+        }
+        Ok(names)
+    }
+
+    fn token_to_id_hf(&self, token: &str) -> Option<TokenId> {
+        let parts = self.0.parts();
+        let mut named = parts
+            .vocabulary
+            .iter()
+            .filter(|(_, held)| published_name(&parts.units, *held) == token);
+        named.next().map(|(id, _)| id)
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> String {
+        bytepair::format::native::fingerprint(&self.0)
     }
 
     fn explain(&self) -> Vec<String> {

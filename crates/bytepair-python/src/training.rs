@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The parts of a tokenizer that are chosen before training.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct Dialect(bytepair::Dialect);
+pub(crate) struct Dialect(pub(crate) bytepair::Dialect);
 
 #[pymethods]
 impl Dialect {
@@ -183,10 +184,8 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
         ["replace", from, to] if !from.is_empty() => {
             NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
         }
-        ["prepend", text] => NormalizeStep::Prepend { text: text.to_owned(), only_first: false },
-        ["prepend_first", text] => {
-            NormalizeStep::Prepend { text: text.to_owned(), only_first: true }
-        }
+        ["prepend", text] => prepend(text, false),
+        ["prepend_first", text] => prepend(text, true),
         _ => {
             let known = [
                 "nfc",
@@ -307,10 +306,14 @@ impl Corpus {
     }
 
     /// Counts a file, or standard input for `-`; `progress` is called with the bytes read so far.
-    fn add_file(&self, py: Python<'_>, path: &str, progress: Py<PyAny>) -> PyResult<()> {
-        let reader: Box<dyn Read + Send> = match path {
-            "-" => Box::new(std::io::stdin()),
-            _ => Box::new(File::open(path).map_err(|error| in_file(path, &error.into()))?),
+    fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
+        let name = path.display().to_string();
+        let reader: Box<dyn Read + Send> = match name.as_str() {
+            "-" => Box::new(Interruptible(std::io::stdin())),
+            _ => {
+                let file = File::open(path).map_err(|error| in_file(&name, &error.into()))?;
+                Box::new(Interruptible(file))
+            }
         };
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| {
@@ -321,7 +324,7 @@ impl Corpus {
                 None => Ok(()),
             })
         });
-        result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(path, &error)))
+        result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
     }
 
     /// Adds pieces that were counted elsewhere, in the order in which they first occur.
@@ -436,6 +439,19 @@ impl Report {
     }
 }
 
+/// A reader that waits, perhaps for ever, for what another program writes: Ctrl-C ends the waiting.
+struct Interruptible<R>(R);
+
+impl<R: Read> Read for Interruptible<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let result = self.0.read(buffer);
+        if result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {
+            Python::attach(|py| py.check_signals()).map_err(std::io::Error::other)?;
+        }
+        result
+    }
+}
+
 /// Calls a progress function now and then, and looks whether the user wants to stop.
 struct Reporter {
     progress: Py<PyAny>,
@@ -473,4 +489,8 @@ impl Reporter {
 
 fn with<T, R>(mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
     work(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn prepend(text: &str, only_first: bool) -> NormalizeStep {
+    NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there: false }
 }

@@ -40,8 +40,10 @@ fn normalize_step(step: &NormalizeStep) -> String {
         NormalizeStep::Lowercase => "lower case".to_owned(),
         NormalizeStep::Form(form) => format!("{form:?}").to_uppercase(),
         NormalizeStep::Replace { from, to } => format!("{from:?} becomes {to:?}"),
-        NormalizeStep::Prepend { text, only_first } => {
-            format!("{text:?} put before {}", if *only_first { "the text" } else { "each segment" })
+        NormalizeStep::Prepend { text, only_first, unless_there } => {
+            let place = if *only_first { "the text" } else { "each segment" };
+            let condition = if *unless_there { ", unless it is there" } else { "" };
+            format!("{text:?} put before {place}{condition}")
         }
     }
 }

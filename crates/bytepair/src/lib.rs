@@ -8,6 +8,7 @@ mod describe;
 mod dialect;
 mod encode;
 mod error;
+pub mod format;
 mod hash;
 mod normalize;
 mod pair_map;

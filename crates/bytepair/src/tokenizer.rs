@@ -319,7 +319,6 @@ impl Call<'_> {
     ) -> Result<()> {
         self.tokenizer.check_utf8(text)?;
         self.check_disallowed(text)?;
-        let mut is_first = true;
         self.tokenizer.workers.with(|worker| {
             self.matcher.cut_raw(text, |part| match part {
                 Part::Token(id) => {
@@ -328,11 +327,8 @@ impl Call<'_> {
                 }
                 Part::Text(range) => {
                     let is_last = range.end == text.len();
-                    let segment = Segment {
-                        text: &text[range],
-                        is_first: std::mem::take(&mut is_first),
-                        is_last,
-                    };
+                    let is_first = range.start == 0;
+                    let segment = Segment { text: &text[range], is_first, is_last };
                     self.for_each_piece(segment, ids, worker, &mut encode_piece)
                 }
             })

@@ -117,6 +117,7 @@ DIALECTS = {
     ),
     "sentencepiece": Dialect(
         normalize=(("nfkc",), ("replace", " ", "▁")),
+        split=keep(r"▁?[^\s▁]+|▁|\s"),
         units=Units(kind="character", byte_fallback=True),
         after_decoding=(("▁", " "),),
     ),

@@ -297,6 +297,9 @@ struct Pending {
 }
 
 fn automaton(tokens: &[String]) -> Result<AhoCorasick> {
+    if tokens.iter().any(String::is_empty) {
+        return Err(Error::option("special_tokens, separator", "an empty text stands everywhere"));
+    }
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .build(tokens)

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::error::{ErrorKind, Result};
 use crate::pair_map::{PairMap, pair_key};
-use crate::units::{EndMarkKind, Units};
+use crate::units::Units;
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 use buckets::Ranks;
 use symbols::Symbols;
@@ -73,12 +73,12 @@ pub(crate) struct Scratch {
 
 impl Encoder {
     pub(crate) fn new(vocabulary: Arc<Vocabulary>, units: &Units, ignore_merges: bool) -> Self {
-        let suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
         Self {
             merges: Merges::new(&vocabulary),
             ranks: Ranks::new(&vocabulary, units),
             symbols: Symbols::new(units, &vocabulary),
-            whole_piece: ignore_merges.then_some(Form { continues: false, ends: suffix }),
+            whole_piece: ignore_merges
+                .then(|| Form { continues: false, ends: units.end_mark.is_some() }),
             vocabulary,
         }
     }

@@ -32,6 +32,8 @@ pub enum NormalizeStep {
         text: String,
         /// Whether only the first segment of a text gets it, or every one.
         only_first: bool,
+        /// Whether a segment that begins with it is left as it is.
+        unless_there: bool,
     },
 }
 
@@ -66,6 +68,11 @@ impl Normalizer {
         &self.steps
     }
 
+    /// The version of Unicode that the steps go by.
+    pub fn unicode(&self) -> UnicodeTables {
+        self.unicode
+    }
+
     /// The segment after all steps.
     pub fn normalize<'t>(&self, segment: Segment<'t>) -> Cow<'t, [u8]> {
         self.apply(segment, false)
@@ -98,8 +105,10 @@ impl Normalizer {
                 NormalizeStep::Lowercase => self.lowercase(&text),
                 NormalizeStep::Form(form) => form.apply(&text),
                 NormalizeStep::Replace { from, to } => replace(&text, from, to),
-                NormalizeStep::Prepend { text: prefix, only_first } => {
-                    let applies = !is_rest && !text.is_empty() && (segment.is_first || !only_first);
+                NormalizeStep::Prepend { text: prefix, only_first, unless_there } => {
+                    let is_there = *unless_there && text.starts_with(prefix.as_bytes());
+                    let is_meant = !is_rest && (segment.is_first || !only_first);
+                    let applies = is_meant && !text.is_empty() && !is_there;
                     applies.then(|| [prefix.as_bytes(), &text].concat())
                 }
             };
@@ -195,7 +204,10 @@ mod tests {
 
     #[test]
     fn sentencepiece_style_steps_apply_in_order() {
-        let prepend = NormalizeStep::Prepend { text: "▁".to_owned(), only_first: true };
+        let prepend =
+            NormalizeStep::Prepend {
+                text: "▁".to_owned(), only_first: true, unless_there: false
+            };
         let replace = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
         assert_eq!(normalized(vec![prepend, replace], b"a b"), "▁a▁b");
     }

@@ -288,10 +288,12 @@ fn compile(pattern: &Pattern, unicode: &UnicodeTables, targets: &[Target]) -> Re
         let program = program::compile(&parsed.root, &alphabet, target)?;
         match target {
             Target::Automaton => {
-                Automaton::new(&program, alphabet.clone()).map(Running::new).map(Engine::Automaton)
+                let automaton = Automaton::new(&program, alphabet.clone())?;
+                Some(Engine::Automaton(Box::new(Running::new(automaton))))
             }
             Target::Backtracker => {
-                Some(Engine::Backtracker(Backtracker::new(program, alphabet.clone(), word)))
+                let backtracker = Backtracker::new(program, alphabet.clone(), word);
+                Some(Engine::Backtracker(Box::new(backtracker)))
             }
         }
     });

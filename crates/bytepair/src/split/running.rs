@@ -84,6 +84,8 @@ pub(super) struct Running {
     table: Vec<u32>,
     unmatched: u32,
     end_column: usize,
+    /// The ASCII characters that a run that matches nothing takes in.
+    inert: [bool; N_BYTES],
 }
 
 impl Running {
@@ -93,7 +95,8 @@ impl Running {
             .unwrap_or_default();
         let unmatched = Maker::width(&automaton);
         let end_column = N_BYTES + usize::from(automaton.alphabet().end());
-        Self { automaton, table, unmatched, end_column }
+        let inert = std::array::from_fn(|byte| table[unmatched as usize + byte] == unmatched);
+        Self { automaton, table, unmatched, end_column, inert }
     }
 
     pub(super) fn automaton(&self) -> &Automaton {
@@ -128,6 +131,12 @@ impl Running {
     ) -> (usize, State, bool) {
         let (mut offset, mut state) = place;
         while offset < limit {
+            if state == self.unmatched_state() {
+                offset += self.inert_run(&text[offset..limit]);
+            }
+            if offset >= limit {
+                break;
+            }
             let first_bit = offset.wrapping_add(marks.shift);
             let word_end = limit.min(offset + (64 - first_bit % 64));
             let mut found = Found::default();
@@ -140,6 +149,11 @@ impl Running {
             }
         }
         (offset, state, false)
+    }
+
+    /// How many bytes a run that matches nothing goes on for certain.
+    fn inert_run(&self, text: &[u8]) -> usize {
+        text.iter().position(|&byte| !self.inert[usize::from(byte)]).unwrap_or(text.len())
     }
 
     /// As [`Running::run`] for at most 64 bytes.

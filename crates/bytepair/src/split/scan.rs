@@ -30,8 +30,8 @@ const NOTE_MASK: usize = 15;
 
 /// The compiled pattern of a stage.
 pub(super) enum Engine {
-    Automaton(Running),
-    Backtracker(Backtracker),
+    Automaton(Box<Running>),
+    Backtracker(Box<Backtracker>),
 }
 
 /// What a stage is asked to split: from a boundary on, at least up to `limit` if the text goes on so far.

@@ -34,16 +34,21 @@ fn is_automaton(splitter: &Splitter) -> bool {
 }
 
 /// The pieces with one boundary state per block length, to reach every way a block can end.
-fn pieces_by_block(splitter: &Splitter, text: &[u8], block_len: usize) -> Vec<Range<usize>> {
+/// `None` if a match needs too many steps, which only the naive engine meets.
+fn pieces_by_block(
+    splitter: &Splitter,
+    text: &[u8],
+    block_len: usize,
+) -> Option<Vec<Range<usize>>> {
     let mut boundaries = Boundaries::new(block_len);
     let (mut from, mut pieces) = (0, Vec::new());
     while from < text.len() {
-        let end = splitter.split_block(text, from, &mut boundaries).unwrap();
+        let end = splitter.split_block(text, from, &mut boundaries).ok()?;
         assert!(end >= text.len().min(from + block_len) || end > from, "a block makes progress");
         pieces.extend(boundaries.pieces());
         from = end;
     }
-    pieces
+    Some(pieces)
 }
 
 #[test]
@@ -380,7 +385,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn both_engines_find_the_same_boundaries(stages in stages(), text in byte_texts(), block_len in 1_usize..40) {
@@ -388,6 +393,7 @@ proptest! {
         if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
             let naive = Splitter::naive(stages, &unicode).unwrap();
             let expected = pieces_by_block(&naive, &text, usize::MAX);
+            prop_assume!(expected.is_some());
             prop_assert_eq!(pieces_by_block(&splitter, &text, usize::MAX), expected.clone());
             prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected.clone());
             prop_assert_eq!(pieces_by_block(&naive, &text, block_len), expected);
@@ -402,23 +408,6 @@ proptest! {
             let mut pieces = splitter.pieces(&text[..cut]).unwrap();
             pieces.extend(splitter.pieces(&text[cut..]).unwrap());
             prop_assert_eq!(pieces, splitter.pieces(&text).unwrap());
-        }
-    }
-
-    #[test]
-    fn long_texts_run_in_lanes_split_the_same(
-        name in prop::sample::select(names().collect::<Vec<_>>()),
-        source in prop::option::of(patterns()),
-        text in long_texts(),
-        block_len in 2000_usize..5000,
-    ) {
-        let own = |source: String| vec![stage(&source, Flavour::Rust, Unmatched::Keep)];
-        let stages = source.map_or_else(|| named(name).unwrap(), own);
-        let unicode = UnicodeTables::latest();
-        if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
-            let naive = Splitter::naive(stages, &unicode).unwrap();
-            let expected = pieces_by_block(&naive, &text, usize::MAX);
-            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected);
         }
     }
 
@@ -449,6 +438,28 @@ proptest! {
             if let Ok(splitter) = try_splitter(&source, flavour) {
                 let _ = splitter.pieces(&text);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn long_texts_run_in_lanes_split_the_same(
+        name in prop::sample::select(names().collect::<Vec<_>>()),
+        source in prop::option::of(patterns()),
+        text in long_texts(),
+        block_len in 2000_usize..5000,
+    ) {
+        let own = |source: String| vec![stage(&source, Flavour::Rust, Unmatched::Keep)];
+        let stages = source.map_or_else(|| named(name).unwrap(), own);
+        let unicode = UnicodeTables::latest();
+        if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
+            let naive = Splitter::naive(stages, &unicode).unwrap();
+            let expected = pieces_by_block(&naive, &text, usize::MAX);
+            prop_assume!(expected.is_some());
+            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected);
         }
     }
 }

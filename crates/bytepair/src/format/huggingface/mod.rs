@@ -1,0 +1,44 @@
+//! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
+//!
+//! `schema` is the file as it stands on disk, `read` makes our parts of it, `write` makes it of our
+//! parts. Both refuse what the other side has no equal part for, by name. The special tokens of a file
+//! always count there; here a call must allow them (`allowed_special=all`), and the template is only
+//! applied on request (`add_special_tokens`).
+//!
+//! Where the two still differ: a character outside the alphabet, with neither an unknown token nor byte
+//! fallback, is an error here and silently left out there; and each follows its own version of Unicode.
+
+mod read;
+mod schema;
+mod write;
+
+pub use self::read::read;
+pub use self::write::write;
+
+/// The name of the format in messages.
+const FORMAT: &str = "tokenizer.json";
+
+/// The pattern of a `ByteLevel` pre-tokenizer with `use_regex`, for Oniguruma.
+pub(super) const BYTE_LEVEL_PATTERN: &str =
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// Stands in front of every character that is no white space: the end of a word of `\S+`.
+const END_OF_WORD: &str = r"(?<=\S)(?!\S)";
+
+/// The pattern whose pieces end there.
+const WORD: &str = r"\S+";
+
+/// What the mark of a word becomes where it stands in a text; no character.
+const RESERVED: &str = "\u{FFFF}";
+
+/// The decoder pattern that finds a prefix at the beginning of a token.
+fn prefix_pattern(prefix: &str) -> String {
+    let escaped: String = prefix
+        .chars()
+        .flat_map(|character| {
+            let is_plain = character.is_alphanumeric() || !character.is_ascii();
+            (!is_plain).then_some('\\').into_iter().chain([character])
+        })
+        .collect();
+    format!(r"\A{escaped}")
+}

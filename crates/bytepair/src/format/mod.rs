@@ -1,0 +1,56 @@
+//! Files to tokenizers and back, one format per file.
+//!
+//! Readers take bytes and writers give bytes: where they lie is the caller's business. A reader refuses
+//! what it does not fully understand ([`ErrorKind::Format`](crate::ErrorKind::Format) names the part),
+//! and a writer what its format cannot say
+//! ([`ErrorKind::Inexpressible`](crate::ErrorKind::Inexpressible) names that part). [`native`] holds
+//! every tokenizer; the others are those of published models.
+//!
+//! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.
+
+pub mod gpt2;
+pub mod huggingface;
+mod json;
+mod names;
+pub mod native;
+mod pattern;
+mod ranks;
+pub mod tiktoken;
+
+#[cfg(test)]
+mod tests;
+
+pub use names::published_name;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::vocabulary::TokenId;
+
+/// Refuses ids that lie so far apart that the table of ids would dwarf the file.
+fn check_id_range(
+    format: &'static str,
+    ids: impl Iterator<Item = TokenId>,
+    n_entries: usize,
+) -> Result<()> {
+    let limit = n_entries.saturating_mul(16).saturating_add(1_000_000);
+    match ids.max().filter(|&id| id as usize > limit) {
+        Some(id) => {
+            let problem = format!("too large for a vocabulary of {n_entries} tokens");
+            Err(Error::format(format, format!("the id {id}"), problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A part of a tokenizer that a format has no words for.
+fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
+    ErrorKind::Inexpressible { format, part: part.into() }.into()
+}
+
+/// A text as messages quote it, long ones cut.
+fn quoted(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,382 @@
+//! `.tiktoken`: base64 of a token and its rank, line by line; the rank is the id.
+//!
+//! The file holds neither pattern nor special tokens. Writing gives a sidecar beside it, a JSON object
+//! with both; reading takes them from there or from the caller. Written are tokenizers of bytes, without
+//! normalizer, whose ids are proven to be those of tiktoken's rule (see `ranks`): merges in the order of
+//! their ids, each token made by the pair that tiktoken joins, and a pattern that matches everything.
+//!
+//! Reading o200k (200,000 tokens) takes well under a second.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::json::{self, Entries};
+use super::pattern;
+use super::ranks::{self, Ranks};
+use super::{check_id_range, inexpressible, quoted};
+use crate::added::AddedToken;
+use crate::decode::DecodeRules;
+use crate::error::{Error, Result};
+use crate::normalize::Normalizer;
+use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::tokenizer::{Parts, Template, Tokenizer};
+use crate::unicode::UnicodeTables;
+use crate::units::{ByteIds, Unit, Units, byte_order};
+use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+
+/// The name of the format in messages.
+const FORMAT: &str = ".tiktoken";
+
+/// The pattern for which a text is one piece.
+const WHOLE_TEXT: &str = "(?s:.+)";
+
+/// What is written for one tokenizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TiktokenFiles {
+    /// The ranks, for a file whose name ends in `.tiktoken`.
+    pub ranks: Vec<u8>,
+    /// Pattern and special tokens, for a `.json` file beside it.
+    pub sidecar: Vec<u8>,
+}
+
+/// What a `.tiktoken` file leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sidecar {
+    /// A name for the encoding, if it has one.
+    pub name: Option<String>,
+    /// How text is cut into pieces; tiktoken leaves out what the pattern does not match.
+    pub split: Vec<Stage>,
+    /// Special tokens with their ids.
+    pub special_tokens: Vec<(String, TokenId)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SidecarRecord {
+    #[serde(default)]
+    name: Option<String>,
+    pattern: String,
+    #[serde(default)]
+    flavour: FlavourRecord,
+    special_tokens: Entries,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FlavourRecord {
+    #[default]
+    Rust,
+    Oniguruma,
+}
+
+/// The tokenizer of a file of ranks.
+///
+/// # Errors
+/// Where a line is not a token and its rank, a rank or token stands there twice, a special token has the
+/// id of another token, or the pattern is not understood.
+pub fn read(
+    file: &[u8],
+    split: Vec<Stage>,
+    special_tokens: &[(String, TokenId)],
+) -> Result<Tokenizer> {
+    let entries = entries(file)?;
+    let ids = entries.iter().map(|(_, id)| *id).chain(special_tokens.iter().map(|(_, id)| *id));
+    check_id_range(FORMAT, ids, entries.len() + special_tokens.len())?;
+    let mut vocabulary = Vocabulary::new();
+    for (bytes, id) in &entries {
+        let token = Token::plain(bytes);
+        if vocabulary.id(token).is_some() {
+            return Err(Error::format(
+                FORMAT,
+                format!("the token {}", quoted(bytes)),
+                "stands there twice",
+            ));
+        }
+        insert(&mut vocabulary, *id, token)?;
+    }
+    let is_complete = push_merges(&mut vocabulary, &entries);
+    let mut added = Vec::new();
+    for (content, id) in special_tokens {
+        if content.is_empty() {
+            return Err(Error::format(FORMAT, format!("special token {id}"), "has no content"));
+        }
+        let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
+        if vocabulary.id(token).is_some() {
+            return Err(Error::format(
+                FORMAT,
+                format!("the special token {content:?}"),
+                "stands there twice",
+            ));
+        }
+        insert(&mut vocabulary, *id, token)?;
+        added.push(AddedToken {
+            id: *id,
+            content: content.clone(),
+            special: true,
+            normalized: false,
+        });
+    }
+    let unicode = UnicodeTables::latest();
+    Tokenizer::new(Parts {
+        normalizer: Normalizer::new(Vec::new(), unicode),
+        splitter: Splitter::new(split, &unicode)?,
+        units: Units::bytes(byte_ids(&vocabulary)),
+        vocabulary: Arc::new(vocabulary),
+        added,
+        ignore_merges: !is_complete,
+        template: Template::default(),
+        decode: DecodeRules::default(),
+    })
+}
+
+/// What a sidecar says.
+pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
+    let record: SidecarRecord = json::parse(FORMAT, "the sidecar", file)?;
+    let flavour = match record.flavour {
+        FlavourRecord::Rust => Flavour::Rust,
+        FlavourRecord::Oniguruma => Flavour::Oniguruma,
+    };
+    let pattern = Pattern { source: record.pattern, flavour };
+    let split = match pattern.source.as_str() {
+        WHOLE_TEXT => Vec::new(),
+        _ => vec![Stage { pattern, unmatched: Unmatched::Drop }],
+    };
+    Ok(Sidecar { name: record.name, split, special_tokens: record.special_tokens.0 })
+}
+
+/// The files of a tokenizer.
+///
+/// # Errors
+/// Where tiktoken could not give the same ids; the error names the part.
+pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
+    let parts = tokenizer.parts();
+    check_pipeline(parts)?;
+    let pattern = pattern_of(parts)?;
+    let entries = checked_entries(&parts.vocabulary)?;
+    check_merges(parts, &entries)?;
+    let special_tokens = checked_specials(parts)?;
+    let sidecar = serde_json::json!({
+        "name": null,
+        "pattern": pattern,
+        "flavour": "rust",
+        "special_tokens": special_tokens,
+    });
+    let mut ranks = Vec::new();
+    for (bytes, id) in entries {
+        ranks.extend_from_slice(format!("{} {id}\n", STANDARD.encode(bytes)).as_bytes());
+    }
+    Ok(TiktokenFiles { ranks, sidecar: format!("{sidecar:#}\n").into_bytes() })
+}
+
+/// Tokens and ids, in the order of the file.
+fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
+    let lines = (1_usize..).zip(file.split(|&byte| byte == b'\n'));
+    let lines = lines.map(|(number, line)| (number, line.strip_suffix(b"\r").unwrap_or(line)));
+    let entries = lines.filter(|(_, line)| !line.is_empty()).map(|(number, line)| {
+        entry(line).ok_or_else(|| {
+            let problem = "not a token in base64, a space and its rank";
+            Error::format(FORMAT, format!("line {number}"), problem)
+        })
+    });
+    let entries: Vec<_> = entries.collect::<Result<_>>()?;
+    if entries.is_empty() {
+        return Err(Error::format(FORMAT, "the file", "holds no token"));
+    }
+    Ok(entries)
+}
+
+fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
+    let place = line.iter().position(|&byte| byte == b' ')?;
+    let token = STANDARD.decode(&line[..place]).ok()?;
+    let digits = std::str::from_utf8(&line[place + 1..]).ok()?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let id = digits.parse().ok().filter(|_| is_number)?;
+    (!token.is_empty() && token.len() <= ranks::MAX_TOKEN_LEN).then_some((token, id))
+}
+
+fn insert(vocabulary: &mut Vocabulary, id: TokenId, token: Token<'_>) -> Result<()> {
+    let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
+    vocabulary.insert(id, token).map_err(taken)
+}
+
+/// Appends the merges that the ranks stand for; whether they make every token.
+fn push_merges(vocabulary: &mut Vocabulary, entries: &[(Vec<u8>, TokenId)]) -> bool {
+    let by_bytes: Ranks<'_> = entries.iter().map(|(bytes, id)| (bytes.as_slice(), *id)).collect();
+    let mut longer: Vec<_> = entries.iter().filter(|(bytes, _)| bytes.len() > 1).collect();
+    longer.sort_unstable_by_key(|(_, id)| *id);
+    let mut is_complete = true;
+    for (bytes, result) in longer {
+        match ranks::last_pair(bytes, &by_bytes) {
+            Some((left, right)) => vocabulary.push_merge_to(Merge { left, right, result: *result }),
+            None => is_complete = false,
+        }
+    }
+    is_complete
+}
+
+/// Which of the two orders the bytes have, if they have one.
+fn byte_ids(vocabulary: &Vocabulary) -> ByteIds {
+    let by_value = byte_order(ByteIds::Value);
+    let is_by_value =
+        (0..).zip(by_value).all(|(id, byte)| vocabulary.id(Token::plain(&[byte])) == Some(id));
+    if is_by_value { ByteIds::Value } else { ByteIds::Printable }
+}
+
+fn check_pipeline(parts: &Parts) -> Result<()> {
+    let units = &parts.units;
+    if !matches!(units.unit, Unit::Byte(_)) {
+        return Err(inexpressible(FORMAT, "units of characters"));
+    }
+    if units.end_mark.is_some() || units.continuing_prefix.is_some() || units.unknown.is_some() {
+        return Err(inexpressible(FORMAT, "an end mark, a continuing prefix or an unknown token"));
+    }
+    if !parts.normalizer.steps().is_empty() {
+        return Err(inexpressible(FORMAT, "a normalizer"));
+    }
+    if parts.template != Template::default() {
+        return Err(inexpressible(FORMAT, "the special tokens that are put around a text"));
+    }
+    if parts.decode != DecodeRules::default() {
+        return Err(inexpressible(FORMAT, "the rules of decoding"));
+    }
+    Ok(())
+}
+
+/// The one pattern, in the flavour that tiktoken reads.
+fn pattern_of(parts: &Parts) -> Result<String> {
+    let stages = parts.splitter.stages();
+    let stage = match stages {
+        [] => return Ok(WHOLE_TEXT.to_owned()),
+        [stage] => stage,
+        _ => {
+            return Err(inexpressible(FORMAT, format!("{} split patterns in a row", stages.len())));
+        }
+    };
+    let source = quoted(stage.pattern.source.as_bytes());
+    if !parts.splitter.covers_everything() {
+        let part = format!(
+            "the split pattern {source}: it is not proven to match everything, and tiktoken drops the rest"
+        );
+        return Err(inexpressible(FORMAT, part));
+    }
+    let translated = pattern::translated(&stage.pattern, Flavour::Rust);
+    translated
+        .map(|pattern| pattern.source)
+        .map_err(|problem| inexpressible(FORMAT, format!("the split pattern {source}: {problem}")))
+}
+
+/// The text tokens in the order of their ids.
+fn checked_entries(vocabulary: &Vocabulary) -> Result<Vec<(&[u8], TokenId)>> {
+    let mut entries = Vec::new();
+    for (id, token) in vocabulary.iter() {
+        match token.kind {
+            TokenKind::PLAIN if vocabulary.id(token) == Some(id) => entries.push((token.bytes, id)),
+            TokenKind::PLAIN => {
+                return Err(inexpressible(
+                    FORMAT,
+                    format!("two ids for the token {}", quoted(token.bytes)),
+                ));
+            }
+            TokenKind::Added => {}
+            _ => {
+                return Err(inexpressible(
+                    FORMAT,
+                    format!("the token {id}, which is not plain text"),
+                ));
+            }
+        }
+    }
+    if let Some((bytes, _)) =
+        entries.iter().find(|(bytes, _)| bytes.is_empty() || bytes.len() > ranks::MAX_TOKEN_LEN)
+    {
+        return Err(inexpressible(FORMAT, format!("a token of {} bytes", bytes.len())));
+    }
+    let missing = (0..=255).find(|&byte: &u8| vocabulary.id(Token::plain(&[byte])).is_none());
+    match missing {
+        Some(byte) => {
+            Err(inexpressible(FORMAT, format!("a vocabulary without the byte {byte:#04X}")))
+        }
+        None => Ok(entries),
+    }
+}
+
+/// Proves that the merges do what tiktoken does with the ranks.
+///
+/// Merges that tiktoken's rule never comes to (see `ranks`) change nothing as long as each of them gives
+/// the token of its joined bytes, and all are in the order of their ids.
+fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
+    let vocabulary = &parts.vocabulary;
+    let by_bytes: Ranks<'_> = entries.iter().copied().collect();
+    let mut last_result = 0;
+    let mut by_pair = HashMap::new();
+    for merge in vocabulary.merges() {
+        let (_, bytes) = vocabulary.merged(merge.left, merge.right)?;
+        let name = quoted(&bytes);
+        if by_bytes.get(bytes.as_slice()) != Some(&merge.result) {
+            return Err(inexpressible(
+                FORMAT,
+                format!("a merge that does not give the token {name}"),
+            ));
+        }
+        if merge.result < last_result {
+            return Err(inexpressible(
+                FORMAT,
+                format!("a merge into {name} whose place is not in the order of the ids"),
+            ));
+        }
+        last_result = merge.result;
+        by_pair.insert((merge.left, merge.right), merge.result);
+    }
+    for (bytes, id) in entries.iter().filter(|(bytes, _)| bytes.len() > 1) {
+        let made = ranks::last_pair(bytes, &by_bytes);
+        let is_same = match made {
+            Some(pair) => by_pair.get(&pair) == Some(id),
+            None => parts.ignore_merges,
+        };
+        if !is_same {
+            let part =
+                format!("the token {}, which tiktoken would make from other parts", quoted(bytes));
+            return Err(inexpressible(FORMAT, part));
+        }
+    }
+    Ok(())
+}
+
+/// The special tokens, as a JSON object.
+fn checked_specials(parts: &Parts) -> Result<serde_json::Map<String, serde_json::Value>> {
+    let mut specials = serde_json::Map::new();
+    for token in &parts.added {
+        let name = quoted(token.content.as_bytes());
+        let is_own =
+            parts.vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
+        if !token.special || !is_own {
+            return Err(inexpressible(
+                FORMAT,
+                format!("the added token {name}, which is not special"),
+            ));
+        }
+        let is_prefix =
+            |other: &&AddedToken| other.id != token.id && other.content.starts_with(&token.content);
+        if let Some(longer) = parts.added.iter().find(is_prefix) {
+            let longer = quoted(longer.content.as_bytes());
+            return Err(inexpressible(
+                FORMAT,
+                format!("the special token {name}, with which {longer} begins"),
+            ));
+        }
+        specials.insert(token.content.clone(), token.id.into());
+    }
+    if let Some((id, token)) = parts.vocabulary.iter().find(|(id, token)| {
+        token.kind == TokenKind::Added && !parts.added.iter().any(|added| added.id == *id)
+    }) {
+        return Err(inexpressible(
+            FORMAT,
+            format!("the token {id}, {}, which is never used", quoted(token.bytes)),
+        ));
+    }
+    Ok(specials)
+}

@@ -1,0 +1,15 @@
+"""Show text while ids arrive, as from a language model: never half a character."""
+
+import bytepair
+
+corpus = "Good morning, good evening, good night. " * 20
+tokenizer = bytepair.train_from_iterator([corpus], vocab_size=270)
+
+ids = tokenizer.encode("good 你好 👋")  # characters that the corpus lacks
+print(len(ids), "ids, some of them parts of a character")
+
+stream = tokenizer.decode_stream()
+for id_ in ids:
+    if text := stream.push(id_):  # empty while a character is not whole
+        print(repr(text))
+print(repr(stream.finish()))  # what was left over

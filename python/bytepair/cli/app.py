@@ -1,0 +1,112 @@
+"""The commands under one name, and what becomes of their errors."""
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from bytepair import TokenizerError, __version__
+
+from . import decode, demo, encode, info, train
+
+__all__ = ["app", "run"]
+
+REFUSED = 1
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+"""What a shell reports for a program that SIGINT or SIGPIPE ended."""
+
+
+class Commands(TyperGroup):
+    """The commands; an error ends them with one line and an exit code."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        """Run the command that was named."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except TokenizerError as error:
+            _refuse(str(error))
+        except KeyboardInterrupt:
+            _interrupt()
+        except BrokenPipeError:
+            _drop_output()
+            raise typer.Exit(CLOSED_PIPE) from None
+        except OSError as error:
+            _drop_output()
+            _refuse(_reason(error))
+        except UnicodeEncodeError as error:
+            _refuse(f"the argument {error.object!r} is not UTF-8")
+        except MemoryError:
+            _refuse("out of memory")
+        return result
+
+
+app = typer.Typer(
+    name="bytepair",
+    cls=Commands,
+    help="Train, use and inspect byte-pair-encoding tokenizers.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("train")(train.train)
+app.command("encode")(encode.encode)
+app.command("decode")(decode.decode)
+app.command("info")(info.info)
+app.command("demo")(demo.demo)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 -- typer passes the value
+    if wanted:
+        typer.echo(f"bytepair {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and stop.",
+        ),
+    ] = False,
+) -> None:
+    """Train, use and inspect byte-pair-encoding tokenizers."""
+
+
+def run() -> None:
+    """Run the command that the arguments name."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a character no terminal shows is no error
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="bytepair")
+
+
+def _refuse(message: str) -> NoReturn:
+    print(f"bytepair: {message}", file=sys.stderr)
+    raise typer.Exit(REFUSED)
+
+
+def _interrupt() -> NoReturn:
+    before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
+    print(f"{before}bytepair: interrupted", file=sys.stderr)
+    raise typer.Exit(INTERRUPTED)
+
+
+def _reason(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _drop_output() -> None:
+    """Send what is still in the buffer nowhere, so that the end does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

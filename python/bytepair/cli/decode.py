@@ -1,0 +1,74 @@
+"""``bytepair decode``: ids to text, the inverse of ``encode``.
+
+Tokenizers of bytes give their tokens' bytes, exactly; those of characters give text,
+where an end mark has become a space and ``▁`` a space again.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import typer
+
+from bytepair import Tokenizer
+
+from .ids import RAW, parse_ids
+from .options import DialectName, Input, Lines, NumberFormat, Output, TokenizerPath
+from .streams import line_batches, name_of, naming, reading, writing_to
+
+__all__ = ["decode"]
+
+
+def decode(
+    tokenizer_path: TokenizerPath,
+    file: Input = "-",
+    *,
+    output: Output = "-",
+    number_format: Annotated[
+        NumberFormat,
+        typer.Option(
+            "--format",
+            help="Blank-separated numbers, a JSON array, or raw little-endian numbers.",
+        ),
+    ] = NumberFormat.TEXT,
+    lines: Lines = False,
+    dialect: DialectName = None,
+) -> None:
+    """Decode ids: the bytes of all of them, or of each line of them as a line."""
+    if lines and number_format in RAW:
+        message = "raw numbers have no lines; use text or json"
+        raise typer.BadParameter(message, param_hint="--lines")
+    to_bytes = decoder(Tokenizer.from_file(tokenizer_path, dialect=dialect))
+    with reading(file) as source, writing_to(output) as target:
+        if not lines:
+            name = name_of(file)
+            target.write(_decode(source.read(), number_format, to_bytes, name))
+            return
+        n_lines = 0
+        for batch in line_batches(source):
+            for line in batch:
+                n_lines += 1
+                place = f"{name_of(file)}: line {n_lines}"
+                target.write(_decode(line, number_format, to_bytes, place) + b"\n")
+
+
+def decoder(tokenizer: Tokenizer) -> Callable[[list[int]], bytes]:
+    """Choose how ids become bytes: exactly, unless text has to be put together again."""
+    if units_of(tokenizer) == "byte":
+        return tokenizer.decode_bytes
+    return lambda ids: tokenizer.decode(ids, errors="strict").encode()
+
+
+def units_of(tokenizer: Tokenizer) -> Literal["byte", "character"]:
+    """Tell what the tokens of a tokenizer are made of."""
+    tokens = (token for token in tokenizer.vocabulary if token is not None)
+    return "byte" if any(isinstance(token, bytes) for token in tokens) else "character"
+
+
+def _decode(
+    data: bytes,
+    number_format: NumberFormat,
+    to_bytes: Callable[[list[int]], bytes],
+    place: str,
+) -> bytes:
+    with naming(place):
+        return to_bytes(parse_ids(data, number_format))

@@ -1,0 +1,145 @@
+"""``bytepair demo``: the whole way, on text that every Python installation carries.
+
+Trains, saves, loads, encodes and decodes, and fails where the text that comes back is
+not the text that went in. Needs no download; reads at most 20 MB.
+"""
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import bytepair
+from bytepair import Tokenizer, TokenizerError
+
+from .python_texts import python_texts
+from .show import merge_lines
+from .train import Watch, summary_lines
+
+__all__ = ["demo"]
+
+MAX_BYTES = 20_000_000
+VOCAB_SIZE = 4000
+N_SHOWN = 6
+SENTENCE = (
+    "def hello(): return 'Hello, tokenizers!'  # "  # what the corpus is full of
+    "Überraschung, Привет, こんにちは, 你好, नमस्ते, سلام 👋🏽 12345"
+)
+COLOURS = ("on blue", "on magenta", "on green", "on red", "on cyan")
+
+
+def default_output() -> Path:
+    """Name the file for those who name none: not in the folder that they work in."""
+    return Path(tempfile.gettempdir()) / "bytepair-demo.json"
+
+
+def demo(
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Where to save the tokenizer; by default bytepair-demo.json in the "
+            "folder for temporary files.",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress.")
+    ] = False,
+) -> None:
+    """Train on Python's own sources and help, save, load, encode and decode."""
+    start = time.perf_counter()
+    path = output or default_output()
+    console = Console(highlight=False, soft_wrap=True)
+    texts = python_texts(MAX_BYTES)
+    n_bytes = sum(map(len, texts))
+    console.print(f"Training on {len(texts):,} texts of this Python, {n_bytes:,} bytes")
+    watch = Watch(is_shown=not quiet)
+    trained = bytepair.train_from_iterator(texts, vocab_size=VOCAB_SIZE, progress=watch)
+    for line in summary_lines(watch.summary(trained)):
+        console.print(line, markup=False)
+    show_merges(console, trained)
+    trained.save(path)
+    tokenizer = Tokenizer.from_file(path)
+    show_segments(console, tokenizer, SENTENCE)
+    n_checked = check_round_trip(
+        tokenizer, [SENTENCE.encode(), bytes(range(256)), *texts]
+    )
+    console.print(
+        f"\nRound trip: {n_checked:,} bytes encoded by the loaded tokenizer and decoded, "
+        "no difference"
+    )
+    console.print(f"Saved: {path}", markup=False)
+    console.print(f"Time: {time.perf_counter() - start:.1f} s")
+
+
+def show_merges(console: Console, tokenizer: Tokenizer) -> None:
+    """Show both ends of what was learned."""
+    n_merges = len(tokenizer.merges)
+    for title, places in (
+        ("First merges", range(min(N_SHOWN, n_merges))),
+        ("Last merges", range(max(N_SHOWN, n_merges - N_SHOWN), n_merges)),
+    ):
+        console.print(f"\n{title}")
+        for line in merge_lines(tokenizer, places):
+            console.print(line, markup=False)
+
+
+def show_segments(console: Console, tokenizer: Tokenizer, text: str) -> None:
+    """Show a text with each token in a colour, or in brackets where there is none."""
+    found = list(segments(tokenizer, text))
+    n_tokens = sum(n for _segment, n in found)
+    console.print(
+        f"\n{len(text)} characters are {n_tokens} tokens; a small number says how many "
+        "tokens one character takes, of scripts that Python's sources lack"
+    )
+    shown = [segment + (_subscript(n) if n > 1 else "") for segment, n in found]
+    if not console.is_terminal or console.no_color:
+        console.print("".join(f"[{segment}]" for segment in shown), markup=False)
+        return
+    coloured = zip(shown, cycle(COLOURS), strict=False)
+    console.print(
+        Text.assemble(*((segment, f"white {on}") for segment, on in coloured))
+    )
+
+
+def segments(tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int]]:
+    """Give stretches of whole characters, and of how many tokens each is made."""
+    pending, n_tokens = b"", 0
+    for id_ in tokenizer.encode(text):
+        pending += tokenizer.id_to_token(id_)
+        n_tokens += 1
+        with contextlib.suppress(UnicodeDecodeError):
+            yield pending.decode(), n_tokens
+            pending, n_tokens = b"", 0
+
+
+def _subscript(number: int) -> str:
+    return "".join(chr(ord(digit) - ord("0") + ord("₀")) for digit in str(number))
+
+
+def check_round_trip(tokenizer: Tokenizer, texts: list[bytes]) -> int:
+    """Encode and decode, and give the number of bytes that came back as they were.
+
+    Raises
+    ------
+    TokenizerError
+        A text came back as another.
+    """
+    for place, (text, ids) in enumerate(
+        zip(texts, tokenizer.encode_batch(texts), strict=True)
+    ):
+        if tokenizer.decode_bytes(ids) != text:
+            message = f"round trip: text {place} did not come back as it was"
+            raise TokenizerError(message)
+    return sum(map(len, texts))

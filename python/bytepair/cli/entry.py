@@ -1,0 +1,21 @@
+"""The way in: says what to install where typer or rich is missing."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        from .app import run
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("typer", "rich"):
+            raise
+        sys.exit(
+            f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'"
+        )
+    except KeyboardInterrupt:
+        sys.exit(130)
+    run()

@@ -1,0 +1,50 @@
+"""Arguments that several commands share."""
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["DialectName", "Input", "Lines", "NumberFormat", "Output", "TokenizerPath"]
+
+
+class NumberFormat(str, enum.Enum):
+    """How ids are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+
+
+TokenizerPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TOKENIZER",
+        help="A tokenizer.json, .bytepair or .tiktoken file, or a folder with "
+        "vocab.json and merges.txt.",
+        show_default=False,
+    ),
+]
+Input = Annotated[
+    str, typer.Argument(metavar="[FILE]", help="What to read; - is standard input.")
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where to write; - is standard output."
+    ),
+]
+Lines = Annotated[
+    bool, typer.Option("--lines", help="Take each line as a text of its own.")
+]
+DialectName = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        metavar="NAME",
+        help="For a .tiktoken file without its sidecar .json: the dialect that it is of.",
+        show_default=False,
+    ),
+]

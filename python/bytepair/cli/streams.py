@@ -1,0 +1,74 @@
+"""Bytes in and out: files and the standard streams, ``-``."""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from bytepair import FileError, TokenizerError
+from bytepair.files import writing
+
+__all__ = ["line_batches", "name_of", "naming", "reading", "writing_to"]
+
+BATCH_LEN = 4 << 20
+"""How much of a file of lines is taken at once, in bytes."""
+
+
+def name_of(path: str) -> str:
+    """Name an input in a message.
+
+    >>> name_of("-")
+    'standard input'
+    """
+    return "standard input" if path == "-" else path
+
+
+@contextlib.contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put a place, such as a file and a line, before the message of an error."""
+    try:
+        yield
+    except TokenizerError as error:
+        message = f"{place}: {error}"
+        raise type(error)(message) from error
+
+
+def reading(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open a file, or standard input for ``-``, which stays open."""
+    if path == "-":
+        return contextlib.nullcontext(sys.stdin.buffer)
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+@contextlib.contextmanager
+def writing_to(path: str) -> Iterator[BinaryIO]:
+    """Open standard output for ``-``, or a file that appears when all is written."""
+    if path != "-":
+        with writing(path) as file:
+            yield file
+        return
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+def line_batches(file: Iterable[bytes]) -> Iterator[list[bytes]]:
+    r"""Group the lines of a file, without their ``\\n``.
+
+    >>> list(line_batches([b"one\n", b"\n", b"two"]))
+    [[b'one', b'', b'two']]
+    """
+    batch: list[bytes] = []
+    n_bytes = 0
+    for line in file:
+        batch.append(line.removesuffix(b"\n"))
+        n_bytes += len(line)
+        if n_bytes >= BATCH_LEN:
+            yield batch
+            batch, n_bytes = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,179 @@
+"""``bytepair train``: text to a tokenizer file.
+
+What can be known to fail is refused before any text is read: a pattern, a path that
+cannot be written, a format that does not hold such tokenizers. What only the result
+shows loses no work: it is saved as ``.bytepair``, which holds every tokenizer.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import bytepair
+from bytepair import FileError, FormatError, Progress, Tokenizer
+from bytepair.progress import ProgressLine
+
+from . import training_options as options
+
+__all__ = ["Watch", "summary_lines", "train"]
+
+
+def train(
+    files: options.Files,
+    *,
+    output: options.OutputPath,
+    vocab_size: options.VocabSize = None,
+    merges: options.Merges = None,
+    dialect: options.Dialect = "gpt4o",
+    special: options.Special = None,
+    separator: options.Separator = None,
+    pattern: options.Pattern = None,
+    unmatched: options.UnmatchedChoice = None,
+    ties: options.TiesChoice = None,
+    min_count: options.MinCount = None,
+    lowercase: options.LowercaseChoice = None,
+    unknown_token: options.UnknownToken = None,
+    byte_fallback: options.ByteFallback = None,
+    threads: options.Threads = None,
+    format_name: options.Format = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train a tokenizer on text files and save it."""
+    if (vocab_size is None) == (merges is None):
+        message = "give one of --vocab-size and --merges"
+        raise typer.BadParameter(message)
+    parts = {
+        "pattern": "" if pattern == [""] else pattern,
+        "unmatched": unmatched and unmatched.value,
+        "ties": ties and ties.value,
+        "min_count": min_count,
+        "lowercase": lowercase and lowercase.value,
+        "unknown_token": unknown_token,
+        "byte_fallback": byte_fallback,
+    }
+    wanted: dict[str, Any] = {
+        "vocab_size": vocab_size,
+        "merges": merges,
+        "dialect": dialect,
+        "special_tokens": special or [],
+        **{name: value for name, value in parts.items() if value is not None},
+    }
+    format_ = format_name.value if format_name else None
+    rehearse(output, format_, wanted)
+    watch = Watch(is_shown=not quiet)
+    tokenizer = bytepair.train(
+        files, separator=separator, threads=threads, progress=watch, **wanted
+    )
+    summary = watch.summary(tokenizer)
+    saved = save(tokenizer, output, format_)
+    if not quiet:
+        print("\n".join([*summary_lines(summary), f"saved: {saved}"]), file=sys.stderr)
+    if as_json:
+        print(json.dumps({"output": str(saved), **summary}))
+
+
+def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> None:
+    """Train next to nothing and save it, so that what must fail fails at once.
+
+    Raises
+    ------
+    TokenizerError
+        The options do not fit each other, the path says no format or cannot be
+        written, or the format does not hold tokenizers of this kind.
+    """
+    tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
+    with tempfile.TemporaryDirectory() as folder:
+        rehearsed = Path(folder) / output.name
+        tiny.save(rehearsed, format=format_name)
+        if output.exists() and output.is_dir() != rehearsed.is_dir():
+            kind = "folder" if output.is_dir() else "file"
+            message = f"{output} is a {kind}; this format needs another path"
+            raise FileError(message)
+    check_writable(output if output.is_dir() else output.parent)
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that is absent or cannot be written to."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        message = f"{folder}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def save(tokenizer: Tokenizer, output: Path, format_name: str | None) -> Path:
+    """Save a tokenizer, and say where.
+
+    Raises
+    ------
+    FormatError
+        The format cannot express it; then it lies beside, as ``.bytepair``.
+    """
+    try:
+        tokenizer.save(output, format=format_name)
+    except FormatError as error:
+        fallback = output.with_suffix(".bytepair")
+        tokenizer.save(fallback)
+        message = f"{error}; saved as {fallback} instead"
+        raise FormatError(message) from error
+    return output
+
+
+class Watch:
+    """Shows progress on a terminal, and keeps what is known at the end."""
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self.line = ProgressLine()
+        self.line.is_shown &= is_shown
+        self.start = time.perf_counter()
+        self.last: Progress | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Take a step; the summary takes the place of the last one."""
+        self.last = progress
+        if progress.phase != "done":
+            self.line(progress)
+        elif self.line.is_shown:
+            sys.stderr.write("\r\x1b[K")
+
+    def summary(self, tokenizer: Tokenizer) -> dict[str, Any]:
+        """Give what was read and learned, by name."""
+        report = self.last.report if self.last else {}
+        ratio = self.last.characters_per_token if self.last else 0.0
+        return {
+            **report,
+            "n_vocab": tokenizer.n_vocab,
+            "characters_per_token": round(ratio, 4),
+            "seconds": round(time.perf_counter() - self.start, 3),
+        }
+
+
+def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """Write a summary for a reader."""
+    lines = [
+        f"{summary['merges']:,} merges, {summary['n_vocab']:,} ids, "
+        f"compression ratio {summary['characters_per_token']:.2f} characters per token, "
+        f"{summary['bytes']:,} bytes in {summary['seconds']:.1f} s"
+    ]
+    if summary["best_count_at_stop"] is not None:
+        lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
+    found = {name: n for name, n in summary["special_tokens"].items() if n}
+    if found:
+        counts = ", ".join(f"{name} {n:,}" for name, n in found.items())
+        lines.append(f"special tokens in the text: {counts}")
+    return lines
+
+
+def _stop_reason(best_count: int) -> str:
+    """Say why no more was merged, by how often the best pair that was left occurs."""
+    if best_count == 0:
+        return "no pair occurs twice: each piece is one token"
+    if best_count == 1:
+        return "no pair occurs twice"
+    return f"the most frequent pair occurs only {best_count:,} times"

@@ -1,0 +1,136 @@
+"""The arguments of ``bytepair train``, each with its help."""
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bytepair import dialects, patterns
+
+
+class UnmatchedName(str, enum.Enum):
+    """What becomes of text that the pattern does not match."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class TiesName(str, enum.Enum):
+    """Which of several pairs of equal count is merged first."""
+
+    SMALLEST_IDS = "smallest_ids"
+    FIRST_SEEN = "first_seen"
+    LARGEST_TEXT = "largest_text"
+
+
+class LowercaseName(str, enum.Enum):
+    """When text is put in lower case."""
+
+    ALWAYS = "always"
+    TRAINING = "training"
+    NEVER = "never"
+
+
+class FormatName(str, enum.Enum):
+    """How a tokenizer is written."""
+
+    BYTEPAIR = "bytepair"
+    HUGGINGFACE = "huggingface"
+    TIKTOKEN = "tiktoken"
+    GPT2 = "gpt2"
+
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES",
+        help="Text files or globs; - is standard input. One file is one text.",
+        show_default=False,
+    ),
+]
+OutputPath = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Where to save: a .json (Hugging Face), .bytepair or .tiktoken file, or a "
+        "folder for vocab.json and merges.txt.",
+        show_default=False,
+    ),
+]
+VocabSize = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Stop at so many ids, all tokens counted."),
+]
+Merges = Annotated[
+    int | None, typer.Option(metavar="N", min=0, help="Stop at so many merges.")
+]
+Dialect = Annotated[
+    str, typer.Option(metavar="NAME", help="One of " + ", ".join(dialects()) + ".")
+]
+Special = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TOKEN",
+        help="A special token: it gets an id, and ends a text where it stands in the "
+        "files. May be repeated.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="A text that stands between the texts of one file."
+    ),
+]
+Pattern = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="REGEX",
+        help="Split by this regular expression, or by one of the patterns "
+        + ", ".join(patterns())
+        + "; '' splits nothing. Repeated: one after the other.",
+    ),
+]
+UnmatchedChoice = Annotated[
+    UnmatchedName | None,
+    typer.Option(help="Keep or drop text that the pattern does not match."),
+]
+TiesChoice = Annotated[
+    TiesName | None,
+    typer.Option(help="Which of several pairs of equal count is merged first."),
+]
+MinCount = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Merge no pair that occurs less often."),
+]
+LowercaseChoice = Annotated[
+    LowercaseName | None, typer.Option(help="When to put text in lower case.")
+]
+UnknownToken = Annotated[
+    str | None,
+    typer.Option(metavar="TOKEN", help="What stands for unknown characters."),
+]
+ByteFallback = Annotated[
+    bool | None,
+    typer.Option(help="Write unknown characters as tokens of their bytes."),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="How many threads to use; by default one for each processor.",
+    ),
+]
+Format = Annotated[
+    FormatName | None,
+    typer.Option("--format", help="The format, where the ending does not say it."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write the summary as JSON to standard output.")
+]

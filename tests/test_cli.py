@@ -1,0 +1,661 @@
+"""The command line as a shell user meets it: each test runs ``bytepair`` as a process."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import bytepair
+from bytepair.cli import python_texts
+
+COMMAND = [sys.executable, "-m", "bytepair"]
+TEXT = "low lower lowest, newer newest wider widest \N{SNOWMAN}\n" * 20
+ENVIRONMENT = {**os.environ, "NO_COLOR": "", "COLUMNS": "200", "PYTHONUTF8": "1"}
+
+
+def run(*arguments, stdin=b"", code=0, cwd=None):
+    """Run a command to its end and check its exit code."""
+    found = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env=ENVIRONMENT,
+        timeout=120,
+        check=False,
+    )
+    assert b"Traceback" not in found.stderr, found.stderr.decode()
+    assert found.returncode == code, found.stderr.decode()
+    return found
+
+
+def refused(*arguments, stdin=b"", cwd=None):
+    """Run a command that must be refused and give its one message."""
+    found = run(*arguments, stdin=stdin, cwd=cwd, code=1)
+    message = found.stderr.decode()
+    assert message.startswith("bytepair: ")
+    assert "\nbytepair: " not in message
+    return message.removeprefix("bytepair: ").rstrip("\n")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Write a small text to train on."""
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Save a tokenizer of bytes with one special token."""
+    path = tmp_path_factory.mktemp("saved") / "own.bytepair"
+    tokenizer = bytepair.train_from_iterator(
+        [TEXT], vocab_size=275, special_tokens=["<|end|>"]
+    )
+    tokenizer.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """Save a tokenizer of characters with end marks."""
+    path = tmp_path_factory.mktemp("words") / "words.bytepair"
+    tokenizer = bytepair.train_from_iterator([TEXT], merges=20, dialect="subword-nmt")
+    tokenizer.save(path)
+    return path
+
+
+# Train
+
+
+def test_train_saves_what_the_api_trains(corpus, tmp_path):
+    """The command is the function of the same name."""
+    run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 12)
+    loaded = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
+    assert loaded == bytepair.train(corpus, merges=12)
+    assert len(loaded.merges) == 12
+
+
+def test_train_passes_every_option_on(corpus, tmp_path):
+    """Each option that sets a part of a dialect reaches the tokenizer."""
+    options = ["--dialect", "unknown-token", "--pattern", r"\w+", "--pattern", "words"]
+    options += ["--unmatched", "drop", "--ties", "largest_text", "--min-count", 3]
+    options += ["--lowercase", "always", "--unknown-token", "<unk>", "--byte-fallback"]
+    options += ["--special", "<a>", "--special", "<b>", "--separator", "<sep>"]
+    options += ["--vocab-size", 300, "--threads", 1, "--format", "bytepair"]
+    run("train", corpus, "-o", tmp_path / "t", *options)
+    expected = bytepair.train(
+        corpus,
+        dialect="unknown-token",
+        pattern=[r"\w+", "words"],
+        unmatched="drop",
+        ties="largest_text",
+        min_count=3,
+        lowercase="always",
+        unknown_token="<unk>",
+        byte_fallback=True,
+        special_tokens=["<a>", "<b>"],
+        separator="<sep>",
+        vocab_size=300,
+    )
+    assert bytepair.Tokenizer.from_file(tmp_path / "t") == expected
+
+
+def test_train_reads_standard_input(corpus, tmp_path):
+    """``-`` gives the tokenizer that the file gives."""
+    run("train", "-", "-o", tmp_path / "a.bytepair", "--merges", 9, stdin=TEXT.encode())
+    run("train", corpus, "-o", tmp_path / "b.bytepair", "--merges", 9)
+    assert (tmp_path / "a.bytepair").read_bytes() == (
+        tmp_path / "b.bytepair"
+    ).read_bytes()
+
+
+def test_train_says_how_it_went(tmp_path):
+    """The summary counts merges, tells the ratio, why it stopped, and special tokens."""
+    (tmp_path / "t.txt").write_text("ab ab ab<|end|>ab")
+    out = tmp_path / "t.bytepair"
+    found = run(
+        "train", tmp_path / "t.txt", "-o", out, "--merges", 99, "--special", "<|end|>"
+    )
+    summary = found.stderr.decode()
+    assert "2 merges, 259 ids" in summary
+    assert "compression ratio 2.50 characters per token" in summary
+    assert "stopped: no pair occurs twice" in summary
+    assert "special tokens in the text: <|end|> 1" in summary
+    assert f"saved: {out}" in summary
+    assert found.stdout == b""
+
+
+def test_train_writes_its_summary_as_json(corpus, tmp_path):
+    """``--json`` gives a program the numbers, and nothing else on standard output."""
+    out = tmp_path / "t.bytepair"
+    found = run("train", corpus, "-o", out, "--vocab-size", 270, "--json", "--quiet")
+    summary = json.loads(found.stdout)
+    assert found.stderr == b""
+    assert summary["output"] == str(out)
+    assert summary["merges"] == 14
+    assert summary["n_vocab"] == 270
+    assert summary["bytes"] == len(TEXT.encode())
+    assert summary["characters_per_token"] == pytest.approx(
+        summary["characters"] / summary["tokens"], abs=1e-4
+    )
+
+
+def test_train_is_quiet(corpus, tmp_path):
+    """``--quiet`` shows nothing on either stream."""
+    found = run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 3, "-q")
+    assert (found.stdout, found.stderr) == (b"", b"")
+
+
+def test_progress_is_for_terminals(corpus, tmp_path):
+    """Where standard error is no terminal, no line is written over again."""
+    found = run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 3)
+    assert b"\r" not in found.stderr
+    assert b"remaining" not in found.stderr
+
+
+def on_terminal(*arguments):
+    """Run a command with a terminal for its output and give what that shows."""
+    process, terminal = pty.fork()
+    if process == 0:  # pragma: no cover -- another process
+        os.execvpe(COMMAND[0], [*COMMAND, *map(str, arguments)], ENVIRONMENT)
+    shown = b""
+    try:
+        while block := os.read(terminal, 65536):
+            shown += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0, shown
+    return shown.decode()
+
+
+def test_progress_tells_merges_time_and_ratio(corpus, tmp_path):
+    """On a terminal one line tells merges done, remaining time and compression ratio."""
+    shown = on_terminal("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 20)
+    line = next(part for part in shown.split("\r") if "merges done" in part)
+    assert "of 20 merges done" in line
+    assert "remaining" in line
+    assert "compression ratio" in line
+
+
+# Train, refused
+
+
+def test_train_needs_one_target(corpus, tmp_path):
+    """Neither a vocabulary size nor a number of merges, or both, is wrong usage."""
+    out = tmp_path / "t.bytepair"
+    run("train", corpus, "-o", out, code=2)
+    run("train", corpus, "-o", out, "--merges", 3, "--vocab-size", 300, code=2)
+    run("train", corpus, "-o", out, "--merges", -3, code=2)
+    run("train", corpus, "--merges", 3, code=2)
+    assert not out.exists()
+
+
+def test_a_missing_file_is_named(tmp_path):
+    """A file that is not there ends the command before anything is trained."""
+    out = tmp_path / "t.bytepair"
+    message = refused("train", tmp_path / "none.txt", "-o", out, "--merges", 3)
+    assert message == f"{tmp_path / 'none.txt'}: no such file"
+    message = refused("train", tmp_path / "*.txt", "-o", out, "--merges", 3)
+    assert message == f"{tmp_path / '*.txt'}: no file matches"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_corpus_is_refused(tmp_path):
+    """Nothing can be learned from nothing, and nothing is written."""
+    message = refused("train", "-", "-o", tmp_path / "t.bytepair", "--merges", 3)
+    assert message.startswith("the corpus is empty")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_that_is_not_utf8_is_located(tmp_path):
+    """A dialect of characters names the file and the byte that is wrong."""
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"caf\xe9 caf\xe9")
+    out = tmp_path / "t.bytepair"
+    message = refused("train", path, "-o", out, "--merges", 3, "--dialect", "sennrich")
+    assert message.startswith(f"{path}: the text is not UTF-8 at byte 3")
+    assert not out.exists()
+
+
+def test_a_vocabulary_below_the_alphabet_is_refused(corpus, tmp_path):
+    """The message tells how many ids there must be at least."""
+    out = tmp_path / "t.bytepair"
+    message = refused("train", corpus, "-o", out, "--vocab-size", 200)
+    assert "vocab_size is 200" in message
+    assert "need 256" in message
+
+
+def test_a_broken_pattern_is_pointed_at(corpus, tmp_path):
+    """A caret stands under the place where the pattern is wrong."""
+    out = tmp_path / "t.bytepair"
+    message = refused("train", corpus, "-o", out, "--merges", 3, "--pattern", "a|(b")
+    first, pattern, caret = message.split("\n")
+    assert first.startswith("pattern error at character 2")
+    assert pattern[caret.index("^")] == "("
+
+
+def test_an_unknown_dialect_lists_the_known(corpus, tmp_path):
+    """A wrong name is answered with the right ones."""
+    out = tmp_path / "t.bytepair"
+    message = refused("train", corpus, "-o", out, "--merges", 3, "--dialect", "gpt5")
+    assert all(name in message for name in bytepair.dialects())
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_training(tmp_path):
+    """The path is tried first: with no input at all the complaint is about the output."""
+    train = ("train", tmp_path / "none.txt", "--merges", 3, "-o")
+    assert "says no format" in refused(*train, tmp_path / "t.model")
+    message = refused(*train, tmp_path / "none" / "t.json")
+    assert message == f"{tmp_path / 'none'}: No such file or directory"
+    (tmp_path / "folder.json").mkdir()
+    assert "is a folder" in refused(*train, tmp_path / "folder.json")
+
+
+def test_a_format_for_other_tokenizers_is_refused_before_training(tmp_path):
+    """That tiktoken has no end marks is known without any text."""
+    missing = tmp_path / "none.txt"
+    train = ("train", missing, "--merges", 3, "--dialect", "sennrich", "-o")
+    message = refused(*train, tmp_path / "t.tiktoken")
+    assert "tiktoken cannot express" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_file_survives_a_failure(tmp_path, saved):
+    """What cannot be trained leaves the file of the last time as it was."""
+    out = tmp_path / "t.bytepair"
+    out.write_bytes(saved.read_bytes())
+    refused("train", "-", "-o", out, "--merges", 3)
+    assert out.read_bytes() == saved.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["t.bytepair"]
+
+
+def test_ctrl_c_ends_training(tmp_path):
+    """SIGINT while a pipe is read ends the command at once, with 130 and no file."""
+    out = tmp_path / "t.bytepair"
+    process = subprocess.Popen(
+        [*COMMAND, "train", "-", "-o", str(out), "--merges", "9"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    process.stdin.write(b"some text, and more to come")
+    process.stdin.flush()
+    time.sleep(1.5)  # until it waits for more
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=20)
+    finally:
+        process.kill()
+    message = process.stderr.read()
+    process.stdin.close()
+    process.stderr.close()
+    assert process.returncode == 130, message
+    assert message == b"bytepair: interrupted\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+# Encode and decode
+
+
+def test_ids_are_a_line_of_numbers(saved):
+    """By default the whole input becomes one line of decimal ids."""
+    found = run("encode", saved, stdin=b"lower\nwider\n")
+    expected = bytepair.Tokenizer.from_file(saved).encode("lower\nwider\n")
+    assert found.stdout == " ".join(map(str, expected)).encode() + b"\n"
+
+
+@pytest.mark.parametrize("number_format", ["text", "json", "uint16", "uint32"])
+def test_decode_undoes_encode(saved, tmp_path, number_format):
+    """Any bytes come back from ids in every format, through files and through pipes."""
+    data = TEXT.encode() + bytes(range(256)) + b"\r\n\n"
+    format_ = ("--format", number_format)
+    (tmp_path / "text").write_bytes(data)
+    ids = run("encode", saved, *format_, stdin=data).stdout
+    run("encode", saved, tmp_path / "text", "-o", tmp_path / "ids", *format_)
+    assert (tmp_path / "ids").read_bytes() == ids
+    assert run("decode", saved, "-", *format_, stdin=ids).stdout == data
+    run("decode", saved, tmp_path / "ids", "-o", tmp_path / "back", *format_)
+    assert (tmp_path / "back").read_bytes() == data
+
+
+def test_json_is_an_array(saved):
+    """The JSON that is written is the list of ids."""
+    ids = json.loads(run("encode", saved, "--format", "json", stdin=b"lower").stdout)
+    assert ids == bytepair.Tokenizer.from_file(saved).encode("lower")
+
+
+@pytest.mark.parametrize("bits", [16, 32])
+def test_raw_numbers_are_little_endian(saved, bits):
+    """What is written is the array that numpy reads, on every machine."""
+    raw = run("encode", saved, "--format", f"uint{bits}", stdin=b"lower").stdout
+    ids = np.frombuffer(raw, f"<u{bits // 8}").tolist()
+    assert ids == bytepair.Tokenizer.from_file(saved).encode("lower")
+
+
+@pytest.mark.parametrize("number_format", ["text", "json"])
+def test_lines_are_texts_of_their_own(saved, number_format):
+    """With ``--lines`` each line is encoded alone, empty ones too, and decoded alone."""
+    tokenizer = bytepair.Tokenizer.from_file(saved)
+    lines = ["lower", "", "wider \N{SNOWMAN}"]
+    options = ("--lines", "--format", number_format)
+    ids = run("encode", saved, *options, stdin="\n".join(lines).encode()).stdout
+    parse = (
+        json.loads if number_format == "json" else lambda s: list(map(int, s.split()))
+    )
+    assert [parse(line) for line in ids.decode().splitlines()] == [
+        tokenizer.encode(line) for line in lines
+    ]
+    back = run("decode", saved, *options, stdin=ids).stdout
+    assert back.decode() == "\n".join([*lines, ""])
+
+
+def test_special_tokens_are_text_unless_allowed(saved):
+    """A special token in the text gets its id where it is allowed by name, or all are."""
+    text = b"low<|end|>"
+    special = b"274"
+    assert special not in run("encode", saved, stdin=text).stdout.split()
+    for allowed in ("<|end|>", "all"):
+        found = run("encode", saved, "--allowed-special", allowed, stdin=text)
+        assert found.stdout.split()[-1] == special
+    message = refused("encode", saved, "--allowed-special", "<|no|>", stdin=text)
+    assert "not a special token" in message
+
+
+def test_end_marks_become_spaces(words):
+    """A tokenizer of characters gives text, its marks turned back."""
+    ids = run("encode", words, stdin=b"lower wider newest").stdout
+    assert run("decode", words, stdin=ids).stdout == b"lower wider newest"
+
+
+def test_a_closed_pipe_ends_quietly(saved, tmp_path):
+    """``bytepair encode … | head -1`` writes nothing to standard error."""
+    path = tmp_path / "long"
+    path.write_bytes(TEXT.encode() * 5000)
+    process = subprocess.Popen(
+        [*COMMAND, "encode", str(saved), str(path), "--lines"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    message = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 141
+    assert message == b""
+
+
+def test_a_full_device_is_an_error(saved):
+    """Output that cannot be written is reported, once."""
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 -- a device
+        found = subprocess.run(
+            [*COMMAND, "encode", str(saved)],
+            input=b"lower",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            check=False,
+        )
+    assert found.returncode == 1
+    assert found.stderr == b"bytepair: No space left on device\n"
+
+
+# Encode and decode, refused
+
+
+def test_a_text_that_fails_is_located(words, tmp_path):
+    """A message names the file, and with ``--lines`` the line."""
+    path = tmp_path / "text"
+    path.write_bytes(b"low\nl\xffw\n")
+    message = refused("encode", words, path)
+    assert message.startswith(f"{path}: the text is not UTF-8 at byte 5")
+    message = refused("encode", words, path, "--lines", "-o", tmp_path / "ids")
+    assert message.startswith(f"{path}: line 2: the text is not UTF-8 at byte 1")
+    assert "Z" in refused("encode", words, stdin=b"Z")
+    assert [found.name for found in tmp_path.iterdir()] == ["text"]
+
+
+def test_a_missing_input_is_named(saved, tmp_path):
+    """Neither a tokenizer nor a text that is not there gives a traceback."""
+    missing = tmp_path / "none"
+    assert refused("encode", saved, missing) == f"{missing}: No such file or directory"
+    assert str(missing) in refused("encode", missing)
+    assert str(missing) in refused("decode", saved, missing)
+    assert str(missing) in refused("info", missing)
+
+
+def test_a_tokenizer_that_is_cut_off_is_refused(saved, tmp_path):
+    """Half a file is no tokenizer, wherever it is cut, and the file is named."""
+    data = saved.read_bytes()
+    path = tmp_path / "cut.bytepair"
+    for length in (0, 1, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        assert refused("info", path).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("ids", ["-1", "275", "4294967296", "99999999999999999999"])
+def test_ids_that_no_token_has_are_refused(saved, ids):
+    """Negative and huge ids are named, as text and as JSON, and nothing is written."""
+    for number_format, data in (("text", ids), ("json", f"[{ids}]")):
+        message = refused(
+            "decode", saved, "--format", number_format, stdin=data.encode()
+        )
+        assert message.startswith(f"standard input: no token has the id {ids}")
+
+
+@pytest.mark.parametrize(
+    ("number_format", "data", "problem"),
+    [
+        ("text", b"5 six 7", "word 1 of the input is no id: 'six'"),
+        ("text", b"5\xff", "word 0 of the input is no id"),
+        ("text", b"1_000", "word 0 of the input is no id: '1_000'"),
+        ("text", b"9" * 9999, "word 0 of the input is no id"),
+        ("json", b"[5, 6", "not JSON"),
+        ("json", b"[" * 100_000, "not JSON"),
+        ("json", b"\xff", "not JSON"),
+        ("json", b"{}", "expected a JSON array of ids, not {}"),
+        ("json", b"[5, 6.0]", "item 1 of the array is no id: 6.0"),
+        ("json", b"[true]", "item 0 of the array is no id: true"),
+        ("uint16", b"abc", "3 bytes are no whole number of 2-byte ids"),
+        ("uint32", b"abcdef", "6 bytes are no whole number of 4-byte ids"),
+    ],
+)
+def test_what_is_no_list_of_ids_is_refused(saved, number_format, data, problem):
+    """The message tells which place of the input is wrong."""
+    message = refused("decode", saved, "--format", number_format, stdin=data)
+    assert message.startswith(f"standard input: {problem}")
+
+
+def test_ids_that_fail_are_located(saved):
+    """With ``--lines`` a message names the line."""
+    message = refused("decode", saved, "--lines", stdin=b"5 6\n\n7 x\n")
+    assert message.startswith("standard input: line 3: word 1")
+
+
+def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
+    """Ids are never cut off: a vocabulary above 65,536 needs 32 bits."""
+    tokenizer = bytepair.Tokenizer.from_file(saved)
+    for id_, is_small in ((65_535, True), (65_536, False)):
+        path = tmp_path / f"{id_}.bytepair"
+        tokenizer.with_special_tokens({"<|last|>": id_}).save(path)
+        encode = ("encode", path, "--format", "uint16")
+        if is_small:
+            found = run(*encode, "--allowed-special", "all", stdin=b"<|last|>")
+            assert found.stdout == b"\xff\xff"
+        else:
+            assert "use --format uint32" in refused(*encode, stdin=b"low")
+
+
+def test_raw_numbers_have_no_lines(saved):
+    """``--lines`` with raw numbers would lose the lines: wrong usage."""
+    run("encode", saved, "--lines", "--format", "uint16", code=2)
+    run("decode", saved, "--lines", "--format", "uint32", code=2)
+
+
+# Info
+
+
+def test_info_tells_the_pipeline(saved):
+    """A reader finds every part, how the split runs, and both ends of the merges."""
+    shown = run("info", saved).stdout.decode()
+    tokenizer = bytepair.Tokenizer.from_file(saved)
+    for name, text in tokenizer._describe():
+        assert f"{name:<16}{text}" in shown
+    assert tokenizer.explain()[0] in shown
+    assert tokenizer.fingerprint in shown
+    assert "274  <|end|>" in shown
+    assert "' newest'" in shown
+
+
+def test_info_is_json_for_programs(saved):
+    """The JSON says the same."""
+    found = json.loads(run("info", saved, "--json").stdout)
+    tokenizer = bytepair.Tokenizer.from_file(saved)
+    assert found["n_vocab"] == 275
+    assert found["n_merges"] == 18
+    assert found["fingerprint"] == tokenizer.fingerprint
+    assert found["special_tokens"] == {"<|end|>": 274}
+    assert found["pipeline"] == dict(tokenizer._describe())
+    assert found["split_execution"] == tokenizer.explain()
+    assert [left + right for left, right in found["first_merges"]] == [
+        (left + right).decode() for left, right in tokenizer.merges[:5]
+    ]
+
+
+# Demo
+
+
+def test_the_demo_goes_the_whole_way(tmp_path):
+    """It trains, shows what it learned, saves, loads, and checks the round trip."""
+    out = tmp_path / "demo.bytepair"
+    found = run("demo", "-o", out)
+    shown = found.stdout.decode()
+    assert "4,000 ids, compression ratio" in shown
+    assert "First merges\n      1  " in shown
+    assert "Last merges" in shown
+    assert "[ return]" in shown
+    assert "no difference" in shown
+    assert f"Saved: {out}" in shown
+    assert found.stderr == b""
+    assert bytepair.Tokenizer.from_file(out).n_vocab == 4000
+
+
+def test_the_demo_has_colours_and_progress_on_a_terminal(tmp_path):
+    """Tokens are told apart by colour there, and the line of progress is shown."""
+    shown = on_terminal("demo", "-o", tmp_path / "demo.bytepair")
+    assert "\x1b[" in shown
+    assert "[ return]" not in shown
+    assert "merges done" in shown
+
+
+def test_the_demo_fails_where_the_round_trip_fails(monkeypatch):
+    """A text that does not come back is an error, not a remark."""
+    from bytepair.cli import demo
+
+    tokenizer = bytepair.train_from_iterator([TEXT], merges=5)
+    assert demo.check_round_trip(tokenizer, [b"low", b"\xff"]) == 4
+
+    class Wrong:
+        encode_batch = tokenizer.encode_batch
+
+        def decode_bytes(self, ids):
+            return tokenizer.decode_bytes(ids).replace(b"o", b"0")
+
+    with pytest.raises(bytepair.TokenizerError, match="text 1 did not come back"):
+        demo.check_round_trip(Wrong(), [b"l", b"low"])
+
+
+def test_the_demo_has_text_without_sources(monkeypatch, tmp_path):
+    """A Python without its sources and topics still has docstrings to train on."""
+    monkeypatch.setattr(python_texts.sysconfig, "get_path", lambda _name: str(tmp_path))
+    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
+    texts = python_texts.python_texts(1_000_000)
+    assert sum(map(len, texts)) > 100_000
+    assert bytepair.train_from_iterator(texts, vocab_size=400).n_vocab == 400
+
+
+def test_the_demo_reads_no_more_than_it_says():
+    """The limit holds, and the order of the texts is fixed."""
+    texts = python_texts.python_texts(200_000)
+    assert 0 < sum(map(len, texts)) <= 200_000
+    assert texts == python_texts.python_texts(200_000)
+
+
+# The way in
+
+
+def test_wrong_usage_is_2():
+    """Unknown commands and options, and no command at all, are wrong usage."""
+    run(code=2)
+    run("no-such-command", code=2)
+    run("encode", "--no-such-option", code=2)
+
+
+def test_the_version_is_shown():
+    """``--version`` tells the version of the package."""
+    assert run("--version").stdout.decode() == f"bytepair {bytepair.__version__}\n"
+
+
+def test_the_command_is_installed():
+    """``bytepair`` and ``python -m bytepair`` are one program."""
+    from importlib.metadata import entry_points
+
+    (entry,) = entry_points(group="console_scripts", name="bytepair")
+    from bytepair.cli.entry import main
+
+    assert entry.load() is main
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_what_is_missing_is_named(missing):
+    """Without typer or rich one line says what to install."""
+    program = (
+        f"import sys; sys.modules[{missing!r}] = None; "
+        "from bytepair.cli.entry import main; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=False
+    )
+    assert found.returncode == 1
+    assert found.stderr.decode().replace("\r", "") == (
+        f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'\n"
+    )
+
+
+def test_the_package_does_not_import_the_command_line():
+    """``import bytepair`` needs neither typer nor rich."""
+    program = (
+        "import sys, bytepair; "
+        "sys.exit(bool({'typer', 'rich', 'bytepair.cli'} & sys.modules.keys()))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_arguments_that_are_not_utf8_are_refused(saved):
+    """A byte that is no text in an argument ends the command with a message."""
+    found = subprocess.run(
+        [*COMMAND, "encode", saved, "--allowed-special", b"\xff"],
+        input=b"low",
+        capture_output=True,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert found.returncode == 1
+    assert found.stderr.startswith(b"bytepair: the argument ")
+
+
+def test_files_may_have_any_name(tmp_path):
+    """A file whose name is not UTF-8 can be trained on."""
+    path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    with open(path, "wb") as file:  # noqa: PTH123 -- a name of bytes
+        file.write(TEXT.encode())
+    assert len(bytepair.train(os.fsdecode(path), merges=3).merges) == 3

@@ -1,0 +1,215 @@
+"""The documents: what they show is run, and what they list is complete."""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import bytepair
+from bytepair import formats
+from bytepair.cli.app import app
+
+REPOSITORY = Path(__file__).parent.parent
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
+COMMANDS = typer.main.get_command(app).commands
+
+EXPECTED = {
+    "from_counts": [
+        "[('low', 1), (' lower', 1), (' lowest', 1)]",
+        "['lo', 'wer', ' newest']",
+        "the same as from text: True",
+    ],
+    "own_pattern": [
+        "['for_each', '(', 'item_', '2', '2', ')']",
+        "['for_each', '(', 'item_', '2', '2', ')']",
+        "['automaton, 6 states, 6 character classes, matches everything']",
+        "pattern error at character 7: a group without its `)`",
+        r"  \p{L}+|(\d",
+        "         ^",
+    ],
+    "stream_decoding": [
+        "13 ids, some of them parts of a character",
+        "'good'",
+        "' '",
+        "'你'",
+        "'好'",
+        "' '",
+        "'👋'",
+        "''",
+    ],
+    "train_and_encode": [
+        "['the', ' cat', ' sat', '<|end|>']",
+        "[258, 269, 263, 272]",
+        "the cat sat<|end|>",
+        "10 ids where <|end|> is text",
+    ],
+}
+
+
+def blocks(language):
+    """List the fenced blocks of the README in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def table_after(heading):
+    """Give the rows of the last table between a heading and the next, as cells."""
+    section = README.split(f"\n{heading}\n")[1].split("\n## ")[0]
+    tables = [part for part in section.split("\n\n") if part.lstrip().startswith("|")]
+    rows = [line.strip("|").split("|") for line in tables[-1].splitlines()]
+    return [[cell.strip() for cell in row] for row in rows if "---" not in row[0]]
+
+
+# The README
+
+
+def test_the_quick_start_in_python_runs(tmp_path, monkeypatch):
+    """Every answer that the README shows is the answer that Python gives."""
+    monkeypatch.chdir(tmp_path)
+    text = "\n".join(blocks("pycon"))
+    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert result.failed == 0
+    assert result.attempted > 8
+
+
+def test_the_quick_start_on_the_command_line_runs(tmp_path):
+    """Every command that the README shows ends well and prints what is shown."""
+    programs = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    (text,) = blocks("console")
+    steps = [step.partition("\n") for step in text.split("$ ")[1:]]
+    assert len(steps) > 4
+    for command, _, expected in steps:
+        found = subprocess.run(
+            ["sh", "-c", command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert (found.returncode, found.stderr) == (0, ""), command
+        assert found.stdout == expected, command
+
+
+def test_every_dialect_is_in_the_readme():
+    """The table of dialects has each name once."""
+    rows = table_after("## Dialects")[1:]
+    names = [name for row in rows for name in re.findall(r"`([^`]+)`", row[0])]
+    assert sorted(names) == sorted(bytepair.dialects())
+
+
+def test_every_format_is_in_the_readme():
+    """The first table of formats has each name once."""
+    names = re.findall(r"^\| `(\w+)` \|", README.split("## Formats")[1], re.MULTILINE)
+    assert tuple(names[: len(formats.FORMATS)]) == formats.FORMATS
+
+
+def can_hold(format_name, tokenizer, folder):
+    """Tell whether a tokenizer comes back from a format as the same."""
+    path = folder / {"tiktoken": "t.tiktoken", "gpt2": "t"}.get(format_name, "t.json")
+    try:
+        tokenizer.save(path, format=format_name)
+    except bytepair.FormatError:
+        return False
+    loaded = bytepair.Tokenizer.from_file(path)
+    text = "hug the pug"
+    assert loaded.encode(text) == tokenizer.encode(text)
+    return True
+
+
+@pytest.mark.parametrize("row", table_after("## Formats")[1:], ids=lambda row: row[0])
+def test_formats_hold_what_the_readme_says(row, tmp_path):
+    """A tick means that a tokenizer of the dialect comes back with the same ids."""
+    names = re.findall(r"`([^`]+)`", row[0])
+    header = [cell.strip("`") for cell in table_after("## Formats")[0][1:]]
+    for name in names:
+        tokenizer = bytepair.train_from_iterator(
+            ["hug the pug, hug the bug. " * 5], merges=9, dialect=name
+        )
+        for format_name, cell in zip(header, row[1:], strict=True):
+            folder = tmp_path / name / format_name
+            folder.mkdir(parents=True)
+            held = can_hold(format_name, tokenizer, folder)
+            assert held == (cell == "✓"), (name, format_name)
+
+
+def test_every_dialect_is_in_the_table_of_formats():
+    """No dialect is left out of it."""
+    rows = table_after("## Formats")[1:]
+    names = [name for row in rows for name in re.findall(r"`([^`]+)`", row[0])]
+    assert sorted(names) == sorted(bytepair.dialects())
+
+
+def test_every_error_is_in_the_readme():
+    """The classes that are exported are those that are listed."""
+    classes = {name for name in bytepair.__all__ if name.endswith("Error")}
+    section = README.split("## Errors")[1].split("## More")[0]
+    assert classes <= set(re.findall(r"\w+Error", section))
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+)
+def test_links_lead_somewhere(name):
+    """Every file that a document links to exists."""
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert "://" in target or (REPOSITORY / target).exists(), target
+
+
+def test_every_make_target_is_explained():
+    """The table of targets has those that the Makefile describes, and no other."""
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    described = set(re.findall(r"^(\w+):.*##", makefile, re.MULTILINE)) - {"help"}
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `make (\w+)`", text, re.MULTILINE)) == described
+
+
+# The command line
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_has_help(name):
+    """A command and each of its arguments and options say what they do."""
+    command = COMMANDS[name]
+    assert command.help
+    assert [param.name for param in command.params if not param.help] == []
+
+
+def test_every_command_is_in_the_readme():
+    """The table of commands has each command."""
+    assert set(re.findall(r"^\| `bytepair (\w+)", README, re.MULTILINE)) == set(
+        COMMANDS
+    )
+
+
+# Examples
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_print_what_is_expected(path):
+    """Each example runs as it stands and shows what it is there to show."""
+    found = subprocess.run(
+        [sys.executable, str(path)],
+        env={**os.environ, "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, ""), shlex.join(found.args)
+    assert found.stdout.splitlines() == EXPECTED[path.stem]
+
+
+def test_every_example_is_expected():
+    """No example is left out, and none is missing."""
+    assert {path.stem for path in EXAMPLES} == set(EXPECTED)
