@@ -37,14 +37,14 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
         for case in cases.cases(wanted, arguments.file, Path(scratch)):
             if arguments.only not in case.name:
                 continue
-            rows = runner.run(case)
-            if isinstance(rows, runner.Disagreement):
-                print(f"{rows.case}: {rows.reason}")
-                n_wrong += 1
-                continue
+            rows, complaints = runner.run(case)
             all_rows += rows
+            n_wrong += len(complaints)
             if wanted["task"] != "linear":
-                print(f"\n{case.name}", *report.compared(rows), sep="\n", flush=True)
+                lines = report.table(wanted["task"], rows)
+                print(f"\n{case.name}", *lines, sep="\n", flush=True)
+            for complaint in complaints:
+                print(f"not kept: {case.name}: {complaint}", flush=True)
     if wanted["task"] == "linear":
         print(*report.growth(all_rows), sep="\n", flush=True)
     return all_rows, n_wrong

@@ -89,10 +89,8 @@ def _linear(
 def _encode(
     wanted: dict[str, Any], files: list[str], scratch: Path
 ) -> Iterator[dict[str, Any]]:
-    for vocabulary in wanted["vocabulary"]:
+    for vocabulary in vocabularies.at_hand(wanted["vocabulary"], files):
         folder = vocabularies.prepare(vocabulary, files, scratch)
-        if folder is None:
-            continue
         for file in files or wanted["files"]:
             yield {
                 "name": f"{vocabulary['name']}, {Path(file).name}",

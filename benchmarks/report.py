@@ -1,7 +1,8 @@
 """Tables of what was measured.
 
 Libraries are compared by medians over rounds, with the least and the most in brackets,
-and by ratios to the first engine of the case: 2.0x is twice the time. Growth is shown
+and by ratios to the first engine of the case: 2.0x is twice the time. ``others`` is how
+many processors were busy with something else, at the worst. Growth is shown
 in nanoseconds per byte, over sizes; it is left out of what takes too little time to say.
 """
 
@@ -13,24 +14,51 @@ from .runner import Row, Times
 
 SIZE = re.compile(r", (\d+) MB$")
 LEAST_SECONDS = 0.02
+CLOCKS = ("cpu", "wall")
+
+
+def table(task: str, rows: list[Row]) -> Iterator[str]:
+    """Draw the table of one case."""
+    return speeds(rows) if task == "encode" else compared(rows)
 
 
 def compared(rows: list[Row]) -> Iterator[str]:
-    """Draw the table of one case: engines beside each other."""
+    """Draw the seconds of each engine, and how many times those of the first."""
     yield (
-        f"{'':9}{'threads':>7} {'engine':22}{'wall s':>23}{'ratio':>8}"
-        f"{'CPU s':>23}{'ratio':>8}{'MB/s CPU':>9}{'others':>8}"
+        f"{'threads':>7} {'engine':22}{'wall s':>23}{'ratio':>8}"
+        f"{'CPU s':>23}{'ratio':>8}{'others':>8}"
     )
-    first: dict[tuple[str, int], Row] = {}
+    first: dict[int, Row] = {}
     for row in rows:
-        base = first.setdefault((row.phase, row.n_threads), row)
-        speed = row.n_bytes / 1e6 / row.cpu.median if row.n_bytes else 0.0
+        base = first.setdefault(row.n_threads, row)
         yield (
-            f"{row.phase:9}{row.n_threads:7} {row.engine:22}"
+            f"{row.n_threads:7} {row.engine:22}"
             f"{_spread(row.wall)}{row.wall.median / base.wall.median:7.2f}x"
             f"{_spread(row.cpu)}{row.cpu.median / base.cpu.median:7.2f}x"
-            f"{speed:9.1f}{row.others:8.2f}"
+            f"{row.others:8.2f}"
         )
+
+
+def speeds(rows: list[Row]) -> Iterator[str]:
+    """Draw the speed of each engine in each phase, and how many times slower it is."""
+    lines: dict[tuple[int, str], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        lines[row.n_threads, row.engine][row.phase] = row
+    phases = list(dict.fromkeys(row.phase for row in rows))
+    titles = "".join(
+        f"{f'{phase} {clock}':>18}" for clock in CLOCKS for phase in phases
+    )
+    yield f"{'threads':>7} {'engine':16}{titles}{'others':>8}   (MB/s, slower)"
+    first: dict[int, dict[str, Row]] = {}
+    for (n_threads, engine), line in lines.items():
+        base = first.setdefault(n_threads, line)
+        cells = "".join(
+            _speed(line[phase], base[phase], clock)
+            for clock in CLOCKS
+            for phase in phases
+        )
+        others = max(row.others for row in line.values())
+        yield f"{n_threads:7} {engine:16}{cells}{others:8.2f}"
 
 
 def growth(rows: list[Row]) -> Iterator[str]:
@@ -55,3 +83,10 @@ def growth(rows: list[Row]) -> Iterator[str]:
 
 def _spread(times: Times) -> str:
     return f"{times.median:9.3f} [{times.least:.3f}-{times.most:.3f}]".rjust(23)
+
+
+def _speed(row: Row, base: Row, clock: str) -> str:
+    seconds: Times = getattr(row, clock)
+    base_seconds: Times = getattr(base, clock)
+    ratio = seconds.median / base_seconds.median
+    return f"{row.n_bytes / 1e6 / seconds.median:.1f} {ratio:6.2f}x".rjust(18)

@@ -1,8 +1,8 @@
 """Runs jobs, each in a fresh process, those of a case in turn, and checks their results.
 
 Rounds go over all jobs of a case before the next one begins, each round starting with
-another job, so a busy minute of the machine falls on all of them. Where jobs of one
-case disagree in a result, none of its times is kept.
+another job, so a busy minute of the machine falls on all of them. The time of a job whose
+result is another than that of the first job of its case is not kept.
 """
 
 import json
@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .cases import Case
@@ -42,31 +43,37 @@ class Row(NamedTuple):
     digest: str
 
 
-class Disagreement(NamedTuple):
-    """A case whose jobs did not do the same."""
+class Measured(NamedTuple):
+    """A case that was measured."""
 
-    case: str
-    reason: str
+    rows: list[Row]
+    complaints: list[str]
+    """Which engines failed, or did not do the same as the first; they have no rows."""
 
 
-def run(case: Case) -> list[Row] | Disagreement:
+def run(case: Case) -> Measured:
     """Measure a case."""
-    samples: dict[tuple[int, str], list[Sample]] = defaultdict(list)
+    samples: dict[int, list[Sample]] = defaultdict(list)
+    complaints: dict[int, str] = {}
+    places = range(len(case.jobs))
     for turn in range(case.rounds):
         _tell(f"{case.name}: round {turn + 1} of {case.rounds}")
-        places = range(len(case.jobs))
-        for place in [*places[turn % len(places) :], *places[: turn % len(places)]]:
+        first = turn % len(places)
+        for place in [*places[first:], *places[:first]]:
+            if place in complaints:
+                continue
             try:
-                found = run_job(case.jobs[place])
+                samples[place] += run_job(case.jobs[place])
             except subprocess.CalledProcessError as error:
-                reason = error.stderr.strip().splitlines() or ["it was killed"]
-                engine = case.jobs[place]["engine"]
-                return Disagreement(case.name, f"{engine} failed: {reason[-1]}")
-            for sample in found:
-                samples[place, sample.phase].append(sample)
+                complaints[place] = _last_line(error.stderr)
     _tell("")
-    rows = [_row(case, place, taken) for (place, _phase), taken in samples.items()]
-    return _disagreement(case.name, samples) or sorted(rows, key=_place_in_table)
+    for place in places:
+        if _results(samples[place]) - _results(samples[0]):
+            complaints.setdefault(place, "its result is another than that of the first")
+    kept = [place for place in places if place not in complaints]
+    named = (f"{case.jobs[at]['engine']}: {why}" for at, why in complaints.items())
+    rows = (row for place in kept for row in _rows(case, place, samples[place]))
+    return Measured(sorted(rows, key=_place_in_table), list(named))
 
 
 def run_job(job: dict[str, Any]) -> list[Sample]:
@@ -82,21 +89,29 @@ def run_job(job: dict[str, Any]) -> list[Sample]:
     return [Sample(*json.loads(line)) for line in process.stdout.splitlines()]
 
 
-def _row(case: Case, place: int, samples: list[Sample]) -> Row:
-    job, last = case.jobs[place], samples[-1]
-    return Row(
-        case.name,
-        job["engine"],
-        job["n_threads"],
-        last.phase,
-        len(samples),
-        _times([sample.wall_seconds for sample in samples]),
-        _times([sample.cpu_seconds for sample in samples]),
-        max(sample.others for sample in samples),
-        last.n_bytes,
-        last.n_results,
-        last.digest,
-    )
+def _rows(case: Case, place: int, samples: list[Sample]) -> Iterator[Row]:
+    """Take the samples of one job together, phase by phase."""
+    job = case.jobs[place]
+    for phase in dict.fromkeys(sample.phase for sample in samples):
+        taken = [sample for sample in samples if sample.phase == phase]
+        last = taken[-1]
+        yield Row(
+            case.name,
+            job["engine"],
+            job["n_threads"],
+            phase,
+            len(taken),
+            _times([sample.wall_seconds for sample in taken]),
+            _times([sample.cpu_seconds for sample in taken]),
+            max(sample.others for sample in taken),
+            last.n_bytes,
+            last.n_results,
+            last.digest,
+        )
+
+
+def _results(samples: list[Sample]) -> set[tuple[str, int, str]]:
+    return {(sample.phase, sample.n_results, sample.digest) for sample in samples}
 
 
 def _times(seconds: list[float]) -> Times:
@@ -107,16 +122,8 @@ def _place_in_table(row: Row) -> tuple[str, int]:
     return row.phase, row.n_threads
 
 
-def _disagreement(
-    name: str, samples: dict[tuple[int, str], list[Sample]]
-) -> Disagreement | None:
-    results: dict[str, set[tuple[int, str]]] = defaultdict(set)
-    for (_place, phase), taken in samples.items():
-        results[phase] |= {(sample.n_results, sample.digest) for sample in taken}
-    different = [phase for phase, found in results.items() if len(found) > 1]
-    if not different:
-        return None
-    return Disagreement(name, f"results differ in {', '.join(different)}")
+def _last_line(text: str) -> str:
+    return next(reversed(text.strip().splitlines()), "it was killed")
 
 
 def _tell(text: str) -> None:

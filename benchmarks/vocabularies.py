@@ -10,28 +10,33 @@ from typing import Any
 
 from . import texts
 
+Vocabulary = dict[str, Any]
 
-def prepare(vocabulary: dict[str, Any], files: list[str], scratch: Path) -> Path | None:
-    """Write ``vocabulary.json`` and ``vocabulary.tiktoken`` into a new folder.
 
-    Gives ``None``, with a word on standard error, where a file is missing.
-    """
+def at_hand(wanted: list[Vocabulary], files: list[str]) -> list[Vocabulary]:
+    """Choose the published vocabularies whose files exist; without any, those to learn."""
+    found = [
+        vocabulary for vocabulary in wanted if _source(vocabulary, files).is_file()
+    ]
+    published = [vocabulary for vocabulary in found if "file" in vocabulary]
+    if not found:
+        print("skipped: neither vocabularies nor a corpus", file=sys.stderr)
+    return published or found
+
+
+def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
+    """Write ``vocabulary.json`` and ``vocabulary.tiktoken`` into a new folder."""
     import bytepair
 
     source = _source(vocabulary, files)
-    if not source.is_file():
-        print(
-            f"skipped vocabulary {vocabulary['name']!r}: no {source}", file=sys.stderr
-        )
-        return None
+    dialect = vocabulary.get("dialect")
     if "file" in vocabulary:
-        dialect = vocabulary.get("dialect")
         tokenizer = bytepair.Tokenizer.from_file(source, dialect=dialect)
     else:
-        options = {name: vocabulary[name] for name in ("dialect", "merges")}
-        tokenizer = bytepair.train(source, **options)
-    folder = scratch / vocabulary["name"]
-    ranks = folder / "ranks"
+        merges = vocabulary["merges"]
+        tokenizer = bytepair.train(source, dialect=dialect, merges=merges)
+    folder = scratch / str(vocabulary["name"])
+    ranks = folder / "ranks"  # its sidecar has the name of the other file
     ranks.mkdir(parents=True)
     tokenizer.save(folder / "vocabulary.json")
     tokenizer.save(ranks / "vocabulary.tiktoken")
@@ -39,7 +44,7 @@ def prepare(vocabulary: dict[str, Any], files: list[str], scratch: Path) -> Path
     return folder
 
 
-def _source(vocabulary: dict[str, Any], files: list[str]) -> Path:
+def _source(vocabulary: Vocabulary, files: list[str]) -> Path:
     if "file" in vocabulary:
         return texts.SHARED / "vocabularies" / str(vocabulary["file"])
     return Path(files[0]) if files else texts.corpus(str(vocabulary["train_on"]))
