@@ -3,11 +3,11 @@
 >>> import bytepair
 >>> texts = ["the cat sat on the mat, and the bat sat on the hat"]
 >>> tokenizer = bytepair.train_from_iterator(texts, vocab_size=270)
->>> tokenizer.tokenize("the hat")
-['the', ' h', 'at']
->>> ids = tokenizer.encode("the hat")
+>>> tokenizer.tokenize("on the hat")
+['on', ' the', ' ', 'h', 'at']
+>>> ids = tokenizer.encode("on the hat")
 >>> tokenizer.decode(ids)
-'the hat'
+'on the hat'
 
 Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.

@@ -1,14 +1,15 @@
 """The compiled core: what :mod:`bytepair` is made of."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self
 
-Specials = Literal["all"] | Collection[str]
-Errors = Literal["replace", "strict", "ignore"]
-Ids = Iterable[int] | NDArray[np.uint32]
+Specials: TypeAlias = Literal["all"] | Collection[str]
+Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+Ids: TypeAlias = Iterable[int] | NDArray[np.uint32]
 
 class CoreTokenizer:
     """Text to token ids and back.
@@ -20,7 +21,7 @@ class CoreTokenizer:
     tokenizer's template says.
     """
 
-    def __new__(cls, source: CoreTokenizer) -> CoreTokenizer: ...
+    def __new__(cls, source: CoreTokenizer) -> Self: ...
     def encode(
         self,
         text: str | bytes,

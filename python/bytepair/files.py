@@ -36,7 +36,7 @@ def _expand_one(path: str) -> Iterator[str]:
             return
         message = f"{path}: no such file"
         raise FileError(message)
-    matches = sorted(match for match in glob.glob(path, recursive=True))
+    matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 -- any root
     matches = [match for match in matches if Path(match).is_file()]
     if not matches:
         message = f"{path}: no file matches"

@@ -32,7 +32,8 @@ def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
         return _load_tiktoken(path, options)
     if path.name == "vocab.json" and (path.parent / "merges.txt").exists():
         return _load_gpt2(path.parent)
-    return _named(path, lambda: _from_json(read(path)))
+    data = read(path)
+    return _named(path, lambda: _from_json(data))
 
 
 def from_bytes(data: bytes, format_name: str) -> _core.CoreTokenizer:

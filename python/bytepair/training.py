@@ -3,16 +3,21 @@
 All three gather pieces and their counts, and then learn merges from these alone.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _core
 from .errors import TrainingError
 from .files import StrPath, expand
 from .progress import Progress, reporter
 from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["DialectOptions", "train", "train_from_counts", "train_from_iterator"]
 
@@ -49,7 +54,7 @@ def train(
     separator: str | None = None,
     threads: int | None = None,
     progress: OnProgress = None,
-    **options: Any,
+    **options: Unpack[DialectOptions],
 ) -> Tokenizer:
     r"""Train a tokenizer on files.
 
@@ -115,8 +120,8 @@ def train(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "corpus.txt").write_text("low lower lowest " * 100)
     >>> tokenizer = bytepair.train(folder / "*.txt", vocab_size=260)
-    >>> tokenizer.tokenize("lower")
-    ['low', 'er']
+    >>> tokenizer.tokenize("low lower")
+    ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
     paths = expand(files)
@@ -139,7 +144,7 @@ def train_from_iterator(
     separator: str | None = None,
     threads: int | None = None,
     progress: OnProgress = None,
-    **options: Any,
+    **options: Unpack[DialectOptions],
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
 
@@ -169,7 +174,7 @@ def train_from_counts(
     dialect: str = "gpt4o",
     special_tokens: Iterable[str] = (),
     progress: OnProgress = None,
-    **options: Any,
+    **options: Unpack[DialectOptions],
 ) -> Tokenizer:
     """Train a tokenizer on pieces that were counted already; see :func:`train`.
 
@@ -196,7 +201,7 @@ class _Learner:
     def __init__(
         self,
         dialect: str,
-        options: dict[str, Any],
+        options: DialectOptions,
         special_tokens: Iterable[str],
         separator: str | None,
         threads: int | None,

@@ -2,6 +2,8 @@
 //!
 //! The files lie outside the crate: where they are absent, in a published crate, there is nothing to run.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -67,4 +67,13 @@ def as_text(tokenizer: Tokenizer) -> str:
 def _row(name: str, texts: list[str]) -> str:
     """Lay out a name and one or more lines beside it."""
     indent = "\n" + " " * 16
-    return f"{name:<16}{indent.join(texts)}"
+    return f"{name:<16}{indent.join(map(_printable, texts))}"
+
+
+def _printable(text: str) -> str:
+    r"""Escape what would break a line, such as the newlines of a pattern.
+
+    >>> _printable("[\n]")
+    '[\\n]'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

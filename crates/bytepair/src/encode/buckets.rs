@@ -110,9 +110,7 @@ pub(super) fn merge(
     while let Some(Reverse(rank)) = scratch.waiting.pop() {
         let index = std::mem::take(&mut scratch.bucket_of_rank[rank as usize]) - 1;
         let mut bucket = std::mem::take(&mut scratch.buckets[index as usize]);
-        if !bucket.is_sorted() {
-            bucket.sort();
-        }
+        sort_runs(&mut bucket);
         scratch.merge_rank(rank, &bucket, ranks, merges);
         bucket.clear();
         bucket.shrink_to(MAX_KEPT_PLACES);
@@ -129,6 +127,14 @@ pub(super) fn merge(
         scratch.slots = Slots::default();
     }
     Ok(())
+}
+
+/// Sorts places that were added in a few goes, each in ascending order.
+#[expect(clippy::stable_sort_primitive, reason = "the stable sort finds runs and merges them")]
+fn sort_runs(places: &mut [u32]) {
+    if !places.is_sorted() {
+        places.sort();
+    }
 }
 
 impl BucketScratch {

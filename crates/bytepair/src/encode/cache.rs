@@ -65,14 +65,14 @@ mod tests {
         for number in 0..200_000_u32 {
             let text = number.to_string();
             let key = piece_key(text.as_bytes(), 0, text.len()).unwrap();
-            cache.insert(key, &[number, number + 1][..(number % 2) as usize + 1]);
+            cache.insert(key, &[number, number + 1][..=(number % 2) as usize]);
         }
         let mut n_found = 0;
         for number in 0..200_000_u32 {
             let text = number.to_string();
             let mut ids = Vec::new();
             if cache.append(piece_key(text.as_bytes(), 0, text.len()).unwrap(), &mut ids) {
-                assert_eq!(ids, [number, number + 1][..(number % 2) as usize + 1]);
+                assert_eq!(ids, [number, number + 1][..=(number % 2) as usize]);
                 n_found += 1;
             }
         }
