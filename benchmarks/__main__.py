@@ -37,7 +37,7 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
         for case in cases.cases(wanted, arguments.file, Path(scratch)):
             if arguments.only not in case.name:
                 continue
-            rows, complaints = runner.run(case)
+            rows, complaints = runner.run(case, calm_seconds=arguments.wait)
             all_rows += rows
             n_wrong += len(complaints)
             if wanted["task"] != "linear":
@@ -60,6 +60,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="cases whose name holds this")
     parser.add_argument(
         "--rounds", type=int, help="how often, where a case says nothing"
+    )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=0,
+        help="seconds to wait at most for a calm machine",
     )
     parser.add_argument(
         "--record",

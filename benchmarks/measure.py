@@ -49,6 +49,16 @@ def timed(
     return result, (wall, cpu, others)
 
 
+def wait_for_calm(most_seconds: float) -> None:
+    """Wait until other processes keep less than a fifth of a processor busy."""
+    end = time.monotonic() + most_seconds
+    while time.monotonic() < end:
+        busy = _busy_seconds()
+        time.sleep(0.5)
+        if _busy_seconds() - busy < 0.1:
+            return
+
+
 def _cpu_seconds(who: int) -> float:
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .cases import Case
-from .measure import Sample
+from .measure import Sample, wait_for_calm
 
 
 class Times(NamedTuple):
@@ -51,8 +51,8 @@ class Measured(NamedTuple):
     """Which engines failed, or did not do the same as the first; they have no rows."""
 
 
-def run(case: Case) -> Measured:
-    """Measure a case."""
+def run(case: Case, *, calm_seconds: float = 0) -> Measured:
+    """Measure a case; before each job wait, but not for ever, for a calm machine."""
     samples: dict[int, list[Sample]] = defaultdict(list)
     complaints: dict[int, str] = {}
     places = range(len(case.jobs))
@@ -62,6 +62,7 @@ def run(case: Case) -> Measured:
         for place in [*places[first:], *places[:first]]:
             if place in complaints:
                 continue
+            wait_for_calm(calm_seconds)
             try:
                 samples[place] += run_job(case.jobs[place])
             except subprocess.CalledProcessError as error:
