@@ -32,9 +32,9 @@ format: $(VENV)/tools ## Format the sources
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
-bench: $(VENV)/built ## Measure against other libraries
+bench: $(VENV)/built ## Measure beside other libraries; BENCHMARKS="train encode" chooses
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCHMARKS)
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

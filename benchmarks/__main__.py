@@ -1,0 +1,80 @@
+"""``python -m benchmarks [NAME ...] [--file FILE ...]``: measure, show, keep."""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from . import cases, record, report, runner
+
+
+def main() -> int:
+    """Run the benchmarks that are named, or all; 1 where results disagree."""
+    arguments = _parser().parse_args()
+    unknown = set(arguments.names) - set(cases.names())
+    if unknown:
+        known = ", ".join(cases.names())
+        print(f"no benchmark {', '.join(unknown)}; there are {known}", file=sys.stderr)
+        return 2
+    n_wrong = 0
+    for name in arguments.names or cases.names():
+        rows, wrong = _measure(name, arguments)
+        n_wrong += wrong
+        if rows and arguments.record:
+            print(f"kept in {record.write(name, rows).name}\n")
+    return 1 if n_wrong else 0
+
+
+def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row], int]:
+    """Run one benchmark and print its tables."""
+    wanted = cases.definition(name)
+    if arguments.rounds:
+        wanted["rounds"] = arguments.rounds
+    print(f"# {name}", ", ".join(record.conditions().values()), sep="\n# ", flush=True)
+    all_rows: list[runner.Row] = []
+    n_wrong = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for case in cases.cases(wanted, arguments.file, Path(scratch)):
+            if arguments.only not in case.name:
+                continue
+            rows, complaints = runner.run(case, calm_seconds=arguments.wait)
+            all_rows += rows
+            n_wrong += len(complaints)
+            if wanted["task"] != "linear":
+                lines = report.table(wanted["task"], rows)
+                print(f"\n{case.name}", *lines, sep="\n", flush=True)
+            for complaint in complaints:
+                print(f"not kept: {case.name}: {complaint}", flush=True)
+    if wanted["task"] == "linear":
+        print(*report.growth(all_rows), sep="\n", flush=True)
+    return all_rows, n_wrong
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    known = ", ".join(cases.names())
+    parser.add_argument("names", nargs="*", help=f"which of {known}; by default all")
+    parser.add_argument(
+        "--file", action="append", default=[], help="a corpus instead of the usual ones"
+    )
+    parser.add_argument("--only", default="", help="cases whose name holds this")
+    parser.add_argument(
+        "--rounds", type=int, help="how often, where a case says nothing"
+    )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=0,
+        help="seconds to wait at most for a calm machine",
+    )
+    parser.add_argument(
+        "--record",
+        action=argparse.BooleanOptionalAction,
+        help="keep the results as CSV",
+    )
+    parser.set_defaults(record=True)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

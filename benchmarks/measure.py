@@ -1,0 +1,75 @@
+"""A stopwatch for the whole process: wall time, CPU time, and what others took.
+
+CPU time is user and system time of all threads. ``others`` is the mean number of
+processors that other processes kept busy meanwhile: times taken while it is well above
+zero are not to be trusted. It is read from ``/proc/stat`` and 0 where there is none.
+"""
+
+import gc
+import os
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Sample(NamedTuple):
+    """One measured phase of one job."""
+
+    phase: str
+    wall_seconds: float
+    cpu_seconds: float
+    others: float
+    n_bytes: int
+    """Length of what was worked on."""
+    n_results: int
+    """Number of merges or ids."""
+    digest: str
+    """Equal for equal results."""
+
+
+def timed(
+    work: Callable[..., Result], *arguments: object, who: int = resource.RUSAGE_SELF
+) -> tuple[Result, tuple[float, float, float]]:
+    """Do ``work``; give its result with wall seconds, CPU seconds and ``others``.
+
+    ``who`` says whose CPU time it is: that of this process, or of its children.
+    """
+    gc.collect()
+    busy, cpu, start = _busy_seconds(), _cpu_seconds(who), time.perf_counter()
+    result = work(*arguments)
+    wall = time.perf_counter() - start
+    cpu = _cpu_seconds(who) - cpu
+    busy = _busy_seconds() - busy
+    # The clock of /proc/stat ticks in hundredths of a second.
+    others = max(0.0, busy - cpu - 0.01) / wall
+    return result, (wall, cpu, others)
+
+
+def wait_for_calm(most_seconds: float) -> None:
+    """Wait until other processes keep less than a fifth of a processor busy."""
+    end = time.monotonic() + most_seconds
+    while time.monotonic() < end:
+        busy = _busy_seconds()
+        time.sleep(0.5)
+        if _busy_seconds() - busy < 0.1:
+            return
+
+
+def _cpu_seconds(who: int) -> float:
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _busy_seconds() -> float:
+    """Sum what all processors have worked so far, for whomever."""
+    try:
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return 0.0
+    user, nice, system, _idle, _wait, interrupts, soft_interrupts = map(int, fields[:7])
+    n_ticks = user + nice + system + interrupts + soft_interrupts
+    return n_ticks / os.sysconf("SC_CLK_TCK")
