@@ -145,9 +145,7 @@ def of_reference(dialect, options):
         options["prefix"] = options.pop("continuing_prefix")
     if "normalize" in options:
         steps = options["normalize"]
-        steps = [(step,) if isinstance(step, str) else step for step in steps]
-        names = {"prepend_first": "prepend"}
-        options["normalize"] = [(names.get(s[0], s[0]), *s[1:]) for s in steps]
+        options["normalize"] = [(s,) if isinstance(s, str) else s for s in steps]
     return {**options, "split": stages}
 
 
@@ -241,7 +239,7 @@ special_text = st.lists(
     st.sampled_from(sorted(DIALECTS)),
     st.lists(st.sampled_from(SPECIAL), unique=True),
     st.sets(st.sampled_from(SPECIAL)),
-    st.sampled_from([{}, {"normalize": [("prepend_first", "▁")]}]),
+    st.sampled_from([{}, {"normalize": [("prepend", "▁")]}]),
 )
 def test_special_tokens_agree(
     corpus, text, dialect, special_tokens, allowed, normalize

@@ -102,7 +102,7 @@ WRONG_VALUES = [
     ({"pattern": ["a", SURROGATE]}, EncodingError, "surrogate"),
     ({"unknown_token": SURROGATE}, EncodingError, "surrogate"),
     ({"end_mark": SURROGATE, "dialect": "sennrich"}, EncodingError, "surrogate"),
-    ({"normalize": [("prepend", SURROGATE)]}, EncodingError, "surrogate"),
+    ({"normalize": [("prepend_each", SURROGATE)]}, EncodingError, "surrogate"),
 ]
 
 

@@ -180,7 +180,13 @@ OPTIONS = st.fixed_dictionaries(
         "unmatched": st.sampled_from(["keep", "drop"]),
         "normalize": st.lists(
             st.sampled_from(
-                ["nfc", "nfkd", "lowercase", ("replace", " ", "▁"), ("prepend", "▁")]
+                [
+                    "nfc",
+                    "nfkd",
+                    "lowercase",
+                    ("replace", " ", "▁"),
+                    ("prepend_each", "▁"),
+                ]
             ),
             max_size=2,
         ),

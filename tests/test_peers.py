@@ -140,7 +140,7 @@ CHARACTERS = {
     },
     "sentencepiece, prepended": {
         "dialect": "sentencepiece",
-        "normalize": [("prepend", "▁"), ("replace", " ", "▁")],
+        "normalize": [("prepend_each", "▁"), ("replace", " ", "▁")],
     },
 }
 
@@ -205,7 +205,9 @@ SHORT = st.text(st.sampled_from("aAbz'sſ 1٣\n\t_é\u0301日😀\u200c▁.<s>")
     st.sampled_from(["gpt2", "letters-digits", "unknown-token", "subword-nmt"]),
     st.sampled_from(PATTERNS),
     st.sampled_from(["keep", "drop"]),
-    st.sampled_from([[], ["lowercase"], [("replace", "a", "b")], [("prepend", "z")]]),
+    st.sampled_from(
+        [[], ["lowercase"], [("replace", "a", "b")], [("prepend_each", "z")]]
+    ),
 )
 def test_hf_tokenizers_agrees_or_we_refuse(
     corpus, text, dialect, pattern, unmatched, normalize

@@ -440,7 +440,7 @@ def test_what_follows_a_special_token_is_not_first(tmp_path, text):
     """Only a text that begins with no special token gets a prefix, in files too."""
     file = tmp_path / "file"
     file.write_text(text)
-    options = {"dialect": "byte-stream", "normalize": [("prepend_first", "x")]}
+    options = {"dialect": "byte-stream", "normalize": [("prepend", "x")]}
     options |= {"special_tokens": ["<s>"]}
     tokenizer, report = report_of(bytepair.train, file, **options)
     in_memory, expected = report_of(bytepair.train_from_iterator, [text], **options)

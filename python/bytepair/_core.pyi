@@ -134,7 +134,7 @@ class CoreTokenizer:
         """
 
     def decode_bytes(self, ids: Ids) -> bytes:
-        """Join the bytes of tokens. End marks have none."""
+        """Join the bytes of tokens. An end mark is a space before the next token."""
 
     def decode_stream(
         self, *, errors: Errors = "replace", skip_special_tokens: bool = False

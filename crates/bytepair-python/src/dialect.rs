@@ -66,7 +66,7 @@ const CHANGES: [(&str, Change); 15] = [
         dialect.split.iter_mut().for_each(|stage| stage.unmatched = unmatched);
         Ok(())
     }),
-    ("normalize", |dialect, value| steps(value).map(|steps| dialect.normalize = steps)),
+    ("normalize", set_normalize),
     ("lowercase", set_lowercase),
     ("end_mark", |dialect, value| {
         let kind = dialect.units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
@@ -109,6 +109,16 @@ fn set_unit(units: &mut Units, name: &str) -> PyResult<()> {
         ("byte", unit) => unit,
         _ => return Err(choice("unit", name, &["byte", "character"])),
     };
+    Ok(())
+}
+
+/// Lower case has an option of its own: it stays as it is.
+fn set_normalize(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let lowers = dialect.normalize.contains(&NormalizeStep::Lowercase);
+    dialect.normalize = steps(value)?;
+    if lowers && !dialect.normalize.contains(&NormalizeStep::Lowercase) {
+        dialect.normalize.insert(0, NormalizeStep::Lowercase);
+    }
     Ok(())
 }
 
@@ -156,7 +166,8 @@ fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
     Ok(stages.collect())
 }
 
-/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `("replace", from, to)`, `("prepend", text)`.
+/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `("replace", from, to)`, `("prepend", text)` before the
+/// text, `("prepend_each", text)` before each segment between added tokens.
 fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![step(&[value.extract()?])?]);
@@ -182,8 +193,8 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
         ["replace", from, to] if !from.is_empty() => {
             NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
         }
-        ["prepend", text] => prepend(text, false),
-        ["prepend_first", text] => prepend(text, true),
+        ["prepend", text] => prepend(text, true),
+        ["prepend_each", text] => prepend(text, false),
         _ => {
             let known = [
                 "nfc",
@@ -193,6 +204,7 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
                 "lowercase",
                 "(replace, from, to)",
                 "(prepend, text)",
+                "(prepend_each, text)",
             ];
             return Err(choice("normalize", &words.join(", "), &known));
         }

@@ -24,7 +24,6 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct Corpus {
     dialect: bytepair::Dialect,
     special_tokens: Vec<String>,
-    n_separators: usize,
     counter: Mutex<Option<CorpusCounter>>,
     /// Pieces that were counted elsewhere.
     counts: Mutex<PieceCounts>,
@@ -44,15 +43,14 @@ impl Corpus {
         let special_tokens = special_tokens.collect::<PyResult<Vec<String>>>()?;
         let separator = separator.map(|text| extract::<String>("separator", &text)).transpose()?;
         let dialect = dialect.0.clone();
-        let n_separators = usize::from(separator.is_some());
-        let boundaries: Vec<_> = special_tokens.iter().cloned().chain(separator).collect();
-        let preparation = dialect.preparation(&boundaries).map_err(|error| to_python(&error))?;
+        let mut preparation =
+            dialect.preparation(&special_tokens).map_err(|error| to_python(&error))?;
+        preparation.separator = separator;
         let counter = CorpusCounter::new(preparation, n_threads(threads)?)
             .map_err(|error| to_python(&error))?;
         Ok(Self {
             dialect,
             special_tokens,
-            n_separators,
             counter: Mutex::new(Some(counter)),
             counts: Mutex::new(PieceCounts::new()),
         })
@@ -139,7 +137,6 @@ impl Corpus {
 /// What is known after training.
 struct Report {
     corpus: bytepair::CorpusReport,
-    n_separators: usize,
     special_tokens: Vec<String>,
     n_pieces: usize,
     n_characters: i64,
@@ -167,7 +164,6 @@ impl Corpus {
         })?;
         let report = Report {
             corpus,
-            n_separators: self.n_separators,
             special_tokens: self.special_tokens.clone(),
             n_pieces: counts.len(),
             n_characters,
@@ -194,9 +190,7 @@ impl Report {
         };
         report.set_item("best_count_at_stop", stop)?;
         let specials = PyDict::new(py);
-        let n_special = self.corpus.n_special.len().saturating_sub(self.n_separators);
-        for (name, count) in self.special_tokens.iter().zip(&self.corpus.n_special).take(n_special)
-        {
+        for (name, count) in self.special_tokens.iter().zip(&self.corpus.n_special) {
             specials.set_item(name, count)?;
         }
         report.set_item("special_tokens", specials)?;

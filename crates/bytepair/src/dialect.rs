@@ -108,6 +108,7 @@ impl Dialect {
             splitter: Splitter::new(self.split.clone(), &unicode)?,
             normalizer: Normalizer::new(steps, unicode),
             special_tokens: special_tokens.to_vec(),
+            separator: None,
             requires_utf8: !self.units.is_bytes(),
         })
     }

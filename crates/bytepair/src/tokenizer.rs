@@ -172,14 +172,15 @@ impl Tokenizer {
         Ok(ids.into_iter().map(written).collect())
     }
 
-    /// The bytes of tokens, one after the other. End marks have none.
+    /// The bytes of tokens, one after the other. An end mark is a space before the next token.
     ///
     /// # Errors
     /// Where an id is not in the vocabulary.
     pub fn decode_bytes(&self, ids: &[TokenId]) -> Result<Vec<u8>> {
+        let (mut joiner, rules) = (Joiner::default(), DecodeRules::default());
         let mut bytes = Vec::with_capacity(ids.len() * 4);
         for &id in ids {
-            bytes.extend_from_slice(self.parts.vocabulary.expect_token(id)?.bytes);
+            joiner.push(self.parts.vocabulary.expect_token(id)?, &rules, &mut bytes);
         }
         Ok(bytes)
     }
@@ -226,6 +227,10 @@ impl Tokenizer {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
         for (content, wanted) in tokens {
+            let unknown = Token { kind: TokenKind::Unknown, bytes: content.as_bytes() };
+            if vocabulary.id(unknown).is_some_and(|id| wanted.is_none_or(|wanted| wanted == id)) {
+                continue;
+            }
             if let Some(known) = parts.added.iter().find(|token| token.content == *content) {
                 match wanted.is_none_or(|id| id == known.id) {
                     true => continue,

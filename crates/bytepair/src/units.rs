@@ -89,7 +89,8 @@ impl Units {
     /// Refuses parts that do not fit together.
     ///
     /// # Errors
-    /// Where the units are bytes, which have neither marks nor strangers, and one of these is asked for.
+    /// Where the units are bytes, which have neither marks nor strangers, and one of these is asked for;
+    /// where an end mark is a suffix, and bytes stand for characters.
     pub fn check(&self) -> Result<()> {
         let parts = [
             ("end_mark", self.end_mark.is_some()),
@@ -97,6 +98,11 @@ impl Units {
             ("unknown_token", self.unknown.is_some()),
             ("byte_fallback", self.byte_fallback),
         ];
+        if self.byte_fallback && self.end_mark_kind() == Some(EndMarkKind::Suffix) {
+            let problem =
+                "the bytes of a character cannot carry an end mark; use a mark of its own";
+            return Err(Error::option("byte_fallback", problem));
+        }
         match parts.into_iter().find(|&(_, is_set)| is_set && self.is_bytes()) {
             Some((name, _)) => {
                 Err(Error::option(name, "has no meaning where units are bytes; use characters"))

@@ -36,6 +36,8 @@ pub struct Preparation {
     pub splitter: Splitter,
     /// Boundaries in the text that are not counted. The longest at a place is taken.
     pub special_tokens: Vec<String>,
+    /// Stands between texts, if they lie in one source; not counted either.
+    pub separator: Option<String>,
     /// Whether text that is not UTF-8 is an error.
     pub requires_utf8: bool,
 }
@@ -56,9 +58,10 @@ pub struct CorpusReport {
 /// Counts the pieces of one text after the other.
 pub struct CorpusCounter {
     preparation: Preparation,
-    specials: Option<AhoCorasick>,
-    /// Length of the longest special token, in bytes.
-    max_special_len: usize,
+    /// Finds special tokens, and the separator behind them.
+    boundaries: Option<AhoCorasick>,
+    /// Length of the longest of them, in bytes.
+    max_boundary_len: usize,
     /// One table for each thread.
     tables: Vec<CountTable>,
     /// For each source, the position at which it begins. Positions grow along the corpus.
@@ -68,6 +71,13 @@ pub struct CorpusCounter {
     /// The position of the next piece.
     position: u64,
     report: CorpusReport,
+}
+
+/// Normalized text that ends where a segment ends or a cut changes no piece.
+struct Ready {
+    text: Vec<u8>,
+    /// The position of its first byte.
+    position: u64,
 }
 
 /// A stretch of normalized text whose pieces can be counted on their own.
@@ -80,19 +90,23 @@ struct Job<'t> {
 impl CorpusCounter {
     /// A counter that works with `n_threads` threads.
     pub fn new(preparation: Preparation, n_threads: usize) -> Result<Self> {
-        let tokens = &preparation.special_tokens;
-        let specials = match tokens.is_empty() {
+        let Preparation { special_tokens, separator, .. } = &preparation;
+        let texts: Vec<_> = special_tokens.iter().chain(separator).collect();
+        let boundaries = match texts.is_empty() {
             true => None,
-            false => Some(automaton(tokens)?),
+            false => Some(automaton(&texts)?),
         };
         Ok(Self {
-            max_special_len: tokens.iter().map(String::len).max().unwrap_or(0),
-            report: CorpusReport { n_special: vec![0; tokens.len()], ..CorpusReport::default() },
+            max_boundary_len: texts.iter().map(|text| text.len()).max().unwrap_or(0),
+            report: CorpusReport {
+                n_special: vec![0; special_tokens.len()],
+                ..CorpusReport::default()
+            },
             tables: (0..n_threads.max(1)).map(|_| CountTable::new()).collect(),
             source_starts: Vec::new(),
             in_batches: false,
             position: 0,
-            specials,
+            boundaries,
             preparation,
         })
     }
@@ -102,34 +116,17 @@ impl CorpusCounter {
     /// # Errors
     /// Where a text is not UTF-8 but has to be; the offset is that within the text.
     pub fn count_texts(&mut self, texts: &[&[u8]]) -> Result<()> {
-        let mut prepared = Vec::new();
         if !self.in_batches {
             self.begin_source(true);
         }
-        self.report.n_texts += texts.len() as u64;
+        let mut pending = Pending::default();
         for text in texts {
-            self.check_utf8(text, 0, true)?;
+            self.report.n_texts += 1;
             self.report.n_bytes += text.len() as u64;
-            let segments = self.segments(text);
-            let n_segments = segments.len();
-            for (place, range) in segments.into_iter().enumerate() {
-                let segment = Segment {
-                    is_first: range.start == 0,
-                    text: &text[range],
-                    is_last: place + 1 == n_segments,
-                };
-                let normalized = self.preparation.normalizer.normalize(segment);
-                let position = self.position;
-                self.position += normalized.len() as u64;
-                self.report.n_characters += n_characters(&normalized);
-                prepared.push((normalized, position));
-            }
+            pending.special_before = false;
+            self.take_raw(text, 0, true, &mut pending)?;
         }
-        let jobs = prepared
-            .iter()
-            .flat_map(|(text, position)| cut(&self.preparation.splitter, text, *position));
-        let jobs: Vec<_> = jobs.collect();
-        run(&mut self.tables, &self.preparation.splitter, &jobs)
+        self.count(&mut pending)
     }
 
     /// Counts one text, block by block. `progress` is called with the bytes read so far of this text.
@@ -151,6 +148,7 @@ impl CorpusCounter {
             n_read += n_new;
             self.report.n_bytes += n_new;
             let n_taken = self.take_raw(&raw, n_read - raw.len() as u64, at_end, &mut pending)?;
+            self.count(&mut pending)?;
             raw.drain(..n_taken);
             progress(n_read)?;
             if at_end {
@@ -195,24 +193,38 @@ impl CorpusCounter {
         at_end: bool,
         pending: &mut Pending,
     ) -> Result<usize> {
-        // A special token that begins before `decided` lies in `raw` whole, and so does any longer
-        // one that begins at the same place.
-        let margin = if at_end { 0 } else { self.max_special_len + MAX_CHARACTER_LEN };
+        // A boundary that begins before `decided` lies in `raw` whole, and so does any longer one that
+        // begins at the same place.
+        let margin = if at_end { 0 } else { self.max_boundary_len + MAX_CHARACTER_LEN };
         let decided = raw.len().saturating_sub(margin);
         let mut start = 0;
-        for (range, token) in self.find_specials(raw) {
+        for (range, boundary) in self.find_boundaries(raw) {
             if range.start >= decided {
                 break;
             }
-            self.report.n_special[token] += 1;
             self.check_utf8(&raw[start..range.start], offset + start as u64, true)?;
-            self.push_pending(&raw[start..range.start], true, pending)?;
+            self.extend_pending(&raw[start..range.start], true, pending);
+            self.note_boundary(boundary, pending);
             start = range.end;
         }
         let end = if at_end { raw.len() } else { self.raw_cut(raw, start, decided) };
         self.check_utf8(&raw[start..end], offset + start as u64, at_end)?;
-        self.push_pending(&raw[start..end], at_end, pending)?;
+        self.extend_pending(&raw[start..end], at_end, pending);
         Ok(end)
+    }
+
+    /// Counts a special token; a separator begins the next text.
+    fn note_boundary(&mut self, boundary: usize, pending: &mut Pending) {
+        let Preparation { special_tokens, separator, .. } = &self.preparation;
+        let special = special_tokens.get(boundary);
+        if special.is_some() {
+            self.report.n_special[boundary] += 1;
+        }
+        let is_separator = special.is_none() || special == separator.as_ref();
+        if is_separator {
+            self.report.n_texts += 1;
+        }
+        pending.special_before = !is_separator;
     }
 
     /// The last place before `limit` where the text can be normalized in two parts.
@@ -221,11 +233,11 @@ impl CorpusCounter {
         (start..limit).rev().find(can_cut).unwrap_or(start)
     }
 
-    /// Normalizes a part of a segment and counts as much as can be cut off.
-    fn push_pending(&mut self, raw: &[u8], ends: bool, pending: &mut Pending) -> Result<()> {
+    /// Normalizes a part of a segment; as much of it as can be cut off is ready.
+    fn extend_pending(&mut self, raw: &[u8], ends: bool, pending: &mut Pending) {
         let segment = Segment {
             text: raw,
-            is_first: !pending.segment_begun && !pending.text_begun,
+            is_first: !pending.segment_begun && !pending.special_before,
             is_last: false,
         };
         let normalized = match pending.segment_begun {
@@ -233,41 +245,30 @@ impl CorpusCounter {
             false => self.preparation.normalizer.normalize(segment),
         };
         pending.text.extend_from_slice(&normalized);
+        pending.segment_begun = !ends && (pending.segment_begun || !raw.is_empty());
         self.report.n_characters += n_characters(&normalized);
-        pending.segment_begun |= !raw.is_empty();
-        let splitter = &self.preparation.splitter;
-        let end = if ends {
-            pending.text.len()
-        } else {
-            last_safe_cut(splitter, &pending.text).unwrap_or(0)
+        let end = match ends {
+            true => pending.text.len(),
+            false => last_safe_cut(&self.preparation.splitter, &pending.text).unwrap_or(0),
         };
-        let jobs: Vec<_> = cut(splitter, &pending.text[..end], self.position).collect();
-        run(&mut self.tables, splitter, &jobs)?;
-        self.position += end as u64;
-        pending.text.drain(..end);
-        if ends {
-            pending.text_begun = true;
-            pending.segment_begun = false;
+        let rest = pending.text.split_off(end);
+        let text = std::mem::replace(&mut pending.text, rest);
+        if !text.is_empty() {
+            pending.ready.push(Ready { text, position: self.position });
+            self.position += end as u64;
         }
-        Ok(())
     }
 
-    /// The segments between the special tokens of a whole text, which are counted here.
-    fn segments(&mut self, text: &[u8]) -> Vec<std::ops::Range<usize>> {
-        let mut segments = Vec::new();
-        let mut start = 0;
-        for (range, token) in self.find_specials(text) {
-            self.report.n_special[token] += 1;
-            segments.push(start..range.start);
-            start = range.end;
-        }
-        segments.push(start..text.len());
-        segments.retain(|segment| !segment.is_empty());
-        segments
+    /// Counts the pieces of what is ready, on all threads.
+    fn count(&mut self, pending: &mut Pending) -> Result<()> {
+        let splitter = &self.preparation.splitter;
+        let ready = std::mem::take(&mut pending.ready);
+        let jobs = ready.iter().flat_map(|ready| cut(splitter, &ready.text, ready.position));
+        run(&mut self.tables, splitter, &jobs.collect::<Vec<_>>())
     }
 
-    fn find_specials(&self, text: &[u8]) -> Vec<(std::ops::Range<usize>, usize)> {
-        let matches = self.specials.iter().flat_map(|specials| specials.find_iter(text));
+    fn find_boundaries(&self, text: &[u8]) -> Vec<(std::ops::Range<usize>, usize)> {
+        let matches = self.boundaries.iter().flat_map(|boundaries| boundaries.find_iter(text));
         matches.map(|found| (found.range(), found.pattern().as_usize())).collect()
     }
 
@@ -293,11 +294,13 @@ struct Pending {
     /// Whether a part of the segment has been normalized already.
     segment_begun: bool,
     /// Whether a special token stood before.
-    text_begun: bool,
+    special_before: bool,
+    /// What can be counted.
+    ready: Vec<Ready>,
 }
 
-fn automaton(tokens: &[String]) -> Result<AhoCorasick> {
-    if tokens.iter().any(String::is_empty) {
+fn automaton(tokens: &[&String]) -> Result<AhoCorasick> {
+    if tokens.iter().any(|token| token.is_empty()) {
         return Err(Error::option("special_tokens, separator", "an empty text stands everywhere"));
     }
     AhoCorasick::builder()
