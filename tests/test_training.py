@@ -525,3 +525,39 @@ def test_training_in_threads_at_once():
     for thread in threads:
         thread.join()
     assert [one.merge_log for one in found] == [expected.merge_log] * 4
+
+
+def test_a_separator_begins_a_text(tmp_path):
+    """A prefix of texts stands after each separator too, and the report counts texts."""
+    path = tmp_path / "texts.txt"
+    path.write_text("ab<|end|>ab<|end|>ab<s>ab")
+    reports = []
+    tokenizer = bytepair.train(
+        path,
+        dialect="byte-stream",
+        merges=1,
+        normalize=[("prepend", "x")],
+        separator="<|end|>",
+        special_tokens=["<s>"],
+        progress=lambda step: reports.append(step.report),
+    )
+    assert tokenizer.merge_log == [(97, 98, 256, 4)]
+    assert (reports[-1]["texts"], reports[-1]["characters"]) == (3, 4 * 2 + 3)
+    assert reports[-1]["special_tokens"] == {"<s>": 1}
+
+
+def test_normalizing_leaves_lower_case_as_it_is():
+    """``normalize`` and ``lowercase`` are set apart, in either order."""
+    texts, dialect = ["Low LOW"], "jurafsky-martin"
+    for options in ({"normalize": "nfc"}, {"normalize": "nfc", "lowercase": "always"}):
+        tokenizer = bytepair.train_from_iterator(texts, dialect=dialect, **options)
+        assert tokenizer.tokenize("LOW") == ["low_"]
+    options = {"normalize": "nfc", "lowercase": "never"}
+    tokenizer = bytepair.train_from_iterator(texts, dialect=dialect, **options)
+    assert tokenizer.split("LOW") == ["LOW"]
+
+
+def test_bytes_cannot_stand_for_a_character_with_a_mark():
+    """An end mark joined to a character and byte fallback are refused together."""
+    with pytest.raises(bytepair.TokenizerError, match="byte_fallback"):
+        bytepair.train_from_iterator(["a"], dialect="subword-nmt", byte_fallback=True)
