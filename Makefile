@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTHON_SOURCES := python tests benchmarks examples
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
 .PHONY: demo test check format bench clean help
@@ -15,21 +16,21 @@ demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text 
 	$(BIN)/bytepair demo
 
 test: $(VENV)/built ## Pass all tests
-	cargo test --workspace --release
+	cargo test -p bytepair --release
 	$(BIN)/python -m pytest -q
 
 check: $(VENV)/built ## Format, lint and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check python tests benchmarks
-	$(BIN)/ruff check python tests benchmarks
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bytepair._core
 
 format: $(VENV)/tools ## Format the sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests benchmarks
-	$(BIN)/ruff check --fix python tests benchmarks
+	$(BIN)/ruff format $(PYTHON_SOURCES)
+	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
 bench: $(VENV)/built ## Measure beside other libraries; BENCHMARKS="train encode" chooses
 	$(BIN)/python -m pip install --quiet --group bench

@@ -5,6 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A slow machine makes no test fail.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 IMPLEMENTATIONS = ["bytepair.reference", "bytepair"]
 

@@ -10,6 +10,8 @@ import json
 from collections import Counter
 from itertools import pairwise
 
+import bytepair
+
 
 def learn(words, n_merges=1000, min_count=1):
     """Learn ``[(pair, count), ...]`` from ``[(symbols, count), ...]``, first pair first."""
@@ -89,6 +91,31 @@ def test_seed_0_learns_from_novels(implementation, shared):
     n_characters = len(text.decode())
     assert f"{n_characters / (n_tokens - text.count(10)):.2f}" == "1.01"
     assert f"{n_characters / n_tokens:.2f}" == "1.00"
+
+
+def test_seed_0_prints_progress_and_ratio(shared):
+    """A thousand merges: 1.01 characters per token after one, 2.84 at the end, with times.
+
+    As the seed counts, which drops line ends from the tokens but not from the text.
+    With line ends as tokens, which loses nothing, the ratio ends at 2.77.
+    """
+    ratios = {}
+    for unmatched in ("drop", "keep"):
+        steps = []
+        tokenizer = bytepair.train(
+            shared(NOVELS),
+            dialect="letters-digits",
+            merges=1000,
+            unmatched=unmatched,
+            progress=steps.append,
+        )
+        merging = [step for step in steps if step.phase == "merge"]
+        assert (merging[0].done, merging[0].total) == (1, 1000)
+        assert all(step.seconds_left is not None for step in merging)
+        assert len(tokenizer.merges) == steps[-1].done == 1000
+        ends = (merging[0], steps[-1])
+        ratios[unmatched] = [f"{step.characters_per_token:.2f}" for step in ends]
+    assert ratios == {"drop": ["1.01", "2.84"], "keep": ["1.00", "2.77"]}
 
 
 def test_seed_0_stops_when_no_pair_occurs_twice(implementation):

@@ -20,7 +20,13 @@ def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
     """
     if isinstance(files, (str, os.PathLike)):
         files = [files]
-    return [found for path in files for found in _expand_one(os.fspath(path))]
+    try:
+        return [found for path in files for found in _expand_one(os.fspath(path))]
+    except FileError:
+        raise
+    except OSError as error:  # a name that is too long
+        message = f"{error.filename}: {error.strerror or error}"
+        raise FileError(message) from error
 
 
 def _expand_one(path: str) -> Iterator[str]:
@@ -46,6 +52,7 @@ def _expand_one(path: str) -> Iterator[str]:
 
 def read(path: StrPath) -> bytes:
     """Read a file, or raise a ``FileError`` that names it."""
+    _refuse_nul(path)
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -62,6 +69,7 @@ def write(path: StrPath, data: bytes) -> None:
 @contextlib.contextmanager
 def writing(path: StrPath) -> Iterator[BinaryIO]:
     """Open a file that appears under its name when the block ends without an exception."""
+    _refuse_nul(path)
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(
@@ -82,6 +90,13 @@ def writing(path: StrPath) -> Iterator[BinaryIO]:
     except OSError as error:
         message = f"{target}: {error.strerror or error}"
         raise FileError(message) from error
+
+
+def _refuse_nul(path: StrPath) -> None:
+    """Refuse a name that no system knows, which Python refuses as no ``OSError``."""
+    if "\0" in os.fspath(path):
+        message = f"{os.fspath(path)!r}: no file name has a NUL character"
+        raise FileError(message)
 
 
 def _set_mode(temporary: str, target: Path) -> None:

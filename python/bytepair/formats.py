@@ -26,7 +26,7 @@ class TiktokenOptions(NamedTuple):
 
 def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
     """Load whatever lies at ``path``."""
-    if path.is_dir():
+    if _is_folder(path):
         return _load_folder(path)
     if path.suffix == ".tiktoken":
         return _load_tiktoken(path, options)
@@ -85,9 +85,9 @@ def sidecar_of(path: Path) -> Path:
     """Name the file beside a ``.tiktoken`` file that holds its pattern.
 
     >>> sidecar_of(Path("my/own.tiktoken")).name
-    'own.json'
+    'own.tiktoken.json'
     """
-    return path.with_suffix(".json")
+    return path.with_name(f"{path.name}.json")
 
 
 def _format_of(path: Path) -> str:
@@ -107,6 +107,13 @@ def _from_json(data: bytes) -> _core.CoreTokenizer:
     """Read either of the two formats that are one JSON file."""
     is_native = b'"bytepair"' in data[:200]
     return _core.read_native(data) if is_native else _core.read_huggingface(data)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long: reading says so
+        return False
 
 
 def _load_folder(path: Path) -> _core.CoreTokenizer:

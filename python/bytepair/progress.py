@@ -23,7 +23,7 @@ class Progress:
     characters, tokens
         Length of the corpus in characters and in tokens; 0 while counting.
     seconds
-        Time since the phase began.
+        Time since the phase began; at the end, since training began.
     report
         At the end: what was read and learned, by name.
     """

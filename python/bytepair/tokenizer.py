@@ -62,8 +62,8 @@ class Tokenizer(_core.CoreTokenizer):
 
         The ending of ``path`` says how, or ``format`` does: ``.bytepair`` holds every
         tokenizer; ``.json`` (``huggingface``) is read by Hugging Face tokenizers;
-        ``.tiktoken`` is written with a sidecar ``.json`` for the pattern and the special
-        tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``.
+        ``.tiktoken`` is written with a sidecar ``.tiktoken.json`` for the pattern and the
+        special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``.
 
         Raises
         ------
@@ -116,5 +116,7 @@ class Tokenizer(_core.CoreTokenizer):
         return type(self).from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
-        lines = (f"    {name}: {text}" for name, text in self._describe())
+        escapes = str.maketrans({"\n": "\\n", "\r": "\\r"})
+        parts = ((name, text.translate(escapes)) for name, text in self._describe())
+        lines = (f"    {name}: {text}" for name, text in parts)
         return "\n".join(("<bytepair.Tokenizer", *lines, ">"))

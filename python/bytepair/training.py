@@ -218,7 +218,7 @@ class _Learner:
             threads=threads,
         )
         self.report = reporter(progress)
-        self.start = time.perf_counter()
+        self.start = self.phase_start = time.perf_counter()
 
     def count_file(self, path: str, n_before: int, n_total: int | None) -> None:
         def on_bytes(n_bytes: int) -> None:
@@ -230,14 +230,20 @@ class _Learner:
         self.corpus.add_texts(texts)
 
     def add_counts(self, counts: Mapping[Any, int]) -> None:
+        if not isinstance(counts, Mapping):
+            message = "counts must be a mapping of pieces to numbers"
+            raise TypeError(message)
         self.corpus.add_counts(list(counts.items()))
 
     def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
-        self.start = time.perf_counter()
+        merging = False
 
         def on_merge(
             done: int, total: int | None, characters: int, tokens: int
         ) -> None:
+            nonlocal merging
+            if not merging:  # what came before was preparation
+                merging, self.phase_start = True, time.perf_counter()
             self._tell("merge", done, total, characters, tokens)
 
         tokenizer, found = self.corpus.train(
@@ -259,7 +265,8 @@ class _Learner:
         report: dict[str, Any] | None = None,
     ) -> None:
         if self.report:
-            seconds = time.perf_counter() - self.start
+            start = self.start if phase == "done" else self.phase_start
+            seconds = time.perf_counter() - start
             step = Progress(
                 phase, done, total, characters, tokens, seconds, report or {}
             )

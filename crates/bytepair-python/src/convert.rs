@@ -2,12 +2,15 @@
 
 use bytepair::{DecodeErrors, Specials};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
 use crate::error::raise;
+
+/// More threads than this are never of use, and each takes memory.
+const MAX_THREADS: usize = 256;
 
 /// A text that outlives the GIL: `str` or `bytes`.
 pub(crate) enum Text {
@@ -93,8 +96,8 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
                 ))),
             };
         }
-        let names =
-            object.try_iter()?.map(|name| name?.extract()).collect::<PyResult<Vec<String>>>()?;
+        let names = object.try_iter()?.map(|name| extract("special token", &name?));
+        let names = names.collect::<PyResult<Vec<String>>>()?;
         Ok(if names.is_empty() { Self::None } else { Self::Only(names) })
     }
 }
@@ -115,14 +118,11 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
 
 /// One id. What is an integer but no 32-bit id is an unknown token.
 pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let index = item.py().import("operator")?.getattr("index");
-    match item.extract::<u32>() {
-        Ok(id) => Ok(id),
-        Err(_) => {
-            let number = index?.call1((item,))?;
-            Err(raise("UnknownTokenError", format!("no token has the id {number}")))
-        }
+    if let Ok(id) = item.extract::<u32>() {
+        return Ok(id);
     }
+    let number = item.py().import("operator")?.getattr("index")?.call1((item,))?;
+    Err(raise("UnknownTokenError", format!("no token has the id {number}")))
 }
 
 /// `"replace"`, `"strict"` or `"ignore"`.
@@ -134,16 +134,38 @@ pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
         _ => {
             let message =
                 format!("errors must be \"replace\", \"strict\" or \"ignore\", not {name:?}");
-            Err(PyValueError::new_err(message))
+            Err(raise("TokenizerError", message))
         }
     }
 }
 
-/// The number of threads asked for, or that of the processors at hand.
-pub(crate) fn n_threads(wanted: Option<usize>) -> PyResult<usize> {
-    match wanted {
-        Some(0) => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
-        Some(n_threads) => Ok(n_threads),
-        None => Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+/// The number of threads asked for, as far as that makes sense, or that of the processors at hand.
+pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let Some(wanted) = wanted else {
+        return Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    };
+    match extract::<usize>("threads", wanted)? {
+        0 => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
+        n_threads => Ok(n_threads.min(MAX_THREADS)),
     }
+}
+
+/// The value of an option. A number out of range and a lone surrogate are errors that name the option.
+pub(crate) fn extract<'py, T>(option: &str, value: &Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
+{
+    value.extract::<T>().map_err(|error| named(value.py(), option, error.into()))
+}
+
+/// An error of a conversion, with the name of the option where Python says less.
+pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyOverflowError>(py) {
+        return raise("TokenizerError", format!("{option} is out of range"));
+    }
+    if error.is_instance_of::<PyUnicodeEncodeError>(py) {
+        let problem = "has a lone surrogate, which is no Unicode character";
+        return raise("EncodingError", format!("{option} {problem}"));
+    }
+    error
 }

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use crate::dialect::Dialect;
 use crate::error::to_python;
 use crate::tokenizer::CoreTokenizer;
-use crate::training::Dialect;
 
 /// The contents of two files.
 type TwoFiles<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
@@ -74,10 +74,7 @@ pub(crate) fn read_tiktoken_sidecar(
     ranks: PyBackedBytes,
     sidecar: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| {
-        let sidecar = tiktoken::read_sidecar(&sidecar)?;
-        tiktoken::read(&ranks, sidecar.split, &sidecar.special_tokens)
-    }))
+    loaded(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
 }
 
 #[pyfunction]

@@ -10,6 +10,7 @@
 )]
 
 mod convert;
+mod dialect;
 mod error;
 mod formats;
 mod tokenizer;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::dialect::{Dialect, dialect_names, pattern_names};
+    #[pymodule_export]
     use crate::formats::{
         read_gpt2, read_huggingface, read_native, read_tiktoken, read_tiktoken_sidecar, write_gpt2,
         write_huggingface, write_native, write_tiktoken,
@@ -28,5 +31,5 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, DecodeStream};
     #[pymodule_export]
-    use crate::training::{Corpus, Dialect, dialect_names, pattern_names};
+    use crate::training::Corpus;
 }

@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use crate::convert::{Ids, SpecialNames, Text, decode_errors, id, n_threads};
+use crate::convert::{Ids, SpecialNames, Text, decode_errors, extract, id, n_threads};
 use crate::error::{raise, to_python};
 
 /// Texts longer than this are encoded without the GIL, in bytes.
@@ -72,7 +72,7 @@ impl CoreTokenizer {
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
-        threads: Option<usize>,
+        threads: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
@@ -87,7 +87,7 @@ impl CoreTokenizer {
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
-        threads: Option<usize>,
+        threads: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<BatchArrays<'py>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
@@ -256,7 +256,9 @@ impl CoreTokenizer {
         self.0.describe().into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
     }
 
-    fn _with_special_tokens(&self, tokens: Vec<(String, Option<TokenId>)>) -> PyResult<Self> {
+    fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let tokens = tokens.iter().map(|token| extract("special token", token));
+        let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
         let changed = self.0.with_special_tokens(&tokens).map_err(|error| to_python(&error))?;
         Ok(Self(Arc::new(changed)))
     }
@@ -282,7 +284,7 @@ impl CoreTokenizer {
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         options: EncodeOptions<'_>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bytepair::Batch> {
         if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
             return Err(pyo3::exceptions::PyTypeError::new_err(
@@ -354,10 +356,10 @@ pub(crate) struct DecodeStream {
 #[pymethods]
 impl DecodeStream {
     fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let ids = match id(ids) {
+        let ids = match ids.extract::<TokenId>() {
             Ok(id) => vec![id],
-            Err(error) if ids.hasattr("__index__")? => return Err(error),
-            Err(_) => ids.extract::<Ids>()?.0,
+            Err(_) if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
+            Err(_) => vec![id(ids)?],
         };
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let texts = ids.iter().map(|&id| stream.push(&self.tokenizer, id));

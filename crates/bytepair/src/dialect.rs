@@ -101,6 +101,7 @@ impl Dialect {
 
     /// What happens to training text before its pieces are counted.
     pub fn preparation(&self, special_tokens: &[String]) -> Result<Preparation> {
+        self.units.check()?;
         let unicode = UnicodeTables::latest();
         let steps = self.normalize_training.as_ref().unwrap_or(&self.normalize).clone();
         Ok(Preparation {

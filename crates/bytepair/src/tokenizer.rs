@@ -12,7 +12,7 @@ use crate::added::{AddedToken, Finder, Matcher, Part, Specials};
 use crate::batch::{self, Batch};
 use crate::decode::{DecodeErrors, DecodeRules, Joiner, Utf8Buffer};
 use crate::encode::{Encoder, PieceCache, Scratch};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
 use crate::piece_key::piece_key;
 use crate::pool::Pool;
@@ -85,6 +85,7 @@ impl Tokenizer {
     /// # Errors
     /// Where an added token is not in the vocabulary.
     pub fn new(parts: Parts) -> Result<Self> {
+        parts.units.check()?;
         for token in &parts.added {
             parts.vocabulary.expect_token(token.id)?;
         }
@@ -225,13 +226,13 @@ impl Tokenizer {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
         for (content, wanted) in tokens {
-            if parts
-                .added
-                .iter()
-                .any(|token| token.content == *content && wanted.is_none_or(|id| id == token.id))
-            {
-                continue;
+            if let Some(known) = parts.added.iter().find(|token| token.content == *content) {
+                match wanted.is_none_or(|id| id == known.id) {
+                    true => continue,
+                    false => return Err(has_other_id(known)),
+                }
             }
+            check_new_special(content, *wanted, vocabulary.len())?;
             let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
             let id = match *wanted {
                 Some(id) => vocabulary.insert(id, token).map(|()| id)?,
@@ -278,6 +279,27 @@ impl Tokenizer {
         checked
             .map(drop)
             .map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 }.into())
+    }
+}
+
+/// An id this far behind the last one is taken for a mistake: each id between takes memory.
+const MAX_HOLES: usize = 1 << 20;
+
+fn has_other_id(known: &AddedToken) -> Error {
+    Error::option("special_tokens", format!("{:?} has the id {} already", known.content, known.id))
+}
+
+fn check_new_special(content: &str, wanted: Option<TokenId>, n_ids: usize) -> Result<()> {
+    if content.is_empty() {
+        return Err(Error::option("special_tokens", "an empty text stands everywhere"));
+    }
+    match wanted {
+        Some(id) if id as usize > n_ids + MAX_HOLES => {
+            let problem =
+                format!("{content:?}: the id {id} is far beyond the {n_ids} that there are");
+            Err(Error::option("special_tokens", problem))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 
 /// What text is made of.
@@ -84,6 +84,25 @@ impl Units {
     /// Whether the units are bytes, so that text need not be UTF-8.
     pub fn is_bytes(&self) -> bool {
         matches!(self.unit, Unit::Byte(_))
+    }
+
+    /// Refuses parts that do not fit together.
+    ///
+    /// # Errors
+    /// Where the units are bytes, which have neither marks nor strangers, and one of these is asked for.
+    pub fn check(&self) -> Result<()> {
+        let parts = [
+            ("end_mark", self.end_mark.is_some()),
+            ("continuing_prefix", self.continuing_prefix.is_some()),
+            ("unknown_token", self.unknown.is_some()),
+            ("byte_fallback", self.byte_fallback),
+        ];
+        match parts.into_iter().find(|&(_, is_set)| is_set && self.is_bytes()) {
+            Some((name, _)) => {
+                Err(Error::option(name, "has no meaning where units are bytes; use characters"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Calls `visit` with each symbol of a piece, in order.

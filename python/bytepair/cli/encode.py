@@ -60,6 +60,7 @@ def encode(
         "allowed_special": "all" if "all" in names else names,
         "add_special_tokens": add_special_tokens,
     }
+    tokenizer.count("", **options)  # refuses bad names before any text is read
     with reading(file) as source, writing_to(output) as target:
         if lines:
             write_lines(

@@ -44,7 +44,7 @@ DialectName = Annotated[
     typer.Option(
         "--dialect",
         metavar="NAME",
-        help="For a .tiktoken file without its sidecar .json: the dialect that it is of.",
+        help="For a .tiktoken file without its sidecar .tiktoken.json: the dialect that it is of.",
         show_default=False,
     ),
 ]

@@ -18,7 +18,7 @@ class Dialect:
 
     ``lowercase`` comes before the other steps of ``normalize``: ``"always"``, or
     only in ``"training"``. ``after_decoding`` lists replacements (old, new) made
-    in decoded text.
+    in each token of text when it is decoded.
     """
 
     normalize: tuple[Step, ...] = ()

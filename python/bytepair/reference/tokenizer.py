@@ -79,11 +79,15 @@ class Tokenizer:
         return [to_text(piece) for piece in pieces] if isinstance(text, str) else pieces
 
     def tokenize(self, text: str | bytes) -> list[str]:
-        """Show the tokens of a text; a unit that nothing stands in for shows as itself."""
+        """Show the tokens of a text; a unit that nothing stands in for shows as itself.
+
+        Bytes that are no UTF-8 show as escapes.
+        """
         units = self.dialect.units
         pieces = cut_pieces(text, self.dialect)
         tokens = [token for piece in pieces for token in self._encode_piece(piece)]
-        return [written(token, units).decode(errors="replace") for token in tokens]
+        shown = [written(token, units) for token in tokens]
+        return [token.decode(errors="backslashreplace") for token in shown]
 
     def encode(
         self, text: str | bytes, *, allowed_special: Collection[str] = ()
@@ -100,20 +104,30 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Join the bytes of tokens."""
+        return decode_bytes(self._find(ids))
+
+    def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
+        """Join tokens to text; ``errors`` as in ``bytes.decode``."""
+        tokens = [self._undo_replacements(token) for token in self._find(ids)]
+        return decode_bytes(tokens).decode(errors=errors)
+
+    def _find(self, ids: Iterable[int]) -> list[Token]:
+        """Look up tokens by id."""
         tokens = []
         for id_ in ids:
             if not 0 <= id_ < len(self.tokens):
                 message = f"no token has id {id_}; the last is {len(self.tokens) - 1}"
                 raise UnknownTokenError(message)
             tokens.append(self.tokens[id_])
-        return decode_bytes(tokens)
+        return tokens
 
-    def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
-        """Join tokens to text; ``errors`` as in ``bytes.decode``."""
-        text = self.decode_bytes(ids).decode(errors=errors)
-        for old, new in self.dialect.after_decoding:
-            text = text.replace(old, new)
-        return text
+    def _undo_replacements(self, token: Token) -> Token:
+        """Change what a token of text stands for; bytes and special tokens stay."""
+        text = token.text
+        if not set(token.form) & set("xs"):
+            for old, new in self.dialect.after_decoding:
+                text = text.replace(old.encode(), new.encode())
+        return Token(text, token.form)
 
     def _encode_segment(self, segment: "Segment") -> Iterator[Token]:
         if segment.is_special:

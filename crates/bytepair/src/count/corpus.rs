@@ -114,8 +114,8 @@ impl CorpusCounter {
             let n_segments = segments.len();
             for (place, range) in segments.into_iter().enumerate() {
                 let segment = Segment {
+                    is_first: range.start == 0,
                     text: &text[range],
-                    is_first: place == 0,
                     is_last: place + 1 == n_segments,
                 };
                 let normalized = self.preparation.normalizer.normalize(segment);
@@ -246,7 +246,7 @@ impl CorpusCounter {
         self.position += end as u64;
         pending.text.drain(..end);
         if ends {
-            pending.text_begun |= pending.segment_begun;
+            pending.text_begun = true;
             pending.segment_begun = false;
         }
         Ok(())
@@ -292,7 +292,7 @@ struct Pending {
     text: Vec<u8>,
     /// Whether a part of the segment has been normalized already.
     segment_begun: bool,
-    /// Whether an earlier segment of the text was not empty.
+    /// Whether a special token stood before.
     text_begun: bool,
 }
 

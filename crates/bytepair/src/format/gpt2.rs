@@ -4,7 +4,7 @@
 //! one special token. Tokens are written with one printable character for each byte (`Ġthe`). A tokenizer
 //! with any other part is not written. Linear in the size of the files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::json::{self, Entries};
@@ -46,7 +46,7 @@ pub struct Gpt2Files {
 /// The tokenizer of the two files.
 ///
 /// # Errors
-/// Where a file is damaged, or a merge names a token that the vocabulary lacks.
+/// Where a file is damaged, a merge names a token that the vocabulary lacks, or a token has no merge.
 pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     let Entries(entries) = json::parse(FORMAT, "vocab.json", vocab_json)?;
     check_id_range(FORMAT, entries.iter().map(|(_, id)| *id), entries.len())?;
@@ -59,7 +59,9 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     if ids.len() < entries.len() {
         return Err(Error::format(FORMAT, "vocab.json", "a token stands there twice"));
     }
-    for merge in merges(merges_txt, &ids)? {
+    let merges = merges(merges_txt, &ids)?;
+    check_made(&entries, &merges)?;
+    for merge in merges {
         vocabulary.push_merge_to(merge);
     }
     let unicode = UnicodeTables::latest();
@@ -106,7 +108,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
                 format!("a merge of {left:?} and {right:?} into another token"),
             ));
         }
-        merges_txt.push_str(&format!("{left} {right}\n"));
+        merges_txt.extend([left, " ", right, "\n"]);
     }
     let vocab_json = serde_json::Value::Object(entries).to_string().into_bytes();
     Ok(Gpt2Files { vocab_json, merges_txt: merges_txt.into_bytes() })
@@ -122,11 +124,8 @@ pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
 }
 
 fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
-    let token = |bytes| match name {
-        END_OF_TEXT => Token { kind: TokenKind::Added, bytes: END_OF_TEXT.as_bytes() },
-        _ => Token::plain(bytes),
-    };
-    let bytes = bytes_of_printable(name).filter(|bytes| !bytes.is_empty());
+    let kind = if name == END_OF_TEXT { TokenKind::Added } else { TokenKind::PLAIN };
+    let bytes = bytes_of_printable(name);
     let not_bytes = || {
         Error::format(
             FORMAT,
@@ -135,7 +134,7 @@ fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
         )
     };
     let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
-    vocabulary.insert(id, token(&bytes.ok_or_else(not_bytes)?)).map_err(taken)
+    vocabulary.insert(id, Token { kind, bytes: &bytes.ok_or_else(not_bytes)? }).map_err(taken)
 }
 
 fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
@@ -144,7 +143,8 @@ fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
     let lines =
         (1_usize..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     let lines = lines.filter(|(number, line)| {
-        !line.is_empty() && !(*number == 1 && line.starts_with("#version"))
+        let is_header = *number == 1 && line.starts_with("#version");
+        !line.is_empty() && !is_header
     });
     let problem = |number: usize, problem: String| {
         Error::format(FORMAT, format!("line {number} of merges.txt"), problem)
@@ -165,6 +165,22 @@ fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
             Ok(Merge { left: id(left)?, right: id(right)?, result: id(&format!("{left}{right}"))? })
         })
         .collect()
+}
+
+/// Refuses tokens that no merge makes: `merges.txt` was cut off. Names in brackets may be special.
+fn check_made(entries: &[(String, TokenId)], merges: &[Merge]) -> Result<()> {
+    let made: HashSet<TokenId> = merges.iter().map(|merge| merge.result).collect();
+    let needs_merge = |name: &str| {
+        let in_brackets = |(open, close)| name.starts_with(open) && name.ends_with(close);
+        name.chars().nth(1).is_some() && ![('<', '>'), ('[', ']')].into_iter().any(in_brackets)
+    };
+    match entries.iter().find(|(name, id)| needs_merge(name) && !made.contains(id)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let problem = format!("no merge makes the token {name:?}: was the file cut off?");
+            Err(Error::format(FORMAT, "merges.txt", problem))
+        }
+    }
 }
 
 fn check_pipeline(parts: &Parts) -> Result<()> {

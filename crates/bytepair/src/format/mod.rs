@@ -46,6 +46,12 @@ fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
     ErrorKind::Inexpressible { format, part: part.into() }.into()
 }
 
+/// Bytes as two hexadecimal digits each.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 /// A text as messages quote it, long ones cut.
 fn quoted(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);

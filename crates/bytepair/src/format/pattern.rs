@@ -309,9 +309,9 @@ impl Translator<'_> {
 
     fn set(&mut self, members: &str, is_negated: bool, in_class: bool) {
         match (is_negated, in_class) {
-            (true, _) => self.out.push_str(&format!("[^{members}]")),
+            (true, _) => self.out.extend(["[^", members, "]"]),
             (false, true) => self.out.push_str(members),
-            (false, false) => self.out.push_str(&format!("[{members}]")),
+            (false, false) => self.out.extend(["[", members, "]"]),
         }
     }
 
@@ -331,8 +331,8 @@ impl Translator<'_> {
             Some(_) => return Err(format!("the property {name:?}")),
             None => name,
         };
-        let letter = if is_negated { 'P' } else { 'p' };
-        self.out.push_str(&format!(r"\{letter}{{{name}}}"));
+        let opening = if is_negated { r"\P{" } else { r"\p{" };
+        self.out.extend([opening, &name, "}"]);
         Ok(())
     }
 
@@ -346,7 +346,7 @@ impl Translator<'_> {
             self.rest = after;
             digits
         };
-        self.out.push_str(&format!(r"\x{{{digits}}}"));
+        self.out.extend([r"\x{", digits, "}"]);
         Ok(())
     }
 

@@ -34,6 +34,9 @@ const FORMAT: &str = ".tiktoken";
 /// The pattern for which a text is one piece.
 const WHOLE_TEXT: &str = "(?s:.+)";
 
+/// How published files write a token of no bytes.
+const EMPTY_TOKEN: &[u8] = b"=";
+
 /// What is written for one tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiktokenFiles {
@@ -52,6 +55,8 @@ pub struct Sidecar {
     pub split: Vec<Stage>,
     /// Special tokens with their ids.
     pub special_tokens: Vec<(String, TokenId)>,
+    /// How many tokens the file holds, where that is said: a file that was cut off holds fewer.
+    pub n_tokens: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +68,8 @@ struct SidecarRecord {
     #[serde(default)]
     flavour: FlavourRecord,
     special_tokens: Entries,
+    #[serde(default)]
+    n_tokens: Option<usize>,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -133,6 +140,23 @@ pub fn read(
     })
 }
 
+/// The tokenizer of a file of ranks and its sidecar.
+///
+/// # Errors
+/// As [`read`], and where the file holds another number of tokens than the sidecar says.
+pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
+    let sidecar = read_sidecar(sidecar)?;
+    let lines = file.split(|&byte| byte == b'\n' || byte == b'\r');
+    let n_found = lines.filter(|line| !line.is_empty()).count();
+    match sidecar.n_tokens.filter(|&n_tokens| n_tokens != n_found) {
+        None => read(file, sidecar.split, &sidecar.special_tokens),
+        Some(n_tokens) => {
+            let problem = format!("the file holds {n_found} tokens: was it cut off?");
+            Err(Error::format(FORMAT, format!("n_tokens, {n_tokens}, of the sidecar"), problem))
+        }
+    }
+}
+
 /// What a sidecar says.
 pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
     let record: SidecarRecord = json::parse(FORMAT, "the sidecar", file)?;
@@ -145,7 +169,8 @@ pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
         WHOLE_TEXT => Vec::new(),
         _ => vec![Stage { pattern, unmatched: Unmatched::Drop }],
     };
-    Ok(Sidecar { name: record.name, split, special_tokens: record.special_tokens.0 })
+    let (special_tokens, n_tokens) = (record.special_tokens.0, record.n_tokens);
+    Ok(Sidecar { name: record.name, split, special_tokens, n_tokens })
 }
 
 /// The files of a tokenizer.
@@ -164,10 +189,13 @@ pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
         "pattern": pattern,
         "flavour": "rust",
         "special_tokens": special_tokens,
+        "n_tokens": entries.len(),
     });
     let mut ranks = Vec::new();
     for (bytes, id) in entries {
-        ranks.extend_from_slice(format!("{} {id}\n", STANDARD.encode(bytes)).as_bytes());
+        let encoded = STANDARD.encode(bytes).into_bytes();
+        ranks.extend_from_slice(if bytes.is_empty() { EMPTY_TOKEN } else { &encoded });
+        ranks.extend_from_slice(format!(" {id}\n").as_bytes());
     }
     Ok(TiktokenFiles { ranks, sidecar: format!("{sidecar:#}\n").into_bytes() })
 }
@@ -191,16 +219,19 @@ fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
 
 fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
     let place = line.iter().position(|&byte| byte == b' ')?;
-    let token = STANDARD.decode(&line[..place]).ok()?;
+    let token = match &line[..place] {
+        EMPTY_TOKEN => Vec::new(),
+        encoded => STANDARD.decode(encoded).ok().filter(|token| !token.is_empty())?,
+    };
     let digits = std::str::from_utf8(&line[place + 1..]).ok()?;
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     let id = digits.parse().ok().filter(|_| is_number)?;
-    (!token.is_empty() && token.len() <= ranks::MAX_TOKEN_LEN).then_some((token, id))
+    (token.len() <= ranks::MAX_TOKEN_LEN).then_some((token, id))
 }
 
 fn insert(vocabulary: &mut Vocabulary, id: TokenId, token: Token<'_>) -> Result<()> {
-    let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
-    vocabulary.insert(id, token).map_err(taken)
+    let is_taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
+    vocabulary.insert(id, token).map_err(is_taken)
 }
 
 /// Appends the merges that the ranks stand for; whether they make every token.
@@ -290,9 +321,7 @@ fn checked_entries(vocabulary: &Vocabulary) -> Result<Vec<(&[u8], TokenId)>> {
             }
         }
     }
-    if let Some((bytes, _)) =
-        entries.iter().find(|(bytes, _)| bytes.is_empty() || bytes.len() > ranks::MAX_TOKEN_LEN)
-    {
+    if let Some((bytes, _)) = entries.iter().find(|(bytes, _)| bytes.len() > ranks::MAX_TOKEN_LEN) {
         return Err(inexpressible(FORMAT, format!("a token of {} bytes", bytes.len())));
     }
     let missing = (0..=255).find(|&byte: &u8| vocabulary.id(Token::plain(&[byte])).is_none());

@@ -6,7 +6,7 @@
 //! the piece before ends there, whatever comes after. Characters that are not ASCII, and places where
 //! someone has to look back, are dealt with part by part in between.
 //!
-//! Left out: a block without safe cuts at its quarters is run in one go by [`super::scan`], as is what is
+//! Left out: a block without safe cuts at its quarters is run in one go by [`super::engine`], as is what is
 //! left when the first part comes to its end.
 
 use super::running::{CHUNK, Found, Lane, N_LANES, Running, State};

@@ -12,14 +12,13 @@
 //! a new note or leads to an old one, notes being a fixed distance apart; a stretch ends where all of its
 //! attempts have been, so stretches do not overlap. Altogether: O(symbols x states).
 //!
-//! Left out: the backtracker has no such bound, but a limit of steps.
+//! Left out: which engine scans, when it stops and the steps of the backtracker ([`super::engine`]), and
+//! several places at once ([`super::lanes`]). Both stand on this file.
 
 use std::collections::HashSet;
 
 use super::automaton::{Attempt, Automaton, Freely, Visitor};
-use super::backtrack::{Backtracker, OutOfSteps};
 use super::bits::Bits;
-use super::lanes::run_in_lanes;
 use super::running::{Marks, Running, State};
 
 /// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
@@ -27,12 +26,6 @@ const FREE_OVERSHOOT: usize = 64;
 
 /// Notes are made in the first four of every sixteen offsets.
 const NOTE_MASK: usize = 15;
-
-/// The compiled pattern of a stage.
-pub(super) enum Engine {
-    Automaton(Box<Running>),
-    Backtracker(Box<Backtracker>),
-}
 
 /// What a stage is asked to split: from a boundary on, at least up to `limit` if the text goes on so far.
 #[derive(Clone, Copy)]
@@ -59,28 +52,6 @@ impl Marked {
     }
 }
 
-/// The backtracker gave up on the match that starts here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GaveUp {
-    pub(super) offset: usize,
-}
-
-impl Engine {
-    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
-    pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
-        let mut scan = Scan { task, marked };
-        let end = match self {
-            Self::Automaton(running) => scan.run(running),
-            Self::Backtracker(backtracker) => scan.step_by_step(backtracker)?,
-        };
-        if end < task.text.len() {
-            scan.marked.starts.truncate(scan.place(end));
-            scan.marked.unmatched.truncate(scan.place(end));
-        }
-        Ok(end)
-    }
-}
-
 /// A task and where its pieces are marked.
 pub(super) struct Scan<'s> {
     pub(super) task: Task<'s>,
@@ -88,38 +59,11 @@ pub(super) struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    fn place(&self, offset: usize) -> usize {
+    pub(super) fn place(&self, offset: usize) -> usize {
         offset.wrapping_add(self.task.shift)
     }
 
-    fn run(&mut self, running: &Running) -> usize {
-        let mut limit = self.task.limit.min(self.task.text.len());
-        let mut place = (self.task.from, State::BOUNDARY);
-        if let Some((rest, reached)) =
-            run_in_lanes(running, Task { limit, ..self.task }, self.marked)
-        {
-            self.task = rest;
-            place = reached;
-        }
-        let Task { text, from, .. } = self.task;
-        loop {
-            let (offset, state, is_stopped) = self.run_on(running, place, limit);
-            let is_at_end = !is_stopped && offset >= text.len();
-            if is_at_end && running.ends_here(state) {
-                return text.len();
-            }
-            if is_stopped || is_at_end {
-                place = self.look_back(running, offset);
-                continue;
-            }
-            if let Some(boundary) = self.last_settled(offset, state, running.unmatched_state()) {
-                return boundary;
-            }
-            limit = text.len().min(limit + (limit - from).max(64));
-            place = (offset, state);
-        }
-    }
-
+    /// [`Running::run`], with room made for what it marks.
     pub(super) fn run_on(
         &mut self,
         running: &Running,
@@ -155,29 +99,9 @@ impl Scan<'_> {
         )
     }
 
-    /// Attempt by attempt with notes, until past everything they read.
-    fn stretch(&mut self, running: &Running, start: usize) -> (usize, State) {
-        let text = self.task.text;
-        let mut notes = Notes::default();
-        let mut place = (start, State::BOUNDARY);
-        let mut reach = start + 1;
-        while place.0 < reach && place.0 < text.len() {
-            let Attempt { end, reach: read } = notes.attempt(running.automaton(), text, place.0);
-            reach = reach.max(read);
-            self.marked.starts.insert(self.place(place.0));
-            place = self.settle(
-                place.0,
-                end,
-                |at| running.automaton().class_at(text, at).1,
-                running.unmatched_state(),
-            );
-        }
-        place
-    }
-
     /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
     /// and joins a run of such symbols before it. Returns where to go on.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         start: usize,
         end: Option<usize>,
@@ -199,16 +123,14 @@ impl Scan<'_> {
         (start + length_at(start), unmatched)
     }
 
-    /// The last start marked by this scan that is at most `offset`.
-    fn last_start(&self, offset: usize) -> Option<usize> {
-        let place = self.marked.starts.last_up_to(self.place(offset))?;
-        let start = place.wrapping_sub(self.task.shift);
-        (self.task.from..=offset).contains(&start).then_some(start)
-    }
-
     /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
     /// run that matches nothing, since that run may go on.
-    fn last_settled(&self, offset: usize, state: State, unmatched: State) -> Option<usize> {
+    pub(super) fn last_settled(
+        &self,
+        offset: usize,
+        state: State,
+        unmatched: State,
+    ) -> Option<usize> {
         let from = self.task.from;
         if state == State::BOUNDARY {
             return (offset > from).then_some(offset);
@@ -223,23 +145,31 @@ impl Scan<'_> {
         (settled > from).then_some(settled)
     }
 
-    fn step_by_step(&mut self, backtracker: &Backtracker) -> Result<usize, GaveUp> {
-        let Task { text, from, limit, .. } = self.task;
-        let mut place = (from, State::BOUNDARY);
-        let unmatched = State::UNMATCHED;
-        while place.0 < text.len() {
-            let start = place.0;
-            if start >= limit
-                && let Some(boundary) = self.last_settled(start, place.1, unmatched)
-            {
-                return Ok(boundary);
-            }
-            let end =
-                backtracker.attempt(text, start).map_err(|OutOfSteps| GaveUp { offset: start })?;
-            self.marked.starts.insert(self.place(start));
-            place = self.settle(start, end, |at| backtracker.class_at(text, at).1, unmatched);
+    /// Attempt by attempt with notes, until past everything they read.
+    fn stretch(&mut self, running: &Running, start: usize) -> (usize, State) {
+        let text = self.task.text;
+        let mut notes = Notes::default();
+        let mut place = (start, State::BOUNDARY);
+        let mut reach = start + 1;
+        while place.0 < reach && place.0 < text.len() {
+            let Attempt { end, reach: read } = notes.attempt(running.automaton(), text, place.0);
+            reach = reach.max(read);
+            self.marked.starts.insert(self.place(place.0));
+            place = self.settle(
+                place.0,
+                end,
+                |at| running.automaton().class_at(text, at).1,
+                running.unmatched_state(),
+            );
         }
-        Ok(text.len())
+        place
+    }
+
+    /// The last start marked by this scan that is at most `offset`.
+    fn last_start(&self, offset: usize) -> Option<usize> {
+        let place = self.marked.starts.last_up_to(self.place(offset))?;
+        let start = place.wrapping_sub(self.task.shift);
+        (self.task.from..=offset).contains(&start).then_some(start)
     }
 }
 

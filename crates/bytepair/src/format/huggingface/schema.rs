@@ -62,8 +62,10 @@ pub(super) struct Model {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
 pub(super) struct Added {
-    pub(super) id: TokenId,
+    #[serde(rename = "id")]
+    pub(super) _id: TokenId,
     pub(super) content: String,
     pub(super) single_word: bool,
     pub(super) lstrip: bool,
@@ -147,7 +149,7 @@ pub(super) enum Decoder {
     Sequence {
         decoders: Vec<Decoder>,
     },
-    ByteLevel(ByteLevel),
+    ByteLevel(#[expect(dead_code, reason = "read to know its fields")] ByteLevel),
     Metaspace(Metaspace),
     #[serde(rename = "BPEDecoder")]
     Suffix {
@@ -172,7 +174,7 @@ pub(super) enum PostProcessor {
     Sequence {
         processors: Vec<PostProcessor>,
     },
-    ByteLevel(ByteLevel),
+    ByteLevel(#[expect(dead_code, reason = "read to know its fields")] ByteLevel),
     TemplateProcessing {
         single: Vec<Piece>,
         #[serde(rename = "pair")]

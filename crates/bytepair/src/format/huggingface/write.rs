@@ -448,28 +448,21 @@ fn decoder(parts: &Parts) -> Result<Value> {
             refuse("rules of decoding together with bytes")
         };
     }
-    let mark = units.end_mark.as_ref();
-    if let Some(mark) = mark.filter(|mark| mark.kind == EndMarkKind::Suffix)
-        && *rules == DecodeRules::default()
-        && units.continuing_prefix.is_none()
-    {
-        return Ok(json!({"type": "BPEDecoder", "suffix": mark.text}));
-    }
     let replace = |pattern: Value, content: &str| json!({"type": "Replace", "pattern": pattern, "content": content});
     let mut decoders = Vec::new();
     if let Some(prefix) = &units.continuing_prefix {
         decoders.push(replace(json!({"Regex": prefix_pattern(prefix)}), ""));
     }
-    if let Some(mark) = mark {
-        decoders.push(replace(json!({"String": mark.text}), " "));
+    if let Some(mark) = &units.end_mark {
+        decoders.push(json!({"type": "BPEDecoder", "suffix": mark.text}));
     }
     decoders
         .extend(rules.replacements.iter().map(|(from, to)| replace(json!({"String": from}), to)));
     decoders.extend(units.byte_fallback.then(|| json!({"type": "ByteFallback"})));
     decoders.push(json!({"type": "Fuse"}));
-    let (start, stop) = (rules.n_leading_spaces, usize::from(mark.is_some()));
-    if start + stop > 0 {
-        decoders.push(json!({"type": "Strip", "content": " ", "start": start, "stop": stop}));
+    if rules.n_leading_spaces > 0 {
+        let start = rules.n_leading_spaces;
+        decoders.push(json!({"type": "Strip", "content": " ", "start": start, "stop": 0}));
     }
     Ok(sequence(decoders, "decoders"))
 }

@@ -1,0 +1,261 @@
+//! `Dialect`: a named choice of parts, with changes by hand.
+
+use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
+use bytepair::{ByteIds, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit, Units};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::convert::{extract, named};
+use crate::error::raise;
+
+/// The parts of a tokenizer that are chosen before training.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Dialect(pub(crate) bytepair::Dialect);
+
+#[pymethods]
+impl Dialect {
+    #[new]
+    #[pyo3(signature = (name, **changes))]
+    fn new(name: &Bound<'_, PyAny>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let py = name.py();
+        let name: String = extract("dialect", name)?;
+        let mut dialect = bytepair::Dialect::named(&name).ok_or_else(|| {
+            let names: Vec<_> = bytepair::Dialect::names().collect();
+            raise(
+                "TokenizerError",
+                format!("unknown dialect {name:?}; known are {}", names.join(", ")),
+            )
+        })?;
+        let Some(changes) = changes else { return Ok(Self(dialect)) };
+        for (name, change) in CHANGES {
+            if let Some(value) = changes.get_item(name)? {
+                change(&mut dialect, &value).map_err(|error| named(py, name, error))?;
+            }
+        }
+        let is_known = |name: &String| CHANGES.iter().any(|(known, _)| known == name);
+        let names = changes.keys().extract::<Vec<String>>()?;
+        match names.into_iter().find(|name| !is_known(name)) {
+            Some(name) => Err(raise("TokenizerError", format!("a dialect has no part {name:?}"))),
+            None => Ok(Self(dialect)),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Sets one part of a dialect.
+type Change = fn(&mut bytepair::Dialect, &Bound<'_, PyAny>) -> PyResult<()>;
+
+/// The parts that can be set, in the order in which they are: a pattern before what becomes of the rest.
+const CHANGES: [(&str, Change); 15] = [
+    ("unit", |dialect, value| set_unit(&mut dialect.units, &value.extract::<String>()?)),
+    ("byte_ids", |dialect, value| {
+        dialect.units.unit = Unit::Byte(byte_ids(&value.extract::<String>()?)?);
+        Ok(())
+    }),
+    ("pattern", set_pattern),
+    ("pattern_flavour", |dialect, value| {
+        let flavour = flavour(&value.extract::<String>()?)?;
+        dialect.split.iter_mut().for_each(|stage| stage.pattern.flavour = flavour);
+        Ok(())
+    }),
+    ("unmatched", |dialect, value| {
+        let unmatched = unmatched(&value.extract::<String>()?)?;
+        dialect.split.iter_mut().for_each(|stage| stage.unmatched = unmatched);
+        Ok(())
+    }),
+    ("normalize", |dialect, value| steps(value).map(|steps| dialect.normalize = steps)),
+    ("lowercase", set_lowercase),
+    ("end_mark", |dialect, value| {
+        let kind = dialect.units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
+        let text = value.extract::<Option<String>>()?.filter(|text| !text.is_empty());
+        dialect.units.end_mark = text.map(|text| EndMark { text, kind });
+        Ok(())
+    }),
+    ("end_mark_kind", |dialect, value| {
+        let kind = end_mark_kind(&value.extract::<String>()?)?;
+        dialect.units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
+        Ok(())
+    }),
+    ("continuing_prefix", |dialect, value| {
+        let prefix = value.extract::<Option<String>>()?.filter(|prefix| !prefix.is_empty());
+        dialect.units.continuing_prefix = prefix;
+        Ok(())
+    }),
+    ("unknown_token", |dialect, value| {
+        let name = value.extract::<Option<String>>()?;
+        if name.as_ref().is_some_and(String::is_empty) {
+            return Err(raise("TokenizerError", "unknown_token is empty".to_owned()));
+        }
+        dialect.units.unknown = name;
+        Ok(())
+    }),
+    ("fuse_unknown", |dialect, value| {
+        value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)
+    }),
+    ("byte_fallback", |dialect, value| {
+        value.extract().map(|fallback| dialect.units.byte_fallback = fallback)
+    }),
+    ("ties", |dialect, value| ties(&value.extract::<String>()?).map(|ties| dialect.ties = ties)),
+    ("min_count", |dialect, value| value.extract().map(|count| dialect.min_count = count)),
+];
+
+fn set_unit(units: &mut Units, name: &str) -> PyResult<()> {
+    units.unit = match (name, units.unit) {
+        ("character", _) => Unit::Character,
+        ("byte", Unit::Character) => Unit::Byte(ByteIds::Printable),
+        ("byte", unit) => unit,
+        _ => return Err(choice("unit", name, &["byte", "character"])),
+    };
+    Ok(())
+}
+
+/// `True` and `"always"`: in training and encoding; `"training"`: there alone; `False`: never.
+fn set_lowercase(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let when = match value.extract::<bool>() {
+        Ok(true) => "always".to_owned(),
+        Ok(false) => "never".to_owned(),
+        Err(_) => value.extract::<String>()?,
+    };
+    dialect.normalize.retain(|step| *step != NormalizeStep::Lowercase);
+    let rest = dialect.normalize.clone();
+    let lowered = || std::iter::once(NormalizeStep::Lowercase).chain(rest.clone()).collect();
+    (dialect.normalize, dialect.normalize_training) = match when.as_str() {
+        "always" => (lowered(), None),
+        "training" => (rest.clone(), Some(lowered())),
+        "never" => (rest.clone(), None),
+        other => return Err(choice("lowercase", other, &["always", "training", "never"])),
+    };
+    Ok(())
+}
+
+fn set_pattern(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !value.is_none() {
+        dialect.split = stages(value)?;
+    }
+    Ok(())
+}
+
+/// A pattern, the name of one, or a list of either: one stage each.
+fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
+    let sources = match value.is_instance_of::<PyString>() {
+        true => {
+            Some(value.extract::<String>()?).into_iter().filter(|one| !one.is_empty()).collect()
+        }
+        false => value.extract::<Vec<String>>()?,
+    };
+    let stages = sources.into_iter().flat_map(|source| {
+        let own = |source| {
+            let pattern = Pattern { source, flavour: Flavour::Rust };
+            vec![Stage { pattern, unmatched: Unmatched::Keep }]
+        };
+        bytepair::split::named(&source).unwrap_or_else(|| own(source))
+    });
+    Ok(stages.collect())
+}
+
+/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `("replace", from, to)`, `("prepend", text)`.
+fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![step(&[value.extract()?])?]);
+    }
+    value.try_iter()?.map(|item| step(&words(&item?)?)).collect()
+}
+
+fn words(item: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    match item.is_instance_of::<PyString>() {
+        true => Ok(vec![item.extract()?]),
+        false => item.extract(),
+    }
+}
+
+fn step(words: &[String]) -> PyResult<NormalizeStep> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Ok(match words[..] {
+        ["nfc"] => NormalizeStep::Form(UnicodeForm::Nfc),
+        ["nfd"] => NormalizeStep::Form(UnicodeForm::Nfd),
+        ["nfkc"] => NormalizeStep::Form(UnicodeForm::Nfkc),
+        ["nfkd"] => NormalizeStep::Form(UnicodeForm::Nfkd),
+        ["lowercase"] => NormalizeStep::Lowercase,
+        ["replace", from, to] if !from.is_empty() => {
+            NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
+        }
+        ["prepend", text] => prepend(text, false),
+        ["prepend_first", text] => prepend(text, true),
+        _ => {
+            let known = [
+                "nfc",
+                "nfd",
+                "nfkc",
+                "nfkd",
+                "lowercase",
+                "(replace, from, to)",
+                "(prepend, text)",
+            ];
+            return Err(choice("normalize", &words.join(", "), &known));
+        }
+    })
+}
+
+fn prepend(text: &str, only_first: bool) -> NormalizeStep {
+    NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there: false }
+}
+
+fn byte_ids(name: &str) -> PyResult<ByteIds> {
+    match name {
+        "printable" => Ok(ByteIds::Printable),
+        "value" => Ok(ByteIds::Value),
+        _ => Err(choice("byte_ids", name, &["printable", "value"])),
+    }
+}
+
+fn unmatched(name: &str) -> PyResult<Unmatched> {
+    match name {
+        "keep" => Ok(Unmatched::Keep),
+        "drop" => Ok(Unmatched::Drop),
+        _ => Err(choice("unmatched", name, &["keep", "drop"])),
+    }
+}
+
+fn flavour(name: &str) -> PyResult<Flavour> {
+    match name {
+        "rust" => Ok(Flavour::Rust),
+        "oniguruma" => Ok(Flavour::Oniguruma),
+        _ => Err(choice("pattern_flavour", name, &["rust", "oniguruma"])),
+    }
+}
+
+fn end_mark_kind(name: &str) -> PyResult<EndMarkKind> {
+    match name {
+        "unit" => Ok(EndMarkKind::Unit),
+        "suffix" => Ok(EndMarkKind::Suffix),
+        _ => Err(choice("end_mark_kind", name, &["unit", "suffix"])),
+    }
+}
+
+fn ties(name: &str) -> PyResult<Ties> {
+    match name {
+        "smallest_ids" => Ok(Ties::SmallestIds),
+        "first_seen" => Ok(Ties::FirstSeen),
+        "largest_text" => Ok(Ties::LargestText),
+        _ => Err(choice("ties", name, &["smallest_ids", "first_seen", "largest_text"])),
+    }
+}
+
+fn choice(option: &str, found: &str, known: &[&str]) -> PyErr {
+    raise("TokenizerError", format!("{option} must be one of {}, not {found:?}", known.join(", ")))
+}
+
+/// The names of all dialects.
+#[pyfunction]
+pub(crate) fn dialect_names() -> Vec<&'static str> {
+    bytepair::Dialect::names().collect()
+}
+
+/// The names of all split patterns.
+#[pyfunction]
+pub(crate) fn pattern_names() -> Vec<String> {
+    bytepair::split::names().map(str::to_owned).collect()
+}

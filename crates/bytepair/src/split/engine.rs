@@ -1,0 +1,87 @@
+//! The engine of one stage: the automaton or the backtracker, from a boundary to a boundary.
+//!
+//! A task has a limit, but pieces end where they end: an engine goes on until a boundary past the start
+//! is settled, which no later text can move, or the text ends. The automaton starts in four lanes where
+//! that pays, and goes on alone.
+//!
+//! Left out: what happens between two places of a text ([`super::scan`], [`super::lanes`]).
+//! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
+//! steps per match.
+
+use super::backtrack::{Backtracker, OutOfSteps};
+use super::lanes::run_in_lanes;
+use super::running::{Running, State};
+use super::scan::{Marked, Scan, Task};
+
+/// The compiled pattern of a stage.
+pub(super) enum Engine {
+    Automaton(Box<Running>),
+    Backtracker(Box<Backtracker>),
+}
+
+/// The backtracker gave up on the match that starts here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GaveUp {
+    pub(super) offset: usize,
+}
+
+impl Engine {
+    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
+    pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
+        let mut scan = Scan { task, marked };
+        let end = match self {
+            Self::Automaton(running) => run(&mut scan, running),
+            Self::Backtracker(backtracker) => step_by_step(&mut scan, backtracker)?,
+        };
+        if end < task.text.len() {
+            scan.marked.starts.truncate(scan.place(end));
+            scan.marked.unmatched.truncate(scan.place(end));
+        }
+        Ok(end)
+    }
+}
+
+fn run(scan: &mut Scan<'_>, running: &Running) -> usize {
+    let mut limit = scan.task.limit.min(scan.task.text.len());
+    let mut place = (scan.task.from, State::BOUNDARY);
+    if let Some((rest, reached)) = run_in_lanes(running, Task { limit, ..scan.task }, scan.marked) {
+        scan.task = rest;
+        place = reached;
+    }
+    let Task { text, from, .. } = scan.task;
+    loop {
+        let (offset, state, is_stopped) = scan.run_on(running, place, limit);
+        let is_at_end = !is_stopped && offset >= text.len();
+        if is_at_end && running.ends_here(state) {
+            return text.len();
+        }
+        if is_stopped || is_at_end {
+            place = scan.look_back(running, offset);
+            continue;
+        }
+        if let Some(boundary) = scan.last_settled(offset, state, running.unmatched_state()) {
+            return boundary;
+        }
+        limit = text.len().min(limit + (limit - from).max(64));
+        place = (offset, state);
+    }
+}
+
+fn step_by_step(scan: &mut Scan<'_>, backtracker: &Backtracker) -> Result<usize, GaveUp> {
+    let Task { text, from, limit, .. } = scan.task;
+    let mut place = (from, State::BOUNDARY);
+    let unmatched = State::UNMATCHED;
+    while place.0 < text.len() {
+        let start = place.0;
+        if start >= limit
+            && let Some(boundary) = scan.last_settled(start, place.1, unmatched)
+        {
+            return Ok(boundary);
+        }
+        let end =
+            backtracker.attempt(text, start).map_err(|OutOfSteps| GaveUp { offset: start })?;
+        scan.marked.starts.insert(scan.place(start));
+        place = scan.settle(start, end, |at| backtracker.class_at(text, at).1, unmatched);
+    }
+    Ok(text.len())
+}

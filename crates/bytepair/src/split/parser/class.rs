@@ -1,0 +1,145 @@
+//! Bracketed classes: `[a-z\d&&[^x]]` to one set.
+//!
+//! Union by standing side by side, nested classes, `&&`, and in the Rust flavour `--` and `~~`. Case is
+//! folded operand by operand, before the operators and the negation. Refused, with the place: what
+//! engines read differently at the edges (a class that starts with `--` or a range from `]`, ranges to or
+//! from a class) and, in Oniguruma under `(?i)`, letters that fold to several.
+//! Left out: which sets have names ([`super::named_sets`]) and what a backslash means
+//! ([`super::escape`]).
+//! Cost: linear in the class, and in the size of its sets.
+
+use super::escape::Escape;
+use super::{MAX_DEPTH, Parser};
+use crate::error::Result;
+use crate::split::tree::CharSet;
+
+/// One member of a bracketed class.
+enum Member {
+    Literal(char),
+    Set(CharSet),
+}
+
+impl Parser<'_> {
+    /// A bracketed class whose `[` stood at `start`.
+    pub(super) fn class(&mut self, start: usize) -> Result<CharSet> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.problem("classes nested too deeply"));
+        }
+        let is_negated = self.eat("^");
+        let mut left: Option<(&str, CharSet)> = None;
+        let mut set = self.class_start(start)?;
+        while !self.eat("]") {
+            match self.class_operator() {
+                Some(operator) => {
+                    left = Some((operator, self.combined(left, set)));
+                    set = CharSet::empty();
+                }
+                None => set = set.union(&self.class_item(start)?),
+            }
+        }
+        self.depth -= 1;
+        let set = self.combined(left, set);
+        let set = if is_negated { set.negated() } else { set };
+        self.check_class_folds(start, &set)?;
+        Ok(set)
+    }
+
+    /// A `]` or `-` that stands first is itself.
+    fn class_start(&mut self, start: usize) -> Result<CharSet> {
+        if self.rest().starts_with("--") {
+            return Err(self.problem_at(start, "a class that starts with `--`; write `\\-`"));
+        }
+        let is_range = self.rest()[self.peek().map_or(0, char::len_utf8)..].starts_with('-');
+        if self.rest().starts_with(']') && is_range {
+            return Err(
+                self.problem_at(start, "a class that starts with a range from `]`; write `\\]`")
+            );
+        }
+        Ok(match self.peek() {
+            Some(first @ (']' | '-')) => {
+                self.bump();
+                CharSet::single(first)
+            }
+            _ => CharSet::empty(),
+        })
+    }
+
+    fn class_operator(&mut self) -> Option<&'static str> {
+        let known: &[&'static str] = if self.is_oniguruma { &["&&"] } else { &["&&", "--", "~~"] };
+        known.iter().find(|operator| self.eat(operator)).copied()
+    }
+
+    fn combined(&self, left: Option<(&str, CharSet)>, right: CharSet) -> CharSet {
+        let right = self.fold(right);
+        match left {
+            None => right,
+            Some(("&&", left)) => left.intersection(&right),
+            Some(("--", left)) => left.difference(&right),
+            Some((_, left)) => left.clone().difference(&right).union(&right.difference(&left)),
+        }
+    }
+
+    fn class_item(&mut self, start: usize) -> Result<CharSet> {
+        let item_start = self.offset;
+        if let Some(set) = self.posix_class()? {
+            return Ok(set);
+        }
+        if self.eat("[") {
+            return self.class(item_start);
+        }
+        let first = self.class_member(start)?;
+        let is_range = self.rest().starts_with('-')
+            && !self.rest().starts_with("-]")
+            && (self.is_oniguruma || !self.rest().starts_with("--"));
+        match first {
+            Member::Set(_) if is_range => {
+                Err(self.problem_at(item_start, "a range from a class; write `\\-`"))
+            }
+            Member::Set(set) => Ok(set),
+            Member::Literal(character) if !is_range => Ok(CharSet::single(character)),
+            Member::Literal(first) => self.class_range(item_start, first),
+        }
+    }
+
+    fn class_range(&mut self, start: usize, first: char) -> Result<CharSet> {
+        self.bump();
+        if self.peek() == Some('[') {
+            return Err(self.problem_at(start, "a range to a class; write `\\[`"));
+        }
+        match self.class_member(start)? {
+            Member::Literal(last) if first <= last => Ok(CharSet::range(first, last)),
+            _ => {
+                Err(self.problem_at(start, "a range whose ends are out of order or no characters"))
+            }
+        }
+    }
+
+    fn class_member(&mut self, class_start: usize) -> Result<Member> {
+        let start = self.offset;
+        match self.bump() {
+            None => Err(self.problem_at(class_start, "a class without its `]`")),
+            Some('\\') => match self.escape(start, true)? {
+                Escape::Literal(character) => Ok(Member::Literal(character)),
+                Escape::Set(set) => Ok(Member::Set(set)),
+                Escape::Anchor(_) => Err(self.problem_at(start, "an anchor in a class")),
+            },
+            Some(character) => Ok(Member::Literal(character)),
+        }
+    }
+
+    /// `[:alpha:]` or `[:^alpha:]`, inside a class.
+    fn posix_class(&mut self) -> Result<Option<CharSet>> {
+        let Some(inside) = self.rest().strip_prefix("[:") else { return Ok(None) };
+        let Some((name, _)) = inside.split_once(":]") else { return Ok(None) };
+        let bare = name.strip_prefix('^').unwrap_or(name);
+        if !bare.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return Ok(None);
+        }
+        let unknown = || self.problem(&format!("the POSIX class {bare:?} is not supported"));
+        let set = self.posix_set(bare).ok_or_else(unknown)?;
+        let is_negated = bare.len() < name.len();
+        self.offset += name.len() + 4;
+        Ok(Some(if is_negated { set.negated() } else { set }))
+    }
+}

@@ -1,0 +1,423 @@
+"""The core gives exactly what the reference gives: the same pieces, merges, ids, text.
+
+Hypothesis draws a dialect, parts of it set by hand, texts to train on and texts to
+encode, and both implementations are compared in everything that users can see.
+``BYTEPAIR_EXAMPLES`` sets how many cases each test draws. Left out: speed, files,
+and what the reference does not have (threads, batches, streams: other tests compare
+the core with itself there).
+"""
+
+# ruff: noqa: RUF001 -- the texts under test are in many scripts
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bytepair
+from bytepair import reference
+from bytepair.reference import DIALECTS
+from bytepair.reference.tokenizer import cut_pieces
+
+VECTORS = Path(__file__).parent / "vectors"
+
+EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
+BYTES = [name for name, dialect in DIALECTS.items() if dialect.units.kind == "byte"]
+CHARACTERS = [name for name in DIALECTS if name not in BYTES]
+TIES = ["smallest_ids", "first_seen", "largest_text"]
+SPECIAL = ["<s>", "</s>", "<s><s>", "ab", "é"]
+
+CASES = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+# Texts
+
+SPACES = " \t\n\r\u000b\u0085\u00a0\u1680\u2028\u3000"
+PROSE = "aZé中1٣²Ⅷ's’ſKẞß.-_/!#\u200c\u200d\u0301\U0001f1fa\U0001f600ǅʰ" + SPACES
+assigned = st.characters(exclude_categories=("Cs", "Cn"))
+few_letters = st.text("ab", max_size=30)
+marks = st.text("ab_#</w>▁ ", max_size=30)
+runs = st.lists(st.tuples(st.sampled_from("ab 1é\n"), st.integers(1, 20)), max_size=6)
+texts = st.one_of(
+    few_letters,
+    marks,
+    st.text(st.sampled_from(PROSE), max_size=30),
+    st.text(assigned, max_size=20),
+    runs.map(lambda pairs: "".join(character * n for character, n in pairs)),
+    st.lists(st.sampled_from([*SPECIAL, "a", " b", "s>", "<"]), max_size=8).map(
+        "".join
+    ),
+)
+HARD_BYTES = [b"\xff", b"\xe2\x80", b"\xf0\x9f", b"\xc3", b"\xa9", b"a", b" ", b"\n"]
+hard_bytes = st.lists(st.sampled_from(HARD_BYTES), max_size=12).map(b"".join)
+data = st.one_of(texts, st.binary(max_size=20), hard_bytes)
+
+# Options, named as in bytepair.train
+
+OWN_PATTERNS = [
+    "",
+    "a",
+    r"\w+",
+    r"\s+|\S",
+    r"[^a]?b{1,3}",
+    r"\p{L}+(?=\s)|\s+$",
+    r"(?:ab)+|\p{N}{1,2}|[\p{P}\p{S}]",
+    r".",
+    r"a*?b|\p{M}",
+    r"\s+(?!\S)|\s",
+    r"(?i:'s|K)|é",
+    [r"\p{L}+", r"\p{Lu}"],
+    [r"\s", r"a+", r"[^a]{2}"],
+]
+STEPS = [
+    "nfc",
+    "nfd",
+    "nfkc",
+    "nfkd",
+    "lowercase",
+    ("replace", " ", "▁"),
+    ("replace", "ab", "b"),
+]
+
+targets = st.one_of(
+    st.builds(dict, merges=st.integers(0, 30)),
+    st.just({"merges": None}),
+    st.builds(dict, vocab_size=st.integers(256, 600)),
+)
+common = {
+    "ties": st.sampled_from(TIES),
+    "min_count": st.integers(1, 4),
+    "special_tokens": st.lists(st.sampled_from(SPECIAL), unique=True, max_size=3),
+    "pattern": st.sampled_from(OWN_PATTERNS),
+    "unmatched": st.sampled_from(["keep", "drop"]),
+    "normalize": st.lists(st.sampled_from(STEPS), max_size=2),
+}
+byte_options = st.fixed_dictionaries(
+    {}, optional={**common, "byte_ids": st.sampled_from(["printable", "value"])}
+)
+character_options = st.fixed_dictionaries(
+    {},
+    optional={
+        **common,
+        "end_mark": st.sampled_from([None, "</w>", "_", "▁", "b"]),
+        "end_mark_kind": st.sampled_from(["unit", "suffix"]),
+        "continuing_prefix": st.sampled_from([None, "##", "a"]),
+        "unknown_token": st.sampled_from([None, "[UNK]", "<s>"]),
+        "fuse_unknown": st.booleans(),
+        "byte_fallback": st.booleans(),
+        "lowercase": st.sampled_from(["never", "training", "always"]),
+    },
+)
+
+
+@st.composite
+def character_cases(draw):
+    """Draw a dialect of characters and options that do not get in each other's way."""
+    dialect, options = draw(st.sampled_from(CHARACTERS)), draw(character_options)
+    if "normalize" in options:
+        # The two name the same step of the core, where the last one set counts.
+        options["normalize"] = [s for s in options["normalize"] if s != "lowercase"]
+        options.setdefault("lowercase", "always")
+    if options.get("end_mark_kind") == "suffix" or dialect == "subword-nmt":
+        # What becomes of a suffix whose character falls back to bytes is not defined.
+        options["byte_fallback"] = False
+    return dialect, options
+
+
+def of_reference(dialect, options):
+    """Name options as the reference does."""
+    options = dict(options)
+    stages = DIALECTS[dialect].split
+    if "pattern" in options:
+        patterns = options.pop("pattern")
+        patterns = [patterns] if isinstance(patterns, str) else patterns
+        stages = tuple((pattern, "keep") for pattern in patterns if pattern)
+    if "unmatched" in options:
+        unmatched = options.pop("unmatched")
+        stages = tuple((pattern, unmatched) for pattern, _ in stages)
+    if "continuing_prefix" in options:
+        options["prefix"] = options.pop("continuing_prefix")
+    if "normalize" in options:
+        steps = options["normalize"]
+        steps = [(step,) if isinstance(step, str) else step for step in steps]
+        names = {"prepend_first": "prepend"}
+        options["normalize"] = [(names.get(s[0], s[0]), *s[1:]) for s in steps]
+    return {**options, "split": stages}
+
+
+def train_both(texts, dialect, options):
+    """Train with both; ``None`` where nothing can be learned, and both say so."""
+    theirs = of_reference(dialect, options)
+    try:
+        expected = reference.train_from_iterator(texts, dialect=dialect, **theirs)
+    except ValueError as error:
+        if "cannot hold the alphabet" not in str(error):
+            raise
+        with pytest.raises(bytepair.TrainingError, match=r"need \d|empty"):
+            bytepair.train_from_iterator(texts, dialect=dialect, **options)
+        return None
+    if not has_pieces(texts, expected, options):
+        with pytest.raises(bytepair.TrainingError, match="empty"):
+            bytepair.train_from_iterator(texts, dialect=dialect, **options)
+        return None
+    ours = bytepair.train_from_iterator(texts, dialect=dialect, **options)
+    return ours, expected
+
+
+def has_pieces(texts, tokenizer, options):
+    """Whether training text holds any piece."""
+    special = options.get("special_tokens", ())
+    dialect = tokenizer.dialect
+    cut = (cut_pieces(t, dialect, special_tokens=special, training=True) for t in texts)
+    return any(piece for pieces in cut for piece in pieces)
+
+
+def assert_same_training(ours, expected):
+    """Everything that was learned is equal."""
+    assert ours.vocabulary == expected.vocabulary
+    assert ours.merges == expected.merges
+    assert ours.merge_log == expected.merge_log
+    assert ours.special_tokens == expected.special_tokens
+
+
+def assert_same_encoding(ours, expected, text, **options):
+    """Pieces, tokens, ids and what they decode to are equal, errors too."""
+    assert ours.split(text) == expected.split(text)
+    if not options:
+        assert ours.tokenize(text) == expected.tokenize(text)
+    try:
+        ids = expected.encode(text, **options)
+    except reference.UnknownTokenError:
+        with pytest.raises(bytepair.UnknownTokenError, match="is not in the alphabet"):
+            ours.encode(text, **options)
+        return
+    assert ours.encode(text, **options) == ids
+    assert ours.decode(ids) == expected.decode(ids)
+    if expected.dialect.units.end_mark is None:
+        assert ours.decode_bytes(ids) == expected.decode_bytes(ids)
+
+
+@CASES
+@given(st.lists(data, max_size=4), data, st.sampled_from(BYTES), byte_options, targets)
+def test_byte_dialects_agree(corpus, text, dialect, options, target):
+    """Dialects of bytes learn and encode the same, whatever parts are changed."""
+    trained = train_both([*corpus, text], dialect, {**options, **target})
+    if trained is not None:
+        assert_same_training(*trained)
+        for one in [*corpus, text]:
+            assert_same_encoding(*trained, one)
+
+
+@CASES
+@given(st.lists(texts, max_size=4), texts, character_cases(), targets)
+def test_character_dialects_agree(corpus, text, case, target):
+    """Dialects of characters learn and encode the same, unknown characters too."""
+    dialect, options = case
+    trained = train_both(corpus, dialect, {**options, **target})
+    if trained is not None:
+        assert_same_training(*trained)
+        for one in [*corpus, text]:
+            assert_same_encoding(*trained, one)
+
+
+# Special tokens, counts
+
+
+special_text = st.lists(
+    st.sampled_from([*SPECIAL, "a", " b", "s>", "<", "<s", "é́", "\n"]), max_size=12
+).map("".join)
+
+
+@CASES
+@given(
+    st.lists(special_text, min_size=1, max_size=3),
+    special_text,
+    st.sampled_from(sorted(DIALECTS)),
+    st.lists(st.sampled_from(SPECIAL), unique=True),
+    st.sets(st.sampled_from(SPECIAL)),
+    st.sampled_from([{}, {"normalize": [("prepend_first", "▁")]}]),
+)
+def test_special_tokens_agree(
+    corpus, text, dialect, special_tokens, allowed, normalize
+):
+    """Training cuts at special tokens; encoding finds exactly those that are allowed."""
+    options = {"special_tokens": special_tokens, "merges": 20, **normalize}
+    if dialect == "jurafsky-martin":
+        options["lowercase"] = "always"
+    if dialect in CHARACTERS:
+        options["unknown_token"] = "[UNK]"
+    trained = train_both(corpus, dialect, options)
+    if trained is not None:
+        assert_same_training(*trained)
+        allowed = sorted(allowed & set(special_tokens))
+        assert_same_encoding(*trained, text)
+        assert_same_encoding(*trained, text, allowed_special=allowed)
+        everything = trained[1].encode(text, allowed_special=special_tokens)
+        assert trained[0].encode(text, allowed_special="all") == everything
+
+
+@CASES
+@given(
+    st.dictionaries(texts, st.integers(0, 2**40), max_size=8),
+    texts,
+    st.sampled_from(sorted(DIALECTS)),
+    st.sampled_from(TIES),
+    st.integers(1, 2**33),
+    st.integers(0, 30),
+)
+def test_counts_agree(counts, text, dialect, ties, min_count, merges):
+    """Pieces that were counted before give the same merges, also beyond 32 bits."""
+    counts = {piece: n for piece, n in counts.items() if piece and n}
+    options = {"ties": ties, "min_count": min_count, "merges": merges}
+    if not counts:
+        with pytest.raises(bytepair.TrainingError, match="empty"):
+            bytepair.train_from_counts(counts, dialect=dialect, **options)
+        return
+    ours = bytepair.train_from_counts(counts, dialect=dialect, **options)
+    expected = reference.train_from_counts(counts, dialect=dialect, **options)
+    assert_same_training(ours, expected)
+    assert_same_encoding(ours, expected, text)
+
+
+@CASES
+@given(
+    st.dictionaries(hard_bytes, st.integers(1, 9), min_size=1),
+    hard_bytes,
+    st.sampled_from(BYTES),
+)
+def test_counts_of_any_bytes_agree(counts, text, dialect):
+    """Pieces need not be UTF-8 where the units are bytes."""
+    counts.pop(b"", None)
+    if counts:
+        ours = bytepair.train_from_counts(counts, dialect=dialect)
+        expected = reference.train_from_counts(counts, dialect=dialect)
+        assert_same_training(ours, expected)
+        assert_same_encoding(ours, expected, text)
+
+
+# The ways into the core lead to one result
+
+
+def assert_equal_tokenizers(ours, others):
+    """Two tokenizers of the core are equal in all that they show."""
+    assert ours.merge_log == others.merge_log
+    assert ours.vocabulary == others.vocabulary
+    assert repr(ours) == repr(others)
+
+
+@CASES
+@given(
+    st.lists(texts, min_size=1, max_size=6),
+    st.sampled_from(sorted(DIALECTS)),
+    st.lists(st.sampled_from(SPECIAL), unique=True, max_size=2),
+    st.integers(2, 3),
+)
+def test_threads_change_nothing(corpus, dialect, special_tokens, threads):
+    """One thread and several learn the same and encode a batch to the same ids."""
+    corpus = [*corpus, "xy"]
+    options = {"dialect": dialect, "special_tokens": special_tokens, "merges": 20}
+    if dialect in CHARACTERS:
+        options["unknown_token"] = "[UNK]"
+    one = bytepair.train_from_iterator(corpus, threads=1, **options)
+    several = bytepair.train_from_iterator(corpus, threads=threads, **options)
+    assert_equal_tokenizers(one, several)
+    ids = [one.encode(text) for text in corpus]
+    assert one.encode_batch(corpus, threads=1) == ids
+    assert several.encode_batch(iter(corpus), threads=threads) == ids
+
+
+@CASES
+@given(st.lists(data, min_size=1, max_size=4), st.sampled_from(BYTES))
+def test_files_iterators_and_counts_give_one_tokenizer(
+    tmp_path_factory, corpus, dialect
+):
+    """A text is learned from alike as a file, as an object, and as counted pieces."""
+    folder = tmp_path_factory.mktemp("corpus")
+    corpus = [t.encode() if isinstance(t, str) else t for t in [*corpus, "ab ab"]]
+    files = [folder / str(number) for number in range(len(corpus))]
+    for file, text in zip(files, corpus, strict=True):
+        file.write_bytes(text)
+    from_files = bytepair.train(files, dialect=dialect, merges=20)
+    from_texts = bytepair.train_from_iterator(corpus, dialect=dialect, merges=20)
+    counts = {}
+    for text in corpus:
+        for piece in from_texts.split(text):
+            counts[piece] = counts.get(piece, 0) + 1
+    from_counts = bytepair.train_from_counts(counts, dialect=dialect, merges=20)
+    assert_equal_tokenizers(from_files, from_texts)
+    assert_equal_tokenizers(from_files, from_counts)
+
+
+# Golden vectors
+
+
+def vectors(name):
+    """Read a file that the reference computed."""
+    return json.loads((VECTORS / name).read_text(encoding="ascii"))
+
+
+def test_golden_splits_hold():
+    """The core cuts every text of the vectors as every pattern there says."""
+    found = vectors("split.json")
+    texts = [bytes.fromhex(text) for text in found["texts"]]
+    for case in found["cases"]:
+        unmatched = {rule for _, rule in case["stages"]} or {"keep"}
+        patterns = [pattern for pattern, _ in case["stages"]]
+        tokenizer = bytepair.train_from_counts(
+            {"a": 1}, merges=0, pattern=patterns, unmatched=unmatched.pop()
+        )
+        for text, spans in zip(texts, case["pieces"], strict=True):
+            pieces = [text[start:end] for start, end in spans]
+            assert tokenizer.split(text) == pieces, case["name"]
+
+
+def test_golden_normal_forms_hold():
+    """The core normalizes every text of the vectors as every list of steps says."""
+    found = vectors("normalize.json")
+    texts = [bytes.fromhex(text) for text in found["texts"]]
+    for case in found["cases"]:
+        steps = [tuple(step) for step in case["steps"]]
+        tokenizer = bytepair.train_from_counts(
+            {"a": 1}, merges=0, pattern="", normalize=steps
+        )
+        for text, normalized in zip(texts, case["normalized"], strict=True):
+            assert b"".join(tokenizer.split(text)).hex() == normalized, steps
+
+
+@pytest.mark.parametrize(
+    "case", vectors("train.json")["cases"], ids=lambda c: c["name"]
+)
+def test_golden_training_holds(case):
+    """The core learns the vocabulary, merges and counts of the vectors."""
+    texts = [bytes.fromhex(text) for text in case["texts"]]
+    if not case["pieces"]:
+        with pytest.raises(bytepair.TrainingError, match="empty"):
+            bytepair.train_from_iterator(texts, **train_options(case))
+        return
+    tokenizer = bytepair.train_from_iterator(texts, **train_options(case))
+    assert [list(merge[:3]) for merge in tokenizer.merge_log] == case["merges"]
+    assert [count for *_, count in tokenizer.merge_log] == case["counts"]
+    written = [as_bytes(t).hex() for t in tokenizer.vocabulary[case["first_id"] :]]
+    assert written == [token for token, _, _ in case["tokens"]]
+
+
+def train_options(case):
+    """Name the parts of a case as ``bytepair.train`` does."""
+    same = ["dialect", "vocab_size", "special_tokens", "lowercase", "ties", "min_count"]
+    options = {name: case[name] for name in same} | {"merges": case["n_merges"]}
+    if case["kind"] == "byte":
+        return options | {"byte_ids": case["byte_ids"]}
+    same = ["end_mark", "end_mark_kind", "unknown_token", "fuse_unknown"]
+    options |= {name: case[name] for name in [*same, "byte_fallback"]}
+    return options | {"continuing_prefix": case["prefix"]}
+
+
+def as_bytes(token):
+    """Give the bytes of a token, which dialects of characters show as ``str``."""
+    return token.encode() if isinstance(token, str) else token

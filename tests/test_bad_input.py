@@ -1,0 +1,680 @@
+"""Whatever is wrong is an error that says so: of bytepair's own types, or a TypeError.
+
+No input makes the core panic or hang, and no file is left half-written. Left out:
+damaged tokenizer files (``test_formats``).
+"""
+
+import os
+import resource
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bytepair
+from bytepair import (
+    EncodingError,
+    FileError,
+    FormatError,
+    PatternError,
+    SpecialTokenError,
+    TokenizerError,
+    TrainingError,
+    UnknownTokenError,
+)
+
+EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
+CASES = settings(max_examples=EXAMPLES, deadline=None)
+HUGE = 2**70
+SURROGATE = "a\ud800"
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """Give a tokenizer of bytes with one special token."""
+    texts = ["the cat sat on the mat " * 3]
+    return bytepair.train_from_iterator(texts, vocab_size=262, special_tokens=["<s>"])
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Give a tokenizer of characters that knows few of them."""
+    return bytepair.train_from_iterator(["low lower " * 3], dialect="sennrich")
+
+
+def train(texts=("low lower low",), **options):
+    """Train on a small corpus."""
+    return bytepair.train_from_iterator(texts, **options)
+
+
+def test_all_errors_are_value_errors_and_what_python_calls_them():
+    """One class catches all; the familiar classes of Python catch theirs."""
+    for name in bytepair.__all__:
+        error = getattr(bytepair, name)
+        if isinstance(error, type) and issubclass(error, Exception):
+            assert issubclass(error, TokenizerError)
+            assert issubclass(error, ValueError)
+    assert issubclass(UnknownTokenError, KeyError)
+    assert issubclass(FileError, OSError)
+    assert str(UnknownTokenError("plain")) == "plain"
+
+
+# Options of training
+
+
+WRONG_VALUES = [
+    ({"vocab_size": 255}, TrainingError, "alphabet"),
+    ({"vocab_size": 0}, TrainingError, "alphabet"),
+    ({"vocab_size": -1}, TokenizerError, "vocab_size"),
+    ({"vocab_size": 256, "special_tokens": ["<s>"]}, TrainingError, "257"),
+    ({"vocab_size": HUGE}, TokenizerError, "vocab_size"),
+    ({"merges": -1}, TokenizerError, "merges"),
+    ({"merges": HUGE}, TokenizerError, "merges"),
+    ({"vocab_size": 300, "merges": 3}, TrainingError, "not both"),
+    ({"threads": 0}, TokenizerError, "threads"),
+    ({"threads": -1}, TokenizerError, "threads"),
+    ({"threads": HUGE}, TokenizerError, "threads"),
+    ({"min_count": HUGE}, TokenizerError, "min_count"),
+    ({"min_count": -HUGE}, TokenizerError, "min_count"),
+    ({"dialect": "gpt5"}, TokenizerError, "known are gpt2, .*sentencepiece"),
+    ({"dialect": ""}, TokenizerError, "known are"),
+    ({"ties": "random"}, TokenizerError, "smallest_ids, first_seen, largest_text"),
+    ({"unit": "word"}, TokenizerError, "byte, character"),
+    ({"byte_ids": "x"}, TokenizerError, "printable, value"),
+    ({"unmatched": "x"}, TokenizerError, "keep, drop"),
+    ({"pattern_flavour": "pcre"}, TokenizerError, "rust, oniguruma"),
+    ({"end_mark_kind": "x"}, TokenizerError, "unit, suffix"),
+    ({"lowercase": "x"}, TokenizerError, "always, training, never"),
+    ({"normalize": "nfx"}, TokenizerError, "nfc, nfd"),
+    ({"normalize": [("replace", "", "x")]}, TokenizerError, "normalize"),
+    ({"normalize": [("replace", "x")]}, TokenizerError, "normalize"),
+    ({"colour": "red"}, TokenizerError, "colour"),
+    ({"special_tokens": [""]}, TokenizerError, "empty"),
+    ({"separator": ""}, TokenizerError, "empty"),
+    ({"unknown_token": "", "dialect": "sennrich"}, TokenizerError, "empty"),
+    ({"dialect": SURROGATE}, EncodingError, "surrogate"),
+    ({"special_tokens": [SURROGATE]}, EncodingError, "surrogate"),
+    ({"separator": SURROGATE}, EncodingError, "surrogate"),
+    ({"pattern": SURROGATE}, EncodingError, "surrogate"),
+    ({"pattern": ["a", SURROGATE]}, EncodingError, "surrogate"),
+    ({"unknown_token": SURROGATE}, EncodingError, "surrogate"),
+    ({"end_mark": SURROGATE, "dialect": "sennrich"}, EncodingError, "surrogate"),
+    ({"normalize": [("prepend", SURROGATE)]}, EncodingError, "surrogate"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), WRONG_VALUES, ids=str)
+def test_a_wrong_option_is_named(options, error, message):
+    """The message says which option, and what it may be."""
+    with pytest.raises(error, match=message):
+        train(**options)
+
+
+WRONG_TYPES = [
+    {"vocab_size": "300"},
+    {"vocab_size": 300.5},
+    {"merges": "3"},
+    {"threads": "2"},
+    {"min_count": 1.5},
+    {"dialect": 3},
+    {"dialect": None},
+    {"pattern": 3},
+    {"pattern": [3]},
+    {"ties": None},
+    {"special_tokens": "<s>"},
+    {"special_tokens": [3]},
+    {"special_tokens": None},
+    {"separator": 3},
+    {"progress": 3},
+    {"lowercase": 3},
+    {"normalize": 3},
+    {"normalize": [3]},
+    {"fuse_unknown": "yes"},
+    {"byte_fallback": 1.5},
+    {"unknown_token": 3},
+    {"end_mark": b"_"},
+]
+
+
+@pytest.mark.parametrize("options", WRONG_TYPES, ids=str)
+def test_an_option_of_the_wrong_type_is_a_type_error(options):
+    """As everywhere in Python."""
+    with pytest.raises(TypeError):
+        train(**options)
+
+
+def test_least_and_greatest_options_are_taken():
+    """Borders of what is allowed: no merges, no room, any number of threads."""
+    assert train(merges=0).merges == []
+    assert train(vocab_size=256).merges == []
+    assert train(vocab_size=257, special_tokens=["<s>"]).merges == []
+    assert train(vocab_size=2**31).n_vocab < 300
+    assert train(threads=10**9).merges == train(threads=1).merges
+    for min_count in (0, -5, 1):
+        assert train(min_count=min_count).merges == train(min_count=1).merges
+    assert train(min_count=2**62).merges == []
+
+
+def test_special_tokens_may_look_like_anything():
+    """They may hold each other, NUL, spaces; equal a letter, a merge, the unknown token."""
+    names = ["<s>", "<s><s>", "a\0b", " ", "l", "low", "é", "\n"]
+    one = train(special_tokens=names)
+    assert list(one.special_tokens) == names
+    for name, id_ in one.special_tokens.items():
+        assert one.encode(name, allowed_special="all") == [id_]
+        assert id_ not in one.encode(name)
+        assert one.decode([id_]) == name
+    unknown = train(dialect="unknown-token", special_tokens=["[UNK]", "<s>"])
+    assert unknown.vocabulary[-2:] == ["[UNK]", "<s>"]
+    assert unknown.tokenize("lowx")[-1] == "[UNK]"
+
+
+# Patterns
+
+
+BROKEN = {
+    "(": 0,
+    "a)": 1,
+    "[a": 0,
+    "a{2,1}": 1,
+    "*a": 0,
+    "é(": 1,
+    r"\p{Nope}": 0,
+    r"a\q": 1,
+    "a|b|(?Px)": 4,
+    "[z-a]": 1,
+    "\\": 0,
+    "(?=": 0,
+    r"(a)\2": 3,
+}
+
+
+@pytest.mark.parametrize("pattern", BROKEN)
+def test_a_broken_pattern_is_pointed_at(pattern):
+    """The message shows the pattern and a mark below the place."""
+    with pytest.raises(PatternError) as found:
+        train(pattern=pattern)
+    lines = str(found.value).splitlines()
+    assert lines[1].strip() == pattern
+    assert lines[2].strip() == "^"
+    near = lines[2].index("^") - 2
+    assert 0 <= near <= len(pattern)
+    assert f"character {near}" in lines[0]
+
+
+@CASES
+@given(st.text("()[]{}?*+|\\^$.,-=!<>:abpPL123&~ é", max_size=12))
+def test_any_pattern_compiles_or_is_refused(pattern):
+    """Random patterns never break the core, and what compiles splits text exactly."""
+    try:
+        one = train(pattern=pattern, merges=0)
+    except PatternError:
+        return
+    text = "abc 123 é(a)\n"
+    try:
+        assert "".join(one.split(text)) == text
+    except PatternError as error:
+        assert "steps" in str(error)  # noqa: PT017 -- either is right
+
+
+def test_a_pattern_that_explodes_is_stopped():
+    """Backtracking without end is an error, after a second or so."""
+    for pattern in (
+        r"(a|aa)+\1$",
+        r"(?:(a+)+)+(?=b)",
+        r"(x+x+)+y(?<!z)",
+        r"(?=(a+)+$)a",
+    ):
+        try:
+            one = train(pattern=pattern, merges=0)
+            pieces = one.split("a" * 5000 + "x" * 5000 + "c")
+        except PatternError:
+            continue
+        assert "".join(pieces) == "a" * 5000 + "x" * 5000 + "c"
+
+
+def test_enormous_patterns_are_refused_or_compiled():
+    """Nesting, repetition and length have limits that are errors."""
+    depth = 100_000
+    for pattern in (
+        "(" * depth + "a" + ")" * depth,
+        "[" * depth,
+        "(?:" * 5000 + "a" + "){2}" * 5000,
+        "a{1000}{1000}{1000}",
+        r"(?:\p{L}{100}){100}",
+        "a|" * depth,
+        r"\p{L}" * 20_000,
+    ):
+        with suppress(PatternError):
+            train(pattern=pattern, merges=0)
+
+
+# Texts
+
+
+def test_an_empty_corpus_is_an_error(tmp_path):
+    """There is nothing to learn from, and nothing is made."""
+    (tmp_path / "empty").write_text("")
+    for make in (
+        lambda: train([]),
+        lambda: train([""]),
+        lambda: train(["  \n"], dialect="sennrich"),
+        lambda: train(["<s>"], special_tokens=["<s>"]),
+        lambda: train(iter(())),
+        lambda: bytepair.train(tmp_path / "empty"),
+        lambda: bytepair.train([]),
+        lambda: bytepair.train_from_counts({}),
+        lambda: bytepair.train_from_counts({"": 3}),
+        lambda: bytepair.train_from_counts({"a": 0}),
+    ):
+        with pytest.raises(TrainingError, match="corpus is empty"):
+            make()
+
+
+def test_texts_that_are_no_texts_are_type_errors():
+    """One string is no list of texts; numbers and ``None`` are no texts."""
+    for texts in ("one text", b"one text", 5, None):
+        with pytest.raises(TypeError):
+            train(texts)
+    for wrong in (3, None, ["nested"], bytearray(b"x"), 1.5):
+        with pytest.raises(TypeError, match="expected str or bytes"):
+            train(["right", wrong, "right"])
+        with pytest.raises(TypeError, match="expected str or bytes"):
+            train([*["right"] * 10_000, wrong])
+
+
+class OwnError(Exception):
+    """Raised by an iterator."""
+
+
+def test_an_iterator_that_raises_ends_training():
+    """Its exception comes out as it is."""
+
+    def texts():
+        yield "low lower"
+        raise OwnError
+
+    with pytest.raises(OwnError):
+        train(texts())
+    with pytest.raises(OwnError):
+        bytepair.train_from_iterator(special_tokens=texts(), texts=["a"])
+
+
+def test_bytes_that_are_no_utf8_are_an_error_for_characters(words):
+    """The message gives the offset; dialects of bytes take them."""
+    with pytest.raises(EncodingError, match="byte 3"):
+        train([b"abc\xff"], dialect="sennrich")
+    with pytest.raises(EncodingError, match="byte 1"):
+        bytepair.train_from_counts({b"a\xe2\x80": 1}, dialect="sennrich")
+    for method in ("encode", "tokenize", "split", "count", "encode_to_numpy"):
+        with pytest.raises(EncodingError, match="byte 2"):
+            getattr(words, method)(b"lo\xe2\x80")
+    with pytest.raises(EncodingError, match=r"text 1 .*byte 0"):
+        words.encode_batch([b"low", b"\xff"])
+    assert train([b"abc\xff" * 2]).n_vocab > 256
+
+
+def test_lone_surrogates_are_an_error(tokenizer, words):
+    """They are no text; the message says where the first is."""
+    for one in (tokenizer, words):
+        for method in ("encode", "encode_ordinary", "tokenize", "split", "count"):
+            with pytest.raises(EncodingError, match="surrogate at character 1"):
+                getattr(one, method)(SURROGATE)
+        with pytest.raises(EncodingError, match=r"text 1 .*surrogate"):
+            one.encode_batch(["low", SURROGATE])
+        with pytest.raises(EncodingError, match="surrogate"):
+            one.token_to_id(SURROGATE)
+    with pytest.raises(EncodingError, match="surrogate"):
+        train(["a", SURROGATE])
+    with pytest.raises(EncodingError, match="surrogate"):
+        bytepair.train_from_counts({SURROGATE: 1})
+    for name in ("allowed_special", "disallowed_special"):
+        with pytest.raises(TokenizerError, match=r"surrogate|not a special"):
+            tokenizer.encode("a", **{name: [SURROGATE]})
+    with pytest.raises(EncodingError, match="surrogate"):
+        tokenizer.with_special_tokens([SURROGATE])
+
+
+WRONG_COUNTS = [
+    ({"a": -1}, TrainingError),
+    ({"ab": 2**63}, TrainingError),
+    ({"ab": -HUGE}, TrainingError),
+    ({"a": 1.5}, TypeError),
+    ({"a": "1"}, TypeError),
+    ({"a": None}, TypeError),
+    ({3: 1}, TypeError),
+    ({None: 1}, TypeError),
+    ([("a", 1)], TypeError),
+    ("abc", TypeError),
+    (None, TypeError),
+    (3, TypeError),
+]
+
+
+@pytest.mark.parametrize(("counts", "error"), WRONG_COUNTS, ids=str)
+def test_wrong_counts_are_errors(counts, error):
+    """Counts are whole numbers of texts, in a mapping."""
+    with pytest.raises(error):
+        bytepair.train_from_counts(counts)
+
+
+# Encoding and decoding
+
+
+def test_unknown_characters_are_named(words):
+    """With nothing to stand for them they are errors, alone and in batches."""
+    with pytest.raises(UnknownTokenError, match='"z" is not in the alphabet'):
+        words.encode("lozenge")
+    with pytest.raises(UnknownTokenError, match="text 1 of the batch"):
+        words.encode_batch(["low", "zebra"])
+    for method in ("count", "encode_to_numpy", "encode_ordinary"):
+        with pytest.raises(UnknownTokenError):
+            getattr(words, method)("zebra")
+
+
+@pytest.mark.parametrize(
+    "method", ["encode", "encode_ordinary", "count", "tokenize", "split"]
+)
+@pytest.mark.parametrize("text", [None, 3, 1.5, ["a"], bytearray(b"a"), object()])
+def test_texts_of_wrong_types_are_type_errors(tokenizer, method, text):
+    """The message names the type."""
+    with pytest.raises(TypeError, match=type(text).__name__):
+        getattr(tokenizer, method)(text)
+
+
+def test_wrong_batches_are_errors(tokenizer):
+    """One text is no batch; a wrong text in a batch is named by its index."""
+    for texts in ("the", b"the", None, 3):
+        with pytest.raises(TypeError):
+            tokenizer.encode_batch(texts)
+        with pytest.raises(TypeError):
+            tokenizer.encode_batch_to_numpy(texts)
+    with pytest.raises(TypeError, match="text 2"):
+        tokenizer.encode_batch(["a", "b", None])
+    for threads in (0, -1, HUGE):
+        with pytest.raises(TokenizerError, match="threads"):
+            tokenizer.encode_batch(["a"], threads=threads)
+    assert tokenizer.encode_batch(["a"] * 3, threads=10**9) == [[64]] * 3
+
+    def texts():
+        yield "a"
+        raise OwnError
+
+    with pytest.raises(OwnError):
+        tokenizer.encode_batch(texts())
+
+
+@pytest.mark.parametrize("special", ["<s>", "<x>", 3, [3], None, [None], [["<s>"]]])
+@pytest.mark.parametrize("name", ["allowed_special", "disallowed_special"])
+def test_wrong_special_arguments_are_errors(tokenizer, name, special):
+    """A name outside a collection is a mistake, and so is anything but names."""
+    with pytest.raises(TypeError):
+        tokenizer.encode("a", **{name: special})
+
+
+@pytest.mark.parametrize("id_", [-1, 262, 2**31, 2**32, 2**63, HUGE, -HUGE])
+def test_ids_that_no_token_has_are_errors(tokenizer, id_):
+    """Negative and huge ids are named, in every method that takes ids."""
+    for use in (
+        lambda: tokenizer.decode([64, id_]),
+        lambda: tokenizer.decode_bytes([id_]),
+        lambda: tokenizer.id_to_token(id_),
+        lambda: tokenizer.decode_stream().push(id_),
+        lambda: tokenizer.decode_stream().push([id_]),
+    ):
+        with pytest.raises(UnknownTokenError, match=f"id {id_}"):
+            use()
+
+
+@pytest.mark.parametrize("ids", [None, 3, "abc", [1.0], ["1"], [None], [[1]], 1.5])
+def test_what_is_no_sequence_of_ids_is_a_type_error(tokenizer, ids):
+    """Ids are whole numbers in an iterable."""
+    with pytest.raises(TypeError):
+        tokenizer.decode(ids)
+    with pytest.raises(TypeError):
+        tokenizer.decode_bytes(ids)
+    if ids != 3:
+        with pytest.raises(TypeError):
+            tokenizer.decode_stream().push(ids)
+
+
+def test_wrong_arguments_of_decoding_are_errors(tokenizer):
+    """``errors`` is one of three words."""
+    for errors in ("x", "surrogateescape", ""):
+        with pytest.raises(TokenizerError, match=r"replace.*strict.*ignore"):
+            tokenizer.decode([64], errors=errors)
+        with pytest.raises(TokenizerError, match=r"replace.*strict.*ignore"):
+            tokenizer.decode_stream(errors=errors)
+    with pytest.raises(TypeError):
+        tokenizer.decode([64], errors=None)
+    for token in (3, None, ["a"]):
+        with pytest.raises(TypeError):
+            tokenizer.token_to_id(token)
+    for id_ in ("a", 1.5, None):
+        with pytest.raises(TypeError):
+            tokenizer.id_to_token(id_)
+
+
+def test_a_stream_goes_on_after_an_error(tokenizer):
+    """A wrong id changes nothing: the ids after it are decoded."""
+    stream = tokenizer.decode_stream()
+    assert stream.push(64) == "a"
+    with pytest.raises(UnknownTokenError):
+        stream.push(9999)
+    assert stream.push(65) + stream.finish() == "b"
+
+
+WRONG_SPECIAL = [
+    ("<x>", TypeError),
+    (3, TypeError),
+    ([3], TypeError),
+    ([None], TypeError),
+    ([""], TokenizerError),
+    ({"<x>": -1}, TokenizerError),
+    ({"<x>": 3}, TokenizerError),
+    ({"<x>": HUGE}, TokenizerError),
+    ({"<x>": 2**32 - 1}, TokenizerError),
+    ({"<x>": "3"}, TypeError),
+    ({"<x>": 1.5}, TypeError),
+    ({"<s>": 300}, TokenizerError),
+    ({"<x>": 300, "<y>": 300}, TokenizerError),
+]
+
+
+@pytest.mark.parametrize(("tokens", "error"), WRONG_SPECIAL, ids=str)
+def test_wrong_new_special_tokens_are_errors(tokenizer, tokens, error):
+    """An id is free and near, a name is not empty, and no token has two ids."""
+    with pytest.raises(error):
+        tokenizer.with_special_tokens(tokens)
+
+
+def test_a_tokenizer_is_not_made_by_hand():
+    """Its constructor takes another tokenizer alone."""
+    for arguments in ((), (3,), ("gpt2",), (None,)):
+        with pytest.raises(TypeError):
+            bytepair.Tokenizer(*arguments)
+
+
+# Files
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    """Missing, a folder, no match, a name with NUL: a ``FileError`` that is an OSError."""
+    (tmp_path / "file").write_text("ab")
+    for path, message in (
+        (tmp_path / "missing", "missing: no such file"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "*.txt", r"\*\.txt: no file matches"),
+        ("a\0b", "no such file"),
+        ("", "no such file|folder"),
+        (tmp_path / "file" / "below", "no such file"),
+        ("x" * 5000, "no such file|too long"),
+    ):
+        with pytest.raises(FileError, match=message):
+            bytepair.train(path, merges=1)
+        with pytest.raises(FileError, match=message):
+            bytepair.train([tmp_path / "file", path], merges=1)
+        with pytest.raises(TokenizerError):
+            bytepair.Tokenizer.from_file(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_file_without_permission_is_named(tmp_path):
+    """The system's reason is in the message."""
+    file = tmp_path / "secret"
+    file.write_text("ab")
+    file.chmod(0)
+    with pytest.raises(FileError, match=r"secret: Permission denied"):
+        bytepair.train(file)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_file_that_fails_while_it_is_read_is_named():
+    """An error of the system in the middle is no end of file."""
+    with pytest.raises(FileError, match="/proc/self/mem: "):
+        bytepair.train("/proc/self/mem")
+
+
+@pytest.mark.parametrize("files", [None, 3, [3], b"file", [None], 1.5])
+def test_paths_of_wrong_types_are_type_errors(files):
+    """A path is text or a path object."""
+    with pytest.raises(TypeError):
+        bytepair.train(files)
+
+
+def test_wrong_names_of_formats_are_errors(tokenizer, tmp_path):
+    """The message lists what is known; nothing is written."""
+    with pytest.raises(TokenizerError, match="bytepair, huggingface, tiktoken, gpt2"):
+        tokenizer.save(tmp_path / "file.json", format="onnx")
+    with pytest.raises(TokenizerError, match=r"ending '\.txt'"):
+        tokenizer.save(tmp_path / "file.txt")
+    with pytest.raises(TokenizerError, match="format"):
+        tokenizer.to_bytes(format="onnx")
+    with pytest.raises(TokenizerError, match="format"):
+        bytepair.Tokenizer.from_bytes(b"", format="onnx")
+    with pytest.raises((TokenizerError, TypeError)):
+        bytepair.Tokenizer.from_bytes("text")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["missing/file.json", "file/below.json", "a\0b.json"])
+def test_files_that_cannot_be_written_are_named(tokenizer, tmp_path, name):
+    """Nothing is left behind."""
+    (tmp_path / "file").write_text("before")
+    with pytest.raises(FileError):
+        tokenizer.save(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "before"
+
+
+FULL = """
+import bytepair, resource, signal, sys
+tokenizer = bytepair.train_from_iterator(["low lower lowest " * 9])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+try:
+    tokenizer.save(sys.argv[1])
+except bytepair.FileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", ["own.json", "own.bytepair", "own.tiktoken"])
+def test_a_full_disk_leaves_the_old_file(tmp_path, name):
+    """A write that fails half way changes nothing that was there."""
+    path = tmp_path / name
+    path.write_text("before")
+    command = [sys.executable, "-c", FULL, str(path)]
+    found = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert name.split(".")[0] in found.stdout
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+HUNGRY = """
+import bytepair
+tokenizer = bytepair.train_from_iterator(["low lower lowest " * 9])
+for make in (
+    lambda: tokenizer.with_special_tokens({"<x>": 2**32 - 1}),
+    lambda: bytepair.train_from_iterator(["ab ab"], threads=10**7).encode_batch(["a"]),
+    lambda: bytepair.train_from_iterator(["ab ab"], vocab_size=2**40),
+    lambda: bytepair.train_from_iterator(["ab ab"], pattern="((a{1000}){1000}){1000}"),
+):
+    try:
+        make()
+    except bytepair.TokenizerError:
+        pass
+print("alive")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
+def test_no_small_input_takes_all_memory():
+    """Huge numbers are refused or harmless, with two gigabytes of memory."""
+    limit = 2 << 30
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    found = subprocess.run(
+        [sys.executable, "-c", HUNGRY],
+        preexec_fn=limited,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=100,
+    )
+    assert found.stdout == "alive\n", found.stderr
+
+
+# Anything at all
+
+
+anything = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+    st.lists(st.integers(-3, 300), max_size=3),
+    st.lists(st.text(max_size=3), max_size=3),
+    st.just(object()),
+)
+OPTIONS = [
+    "vocab_size merges special_tokens separator threads unit byte_ids pattern",
+    "pattern_flavour unmatched normalize lowercase end_mark end_mark_kind ties",
+    "continuing_prefix unknown_token fuse_unknown byte_fallback min_count dialect",
+]
+
+
+@CASES
+@given(
+    st.dictionaries(st.sampled_from(" ".join(OPTIONS).split()), anything, max_size=3)
+)
+def test_any_options_train_or_are_refused(options):
+    """Whatever the options are, there is a tokenizer, one of our errors, or a TypeError."""
+    with suppress(TokenizerError, TypeError):
+        train(**options)
+
+
+@CASES
+@given(st.data())
+def test_any_arguments_are_taken_or_refused(tokenizer, data):
+    """No argument of any method panics or raises an error of another kind."""
+    methods = "encode encode_batch count tokenize split decode decode_bytes token_to_id"
+    methods += " id_to_token with_special_tokens encode_to_numpy encode_batch_to_numpy"
+    method = getattr(tokenizer, data.draw(st.sampled_from(methods.split())))
+    names = ["allowed_special", "disallowed_special", "threads", "errors", "nonsense"]
+    keywords = st.dictionaries(st.sampled_from(names), anything, max_size=2)
+    with suppress(TokenizerError, TypeError):
+        method(data.draw(anything), **data.draw(keywords))
+
+
+def test_errors_of_special_tokens_and_formats_are_their_own():
+    """The classes that no test above raises exist and are used."""
+    assert issubclass(SpecialTokenError, TokenizerError)
+    assert issubclass(FormatError, TokenizerError)

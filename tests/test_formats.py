@@ -1,0 +1,456 @@
+"""Files: what is saved is what is loaded, and a damaged file is never a tokenizer.
+
+Left out: whether other software reads our files as we do (``test_peers``).
+"""
+
+# ruff: noqa: RUF001 -- the texts under test are in many scripts
+
+import base64
+import json
+import os
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bytepair
+from bytepair import FileError, FormatError, Tokenizer, TokenizerError
+
+EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
+CASES = settings(
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+CORPUS = [
+    "the cat's sat on the mat, the BAT sat on 12345 hats é 日本 🇺🇳 ßẞ\n\n x-y " * 3
+]
+TEXTS = [
+    "",
+    "the cat",
+    "  Zebra 12345\r\n\r\n\tx_y__</w> ",
+    "é\u0301日本 🇺🇳😀ﬁ½ſ 's'S'ſ",
+    "<s>the<s></s>  <s",
+    "a" * 500 + " " * 500,
+]
+BYTES = ["gpt2", "gpt4", "gpt4o", "llama3", "qwen", "deepseek-v3", "tekken"]
+BYTES += ["letters-digits", "byte-stream"]
+FORMATS = ["bytepair", "huggingface", "tiktoken", "gpt2"]
+NAMES = {
+    "bytepair": "own.bytepair",
+    "huggingface": "tokenizer.json",
+    "tiktoken": "own.tiktoken",
+    "gpt2": "folder",
+}
+# What a format can hold, of the dialects as they are.
+HOLDS = {
+    "bytepair": set(bytepair.dialects()),
+    "huggingface": set(bytepair.dialects()) - {"sennrich"},
+    "tiktoken": {"gpt2", "gpt4", "gpt4o", "llama3", "qwen", "tekken", "byte-stream"},
+    "gpt2": {"gpt2"},
+}
+
+
+def trained(dialect, **options):
+    """Train a small tokenizer that knows every character of the texts, where it must."""
+    options = {"dialect": dialect, "merges": 40, **options}
+    if dialect in ("sennrich", "subword-nmt", "jurafsky-martin"):
+        options.setdefault("unknown_token", "[UNK]")
+    if dialect == "gpt2":
+        options.setdefault("special_tokens", ["<|endoftext|>"])
+    options.setdefault("special_tokens", ["<s>", "</s>"])
+    return bytepair.train_from_iterator(CORPUS, **options)
+
+
+def assert_same_ids(one, other, texts=TEXTS):
+    """Two tokenizers give the same ids and texts, whatever is allowed."""
+    assert one.n_vocab == other.n_vocab
+    assert one.special_tokens == other.special_tokens
+    assert one.vocabulary == other.vocabulary
+    for text in texts:
+        for options in ({}, {"allowed_special": "all"}, {"add_special_tokens": True}):
+            ids = one.encode(text, **options)
+            assert other.encode(text, **options) == ids
+            assert other.decode(ids) == one.decode(ids)
+            assert other.decode_bytes(ids) == one.decode_bytes(ids)
+            skipped = {"skip_special_tokens": True}
+            assert other.decode(ids, **skipped) == one.decode(ids, **skipped)
+
+
+# There and back
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("dialect", bytepair.dialects())
+def test_every_dialect_is_saved_or_refused(tmp_path, dialect, name):
+    """What a format can hold comes back; what it cannot is named and leaves no file."""
+    tokenizer = trained(dialect)
+    path = tmp_path / NAMES[name]
+    if dialect not in HOLDS[name]:
+        with pytest.raises(FormatError, match="cannot"):
+            tokenizer.save(path, format=name)
+        assert list(tmp_path.iterdir()) == []
+        return
+    tokenizer.save(path)
+    loaded = Tokenizer.from_file(path)
+    assert type(loaded) is Tokenizer
+    assert_same_ids(tokenizer, loaded)
+    if name == "bytepair":
+        assert loaded == tokenizer
+        assert loaded.merge_log == tokenizer.merge_log
+        assert repr(loaded) == repr(tokenizer)
+
+
+@pytest.mark.parametrize("name", ["bytepair", "huggingface"])
+@pytest.mark.parametrize("dialect", bytepair.dialects())
+def test_contents_of_files_go_through_bytes_too(tmp_path, dialect, name):
+    """``to_bytes`` gives what ``save`` writes, the same for equal tokenizers."""
+    if dialect not in HOLDS[name]:
+        pytest.skip(f"{name} cannot hold {dialect}")
+    tokenizer = trained(dialect)
+    data = tokenizer.to_bytes(format=name)
+    assert data == trained(dialect).to_bytes(format=name)
+    tokenizer.save(tmp_path / "file", format=name)
+    assert (tmp_path / "file").read_bytes() == data
+    loaded = Tokenizer.from_bytes(data, format=name)
+    assert loaded.to_bytes(format=name) == data
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_ending_of_a_path_says_the_format(tmp_path, name):
+    """Path objects, text, other folders, other working directories."""
+    tokenizer = trained("gpt2")
+    path = tmp_path / "deep" / NAMES[name]
+    path.parent.mkdir()
+    tokenizer.save(str(path))
+    assert_same_ids(Tokenizer.from_file(str(path)), tokenizer)
+    written = sorted(file.name for file in path.parent.iterdir())
+    expected = {"tiktoken": ["own.tiktoken", "own.tiktoken.json"]}
+    assert written == expected.get(name, [NAMES[name]])
+
+
+def test_a_folder_holds_a_tokenizer(tmp_path):
+    """A folder with a tokenizer.json is loaded as it."""
+    tokenizer = trained("gpt4o")
+    tokenizer.save(tmp_path / "tokenizer.json")
+    assert_same_ids(Tokenizer.from_file(tmp_path), tokenizer)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FormatError, match="in this folder"):
+        Tokenizer.from_file(tmp_path / "empty")
+
+
+def test_saving_replaces_a_file_whole(tmp_path):
+    """An old file is replaced, its mode kept; a link is not written through half way."""
+    path = tmp_path / "tokenizer.json"
+    trained("gpt2").save(path)
+    path.chmod(0o640)
+    trained("gpt4o").save(path)
+    assert_same_ids(Tokenizer.from_file(path), trained("gpt4o"))
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [file.name for file in tmp_path.iterdir()] == ["tokenizer.json"]
+
+
+def test_tiktoken_files_need_their_pattern(tmp_path):
+    """Without the sidecar it is an error, until a dialect or a pattern is given."""
+    tokenizer = trained("gpt4o")
+    tokenizer.save(tmp_path / "own.tiktoken")
+    (tmp_path / "own.tiktoken.json").unlink()
+    with pytest.raises(FormatError, match=r"own\.tiktoken\.json.*dialect= or pattern="):
+        Tokenizer.from_file(tmp_path / "own.tiktoken")
+    special = tokenizer.special_tokens
+    for options in ({"dialect": "gpt4o"}, {"pattern": "o200k"}):
+        path = tmp_path / "own.tiktoken"
+        loaded = Tokenizer.from_file(path, special_tokens=special, **options)
+        assert_same_ids(loaded, tokenizer)
+
+
+OPTIONS = st.fixed_dictionaries(
+    {"special_tokens": st.lists(st.sampled_from(["<s>", "</s>", "the"]), unique=True)},
+    optional={
+        "pattern": st.sampled_from(
+            [
+                "gpt2",
+                "o200k",
+                r"\w+|\W",
+                r"\s+|\S+",
+                "",
+                r"\p{L}+|[^\p{L}]",
+                ["\\d", "."],
+            ]
+        ),
+        "unmatched": st.sampled_from(["keep", "drop"]),
+        "normalize": st.lists(
+            st.sampled_from(
+                ["nfc", "nfkd", "lowercase", ("replace", " ", "▁"), ("prepend", "▁")]
+            ),
+            max_size=2,
+        ),
+    },
+)
+CHARACTERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "end_mark": st.sampled_from([None, "</w>", "_", "\u2581"]),
+        "end_mark_kind": st.sampled_from(["unit", "suffix"]),
+        "continuing_prefix": st.sampled_from([None, "##"]),
+        "unknown_token": st.sampled_from([None, "[UNK]"]),
+        "fuse_unknown": st.booleans(),
+        "byte_fallback": st.booleans(),
+        "lowercase": st.sampled_from(["never", "always"]),
+    },
+)
+texts = st.text(st.sampled_from("theTH ca'1 _▁\n#</w>ſé\u0301日😀"), max_size=20)
+
+
+@CASES
+@given(
+    st.lists(texts, min_size=1, max_size=4),
+    texts,
+    st.sampled_from(sorted(bytepair.dialects())),
+    OPTIONS,
+    CHARACTERS,
+    st.sampled_from(FORMATS),
+)
+def test_any_tokenizer_is_saved_exactly_or_refused(
+    tmp_path_factory, corpus, text, dialect, options, characters, name
+):
+    """Whatever its parts, a loaded tokenizer gives the ids of the one that was saved."""
+    if dialect not in BYTES:
+        options = {**options, **characters}
+    try:
+        tokenizer = bytepair.train_from_iterator(
+            corpus, dialect=dialect, merges=10, **options
+        )
+    except bytepair.TrainingError:
+        return
+    path = tmp_path_factory.mktemp("saved") / NAMES[name]
+    try:
+        tokenizer.save(path, format=name)
+    except FormatError:
+        assert name != "bytepair"
+        return
+    loaded = Tokenizer.from_file(path)
+    if name == "bytepair":
+        assert loaded == tokenizer
+    for one in [*corpus, text]:
+        try:
+            ids = tokenizer.encode(one)
+        except bytepair.UnknownTokenError:
+            with pytest.raises(bytepair.UnknownTokenError):
+                loaded.encode(one)
+            continue
+        assert loaded.encode(one) == ids
+        assert loaded.decode(ids) == tokenizer.decode(ids)
+
+
+# Damage
+
+
+def saved(folder, name):
+    """Save a tokenizer; give its path and the files that it is made of."""
+    trained("gpt2").save(folder / NAMES[name])
+    return folder / NAMES[name], sorted(path for path in folder.rglob("*.*"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_is_cut_off_is_refused(tmp_path, name):
+    """Cut at hundreds of places, no file is taken for a smaller tokenizer."""
+    path, files = saved(tmp_path, name)
+    original = Tokenizer.from_file(path)
+    for file in files:
+        whole = file.read_bytes()
+        step = max(1, len(whole) // 300)
+        line_ends = [place + 1 for place, byte in enumerate(whole) if byte == 10]
+        for cut in sorted(
+            {*range(0, len(whole), step), *line_ends[-40:], len(whole) - 2}
+        ):
+            if whole[cut:].strip():
+                file.write_bytes(whole[:cut])
+                with pytest.raises(TokenizerError):
+                    Tokenizer.from_file(path)
+        file.write_bytes(whole)
+    assert_same_ids(Tokenizer.from_file(path), original, ["the cat"])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_is_changed_is_refused_or_another_tokenizer(tmp_path, name):
+    """A wrong byte anywhere never crashes; what still loads is complete."""
+    path, files = saved(tmp_path, name)
+    rng = random.Random(0)
+    for file in files:
+        whole = file.read_bytes()
+        for _ in range(200):
+            data = bytearray(whole)
+            for _ in range(rng.randint(1, 3)):
+                data[rng.randrange(len(data))] = rng.choice(b'0 1,"[]{}\xff\x00\nZ=-')
+            file.write_bytes(data)
+            try:
+                tokenizer = Tokenizer.from_file(path)
+            except TokenizerError:
+                continue
+            assert tokenizer.n_vocab == len(tokenizer.vocabulary)
+            tokenizer.decode(tokenizer.encode("the"), errors="replace")
+        file.write_bytes(whole)
+
+
+WRONG_CONTENTS = [
+    b"",
+    b"null",
+    b"[]",
+    b"{}",
+    b"3",
+    b'"text"',
+    b"\xff\xfe",
+    b"\x00" * 100,
+    b"not json",
+    b'{"model": null}',
+    b'{"model": {"type": "BPE"}}',
+    b'{"model": {"type": "BPE", "vocab": {"a": -1}, "merges": []}}',
+    b'{"model": {"type": "BPE", "vocab": {"a": 4000000000}, "merges": []}}',
+    b'{"model": {"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []}}',
+    b'{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a a"]}}',
+    b'{"bytepair": 1}',
+    b'{"bytepair": 99999}',
+    b"[" * 100_000,
+    b'{"a":' * 100_000,
+    b'{"version": "1.0", "model": {"type": "WordPiece", "vocab": {}}}',
+]
+
+
+@pytest.mark.parametrize("data", WRONG_CONTENTS, ids=lambda data: repr(data[:40]))
+@pytest.mark.parametrize("name", ["tokenizer.json", "own.bytepair", "own.tiktoken"])
+def test_what_is_no_tokenizer_is_refused(tmp_path, name, data):
+    """Neither is it read as an empty one; the message names the file."""
+    (tmp_path / name).write_bytes(data)
+    options = {"dialect": "gpt2"} if name.endswith("tiktoken") else {}
+    with pytest.raises(TokenizerError, match=name):
+        Tokenizer.from_file(tmp_path / name, **options)
+
+
+def changed(data, path, value):
+    """Put a value somewhere into a JSON text."""
+    document = json.loads(data)
+    part = document
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    return json.dumps(document).encode()
+
+
+UNKNOWN_FIELDS = [
+    (["surprise"], 1),
+    (["model", "surprise"], 1),
+    (["model", "type"], "WordPiece"),
+    (["model", "dropout"], 0.1),
+    (["truncation"], {"max_length": 3}),
+    (["pre_tokenizer", "type"], "Surprise"),
+    (["decoder"], {"type": "Surprise"}),
+    (["normalizer"], {"type": "Surprise"}),
+    (["added_tokens", 0, "lstrip"], True),
+    (["added_tokens", 0, "id"], -1),
+    (["model", "vocab", "the"], "3"),
+    (["model", "merges", 0], ["n", "such"]),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), UNKNOWN_FIELDS, ids=str)
+def test_fields_that_are_not_understood_are_refused_by_name(path, value):
+    """A field that is passed over could be the one that changes an id."""
+    data = changed(trained("gpt4o").to_bytes(format="huggingface"), path, value)
+    with pytest.raises(FormatError) as found:
+        Tokenizer.from_bytes(data, format="huggingface")
+    names = [key for key in path if isinstance(key, str)]
+    values = value if isinstance(value, list) else [str(value)]
+    assert any(name in str(found.value) for name in [*names, *values])
+
+
+def test_ranks_that_make_no_vocabulary_are_refused(tmp_path):
+    """Repeated tokens or ranks, huge ranks, wrong base64, empty tokens."""
+    singles = [(bytes([byte]), byte) for byte in range(256)]
+
+    def load(pairs):
+        lines = [b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in pairs]
+        (tmp_path / "own.tiktoken").write_bytes(b"".join(lines))
+        return Tokenizer.from_file(tmp_path / "own.tiktoken", dialect="gpt2")
+
+    assert load([*singles, (b"ab", 256)]).encode("ab") == [256]
+    for wrong in ([(b"ab", 255)], [(b"a", 256)], [(b"", 256)], [(b"ab", 2**31)]):
+        with pytest.raises(FormatError):
+            load([*singles, *wrong])
+    incomplete = load([(b"a", 0), (b"ab", 1)])
+    with pytest.raises(bytepair.UnknownTokenError, match='"c" is not'):
+        incomplete.encode("ac")
+    for line in (b"YWI=\n", b"!!! 256\n", b"YWI= x\n", b"YWI= 1 2\n", b"YWI= -1\n"):
+        load(singles)
+        with (tmp_path / "own.tiktoken").open("ab") as file:
+            file.write(line)
+        with pytest.raises(FormatError):
+            Tokenizer.from_file(tmp_path / "own.tiktoken", dialect="gpt2")
+
+
+def test_missing_parts_are_named(tmp_path):
+    """One of two files alone is no tokenizer."""
+    trained("gpt2").save(tmp_path / "folder")
+    (tmp_path / "folder" / "merges.txt").unlink()
+    with pytest.raises(TokenizerError, match=r"merges\.txt"):
+        Tokenizer.from_file(tmp_path / "folder")
+    with pytest.raises(TokenizerError):
+        Tokenizer.from_file(tmp_path / "folder" / "vocab.json")
+    with pytest.raises(FileError, match=r"none\.json"):
+        Tokenizer.from_file(tmp_path / "none.json")
+
+
+# Published files
+
+LOADED = {
+    "deepseek-v3/tokenizer.json": None,
+    "gpt-neox-20b/tokenizer.json": None,
+    "gpt2": 50_257,
+    "gpt2/tokenizer.json": 50_257,
+    "gpt2/vocab.json": 50_257,
+    "llama2-style/tokenizer.json": None,
+    "minimind/tokenizer.json": None,
+    "mistral-nemo/tokenizer.json": 131_072,
+    "olmo-dolma2/tokenizer.json": None,
+    "qwen3/tokenizer.json": None,
+    "tiny-metaspace-nfkc/tokenizer.json": None,
+}
+REFUSED = [
+    "not-bpe/bert-wordpiece.json",
+    "not-bpe/xlnet-unigram.json",
+    "tekken/tekken_240718.json",
+    "qwen3/tokenizer_config.json",
+    "gpt1/encoder_bpe_40000.json",
+    "mistral-sentencepiece/tokenizer-v3.model",
+    "clip/bpe_simple_vocab_16e6.txt.gz",
+]
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_published_files_are_kept_by_our_own_format(shared, name):
+    """Loaded, saved as our own and loaded again, they are equal tokenizers."""
+    tokenizer = Tokenizer.from_file(shared(f"vocabularies/{name}"))
+    assert LOADED[name] in (None, tokenizer.n_vocab)
+    data = tokenizer.to_bytes()
+    again = Tokenizer.from_bytes(data)
+    assert again == tokenizer
+    assert again.to_bytes() == data
+    text = "The quick brown fox, 12345 don't\n\n  日本 é 😀"
+    options = {"allowed_special": "all", "add_special_tokens": True}
+    assert again.encode(text, **options) == tokenizer.encode(text, **options)
+    assert again.encode_ordinary(text) == tokenizer.encode_ordinary(text)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_published_files_of_other_kinds_are_refused(shared, name):
+    """What is not BPE, or not in a format that is read, is named and refused."""
+    with pytest.raises(FormatError, match=name.split("/")[-1].split(".")[0]):
+        Tokenizer.from_file(shared(f"vocabularies/{name}"))
+
+
+def test_a_published_file_that_is_cut_off_is_refused(shared, tmp_path):
+    """Eleven megabytes, cut at fifty places."""
+    data = shared("vocabularies/qwen3/tokenizer.json").read_bytes()
+    for n in range(50):
+        (tmp_path / "tokenizer.json").write_bytes(data[: len(data) * n // 50])
+        with pytest.raises(FormatError):
+            Tokenizer.from_file(tmp_path)

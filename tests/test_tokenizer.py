@@ -1,0 +1,578 @@
+"""What a tokenizer does for its users, method by method, and what it keeps to.
+
+Left out: which ids are right (``test_against_reference``), files (``test_formats``),
+wrong arguments (``test_bad_input``).
+"""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bytepair
+from bytepair import Tokenizer
+
+EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
+CASES = settings(max_examples=EXAMPLES, deadline=None)
+CORPUS = ["the cat sat on the mat, the bat sat on the hat é 日本 🇺🇳 " * 3]
+SPECIAL = ["<s>", "</s>", "<s><s>"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """Give a tokenizer of bytes with three special tokens."""
+    return bytepair.train_from_iterator(CORPUS, vocab_size=280, special_tokens=SPECIAL)
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Give a tokenizer of characters with end marks and an unknown token."""
+    return bytepair.train_from_iterator(
+        CORPUS,
+        dialect="sennrich",
+        merges=30,
+        unknown_token="[UNK]",
+        special_tokens=["<s>"],
+    )
+
+
+@pytest.fixture(scope="module")
+def fallback():
+    """Give a tokenizer of characters that falls back to bytes."""
+    return bytepair.train_from_iterator(CORPUS, dialect="sentencepiece", merges=30)
+
+
+def run_python(code, *arguments, timeout=120, **environment):
+    """Run a program in a Python of its own and give what it prints."""
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, *arguments],
+        capture_output=True,
+        check=False,
+        timeout=timeout,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+# Encode
+
+
+def test_str_and_bytes_give_the_same_ids(tokenizer, words):
+    """A text may be given as ``str`` or as its UTF-8."""
+    for text in ["", "the cat é", "日本\n 🇺🇳"]:
+        assert tokenizer.encode(text) == tokenizer.encode(text.encode())
+        assert tokenizer.tokenize(text) == tokenizer.tokenize(text.encode())
+        assert words.encode(text) == words.encode(text.encode())
+
+
+def test_split_gives_pieces_of_the_type_of_the_text(tokenizer):
+    """The pieces of a ``str`` are ``str``, and those of ``bytes`` are ``bytes``."""
+    assert tokenizer.split("the hat") == ["the", " hat"]
+    assert tokenizer.split(b"the \xff") == [b"the", b" \xff"]
+    assert tokenizer.split("") == []
+
+
+def test_special_tokens_in_text_are_text_unless_allowed(tokenizer):
+    """Only allowed special tokens become their ids."""
+    start, end = tokenizer.special_tokens["<s>"], tokenizer.special_tokens["</s>"]
+    text = "<s>the</s>"
+    ordinary = tokenizer.encode_ordinary(text)
+    assert tokenizer.encode(text) == ordinary
+    assert not {start, end} & set(ordinary)
+    assert tokenizer.decode(ordinary) == text
+    only = tokenizer.encode(text, allowed_special={"<s>"})
+    assert only[0] == start
+    assert end not in only
+    both = tokenizer.encode(text, allowed_special="all")
+    assert [both[0], both[-1]] == [start, end]
+    assert tokenizer.encode(text, allowed_special=["<s>", "</s>"]) == both
+
+
+def test_the_longest_special_token_wins(tokenizer):
+    """Of two that begin at one place the longer is taken, the others go on after it."""
+    ids = tokenizer.special_tokens
+    encoded = tokenizer.encode("<s><s><s>", allowed_special="all")
+    assert encoded == [ids["<s><s>"], ids["<s>"]]
+    encoded = tokenizer.encode("<s><s><s>", allowed_special={"<s>"})
+    assert encoded == [ids["<s>"]] * 3
+
+
+def test_disallowed_special_tokens_raise(tokenizer):
+    """A disallowed token is an error that names it and its place, unless allowed too."""
+    text = "the <s> cat"
+    for disallowed in ("all", {"<s>"}, ["</s>", "<s>"]):
+        with pytest.raises(bytepair.SpecialTokenError, match='"<s>" at byte 4'):
+            tokenizer.encode(text, disallowed_special=disallowed)
+    tokenizer.encode(text, disallowed_special={"</s>"})
+    tokenizer.encode("the cat", disallowed_special="all")
+    allowed = {"allowed_special": {"<s>"}, "disallowed_special": "all"}
+    assert tokenizer.special_tokens["<s>"] in tokenizer.encode(text, **allowed)
+    with pytest.raises(bytepair.SpecialTokenError, match="text 1 of the batch"):
+        tokenizer.encode_batch(["a", text], disallowed_special="all")
+
+
+@pytest.mark.parametrize("argument", ["allowed_special", "disallowed_special"])
+@pytest.mark.parametrize("method", ["encode", "encode_to_numpy", "count", "tokenize"])
+def test_names_that_are_no_special_tokens_are_errors(tokenizer, method, argument):
+    """A name that is mistyped is not passed over."""
+    with pytest.raises(bytepair.SpecialTokenError, match='"<S>" is not a special'):
+        getattr(tokenizer, method)("a", **{argument: ["<S>"]})
+
+
+def test_every_encoder_method_gives_the_same_ids(tokenizer):
+    """Lists, arrays, batches and counts agree."""
+    texts = ["", "the cat", "<s>hat", "é" * 1000, "日本" * 3000]
+    for options in ({}, {"allowed_special": "all"}, {"add_special_tokens": True}):
+        ids = [tokenizer.encode(text, **options) for text in texts]
+        assert tokenizer.encode_batch(texts, **options) == ids
+        assert [tokenizer.count(text, **options) for text in texts] == list(
+            map(len, ids)
+        )
+        arrays = [tokenizer.encode_to_numpy(text, **options) for text in texts]
+        assert [array.tolist() for array in arrays] == ids
+        assert {array.dtype for array in arrays} == {np.dtype("uint32")}
+        flat, offsets = tokenizer.encode_batch_to_numpy(texts, **options)
+        assert (flat.dtype, offsets.dtype) == (np.dtype("uint32"), np.dtype("int64"))
+        assert offsets.shape == (len(texts) + 1,)
+        pairs = pairwise(offsets)
+        assert [flat[start:end].tolist() for start, end in pairs] == ids
+
+
+def test_an_empty_batch_is_a_batch(tokenizer):
+    """No text gives no ids, and offsets of one zero."""
+    assert tokenizer.encode_batch([]) == []
+    flat, offsets = tokenizer.encode_batch_to_numpy(iter([]))
+    assert (flat.shape, offsets.tolist()) == ((0,), [0])
+
+
+def test_batches_come_from_any_iterable(tokenizer):
+    """Lists, tuples, generators; ``str`` and ``bytes`` side by side."""
+    expected = [tokenizer.encode("the"), tokenizer.encode("cat")]
+    assert tokenizer.encode_batch(("the", b"cat")) == expected
+    assert tokenizer.encode_batch(text for text in ["the", "cat"]) == expected
+    assert tokenizer.encode_batch({"the": 1, "cat": 2}) == expected
+
+
+def test_tokens_join_to_the_text(tokenizer, words):
+    """Tokens of bytes that are UTF-8 join to the text; marks are written out."""
+    assert "".join(tokenizer.tokenize("the cat on 1")) == "the cat on 1"
+    assert "".join(words.tokenize("the cat")) == "the</w>cat</w>"
+    assert words.tokenize("zebra")[0] == "[UNK]"
+
+
+# Decode
+
+
+@CASES
+@given(data=st.binary() | st.text().map(str.encode))
+def test_decode_bytes_undoes_encode(tokenizer, data):
+    """Any bytes come back, and as text they are what Python's decoder makes of them."""
+    ids = tokenizer.encode(data)
+    assert tokenizer.decode_bytes(ids) == data
+    for errors in ("replace", "ignore"):
+        assert tokenizer.decode(ids, errors=errors) == data.decode(errors=errors)
+    try:
+        expected = data.decode()
+    except UnicodeDecodeError as error:
+        with pytest.raises(bytepair.EncodingError, match=f"byte {error.start} "):
+            tokenizer.decode(ids, errors="strict")
+    else:
+        assert tokenizer.decode(ids, errors="strict") == expected
+
+
+@CASES
+@given(data=st.data())
+def test_a_stream_gives_what_decode_gives(tokenizer, words, fallback, data):
+    """Cut anywhere, a stream emits prefixes of the text and in the end all of it."""
+    chosen = data.draw(st.sampled_from([tokenizer, words, fallback]))
+    ids = data.draw(st.lists(st.integers(0, chosen.n_vocab - 1), max_size=20))
+    errors = data.draw(st.sampled_from(["replace", "ignore"]))
+    skip = data.draw(st.booleans())
+    options = {"errors": errors, "skip_special_tokens": skip}
+    text = chosen.decode(ids, **options)
+    for cut in range(len(ids) + 1):
+        stream = chosen.decode_stream(**options)
+        emitted = stream.push(ids[:cut])
+        assert text.startswith(emitted)
+        for id_ in ids[cut:]:
+            emitted += stream.push(id_)
+            assert text.startswith(emitted)
+        assert emitted + stream.finish() == text
+
+
+def test_a_stream_never_emits_half_a_character(tokenizer):
+    """The bytes of a character come out together, when the last of them is there."""
+    ids = [tokenizer.token_to_id(bytes([byte])) for byte in "a😀é".encode()]
+    stream = tokenizer.decode_stream(errors="strict")
+    assert [stream.push(id_) for id_ in ids] == ["a", "", "", "", "😀", "", "é"]
+    assert stream.finish() == ""
+
+
+def test_a_stream_that_ends_within_a_character_says_so(tokenizer):
+    """At the end the half character is replaced, left out, or an error."""
+    ids = [tokenizer.token_to_id(bytes([byte])) for byte in b"a\xf0\x9f"]
+    for errors, rest in (("replace", "\ufffd"), ("ignore", "")):
+        stream = tokenizer.decode_stream(errors=errors)
+        assert [stream.push(ids), stream.finish()] == ["a", rest]
+    stream = tokenizer.decode_stream(errors="strict")
+    stream.push(ids)
+    with pytest.raises(bytepair.EncodingError, match="byte 1 "):
+        stream.finish()
+
+
+def test_special_tokens_can_be_left_out_of_the_text(tokenizer, words):
+    """``skip_special_tokens`` leaves out special and unknown tokens."""
+    ids = tokenizer.encode("<s>the</s>", allowed_special="all")
+    assert tokenizer.decode(ids) == "<s>the</s>"
+    assert tokenizer.decode(ids, skip_special_tokens=True) == "the"
+    assert words.decode(words.encode("thez"), skip_special_tokens=True) == "the"
+
+
+IDS_AS = {
+    "list": list,
+    "tuple": tuple,
+    "generator": iter,
+    "range": lambda ids: range(ids[0], ids[-1] + 1),
+    "uint32": lambda ids: np.array(ids, dtype=np.uint32),
+    "uint16": lambda ids: np.array(ids, dtype=np.uint16),
+    "int64": lambda ids: np.array(ids, dtype=np.int64),
+    "big-endian": lambda ids: np.array(ids, dtype=">u4"),
+    "strided": lambda ids: np.repeat(np.array(ids, dtype=np.uint32), 2)[::2],
+    "read-only": lambda ids: np.frombuffer(np.array(ids, np.uint32).tobytes(), "u4"),
+    "numpy numbers": lambda ids: list(np.array(ids, dtype=np.int64)),
+    "memoryview": lambda ids: memoryview(np.array(ids, dtype=np.uint32)),
+}
+
+
+@pytest.mark.parametrize("kind", IDS_AS)
+def test_ids_come_in_any_collection(tokenizer, kind):
+    """Whatever holds integers can be decoded, whole and as a stream."""
+    ids, wrap = [64, 65, 66], IDS_AS[kind]
+    assert tokenizer.decode(wrap(ids)) == "abc"
+    assert tokenizer.decode_bytes(wrap(ids)) == b"abc"
+    assert tokenizer.decode_stream().push(wrap(ids)) == "abc"
+
+
+def test_a_two_dimensional_array_is_no_sequence_of_ids(tokenizer):
+    """Rows are not flattened in silence."""
+    with pytest.raises(TypeError):
+        tokenizer.decode(np.zeros((2, 2), dtype=np.uint32))
+
+
+# The vocabulary
+
+
+def test_ways_to_look_at_the_vocabulary_agree(tokenizer, words, fallback):
+    """Every token has one id, whichever way it is asked for."""
+    for one in (tokenizer, words, fallback):
+        assert len(one) == one.n_vocab == len(one.vocabulary)
+        assert len(set(one.vocabulary)) == one.n_vocab
+        for id_, token in enumerate(one.vocabulary):
+            assert one.id_to_token(id_) == token
+            assert one.token_to_id(token) == id_
+        assert one.token_to_id("no such token") is None
+
+
+def test_get_vocab_maps_tokens_to_ids(tokenizer, words):
+    """``get_vocab`` has every token once, in the form of published vocabularies."""
+    assert tokenizer.get_vocab()["Ġthe"] == tokenizer.token_to_id(" the")
+    assert words.get_vocab()["the</w>"] == words.token_to_id("the</w>")
+    for one in (tokenizer, words):
+        vocabulary = one.get_vocab()
+        assert sorted(vocabulary.values()) == list(range(one.n_vocab))
+        expected = [one.token_to_id_hf(token) for token in vocabulary]
+        assert list(vocabulary.values()) == expected
+
+
+def test_tokens_of_bytes_are_found_as_text_too(tokenizer):
+    """A token may be named by ``str`` or ``bytes``."""
+    assert tokenizer.token_to_id("é") == tokenizer.token_to_id("é".encode())
+    assert tokenizer.token_to_id(" the") == tokenizer.token_to_id(b" the") >= 256
+    assert tokenizer.token_to_id(b"\xff") < 256
+
+
+def test_merges_make_the_tokens_after_the_alphabet(tokenizer, words):
+    """Each merge joins two earlier tokens into the next one."""
+    for one, n_letters in ((tokenizer, 256), (words, None)):
+        log = one.merge_log
+        first = n_letters or log[0][2]
+        assert [new for _, _, new, _ in log] == list(range(first, first + len(log)))
+        for (left, right, new, count), (a, b) in zip(log, one.merges, strict=True):
+            assert left < new
+            assert right < new
+            assert (one.id_to_token(left), one.id_to_token(right)) == (a, b)
+            assert one.id_to_token(new) == a + b
+            assert count >= 2
+
+
+def test_special_tokens_have_the_last_ids(tokenizer):
+    """They come in the order given, after everything else."""
+    last = tokenizer.n_vocab
+    expected = dict(zip(SPECIAL, range(last - 3, last), strict=True))
+    assert tokenizer.special_tokens == expected
+
+
+def test_repr_tells_the_whole_pipeline(tokenizer, words, fallback):
+    """Every part that changes ids is named, and what is lost."""
+    assert "bytes" in repr(tokenizer)
+    assert r"\p{Lu}" in repr(tokenizer)
+    assert "280 tokens" in repr(tokenizer)
+    assert "<s>" in repr(tokenizer)
+    assert "loses: nothing" in repr(tokenizer)
+    assert "</w>" in repr(words)
+    assert "[UNK]" in repr(words)
+    assert "loses: nothing" not in repr(words)
+    assert "NFKC" in repr(fallback)
+    assert "byte fallback" in repr(fallback)
+
+
+# More special tokens, equality, immutability
+
+
+def test_special_tokens_can_be_added(tokenizer):
+    """A new tokenizer has them; ids of text stay, and the old one is as it was."""
+    before = repr(tokenizer)
+    more = tokenizer.with_special_tokens(["<|user|>", "<s>"])
+    assert more.special_tokens == {**tokenizer.special_tokens, "<|user|>": 280}
+    assert more.n_vocab == 281
+    assert more.encode("<|user|>", allowed_special="all") == [280]
+    assert more.encode("the cat") == tokenizer.encode("the cat")
+    assert more.decode([280]) == "<|user|>"
+    assert repr(tokenizer) == before
+    assert type(more) is Tokenizer
+
+
+def test_special_tokens_can_be_added_at_ids(tokenizer):
+    """A mapping says which ids; ids in between have no token."""
+    more = tokenizer.with_special_tokens({"<a>": 310, "<b>": 305})
+    assert more.special_tokens["<a>"] == 310
+    assert more.n_vocab == 311
+    assert more.vocabulary[301] is None
+    with pytest.raises(bytepair.UnknownTokenError, match="301"):
+        more.decode([301])
+    assert more.encode("<b><a>", allowed_special="all") == [305, 310]
+
+
+def test_a_tokenizer_cannot_be_changed(tokenizer):
+    """Attributes cannot be set, and what is given out is a copy."""
+    with pytest.raises(AttributeError):
+        tokenizer.n_vocab = 3
+    with pytest.raises(AttributeError):
+        tokenizer.new_attribute = 3
+    before = tokenizer.encode("<s>the", allowed_special="all")
+    tokenizer.vocabulary.clear()
+    tokenizer.merges.clear()
+    tokenizer.special_tokens.clear()
+    tokenizer.get_vocab().clear()
+    tokenizer.encode_to_numpy("the")[:] = 0
+    assert tokenizer.encode("<s>the", allowed_special="all") == before
+    assert tokenizer.n_vocab == len(tokenizer.vocabulary) == 280
+
+
+def test_copies_are_equal(tokenizer, words, fallback):
+    """``copy``, ``deepcopy`` and every pickle protocol give an equal tokenizer."""
+    for one in (tokenizer, words, fallback):
+        pickles = [pickle.dumps(one, protocol=n) for n in range(2, 6)]
+        copies = [copy.copy(one), copy.deepcopy(one), *map(pickle.loads, pickles)]
+        for other in copies:
+            assert type(other) is Tokenizer
+            assert other == one
+            assert hash(other) == hash(one)
+            assert repr(other) == repr(one)
+            assert other.merge_log == one.merge_log
+            assert other.encode("the cat") == one.encode("the cat")
+
+
+def test_tokenizers_are_equal_if_their_parts_are(tokenizer, words):
+    """Equality, hash and fingerprint go by content."""
+    again = bytepair.train_from_iterator(CORPUS, vocab_size=280, special_tokens=SPECIAL)
+    assert again == tokenizer
+    assert {again, tokenizer} == {tokenizer}
+    assert again.fingerprint == tokenizer.fingerprint
+    others = [
+        words,
+        tokenizer.with_special_tokens(["<x>"]),
+        bytepair.train_from_iterator(CORPUS, vocab_size=279, special_tokens=SPECIAL),
+        bytepair.train_from_iterator(
+            CORPUS, vocab_size=280, special_tokens=SPECIAL, pattern="gpt2"
+        ),
+    ]
+    assert len({tokenizer.fingerprint, *(o.fingerprint for o in others)}) == 5
+    assert all(tokenizer != other for other in others)
+    assert tokenizer != 3
+
+
+FINGERPRINTS = """
+import bytepair, json, pickle, sys
+text = "the cat sat on the mat, the bat sat on the hat"
+names = bytepair.dialects()
+all = [bytepair.train_from_iterator([text], merges=20, dialect=name) for name in names]
+print(json.dumps([[one.fingerprint, pickle.dumps(one).hex()] for one in all]))
+"""
+
+
+def test_fingerprints_and_pickles_are_the_same_in_every_process():
+    """Neither depends on hash seeds or on the process."""
+    found = [json.loads(run_python(FINGERPRINTS, PYTHONHASHSEED=n)) for n in "0123"]
+    assert all(one == found[0] for one in found)
+    assert len({fingerprint for fingerprint, _ in found[0]}) == len(found[0])
+
+
+# Threads and processes
+
+
+def test_threads_share_a_tokenizer(tokenizer):
+    """Many threads encode and decode with one tokenizer, each rightly."""
+    texts = [f"the cat {number} sat on é {number * 7919}" * 20 for number in range(40)]
+    expected = [tokenizer.encode(text) for text in texts]
+    wrong = []
+
+    def hammer():
+        for _ in range(10):
+            for text, ids in zip(texts, expected, strict=True):
+                if tokenizer.encode(text) != ids or tokenizer.decode(ids) != text:
+                    wrong.append(text)
+            if tokenizer.encode_batch(texts, threads=2) != expected:
+                wrong.append(texts)
+
+    threads = [threading.Thread(target=hammer) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_run_while_a_long_text_is_encoded(tokenizer):
+    """The GIL is free during an encode of several megabytes."""
+    text = "the cat sat on the mat é " * 400_000
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    for work in (tokenizer.encode_to_numpy, tokenizer.count):
+        start = time.perf_counter()
+        work(text)
+        end = time.perf_counter()
+        middle = [tick for tick in ticks if start < tick < end]
+        assert len(middle) >= 5, (work, end - start)
+    done.set()
+    thread.join()
+
+
+FORK = """
+import bytepair, os, threading, time
+tokenizer = bytepair.train_from_iterator(["the cat sat on the mat " * 9], vocab_size=270)
+texts = ["the cat sat %d" % n * 50 for n in range(200)]
+expected = tokenizer.encode_batch(texts)
+done = threading.Event()
+
+def work():
+    while not done.is_set():
+        tokenizer.encode_batch(texts, threads=1)  # glibc must not create threads now
+        tokenizer.encode(texts[0])
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+codes = []
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        is_right = tokenizer.encode_batch(texts, threads=2) == expected
+        is_right &= [tokenizer.encode(text) for text in texts] == expected
+        again = bytepair.train_from_iterator(["the cat " * 9], vocab_size=260, threads=2)
+        os._exit(0 if is_right and again.n_vocab == 260 else 3)
+    codes.append(os.waitpid(child, 0)[1])
+done.set()
+for thread in threads:
+    thread.join()
+print(codes)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_encodes_and_trains_after_fork():
+    """Processes forked off in the middle of other threads' calls work, and do not hang.
+
+    Those calls start no threads: a fork while glibc 2.36 reuses the stack of a thread
+    leaves the child with a stack whose memory it frees twice, once in a thousand times.
+    """
+    assert run_python(FORK) == str([0] * 20)
+
+
+POOL = """
+import bytepair, multiprocessing
+tokenizer = bytepair.train_from_iterator(["the cat sat on the mat " * 9], vocab_size=270)
+if __name__ == "__main__":
+    texts = ["the cat %d" % number for number in range(100)]
+    tokenizer.encode_batch(texts, threads=2)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.map(tokenizer.encode, texts)
+    print(found == tokenizer.encode_batch(texts))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_pool_of_processes_encodes():
+    """Methods of a tokenizer go to the processes of a pool."""
+    assert run_python(POOL) == "True"
+
+
+MEMORY = """
+import bytepair, pathlib
+def resident():
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+tokenizer = bytepair.train_from_iterator(["0123456789abcdef " * 9], vocab_size=270)
+def encode_new_words(start):
+    for first in range(start, start + 1_500_000, 50_000):
+        words = (f"{number * 2654435761 % 2**32:x}" for number in range(first, first + 50_000))
+        tokenizer.count(" ".join(words))
+encode_new_words(0)
+before = resident()
+encode_new_words(10_000_000)
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow_with_new_words():
+    """The cache of pieces is bounded: new words for ever take no new memory."""
+    assert int(run_python(MEMORY)) < 20_000  # KiB
+
+
+# Importing
+
+
+def test_importing_loads_no_more_than_it_needs():
+    """Neither the command line's libraries nor the reference are imported."""
+    code = "import bytepair, sys; print(*sorted(sys.modules))"
+    loaded = set(run_python(code).split())
+    unwanted = {"typer", "rich", "click", "regex", "tokenizers", "bytepair.reference"}
+    assert "bytepair" in loaded
+    assert not unwanted & loaded
+
+
+def test_importing_imports_nothing_else():
+    """``import bytepair`` costs less than numpy: it loads no other package, nor numpy."""
+    others = "numpy typer rich regex tokenizers tiktoken"
+    code = f"import sys, bytepair; print(*set('{others}'.split()) & sys.modules.keys())"
+    assert run_python(code).strip() == ""

@@ -1,0 +1,527 @@
+"""Training from files, texts and counts: what is read, told, learned, and at what cost.
+
+Left out: which merges are right (``test_against_reference``, ``test_seeds``), wrong
+arguments (``test_bad_input``).
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+import bytepair
+
+BLOCK = 8 << 20  # how much of a file is read at once, in bytes
+TIES = ["smallest_ids", "first_seen", "largest_text"]
+
+
+def assert_equal(one, other):
+    """Two tokenizers learned the same, with the same counts."""
+    assert one.merge_log == other.merge_log
+    assert one.vocabulary == other.vocabulary
+    assert repr(one) == repr(other)
+
+
+def report_of(train, *arguments, **options):
+    """Train, and give the tokenizer and the report at the end."""
+    steps = []
+    tokenizer = train(*arguments, progress=steps.append, **options)
+    return tokenizer, steps[-1].report
+
+
+# Files
+
+
+def test_one_file_several_files_and_globs(tmp_path):
+    """Paths as text or objects, in lists, generators and globs, name the same files."""
+    texts = {"a.txt": "low lower", "b.txt": "lowest low", "c.md": "slow low"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    expected = bytepair.train_from_iterator(texts.values(), merges=9)
+    files = [tmp_path / name for name in texts]
+    for given in (files, map(str, files), tuple(files), (file for file in files)):
+        assert_equal(bytepair.train(given, merges=9), expected)
+    both = [f"{tmp_path}/*.txt", tmp_path / "c.md"]
+    assert_equal(bytepair.train(both, merges=9), expected)
+    assert_equal(bytepair.train(tmp_path / "*", merges=9), expected)
+    assert_equal(bytepair.train(f"{tmp_path}/**/*.*", merges=9), expected)
+    one = bytepair.train(tmp_path / "a.txt", merges=2)
+    assert_equal(one, bytepair.train_from_iterator(["low lower"], merges=2))
+
+
+def test_files_come_in_the_order_given_and_globs_sorted(tmp_path):
+    """The pair that is seen first is the first in that order."""
+    for name, text in (("b", "cd"), ("a", "ab"), ("c", "ef")):
+        (tmp_path / name).write_text(text)
+
+    def first_merge(*names):
+        files = [tmp_path / name for name in names]
+        return bytepair.train(files, dialect="byte-stream", merges=1).merges
+
+    assert first_merge("b", "a", "c") == [(b"c", b"d")]
+    assert first_merge("c", "a", "b") == [(b"e", b"f")]
+    assert first_merge("*") == [(b"a", b"b")]
+
+
+def test_a_file_named_like_a_glob_is_that_file(tmp_path):
+    """Brackets in the name of a file that exists are no pattern."""
+    (tmp_path / "[a].txt").write_text("xy xy")
+    (tmp_path / "a.txt").write_text("ab ab")
+    tokenizer = bytepair.train(tmp_path / "[a].txt", merges=1)
+    assert tokenizer.merges == [(b"x", b"y")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names need not be UTF-8 there")
+def test_file_names_need_not_be_utf8(tmp_path):
+    """A name of any bytes, as the system gives it, can be read."""
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")
+    with open(path, "w") as file:  # noqa: PTH123 -- the name is the point
+        file.write("xy xy")
+    assert bytepair.train(path, merges=1).merges == [(b"x", b"y")]
+    assert bytepair.train(f"{tmp_path}/*.txt", merges=1).merges == [(b"x", b"y")]
+
+
+def test_one_file_is_one_text(tmp_path):
+    """No piece reaches from one file into the next, and empty files change nothing."""
+    for number, text in enumerate(["", "ab", "", "cd", ""]):
+        (tmp_path / str(number)).write_text(text)
+    tokenizer, report = report_of(
+        bytepair.train, tmp_path / "*", dialect="byte-stream", min_count=1
+    )
+    assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
+    assert (report["texts"], report["bytes"]) == (5, 4)
+
+
+def test_a_separator_stands_between_texts(tmp_path):
+    """It ends a text, is no token, and is not counted as one."""
+    file = tmp_path / "file"
+    file.write_text("ab<|end|>ab<|end|><|end|>cd<|end|>")
+    options = {"dialect": "byte-stream", "merges": 9, "separator": "<|end|>"}
+    tokenizer, report = report_of(bytepair.train, file, **options)
+    assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
+    assert tokenizer.special_tokens == {}
+    assert report["special_tokens"] == {}
+    texts = bytepair.train_from_iterator([file.read_bytes()], **options)
+    assert_equal(texts, tokenizer)
+
+
+def test_files_are_read_as_they_are(tmp_path):
+    """Line ends and byte order marks stay."""
+    file = tmp_path / "file"
+    file.write_bytes(b"\xef\xbb\xbfa\r\nb\r\n")
+    tokenizer = bytepair.train(file, dialect="byte-stream", merges=0)
+    pieces = [(tokenizer.decode_bytes([n]), n) for n in range(256)]
+    assert tokenizer.decode_bytes([n for _, n in pieces]) == bytes(range(256))
+    words = bytepair.train(file, dialect="unknown-token", pattern="", merges=0)
+    assert words.vocabulary[:-1] == ["\n", "\r", "a", "b", "\ufeff"]
+    crlf = bytepair.train(file, dialect="byte-stream", merges=1)
+    assert crlf.merges == [(b"\r", b"\n")]
+
+
+FROM_STANDARD_INPUT = """
+import bytepair, sys
+tokenizer = bytepair.train(sys.argv[1], merges=3, dialect="byte-stream")
+print(tokenizer.merges)
+"""
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_standard_input_is_a_file(name):
+    """``-`` reads standard input, and so does a path that is a pipe."""
+    if name != "-" and not os.path.exists(name):  # noqa: PTH110
+        pytest.skip("this system has no /dev/stdin")
+    command = [sys.executable, "-c", FROM_STANDARD_INPUT, name]
+    found = subprocess.run(command, input=b"abcabc", capture_output=True, check=True)
+    assert (
+        found.stdout.decode().strip()
+        == "[(b'a', b'b'), (b'ab', b'c'), (b'abc', b'abc')]"
+    )
+
+
+# Special tokens
+
+
+def test_special_tokens_in_training_text_are_reported(tmp_path):
+    """They are borders, are counted apart, and get the last ids."""
+    text = "ab<s>ab</s><s><s>ab"
+    file = tmp_path / "file"
+    file.write_text(text)
+    for train, source in (
+        (bytepair.train, file),
+        (bytepair.train_from_iterator, [text]),
+    ):
+        tokenizer, report = report_of(
+            train,
+            source,
+            dialect="byte-stream",
+            special_tokens=["<s>", "</s>", "<x>"],
+            merges=1,
+        )
+        assert tokenizer.merge_log == [(97, 98, 256, 3)]
+        assert tokenizer.special_tokens == {"<s>": 257, "</s>": 258, "<x>": 259}
+        assert report["special_tokens"] == {"<s>": 3, "</s>": 1, "<x>": 0}
+        assert report["characters"] == 6
+
+
+def test_a_special_token_that_is_named_twice_is_one():
+    """It takes one id, counts once towards ``vocab_size``, and is reported rightly."""
+    tokenizer, report = report_of(
+        bytepair.train_from_iterator,
+        ["abab<s>abab<s>"],
+        vocab_size=258,
+        special_tokens=["<s>", "<s>"],
+    )
+    assert tokenizer.n_vocab == 258
+    assert tokenizer.special_tokens == {"<s>": 257}
+    assert report["special_tokens"] == {"<s>": 2}
+    assert repr(tokenizer).count("<s>") == 1
+
+
+# Progress
+
+
+def test_progress_is_told_truthfully(tmp_path):
+    """Counting and merging are told with numbers that grow and end where they must."""
+    rng = random.Random(0)
+    letters = [chr(97 + n) for n in range(26)]
+    words = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(20_000)]
+    text = " ".join(rng.choices(words, k=400_000))
+    files = [tmp_path / "a", tmp_path / "b"]
+    for file in files:
+        file.write_text(text)
+    steps = []
+    tokenizer = bytepair.train(files, merges=3000, progress=steps.append)
+    n_bytes = 2 * len(text)
+    phases = {phase: [s for s in steps if s.phase == phase] for phase in PHASES}
+    assert [s for phase in PHASES for s in phases[phase]] == steps
+    for phase in PHASES:
+        assert [s.done for s in phases[phase]] == sorted(s.done for s in phases[phase])
+        assert all(s.seconds >= 0 for s in phases[phase])
+    assert all(s.total == n_bytes and 0 <= s.done <= n_bytes for s in phases["count"])
+    assert phases["count"][-1].done > 0
+    assert all(s.total == 3000 and 0 < s.done <= 3000 for s in phases["merge"])
+    assert all(s.characters == n_bytes > s.tokens for s in phases["merge"])
+    tokens = [s.tokens for s in phases["merge"]]
+    assert tokens == sorted(tokens, reverse=True)
+    (end,) = phases["done"]
+    assert (
+        end.done == end.total == len(tokenizer.merges) == end.report["merges"] == 3000
+    )
+    assert end.tokens == 2 * tokenizer.count(text)
+    assert end.characters == end.report["characters"] == n_bytes
+    assert end.characters_per_token == pytest.approx(n_bytes / end.tokens)
+    assert end.report["best_count_at_stop"] is None
+    assert end.report["distinct_pieces"] == len(set(tokenizer.split(text)))
+
+
+PHASES = ["count", "merge", "done"]
+
+
+def test_the_report_says_why_training_ended():
+    """Where no pair was left, how often the best one occurred."""
+    _, report = report_of(bytepair.train_from_iterator, ["abab cd"], vocab_size=9999)
+    assert report["best_count_at_stop"] == 1
+    _, report = report_of(bytepair.train_from_iterator, ["ab ab"], merges=0)
+    assert report["best_count_at_stop"] is None
+
+
+def test_counts_are_told_in_characters():
+    """Characters and tokens of counted pieces are weighted by their counts."""
+    _, report = report_of(
+        bytepair.train_from_counts, {"éé": 3, "a": 2}, dialect="sennrich", merges=0
+    )
+    assert (report["characters"], report["tokens"]) == (8, 13)
+
+
+class StopHere(Exception):
+    """Raised in a progress function."""
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_an_exception_in_a_progress_function_ends_training(tmp_path, phase):
+    """It comes out as it is, in every phase."""
+    file = tmp_path / "file"
+    file.write_text("low lower lowest " * 100)
+
+    def stop(progress):
+        if progress.phase == phase:
+            raise StopHere
+
+    with pytest.raises(StopHere):
+        bytepair.train(file, merges=5, progress=stop)
+
+
+INTERRUPTED = """
+import bytepair, sys, time
+sys.stdout.write("started\\n"); sys.stdout.flush()
+try:
+    if sys.argv[1] == "merge":
+        counts = {f"{n:x}" + "abcdefgh" * 20: n for n in range(300_000)}
+        sys.stdout.write("counted\\n"); sys.stdout.flush()
+        bytepair.train_from_counts(counts)
+    elif sys.argv[1] == "count":
+        bytepair.train("/dev/zero", pattern=".")
+    else:
+        bytepair.train_from_iterator(iter(lambda: "abc " * 10_000, None))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends a signal, reads /dev/zero")
+@pytest.mark.parametrize("phase", ["merge", "count", "iterate"])
+def test_ctrl_c_ends_training(phase):
+    """Training looks at signals while it reads and while it merges."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, phase], stdout=subprocess.PIPE, text=True
+    )
+    process.stdout.readline()
+    if phase == "merge":
+        process.stdout.readline()
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    try:
+        output, _ = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert output == "interrupted\n"
+
+
+# Memory
+
+
+MEMORY = """
+import bytepair, pathlib, sys
+def peak():
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
+before = peak()
+tokenizer = bytepair.train("-", merges=50, threads=2)
+print(peak() - before, len(tokenizer.merges))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_is_bounded_by_the_distinct_pieces():
+    """200 MB through a pipe take a few blocks of memory."""
+    block = (" ".join(f"w{n % 5000} é日本" for n in range(70_000)) + "\n").encode()
+    process = subprocess.Popen(
+        [sys.executable, "-c", MEMORY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    for _ in range(200_000_000 // len(block)):
+        process.stdin.write(block)
+    output, _ = process.communicate(timeout=120)
+    kibibytes, n_merges = map(int, output.split())
+    assert n_merges == 50
+    assert kibibytes < 100_000
+
+
+# Counts
+
+
+@pytest.mark.parametrize("count", [2**31 - 1, 2**31, 2**32 - 1, 2**32 + 1, 2**60])
+@pytest.mark.parametrize("ties", TIES)
+def test_counts_beyond_32_bits_are_exact(count, ties):
+    """A pair one more frequent than another goes first, however large the counts."""
+    counts = {"ab": count, "cd": count + 1, "xcdx": 1}
+    tokenizer = bytepair.train_from_counts(counts, ties=ties, merges=2)
+    letters = {token: tokenizer.token_to_id(token) for token in "abcd"}
+    assert tokenizer.merge_log == [
+        (letters["c"], letters["d"], 256, count + 2),
+        (letters["a"], letters["b"], 257, count),
+    ]
+
+
+def test_a_count_that_overflows_is_an_error():
+    """Sums are checked: nothing wraps, and no wrong merge is learned."""
+    for counts in (
+        {"ab": 2**62, "abc": 2**62},
+        {"ab": 2**63},
+        {"ab": 2**200},
+        {"ab": 2**63 - 1, b"ab": 1},
+        {"a" * 1000: 2**60},
+    ):
+        with pytest.raises(bytepair.TokenizerError, match="63 bits"):
+            bytepair.train_from_counts(counts, merges=3)
+
+
+def test_pieces_in_counts_are_not_split():
+    """A piece is taken as it is, spaces and all."""
+    tokenizer = bytepair.train_from_counts({"a b": 5}, merges=2)
+    assert tokenizer.merges == [(b"a", b" "), (b"a ", b"b")]
+
+
+# What the result depends on
+
+
+def some_texts(n_texts=300, seed=1):
+    """Make texts of few words, with many ties."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdeé ", k=rng.randint(1, 6))) for _ in range(200)]
+    return [" ".join(rng.choices(words, k=rng.randint(0, 40))) for _ in range(n_texts)]
+
+
+@pytest.mark.parametrize("ties", ["smallest_ids", "largest_text"])
+@pytest.mark.parametrize("dialect", ["gpt4o", "subword-nmt"])
+def test_the_order_of_texts_changes_nothing(dialect, ties):
+    """Only the pieces and their counts matter, if ties do not ask for the first."""
+    texts = some_texts()
+    options = {"dialect": dialect, "ties": ties, "merges": 400}
+    expected = bytepair.train_from_iterator(texts, **options)
+    for seed in range(3):
+        random.Random(seed).shuffle(texts)
+        assert_equal(bytepair.train_from_iterator(texts, **options), expected)
+
+
+@pytest.mark.parametrize("dialect", ["gpt4o", "sennrich", "byte-stream"])
+def test_the_first_pair_does_not_depend_on_how_text_arrives(tmp_path, dialect):
+    """Ties go by the place in the text, not by threads, batches or files."""
+    texts = some_texts()
+    options = {"dialect": dialect, "ties": "first_seen", "min_count": 1, "merges": 400}
+    expected = bytepair.train_from_iterator(texts, threads=1, **options)
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number:04}").write_text(text)
+    others = [
+        bytepair.train_from_iterator(texts, threads=3, **options),
+        bytepair.train_from_iterator([*texts, *reversed(texts)], **options),
+        bytepair.train(tmp_path / "*", threads=2, **options),
+    ]
+    assert_equal(others[0], expected)
+    assert_equal(others[2], expected)
+    assert others[1].merges == expected.merges
+    backwards = bytepair.train_from_iterator(texts[::-1], **options)
+    assert backwards.merges != expected.merges
+
+
+# Blocks
+
+# Whatever can lie across the border of two blocks: special tokens and their beginnings,
+# characters of several bytes, combining marks, runs, long words, bytes that are no UTF-8.
+ACROSS = "x<s><s>é日本😀e\u0301\u0301<s>a12345\r\n\r\n \t  Ångström's<s<|end|>ÀÉzz don't ﬁ ½<s>"
+DIALECTS = {
+    "gpt4o": {},
+    "gpt2": {"special_tokens": ["<s>", "<s><s>", "a12345\r\n\r\n "]},
+    "deepseek-v3": {"special_tokens": ["<s>"]},
+    "letters-digits": {"separator": "<|end|>"},
+    "sennrich": {"special_tokens": ["<s>"], "separator": "<|end|>"},
+    "jurafsky-martin": {"special_tokens": ["<s>"]},
+    "sentencepiece": {"special_tokens": ["<s>"]},
+    "unknown-token": {"normalize": ["nfc", ("replace", "zz d", "q")]},
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_nothing_happens_at_the_border_of_two_blocks(tmp_path, dialect):
+    """A file is counted as if it were in memory, wherever the blocks end."""
+    options = {"dialect": dialect, "min_count": 1, "merges": 200, **DIALECTS[dialect]}
+    across = ACROSS.encode()
+    if dialect in ("gpt4o", "gpt2", "letters-digits"):
+        across += b"\xff\xe2\x80 \xf0\x9f"
+    filler = b"ab cd\n" * (BLOCK // 6 + 1)
+    for shift in range(0, len(across) + 8, 11):
+        start = BLOCK - len(across) - 4 + shift
+        text = filler[:start] + across + b" ab" + across
+        file = tmp_path / "file"
+        file.write_bytes(text)
+        from_file, report = report_of(bytepair.train, file, **options)
+        in_memory, expected = report_of(bytepair.train_from_iterator, [text], **options)
+        assert_equal(from_file, in_memory)
+        assert report == expected
+
+
+@pytest.mark.parametrize("text", ["ab<s>ab<s>", "<s>ab", "<s><s>ab<s>ab", "ab"])
+def test_what_follows_a_special_token_is_not_first(tmp_path, text):
+    """Only a text that begins with no special token gets a prefix, in files too."""
+    file = tmp_path / "file"
+    file.write_text(text)
+    options = {"dialect": "byte-stream", "normalize": [("prepend_first", "x")]}
+    options |= {"special_tokens": ["<s>"]}
+    tokenizer, report = report_of(bytepair.train, file, **options)
+    in_memory, expected = report_of(bytepair.train_from_iterator, [text], **options)
+    assert_equal(tokenizer, in_memory)
+    assert report == expected
+    n_prefixes = not text.startswith("<s>")
+    assert report["characters"] == text.count("ab") * 2 + n_prefixes
+
+
+@pytest.mark.parametrize("ties", ["smallest_ids", "first_seen"])
+def test_a_file_of_several_blocks_is_counted_exactly(tmp_path, ties):
+    """Random text of 20 MB gives the counts of a plain ``Counter`` over its pieces."""
+    rng = random.Random(2)
+    kinds = [
+        "a",
+        "é",
+        "日本",
+        "😀",
+        " ",
+        "\n",
+        "  \n",
+        "1",
+        "'s",
+        "<s>",
+        "B",
+        ".",
+        "\t",
+    ]
+    words = ["".join(rng.choices(kinds, k=rng.randint(1, 9))) for _ in range(5000)]
+    words += ["long" * 2000, " " * 5000, "<s>" * 30]
+    text = "".join(rng.choices(words, k=800_000))
+    file = tmp_path / "file"
+    file.write_text(text, newline="")
+    options = {"special_tokens": ["<s>"], "ties": ties, "merges": 300}
+    tokenizer = bytepair.train(file, **options)
+    counts = Counter()
+    for part in text.split("<s>"):
+        counts.update(tokenizer.split(part))
+    assert_equal(bytepair.train_from_counts(counts, **options), tokenizer)
+
+
+@pytest.mark.parametrize("piece", ["a", "é", "😀", " ", "\n"])
+def test_a_piece_may_be_longer_than_a_block(tmp_path, piece):
+    """Nine megabytes without a place to cut are one piece, between ordinary ones."""
+    text = "ab ab" + piece * (9_000_000 // len(piece.encode())) + "cd cd"
+    file = tmp_path / "file"
+    file.write_text(text, newline="")
+    options = {"merges": 30, "pattern": r"\p{L}+|\s+|\p{S}+"}
+    from_file = bytepair.train(file, **options)
+    counts = dict.fromkeys(from_file.split(text), 0)
+    for one in from_file.split(text):
+        counts[one] += 1
+    assert_equal(from_file, bytepair.train_from_counts(counts, **options))
+
+
+def test_text_that_is_no_utf8_is_named_with_its_place(tmp_path):
+    """A dialect of characters names file and byte, in later blocks too."""
+    for n_before in (3, BLOCK - 2, BLOCK, 2 * BLOCK + 5):
+        file = tmp_path / "file.txt"
+        file.write_bytes(("é " * n_before).encode()[:n_before] + b" \xff abc")
+        with pytest.raises(
+            bytepair.EncodingError, match=r"file\.txt: .*at byte"
+        ) as found:
+            bytepair.train(file, dialect="sennrich", merges=1)
+        with pytest.raises(UnicodeDecodeError) as expected:
+            file.read_bytes().decode()
+        assert f"at byte {expected.value.start};" in str(found.value)
+
+
+def test_training_in_threads_at_once():
+    """Several threads may train at the same time."""
+    texts = some_texts()
+    expected = bytepair.train_from_iterator(texts, merges=100)
+    found = []
+
+    def work():
+        found.append(bytepair.train_from_iterator(texts, merges=100, threads=2))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.merge_log for one in found] == [expected.merge_log] * 4
