@@ -44,7 +44,15 @@ pub(crate) struct Encoder {
 
 /// The merges by pair.
 #[derive(Clone, Debug)]
-struct Merges(PairMap<RankedMerge>);
+struct Merges {
+    by_pair: PairMap<RankedMerge>,
+    /// By `left * N_SMALL + right`: the merges of pairs of small ids. In nearly all vocabularies these
+    /// are the bytes, with which every piece begins.
+    of_small: Vec<RankedMerge>,
+}
+
+/// Ids below this are small.
+const N_SMALL: TokenId = 256;
 
 /// A merge as the encoder looks it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,13 +151,18 @@ impl Merges {
                 RankedMerge { rank, result: merge.result },
             );
         }
-        Self(by_pair)
+        let small = (0..N_SMALL).flat_map(|left| (0..N_SMALL).map(move |right| (left, right)));
+        let merge = |(left, right)| by_pair.get(pair_key(left, right)).unwrap_or(NO_MERGE);
+        Self { of_small: small.map(merge).collect(), by_pair }
     }
 
     /// The merge of a pair, or [`NO_MERGE`].
     #[inline]
     fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        self.0.get(pair_key(left, right)).unwrap_or(NO_MERGE)
+        if left < N_SMALL && right < N_SMALL {
+            return self.of_small[(left * N_SMALL + right) as usize];
+        }
+        self.by_pair.get(pair_key(left, right)).unwrap_or(NO_MERGE)
     }
 }
 
@@ -208,6 +221,24 @@ mod tests {
                 merged.clear();
                 buckets::merge(&ranks, &merges, &ids, &mut scratch.buckets, &mut merged).unwrap();
                 prop_assert_eq!(&merged, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn small_and_large_ids_find_their_merges() {
+        let mut vocabulary = Vocabulary::new();
+        let pairs: Vec<_> =
+            (250..262).flat_map(|left| [(left, 3), (3, left), (left, 255)]).collect();
+        for (rank, &(left, right)) in (0..).zip(&pairs) {
+            vocabulary.push_merge_to(crate::Merge { left, right, result: 1000 + rank });
+        }
+        let merges = Merges::new(&vocabulary);
+        for left in 0..300 {
+            for right in 0..300 {
+                let rank = pairs.iter().rposition(|&pair| pair == (left, right));
+                let expected = rank.map_or(u32::MAX, |rank| u32::try_from(rank).unwrap());
+                assert_eq!(merges.get(left, right).rank, expected, "({left}, {right})");
             }
         }
     }
