@@ -460,3 +460,19 @@ def test_a_published_file_that_is_cut_off_is_refused(shared, tmp_path):
         (tmp_path / "tokenizer.json").write_bytes(data[: len(data) * n // 50])
         with pytest.raises(FormatError):
             Tokenizer.from_file(tmp_path)
+
+
+def test_a_link_and_a_pipe_stay_what_they_are(tmp_path):
+    """Saving writes through a link, and into a pipe, and replaces neither."""
+    tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    link, pipe, file = (tmp_path / name for name in ("link", "pipe", "file.bytepair"))
+    link.symlink_to(file)
+    tokenizer.save(link, format="bytepair")
+    assert link.is_symlink()
+    assert bytepair.Tokenizer.from_file(file) == tokenizer
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    tokenizer.save(pipe, format="bytepair")
+    assert pipe.is_fifo()
+    assert os.read(reader, 1 << 20) == tokenizer.to_bytes()
+    os.close(reader)

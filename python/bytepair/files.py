@@ -68,28 +68,37 @@ def write(path: StrPath, data: bytes) -> None:
 
 @contextlib.contextmanager
 def writing(path: StrPath) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name when the block ends without an exception."""
+    """Open a file that appears under its name when the block ends without an exception.
+
+    A link is followed. A pipe or a device stays what it is: it is written to.
+    """
     _refuse_nul(path)
-    target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}."
-        )
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            _set_mode(temporary, target)
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        target = Path(os.path.realpath(path))
+        is_replaced = target.is_file() or not target.exists()
+        with _replacing(target) if is_replaced else target.open("wb") as file:
+            yield file
     except FileError:  # of something else, in the block
         raise
     except OSError as error:
-        message = f"{target}: {error.strerror or error}"
+        message = f"{os.fspath(path)}: {error.strerror or error}"
         raise FileError(message) from error
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """Write under a temporary name beside the target, and rename at the end."""
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _set_mode(temporary, target)
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def _refuse_nul(path: StrPath) -> None:
