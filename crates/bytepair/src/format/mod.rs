@@ -1,9 +1,9 @@
 //! Files to tokenizers and back, one format per file.
 //!
 //! Readers take bytes and writers give bytes: where they lie is the caller's business. A reader refuses
-//! what it does not fully understand ([`ErrorKind::Format`](crate::ErrorKind::Format) names the part),
+//! what it does not fully understand ([`ErrorKind::Format`] names the part),
 //! and a writer what its format cannot say
-//! ([`ErrorKind::Inexpressible`](crate::ErrorKind::Inexpressible) names that part). [`native`] holds
+//! ([`ErrorKind::Inexpressible`] names that part). [`native`] holds
 //! every tokenizer; the others are those of published models.
 //!
 //! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.

@@ -2,8 +2,8 @@
 //!
 //! A [`Splitter`] is a row of [`Stage`]s. The first splits the text with its pattern, each later one
 //! splits every piece of the one before on its own. A pattern that looks at most one symbol ahead runs
-//! as an automaton over character classes ([`automaton`]), any other is tried step by step
-//! ([`backtrack`]). A splitter never changes text, and knows nothing of tokens.
+//! as an automaton over character classes (`automaton`), any other is tried step by step
+//! (`backtrack`). A splitter never changes text, and knows nothing of tokens.
 //!
 //! Bytes that are not UTF-8 are legal: each is one symbol of no class, matched by negated classes and
 //! the dot alone.
