@@ -458,3 +458,20 @@ PATTERNS_OF = {
         ]
     ),
 }
+
+
+@pytest.mark.parametrize("flavour", ["rust", "oniguruma"])
+@pytest.mark.parametrize("pattern", [r"(?=[A-Z])|\s+", r"\d*", r"\s*", r"(?<=\d)"])
+def test_patterns_that_match_nothing_stay_here(pattern, flavour, tmp_path):
+    """Other libraries cut at empty matches, so such a pattern is neither written nor read."""
+    tokenizer = bytepair.train_from_iterator(
+        ["helloWorld fooBar 12 "], merges=9, pattern=pattern, pattern_flavour=flavour
+    )
+    with pytest.raises(bytepair.FormatError, match="could match the empty text"):
+        tokenizer.save(tmp_path / "t.json")
+    plain = bytepair.train_from_iterator(["a"], merges=0, pattern=r"\s+")
+    file = json.loads(plain.to_bytes(format="huggingface"))
+    text = json.dumps(file).replace(json.dumps(r"\s+"), json.dumps(pattern))
+    assert text != json.dumps(file)
+    with pytest.raises(bytepair.FormatError, match="could match the empty text"):
+        bytepair.Tokenizer.from_bytes(text.encode(), format="huggingface")

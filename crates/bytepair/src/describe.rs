@@ -93,7 +93,8 @@ fn losses(parts: &Parts) -> Vec<String> {
     if !parts.normalizer.steps().is_empty() {
         losses.push("what normalizing changes".to_owned());
     }
-    if parts.splitter.stages().iter().any(|stage| stage.unmatched == Unmatched::Drop) {
+    let drops = |stage: &Stage| stage.unmatched == Unmatched::Drop;
+    if parts.splitter.stages().iter().any(drops) && !parts.splitter.covers_everything() {
         losses.push("what the split pattern does not match".to_owned());
     }
     if !parts.units.is_bytes() && parts.units.unknown.is_some() && !parts.units.byte_fallback {

@@ -25,13 +25,13 @@ pub enum ErrorKind {
         /// What is wrong there, as a phrase.
         problem: String,
     },
-    /// A backtracking match that used up its steps.
+    /// Backtracking that used up its steps.
     StepLimit {
         /// The pattern that was being matched.
         pattern: String,
         /// Where in the text the match began, in bytes.
         offset: usize,
-        /// The number of steps allowed for one match.
+        /// The number of steps allowed, besides some for each byte of the text.
         limit: u64,
     },
     /// Text that is not UTF-8, for a dialect of characters.
@@ -194,8 +194,8 @@ impl fmt::Display for ErrorKind {
             }
             Self::StepLimit { pattern, offset, limit } => write!(
                 f,
-                "the pattern {pattern:?} needs more than {limit} steps to match at byte {offset} of the text; \
-                 make its look-around or repetition bounded"
+                "the pattern {pattern:?} takes too many steps at byte {offset} of the text, more than {limit} \
+                 and some for each byte before; make its look-around or repetition bounded"
             ),
             Self::NotUtf8 { offset } => write!(
                 f,

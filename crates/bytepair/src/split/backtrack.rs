@@ -5,18 +5,36 @@
 //! groups. Choices that are left are kept on a stack of their own, so the text's length never deepens
 //! the call stack; only look-arounds and atomic groups inside each other do.
 //!
-//! It is also the automaton's naive twin. Cost: up to exponential in the text, so every match has a
-//! limit of steps; a long plain match, which needs a few steps per symbol, is allowed them.
+//! It is also the automaton's naive twin. Cost: up to exponential in the text, so steps are limited, and
+//! not for each match alone, or many costly matches would take quadratic time: all matches of a stretch
+//! of text share [`STEP_LIMIT`] steps and what the bytes behind them earn. A long plain match, which
+//! needs a few steps for each symbol, is allowed them beforehand; what it looks at without taking earns
+//! nothing.
 
 use super::alphabet::{Alphabet, Mask};
 use super::program::{Instruction, Place, Program};
 use super::symbol::length_before;
 use super::tree::{Anchor, Look};
 
-/// Steps for one match, besides [`STEPS_PER_BYTE`] for each byte it spans.
+/// Steps for a stretch of text, besides those that its bytes earn.
 pub(super) const STEP_LIMIT: u64 = 1_000_000;
+/// Steps that a byte earns when the scan has gone past it.
+const STEPS_PER_BYTE: u64 = 256;
+/// Steps that a byte lends to the match that takes it.
+const STEPS_PER_BYTE_TAKEN: u64 = 16;
 
-const STEPS_PER_BYTE: u64 = 16;
+/// The steps that the matches of one stretch of text have taken.
+pub(super) struct Steps {
+    /// Where the stretch begins.
+    start: usize,
+    n_taken: u64,
+}
+
+impl Steps {
+    pub(super) fn new(start: usize) -> Self {
+        Self { start, n_taken: 0 }
+    }
+}
 
 pub(super) struct Backtracker {
     alphabet: Alphabet,
@@ -42,13 +60,20 @@ impl Backtracker {
     }
 
     /// The end of the match that starts at `from`, if there is one that is not empty.
-    pub(super) fn attempt(&self, text: &[u8], from: usize) -> Result<Option<usize>, OutOfSteps> {
+    pub(super) fn attempt(
+        &self,
+        text: &[u8],
+        from: usize,
+        steps: &mut Steps,
+    ) -> Result<Option<usize>, OutOfSteps> {
         let mut run = Run {
             machine: self,
             text,
             from,
-            n_steps: 0,
+            earned: STEP_LIMIT + STEPS_PER_BYTE * (from - steps.start) as u64,
+            steps,
             reach: from,
+            n_looks: 0,
             slots: vec![usize::MAX; self.program.n_slots],
             stack: Vec::new(),
         };
@@ -66,8 +91,13 @@ struct Run<'r> {
     machine: &'r Backtracker,
     text: &'r [u8],
     from: usize,
-    n_steps: u64,
+    steps: &'r mut Steps,
+    /// Steps that all matches up to this one may take together, besides those lent by what it takes.
+    earned: u64,
+    /// The furthest place that was taken, not only looked at.
     reach: usize,
+    /// The number of look-arounds that the way at hand lies in.
+    n_looks: usize,
     slots: Vec<usize>,
     stack: Vec<Choice>,
 }
@@ -155,10 +185,12 @@ impl Run<'_> {
     }
 
     fn count_step(&mut self, offset: usize) -> Result<(), OutOfSteps> {
-        self.n_steps += 1;
-        self.reach = self.reach.max(offset);
-        let span = (self.reach - self.from) as u64;
-        if self.n_steps > STEP_LIMIT + STEPS_PER_BYTE * span { Err(OutOfSteps) } else { Ok(()) }
+        self.steps.n_taken += 1;
+        if self.n_looks == 0 {
+            self.reach = self.reach.max(offset);
+        }
+        let lent = STEPS_PER_BYTE_TAKEN * (self.reach - self.from) as u64;
+        if self.steps.n_taken > self.earned + lent { Err(OutOfSteps) } else { Ok(()) }
     }
 
     fn take(&self, mask: &Mask, offset: &mut usize) -> bool {
@@ -190,6 +222,19 @@ impl Run<'_> {
     }
 
     fn looks(
+        &mut self,
+        look: Look,
+        span: (u32, u32),
+        inside: Place,
+        offset: usize,
+    ) -> Result<bool, OutOfSteps> {
+        self.n_looks += 1;
+        let is_found = self.is_found(look, span, inside, offset)?;
+        self.n_looks -= 1;
+        Ok(is_found)
+    }
+
+    fn is_found(
         &mut self,
         look: Look,
         span: (u32, u32),

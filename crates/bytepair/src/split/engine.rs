@@ -8,7 +8,7 @@
 //! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
 //! steps per match.
 
-use super::backtrack::{Backtracker, OutOfSteps};
+use super::backtrack::{Backtracker, OutOfSteps, Steps};
 use super::lanes::run_in_lanes;
 use super::running::{Running, State};
 use super::scan::{Marked, Scan, Task};
@@ -71,6 +71,7 @@ fn step_by_step(scan: &mut Scan<'_>, backtracker: &Backtracker) -> Result<usize,
     let Task { text, from, limit, .. } = scan.task;
     let mut place = (from, State::BOUNDARY);
     let unmatched = State::UNMATCHED;
+    let mut steps = Steps::new(from);
     while place.0 < text.len() {
         let start = place.0;
         if start >= limit
@@ -78,8 +79,9 @@ fn step_by_step(scan: &mut Scan<'_>, backtracker: &Backtracker) -> Result<usize,
         {
             return Ok(boundary);
         }
-        let end =
-            backtracker.attempt(text, start).map_err(|OutOfSteps| GaveUp { offset: start })?;
+        let end = backtracker
+            .attempt(text, start, &mut steps)
+            .map_err(|OutOfSteps| GaveUp { offset: start })?;
         scan.marked.starts.insert(scan.place(start));
         place = scan.settle(start, end, |at| backtracker.class_at(text, at).1, unmatched);
     }

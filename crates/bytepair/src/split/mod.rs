@@ -113,9 +113,11 @@ pub struct Splitter {
     compiled: Arc<Compiled>,
 }
 
+#[derive(Default)]
 struct Compiled {
     stages: Vec<Stage>,
     engines: Vec<Engine>,
+    may_match_nothing: bool,
 }
 
 impl Splitter {
@@ -134,15 +136,17 @@ impl Splitter {
 
     fn with_engines(
         stages: Vec<Stage>,
-        compile: impl Fn(&Stage) -> Result<Engine>,
+        compile: impl Fn(&Stage) -> Result<(Engine, bool)>,
     ) -> Result<Self> {
-        let engines = stages.iter().map(compile).collect::<Result<_>>()?;
-        Ok(Self { compiled: Arc::new(Compiled { stages, engines }) })
+        let compiled = stages.iter().map(compile).collect::<Result<Vec<_>>>()?;
+        let may_match_nothing = compiled.iter().any(|(_, is_nullable)| *is_nullable);
+        let engines = compiled.into_iter().map(|(engine, _)| engine).collect();
+        Ok(Self { compiled: Arc::new(Compiled { stages, engines, may_match_nothing }) })
     }
 
     /// The splitter without a stage: the whole text is one piece.
     pub fn whole() -> Self {
-        Self { compiled: Arc::new(Compiled { stages: Vec::new(), engines: Vec::new() }) }
+        Self { compiled: Arc::default() }
     }
 
     /// The stages it was made of.
@@ -216,6 +220,11 @@ impl Splitter {
         running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
     }
 
+    /// Whether a pattern could match the empty text. Such a match is no match here; other engines cut there.
+    pub fn may_match_nothing(&self) -> bool {
+        self.compiled.may_match_nothing
+    }
+
     /// Whether it is proven that no text has an unmatched character.
     pub fn covers_everything(&self) -> bool {
         let covers = |engine: &Engine| matches!(engine, Engine::Automaton(running) if running.automaton().covers_everything());
@@ -277,7 +286,13 @@ impl PartialEq for Splitter {
 impl Eq for Splitter {}
 
 /// The first of the engines that can be built.
-fn compile(pattern: &Pattern, unicode: &UnicodeTables, targets: &[Target]) -> Result<Engine> {
+///
+/// With it comes whether the pattern could match the empty text.
+fn compile(
+    pattern: &Pattern,
+    unicode: &UnicodeTables,
+    targets: &[Target],
+) -> Result<(Engine, bool)> {
     let parsed = parser::parse(&pattern.source, pattern.flavour, unicode)?;
     let has_word_boundary = program::has_word_boundary(&parsed.root);
     let mut sets = Vec::new();
@@ -301,7 +316,8 @@ fn compile(pattern: &Pattern, unicode: &UnicodeTables, targets: &[Target]) -> Re
     });
     let too_long =
         || too_large(pattern, "more than 20,000 instructions when repeats are written out");
-    engines.flatten().next().ok_or_else(too_long)
+    let engine = engines.flatten().next().ok_or_else(too_long)?;
+    Ok((engine, parsed.root.is_nullable()))
 }
 
 fn too_large(pattern: &Pattern, problem: &str) -> Error {

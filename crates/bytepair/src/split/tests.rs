@@ -463,3 +463,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn many_costly_matches_share_one_limit_of_steps() {
+    let digits = "1".repeat(300_000);
+    let letters = "a".repeat(300_000);
+    let patterns = [
+        (r"\d{1,3}(?=(?:\d{3})*\b)|\D+|\d", &digits),
+        (r"(?=[a-z]*x)a|(?s:.)", &letters),
+        (r"(?>(a+)+)b|(?s:.)", &letters),
+        (r"(?>(?s:.)(?=(?s:.)*$))|(?s:.)", &letters),
+    ];
+    for (pattern, text) in patterns {
+        let stage = Stage {
+            pattern: Pattern { source: pattern.to_owned(), flavour: Flavour::Rust },
+            unmatched: Unmatched::Keep,
+        };
+        let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+        let error = splitter.pieces(text.as_bytes()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::StepLimit { .. }), "{pattern}: {error}");
+        let short = &text.as_bytes()[..300];
+        assert!(splitter.pieces(short).is_ok(), "{pattern}");
+    }
+}
+
+#[test]
+fn backtracking_in_small_steps_has_no_limit() {
+    let stage = Stage {
+        pattern: Pattern {
+            source: r"(?<=a)b+|\d{1,3}(?=(?:\d{3})*\b)|(?s:.)".to_owned(),
+            flavour: Flavour::Rust,
+        },
+        unmatched: Unmatched::Keep,
+    };
+    let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+    let text = format!("{}{}", "ab1234567 ,".repeat(100_000), "b".repeat(100_000));
+    assert!(splitter.pieces(text.as_bytes()).is_ok());
+}

@@ -68,6 +68,9 @@ fn check_units(parts: &Parts) -> Result<()> {
     if parts.ignore_merges && (has_marks || n_bytes > 0) {
         return refuse("ignore_merges together with marks or byte fallback");
     }
+    if parts.splitter.may_match_nothing() {
+        return refuse("a split pattern that could match the empty text".to_owned());
+    }
     match &units.end_mark {
         Some(mark) if mark.kind == EndMarkKind::Unit => check_unit_mark(parts, &mark.text),
         _ => Ok(()),

@@ -56,7 +56,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     check_ignore_merges(ignore_merges, &units, &vocabulary)?;
     Tokenizer::new(Parts {
         normalizer: Normalizer::new(steps, unicode),
-        splitter: Splitter::new(cutting.stages, &unicode)?,
+        splitter: checked(Splitter::new(cutting.stages, &unicode)?)?,
         units: Units { unit: unit(&units, &vocabulary), ..units },
         vocabulary: Arc::new(vocabulary),
         added,
@@ -194,4 +194,12 @@ fn unit(units: &Units, vocabulary: &Vocabulary) -> Unit {
     let mut by_value = (0..).zip(byte_order(ByteIds::Value));
     let is_by_value = by_value.all(|(id, byte)| vocabulary.id(Token::plain(&[byte])) == Some(id));
     Unit::Byte(if is_by_value { ByteIds::Value } else { ByteIds::Printable })
+}
+
+/// Refuses patterns whose empty matches would cut the text: no match is empty here.
+fn checked(splitter: Splitter) -> Result<Splitter> {
+    match splitter.may_match_nothing() {
+        true => Err(problem("pre_tokenizer.Split.pattern", "could match the empty text")),
+        false => Ok(splitter),
+    }
 }
