@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -699,3 +700,32 @@ def test_files_may_have_any_name(tmp_path):
     with open(path, "wb") as file:  # noqa: PTH123 -- a name of bytes
         file.write(TEXT.encode())
     assert len(bytepair.train(os.fsdecode(path), merges=3).merges) == 3
+
+
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
+def test_a_closed_stream_is_one_line(saved, closed, name):
+    """A standard stream that is closed ends the command with a message."""
+    command = shlex.join([*map(str, COMMAND), "encode", str(saved)])
+    found = subprocess.run(
+        ["sh", "-c", f"{command} {closed}"],
+        capture_output=True,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert found.returncode == 1
+    assert found.stderr == f"bytepair: standard {name} is closed\n".encode()
+
+
+def test_a_tokenizer_needs_a_path(corpus, tmp_path):
+    """Neither standard output nor an unknown ending is taken for a format."""
+    for output, reason in (("-", "standard output"), ("t.foo", "t.foo: the ending")):
+        message = refused("train", corpus, "-o", output, "--merges", 1)
+        assert reason in message
+        assert "/tmp" not in message
+
+
+def test_a_file_of_another_kind_is_told(tmp_path):
+    """What is no JSON at all is not blamed on a place in it."""
+    path = tmp_path / "corpus.txt"
+    path.write_text("low lower")
+    assert "no tokenizer that is known here" in refused("info", path)

@@ -476,3 +476,12 @@ def test_a_link_and_a_pipe_stay_what_they_are(tmp_path):
     assert pipe.is_fifo()
     assert os.read(reader, 1 << 20) == tokenizer.to_bytes()
     os.close(reader)
+
+
+def test_a_path_has_a_name():
+    """The empty path is no folder to save to, and none to load from."""
+    tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    with pytest.raises(bytepair.FileError, match="the path is empty"):
+        tokenizer.save("")
+    with pytest.raises(bytepair.FileError, match="the path is empty"):
+        bytepair.Tokenizer.from_file("")

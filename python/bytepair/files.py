@@ -52,7 +52,7 @@ def _expand_one(path: str) -> Iterator[str]:
 
 def read(path: StrPath) -> bytes:
     """Read a file, or raise a ``FileError`` that names it."""
-    _refuse_nul(path)
+    refuse_no_name(path)
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -72,7 +72,7 @@ def writing(path: StrPath) -> Iterator[BinaryIO]:
 
     A link is followed. A pipe or a device stays what it is: it is written to.
     """
-    _refuse_nul(path)
+    refuse_no_name(path)
     try:
         target = Path(os.path.realpath(path))
         is_replaced = target.is_file() or not target.exists()
@@ -101,8 +101,11 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _refuse_nul(path: StrPath) -> None:
-    """Refuse a name that no system knows, which Python refuses as no ``OSError``."""
+def refuse_no_name(path: StrPath) -> None:
+    """Refuse what names no file: nothing, or a name that no system knows."""
+    if not os.fspath(path):
+        message = "the path is empty"
+        raise FileError(message)
     if "\0" in os.fspath(path):
         message = f"{os.fspath(path)!r}: no file name has a NUL character"
         raise FileError(message)

@@ -11,7 +11,7 @@ from . import _core
 from .errors import FormatError, TokenizerError
 from .files import read, write
 
-__all__ = ["TiktokenOptions", "from_bytes", "load", "save", "to_bytes"]
+__all__ = ["TiktokenOptions", "format_of", "from_bytes", "load", "save", "to_bytes"]
 
 FORMATS = ("bytepair", "huggingface", "tiktoken", "gpt2")
 
@@ -64,7 +64,7 @@ def to_bytes(tokenizer: _core.CoreTokenizer, format_name: str) -> bytes:
 
 def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) -> None:
     """Write a tokenizer in the format that is named, or that the path means."""
-    format_name = format_name or _format_of(path)
+    format_name = format_of(path, format_name)
     if format_name in ("bytepair", "huggingface"):
         write(path, to_bytes(tokenizer, format_name))
     elif format_name == "tiktoken":
@@ -90,7 +90,14 @@ def sidecar_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def _format_of(path: Path) -> str:
+def format_of(path: Path, format_name: str | None) -> str:
+    """Tell the format of a file to be written: the one that is named, or by its ending.
+
+    >>> format_of(Path("own.json"), None)
+    'huggingface'
+    """
+    if format_name is not None:
+        return format_name
     endings = {".bytepair": "bytepair", ".json": "huggingface", ".tiktoken": "tiktoken"}
     if path.suffix in endings:
         return endings[path.suffix]
@@ -98,13 +105,19 @@ def _format_of(path: Path) -> str:
         return "gpt2"
     message = (
         f"{path}: the ending {path.suffix!r} says no format; use .bytepair, .json or "
-        f".tiktoken, or pass format= one of {', '.join(FORMATS)}"
+        f".tiktoken, or name the format: {', '.join(FORMATS)}"
     )
     raise TokenizerError(message)
 
 
 def _from_json(data: bytes) -> _core.CoreTokenizer:
     """Read either of the two formats that are one JSON file."""
+    if data[:64].lstrip()[:1] != b"{":
+        message = (
+            "no tokenizer that is known here: a tokenizer.json or a .bytepair file begins "
+            "with {; other formats are told by their names, .tiktoken and vocab.json"
+        )
+        raise FormatError(message)
     is_native = b'"bytepair"' in data[:200]
     return _core.read_native(data) if is_native else _core.read_huggingface(data)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core, formats
-from .files import StrPath
+from .files import StrPath, refuse_no_name
 
 __all__ = ["Tokenizer"]
 
@@ -49,6 +49,7 @@ class Tokenizer(_core.CoreTokenizer):
             The file is damaged, or says something that is not understood; the message
             names the field.
         """
+        refuse_no_name(path)
         options = formats.TiktokenOptions(dialect, pattern, special_tokens)
         return cls(formats.load(Path(path), options))
 
@@ -72,6 +73,7 @@ class Tokenizer(_core.CoreTokenizer):
         FileError
             The file cannot be written.
         """
+        refuse_no_name(path)
         formats.save(self, Path(path), format)
 
     def to_bytes(self, *, format: str = "bytepair") -> bytes:

@@ -85,6 +85,8 @@ def common(
 
 def run() -> None:
     """Run the command that the arguments name."""
+    if sys.stdout is None:
+        sys.exit("bytepair: standard output is closed")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character no terminal shows is no error
             stream.reconfigure(errors="backslashreplace")

@@ -37,6 +37,9 @@ def naming(place: str) -> Iterator[None]:
 def reading(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     """Open a file, or standard input for ``-``, which stays open."""
     if path == "-":
+        if sys.stdin is None:
+            message = "standard input is closed"
+            raise FileError(message)
         return contextlib.nullcontext(sys.stdin.buffer)
     try:
         return Path(path).open("rb")

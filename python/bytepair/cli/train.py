@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 import bytepair
-from bytepair import FileError, FormatError, Progress, Tokenizer
+from bytepair import FileError, FormatError, Progress, Tokenizer, formats
 from bytepair.progress import ProgressLine
 
 from . import training_options as options
@@ -87,6 +87,10 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
         The options do not fit each other, the path says no format or cannot be
         written, or the format does not hold tokenizers of this kind.
     """
+    if str(output) == "-":
+        message = "a tokenizer cannot be written to standard output; name a file"
+        raise FileError(message)
+    formats.format_of(output, format_name)
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with tempfile.TemporaryDirectory() as folder:
         rehearsed = Path(folder) / output.name
