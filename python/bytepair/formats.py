@@ -38,28 +38,27 @@ def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
 
 def from_bytes(data: bytes, format_name: str) -> _core.CoreTokenizer:
     """Load from the content of a file."""
+    _check_one_file(format_name)
     if format_name == "bytepair":
         return _core.read_native(data)
-    if format_name == "huggingface":
-        return _core.read_huggingface(data)
-    message = (
-        f"format must be bytepair or huggingface, not {format_name!r}; "
-        "the others are more than one file"
-    )
-    raise TokenizerError(message)
+    return _core.read_huggingface(data)
 
 
 def to_bytes(tokenizer: _core.CoreTokenizer, format_name: str) -> bytes:
     """Give the content of a file."""
+    _check_one_file(format_name)
     if format_name == "bytepair":
         return _core.write_native(tokenizer)
-    if format_name == "huggingface":
-        return _core.write_huggingface(tokenizer)
-    message = (
-        f"format must be bytepair or huggingface, not {format_name!r}; "
-        "the others are more than one file"
-    )
-    raise TokenizerError(message)
+    return _core.write_huggingface(tokenizer)
+
+
+def _check_one_file(format_name: str) -> None:
+    if format_name not in ("bytepair", "huggingface"):
+        message = (
+            f"format must be bytepair or huggingface, not {format_name!r}; "
+            "the others are more than one file"
+        )
+        raise TokenizerError(message)
 
 
 def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) -> None:
