@@ -40,6 +40,8 @@ pub(super) struct Backtracker {
     alphabet: Alphabet,
     program: Program,
     word: Mask,
+    /// As [`STEP_LIMIT`]; only the naive twin of tests has another.
+    step_limit: u64,
 }
 
 /// The match needed more steps than it may take.
@@ -48,7 +50,13 @@ pub(super) struct OutOfSteps;
 
 impl Backtracker {
     pub(super) fn new(program: Program, alphabet: Alphabet, word: Mask) -> Self {
-        Self { alphabet, program, word }
+        Self { alphabet, program, word, step_limit: STEP_LIMIT }
+    }
+
+    /// The same without a limit.
+    #[cfg(test)]
+    pub(super) fn without_limit(self) -> Self {
+        Self { step_limit: u64::MAX / 2, ..self }
     }
 
     pub(super) fn n_classes(&self) -> usize {
@@ -70,7 +78,7 @@ impl Backtracker {
             machine: self,
             text,
             from,
-            earned: STEP_LIMIT + STEPS_PER_BYTE * (from - steps.start) as u64,
+            earned: self.step_limit + STEPS_PER_BYTE * (from - steps.start) as u64,
             steps,
             reach: from,
             n_looks: 0,

@@ -128,10 +128,18 @@ impl Splitter {
         Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, &Target::BEST_FIRST))
     }
 
-    /// The same splitter with the naive engine for every stage.
+    /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
     fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, &[Target::Backtracker]))
+        Self::with_engines(stages, |stage| {
+            let compiled = compile(&stage.pattern, unicode, &[Target::Backtracker])?;
+            Ok(match compiled {
+                (Engine::Backtracker(backtracker), is_nullable) => {
+                    (Engine::Backtracker(Box::new(backtracker.without_limit())), is_nullable)
+                }
+                other => other,
+            })
+        })
     }
 
     fn with_engines(
