@@ -222,13 +222,13 @@ def test_any_tokenizer_is_saved_exactly_or_refused(
     """Whatever its parts, a loaded tokenizer gives the ids of the one that was saved."""
     if dialect not in BYTES:
         options = {**options, **characters}
-    if options.get("end_mark_kind") == "suffix" or dialect == "subword-nmt":
-        options.pop("byte_fallback", None)  # refused together
     try:
         tokenizer = bytepair.train_from_iterator(
             corpus, dialect=dialect, merges=10, **options
         )
-    except bytepair.TrainingError:
+    except bytepair.TokenizerError as error:
+        refused = isinstance(error, bytepair.TrainingError)
+        assert refused or "bytes of a character cannot carry" in str(error)  # noqa: PT017 -- one of two ways
         return
     path = tmp_path_factory.mktemp("saved") / NAMES[name]
     try:

@@ -161,7 +161,7 @@ def test_hf_tokenizers_reads_dialects_of_characters(case):
         texts = [
             t for t in texts if theirs.normalizer.normalize_str(t) == same(ours, t)
         ]
-    assert len(texts) > 100
+    assert len(texts) > len(HARD) // 2
     encodings = theirs.encode_batch(texts, add_special_tokens=False)
     for text, encoding in zip(texts, encodings, strict=True):
         assert ours.encode(text, allowed_special="all") == encoding.ids, text[:200]
