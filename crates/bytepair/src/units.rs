@@ -177,7 +177,9 @@ impl Units {
                     self.end_mark.as_ref().filter(|_| form.ends).map_or("", |mark| &mark.text);
                 Cow::Owned([prefix.as_bytes(), token.bytes, mark.as_bytes()].concat())
             }
-            TokenKind::Byte => Cow::Owned(byte_name(token.bytes[0]).into_bytes()),
+            TokenKind::Byte => Cow::Owned(
+                token.bytes.iter().map(|&byte| byte_name(byte)).collect::<String>().into_bytes(),
+            ),
             _ => Cow::Borrowed(token.bytes),
         }
     }
