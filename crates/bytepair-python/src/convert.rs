@@ -139,6 +139,18 @@ pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
     }
 }
 
+/// Whether offsets are counted in `"characters"`, or else in `"bytes"`.
+pub(crate) fn is_in_characters(unit: &str) -> PyResult<bool> {
+    match unit {
+        "characters" => Ok(true),
+        "bytes" => Ok(false),
+        _ => {
+            let message = format!("unit must be \"characters\" or \"bytes\", not {unit:?}");
+            Err(raise("TokenizerError", message))
+        }
+    }
+}
+
 /// The number of threads asked for, as far as that makes sense, or that of the processors at hand.
 pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(wanted) = wanted else {

@@ -63,7 +63,9 @@ const CHANGES: [(&str, Change); 15] = [
     }),
     ("unmatched", |dialect, value| {
         let unmatched = unmatched(&value.extract::<String>()?)?;
-        dialect.split.iter_mut().for_each(|stage| stage.unmatched = unmatched);
+        for stage in &mut dialect.split {
+            *stage = Stage::matches(stage.pattern.clone(), unmatched);
+        }
         Ok(())
     }),
     ("normalize", set_normalize),
@@ -159,7 +161,7 @@ fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
     let stages = sources.into_iter().flat_map(|source| {
         let own = |source| {
             let pattern = Pattern { source, flavour: Flavour::Rust };
-            vec![Stage { pattern, unmatched: Unmatched::Keep }]
+            vec![Stage::matches(pattern, Unmatched::Keep)]
         };
         bytepair::split::named(&source).unwrap_or_else(|| own(source))
     });

@@ -1,8 +1,15 @@
 //! Contents of files to tokenizers and back.
 
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::format::{gpt2, huggingface, native, tiktoken};
+use bytepair::format::{
+    Codes, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native,
+    sentencepiece, subword_nmt, tekken, tiktoken,
+};
+use bytepair::segment::Segmenter;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -37,6 +44,28 @@ pub(crate) fn write_huggingface<'py>(
     let written =
         py.detach(|| huggingface::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     Ok(PyBytes::new(py, &written))
+}
+
+#[pyfunction]
+pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| sentencepiece::read(&data)))
+}
+
+#[pyfunction]
+pub(crate) fn write_sentencepiece<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let written =
+        py.detach(|| sentencepiece::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
+    Ok(PyBytes::new(py, &written))
+}
+
+/// Takes a path: the file holds a whole model, and only its beginning is read.
+#[pyfunction]
+pub(crate) fn read_gguf(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
+    let file = File::open(path)?;
+    loaded(py.detach(|| gguf::read(BufReader::new(file))))
 }
 
 #[pyfunction]
@@ -84,6 +113,141 @@ pub(crate) fn write_tiktoken<'py>(
 ) -> PyResult<TwoFiles<'py>> {
     let files = py.detach(|| tiktoken::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     Ok((PyBytes::new(py, &files.ranks), PyBytes::new(py, &files.sidecar)))
+}
+
+#[pyfunction]
+pub(crate) fn read_encoding(
+    py: Python<'_>,
+    ranks: PyBackedBytes,
+    name: &str,
+    renamed: std::collections::BTreeMap<u32, String>,
+) -> PyResult<CoreTokenizer> {
+    let renamed: Vec<_> = renamed.into_iter().collect();
+    loaded(py.detach(|| encodings::read(&ranks, name, &renamed)))
+}
+
+#[pyfunction]
+pub(crate) fn recognise_encoding(ranks: PyBackedBytes, file_name: &str) -> Option<&'static str> {
+    encodings::recognise(&ranks, file_name)
+}
+
+#[pyfunction]
+pub(crate) fn encoding_names() -> Vec<&'static str> {
+    encodings::names().collect()
+}
+
+#[pyfunction]
+pub(crate) fn read_tekken(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| tekken::read(&data)))
+}
+
+#[pyfunction]
+pub(crate) fn read_gpt1(
+    py: Python<'_>,
+    vocab: PyBackedBytes,
+    merges: PyBackedBytes,
+) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| gpt1::read(&vocab, &merges)))
+}
+
+#[pyfunction]
+pub(crate) fn read_clip(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| clip::read(&data)))
+}
+
+#[pyfunction]
+pub(crate) fn read_compiled(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| compiled::read(&data)))
+}
+
+#[pyfunction]
+pub(crate) fn write_compiled<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<Bound<'py, PyBytes>> {
+    written(py, py.detach(|| compiled::write(&tokenizer.0)))
+}
+
+#[pyfunction]
+pub(crate) fn read_subword_nmt(
+    py: Python<'_>,
+    data: PyBackedBytes,
+    n_merges: Option<usize>,
+) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| subword_nmt::read(&data, n_merges)?.tokenizer()))
+}
+
+#[pyfunction]
+pub(crate) fn write_subword_nmt<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<Bound<'py, PyBytes>> {
+    written(py, py.detach(|| subword_nmt::write(&tokenizer.0)))
+}
+
+#[pyfunction]
+pub(crate) fn read_fastbpe(
+    py: Python<'_>,
+    data: PyBackedBytes,
+    n_merges: Option<usize>,
+) -> PyResult<CoreTokenizer> {
+    loaded(py.detach(|| fastbpe::read(&data, n_merges)?.tokenizer()))
+}
+
+#[pyfunction]
+pub(crate) fn write_fastbpe<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<Bound<'py, PyBytes>> {
+    written(py, py.detach(|| fastbpe::write(&tokenizer.0)))
+}
+
+#[pyfunction]
+pub(crate) fn read_subword_vocabulary(
+    data: PyBackedBytes,
+    threshold: Option<i64>,
+) -> PyResult<Vec<String>> {
+    subword_nmt::read_vocabulary(&data, threshold).map_err(|error| to_python(&error))
+}
+
+/// Words cut apart; see `bytepair.segmentation`.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct CoreSegmenter(Segmenter);
+
+#[pymethods]
+impl CoreSegmenter {
+    #[new]
+    fn new(
+        codes: PyBackedBytes,
+        n_merges: Option<usize>,
+        separator: &str,
+        allowed: Vec<String>,
+    ) -> PyResult<Self> {
+        codes_of(&codes, n_merges)
+            .and_then(|codes| Segmenter::new(&codes, separator, &allowed))
+            .map(Self)
+            .map_err(|error| to_python(&error))
+    }
+
+    fn segment(&self, py: Python<'_>, text: &str) -> PyResult<String> {
+        py.detach(|| self.0.segment(text)).map_err(|error| to_python(&error))
+    }
+
+    fn parts_of_word(&self, word: &str) -> PyResult<Vec<String>> {
+        self.0.parts_of_word(word).map_err(|error| to_python(&error))
+    }
+}
+
+/// The codes of either program.
+fn codes_of(file: &[u8], n_merges: Option<usize>) -> bytepair::Result<Codes> {
+    match fastbpe::is_codes(file) {
+        true => fastbpe::read(file, n_merges),
+        false => subword_nmt::read(file, n_merges),
+    }
+}
+
+fn written(py: Python<'_>, result: bytepair::Result<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
+    result.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| to_python(&error))
 }
 
 fn loaded(result: bytepair::Result<bytepair::Tokenizer>) -> PyResult<CoreTokenizer> {

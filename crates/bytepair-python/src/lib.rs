@@ -11,8 +11,10 @@
 
 mod convert;
 mod dialect;
+mod encoding;
 mod error;
 mod formats;
+mod template;
 mod tokenizer;
 mod training;
 
@@ -24,9 +26,14 @@ mod _core {
     #[pymodule_export]
     use crate::dialect::{Dialect, dialect_names, pattern_names};
     #[pymodule_export]
+    use crate::encoding::Encoding;
+    #[pymodule_export]
     use crate::formats::{
-        read_gpt2, read_huggingface, read_native, read_tiktoken, read_tiktoken_sidecar, write_gpt2,
-        write_huggingface, write_native, write_tiktoken,
+        CoreSegmenter, encoding_names, read_clip, read_compiled, read_encoding, read_fastbpe,
+        read_gguf, read_gpt1, read_gpt2, read_huggingface, read_native, read_sentencepiece,
+        read_subword_nmt, read_subword_vocabulary, read_tekken, read_tiktoken,
+        read_tiktoken_sidecar, recognise_encoding, write_compiled, write_fastbpe, write_gpt2,
+        write_huggingface, write_native, write_sentencepiece, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, DecodeStream};

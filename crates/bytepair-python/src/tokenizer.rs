@@ -3,13 +3,24 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::format::published_name;
-use bytepair::{EncodeOptions, Token, TokenId, TokenKind, Tokenizer};
+use bytepair::template::{Padding, Truncation};
+use bytepair::{
+    AddedToken, Dropout, EncodeOptions, Template, Token, TokenId, TokenKind, Tokenizer,
+};
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-use crate::convert::{Ids, SpecialNames, Text, decode_errors, extract, id, n_threads};
+use crate::convert::{
+    Ids, SpecialNames, Text, decode_errors, extract, id, is_in_characters, n_threads,
+};
+use crate::encoding::Encoding;
 use crate::error::{raise, to_python};
+use crate::template::{
+    WrittenPiece, padding_dict, read_pieces, side, truncation_dict, truncation_strategy,
+    written_pieces,
+};
 
 /// Texts longer than this are encoded without the GIL, in bytes.
 const GIL_LEN: usize = 2048;
@@ -45,6 +56,101 @@ impl CoreTokenizer {
                 options(&allowed_special, &disallowed_special, add_special_tokens),
             )?,
         )
+    }
+
+    #[pyo3(signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn encode_with_offsets<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        unit: &str,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
+        Ok((PyList::new(py, encoding.ids)?, PyList::new(py, encoding.offsets)?))
+    }
+
+    #[pyo3(signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0))]
+    fn encode_full(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        pair: Option<Text>,
+        unit: &str,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        fit_length: Option<bool>,
+        dropout: Option<f64>,
+        seed: u64,
+    ) -> PyResult<Encoding> {
+        let options = EncodeOptions {
+            fit_length,
+            dropout: dropout.map(|probability| Dropout { probability, seed }),
+            ..options(&allowed_special, &disallowed_special, add_special_tokens)
+        };
+        let encodings = self.full(py, &[(text, pair)], options, unit, 1)?;
+        Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
+    }
+
+    #[pyo3(signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0, threads=None))]
+    fn encode_full_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        unit: &str,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        fit_length: Option<bool>,
+        dropout: Option<f64>,
+        seed: u64,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Encoding>> {
+        let options = EncodeOptions {
+            fit_length,
+            dropout: dropout.map(|probability| Dropout { probability, seed }),
+            ..options(&allowed_special, &disallowed_special, add_special_tokens)
+        };
+        refuse_one_text(texts)?;
+        let texts = texts
+            .try_iter()?
+            .enumerate()
+            .map(|(index, text)| in_batch(py, index, one_or_two(&text?)));
+        let texts = texts.collect::<PyResult<Vec<_>>>()?;
+        let encodings = self.full(py, &texts, options, unit, n_threads(threads)?)?;
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+    }
+
+    #[pyo3(signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, threads=None))]
+    fn _encode_words_batch(
+        &self,
+        py: Python<'_>,
+        texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
+        unit: &str,
+        allowed_special: SpecialNames,
+        add_special_tokens: bool,
+        fit_length: Option<bool>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Encoding>> {
+        let disallowed = SpecialNames::None;
+        let options = options(&allowed_special, &disallowed, add_special_tokens);
+        let options = EncodeOptions { fit_length, ..options };
+        let in_characters = is_in_characters(unit)?;
+        let n_threads = n_threads(threads)?;
+        let slices: Vec<_> = texts
+            .iter()
+            .map(|(words, pair)| (slices(words), pair.as_deref().map(slices)))
+            .collect();
+        let samples: Vec<_> =
+            slices.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
+        let encodings =
+            py.detach(|| self.0.encode_words_batch(&samples, in_characters, options, n_threads));
+        let encodings = encodings.map_err(|error| to_python(&error))?;
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
     fn encode_ordinary<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
@@ -256,15 +362,164 @@ impl CoreTokenizer {
         self.0.describe().into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
     }
 
+    #[getter]
+    fn truncation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.0
+            .parts()
+            .truncation
+            .as_ref()
+            .map(|truncation| truncation_dict(py, truncation))
+            .transpose()
+    }
+
+    #[getter]
+    fn padding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.0.parts().padding.as_ref().map(|padding| padding_dict(py, padding)).transpose()
+    }
+
+    #[getter]
+    fn template(&self) -> (Vec<WrittenPiece>, Vec<WrittenPiece>) {
+        let template = &self.0.parts().template;
+        (written_pieces(&template.single), written_pieces(&template.pair))
+    }
+
+    #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", side="right"))]
+    fn _with_truncation(
+        &self,
+        max_length: Option<&Bound<'_, PyAny>>,
+        stride: usize,
+        strategy: &str,
+        side: &str,
+    ) -> PyResult<Self> {
+        let parts = self.0.parts();
+        let truncation = match max_length {
+            None => None,
+            Some(length) => Some(Truncation {
+                max_length: extract("max_length", length)?,
+                stride,
+                strategy: truncation_strategy(strategy)?,
+                side: self::side(side)?,
+            }),
+        };
+        self.with_lengths(parts.template.clone(), truncation, parts.padding.clone())
+    }
+
+    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=0))]
+    fn _with_padding(
+        &self,
+        id: Option<&Bound<'_, PyAny>>,
+        length: Option<usize>,
+        multiple_of: Option<usize>,
+        side: &str,
+        type_id: u32,
+    ) -> PyResult<Self> {
+        let parts = self.0.parts();
+        let padding = match id {
+            None => None,
+            Some(id) => {
+                let id = self::id(id)?;
+                let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
+                let token = published_name(&parts.units, token);
+                Some(Padding { length, multiple_of, side: self::side(side)?, id, type_id, token })
+            }
+        };
+        self.with_lengths(parts.template.clone(), parts.truncation.clone(), padding)
+    }
+
+    fn _with_template(&self, single: Vec<WrittenPiece>, pair: Vec<WrittenPiece>) -> PyResult<Self> {
+        let parts = self.0.parts();
+        let template = Template { single: read_pieces(single), pair: read_pieces(pair) };
+        self.with_lengths(template, parts.truncation.clone(), parts.padding.clone())
+    }
+
     fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         let tokens = tokens.iter().map(|token| extract("special token", token));
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
         let changed = self.0.with_special_tokens(&tokens).map_err(|error| to_python(&error))?;
         Ok(Self(Arc::new(changed)))
     }
+
+    /// Each token with whether it is special, normalized, strips left and right, and is a word.
+    fn _with_added_tokens(&self, tokens: Vec<(String, [bool; 5])>) -> PyResult<(Self, usize)> {
+        let token = |(content, properties): (String, [bool; 5])| {
+            let [special, normalized, lstrip, rstrip, single_word] = properties;
+            AddedToken {
+                content,
+                special,
+                normalized,
+                lstrip,
+                rstrip,
+                single_word,
+                ..AddedToken::default()
+            }
+        };
+        let tokens: Vec<_> = tokens.into_iter().map(token).collect();
+        let changed = self.0.with_added_tokens(&tokens);
+        let (changed, n_changed) = changed.map_err(|error| to_python(&error))?;
+        Ok((Self(Arc::new(changed)), n_changed))
+    }
+
+    #[getter]
+    fn _added_tokens(&self) -> Vec<(TokenId, String, [bool; 5])> {
+        let properties = |token: &AddedToken| {
+            let AddedToken { special, normalized, lstrip, rstrip, single_word, .. } = *token;
+            [special, normalized, lstrip, rstrip, single_word]
+        };
+        let tokens = self.0.parts().added.iter();
+        tokens.map(|token| (token.id, token.content.clone(), properties(token))).collect()
+    }
 }
 
 impl CoreTokenizer {
+    fn with_lengths(
+        &self,
+        template: Template,
+        truncation: Option<Truncation>,
+        padding: Option<Padding>,
+    ) -> PyResult<Self> {
+        let changed = self.0.with_lengths(template, truncation, padding);
+        changed.map(|changed| Self(Arc::new(changed))).map_err(|error| to_python(&error))
+    }
+
+    fn shared(&self, encoding: bytepair::Encoding) -> Encoding {
+        Encoding { tokenizer: Arc::clone(&self.0), encoding: Arc::new(encoding) }
+    }
+
+    /// Texts, or pairs of them, with all that is known of each id.
+    fn full(
+        &self,
+        py: Python<'_>,
+        texts: &[(Text, Option<Text>)],
+        options: EncodeOptions<'_>,
+        unit: &str,
+        n_threads: usize,
+    ) -> PyResult<Vec<bytepair::Encoding>> {
+        let in_characters = is_in_characters(unit)?;
+        let slices: Vec<_> = texts
+            .iter()
+            .map(|(text, pair)| (text.bytes(), pair.as_ref().map(Text::bytes)))
+            .collect();
+        let encode = || match slices.as_slice() {
+            [(text, pair)] if n_threads == 1 => {
+                self.0.encode_full(text, *pair, options).map(|encoding| vec![encoding])
+            }
+            slices => self.0.encode_full_batch(slices, options, n_threads),
+        };
+        let convert = |encodings: &mut Vec<bytepair::Encoding>| {
+            for (encoding, (text, pair)) in encodings.iter_mut().zip(&slices) {
+                encoding.to_characters(text, *pair);
+            }
+        };
+        let encodings = py.detach(|| {
+            let mut encodings = encode()?;
+            if in_characters {
+                convert(&mut encodings);
+            }
+            Ok(encodings)
+        });
+        encodings.map_err(|error| to_python(&error))
+    }
+
     fn ids(
         &self,
         py: Python<'_>,
@@ -286,11 +541,7 @@ impl CoreTokenizer {
         options: EncodeOptions<'_>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bytepair::Batch> {
-        if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
-            return Err(pyo3::exceptions::PyTypeError::new_err(
-                "expected a collection of texts, not one text",
-            ));
-        }
+        refuse_one_text(texts)?;
         let texts = texts
             .try_iter()?
             .enumerate()
@@ -315,12 +566,37 @@ impl CoreTokenizer {
     }
 }
 
+fn refuse_one_text(texts: &Bound<'_, PyAny>) -> PyResult<()> {
+    match texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
+        true => Err(PyTypeError::new_err("expected a collection of texts, not one text")),
+        false => Ok(()),
+    }
+}
+
+/// A text, or a tuple of two.
+fn one_or_two(text: &Bound<'_, PyAny>) -> PyResult<(Text, Option<Text>)> {
+    match text.cast::<PyTuple>() {
+        Ok(texts) if texts.len() == 2 => {
+            Ok((texts.get_item(0)?.extract()?, Some(texts.get_item(1)?.extract()?)))
+        }
+        Ok(texts) => {
+            let message = format!("expected a text or two, not {}", texts.len());
+            Err(PyTypeError::new_err(message))
+        }
+        Err(_) => Ok((text.extract()?, None)),
+    }
+}
+
+fn slices(words: &[Text]) -> Vec<&[u8]> {
+    words.iter().map(Text::bytes).collect()
+}
+
 /// Says which text of a batch could not be converted.
-fn in_batch(py: Python<'_>, index: usize, text: PyResult<Text>) -> PyResult<Text> {
+fn in_batch<T>(py: Python<'_>, index: usize, text: PyResult<T>) -> PyResult<T> {
     text.map_err(|error| {
         let message = format!("text {index} of the batch: {}", error.value(py));
-        match error.is_instance_of::<pyo3::exceptions::PyTypeError>(py) {
-            true => pyo3::exceptions::PyTypeError::new_err(message),
+        match error.is_instance_of::<PyTypeError>(py) {
+            true => PyTypeError::new_err(message),
             false => raise("EncodingError", message),
         }
     })
@@ -335,6 +611,7 @@ fn options<'n>(
         allowed_special: allowed.as_specials(),
         disallowed_special: disallowed.as_specials(),
         add_special_tokens,
+        ..EncodeOptions::default()
     }
 }
 

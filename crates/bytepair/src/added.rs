@@ -2,20 +2,38 @@
 //!
 //! Special tokens are plain text unless a call allows them; other added tokens always count. Of several
 //! that begin at one place the longest is taken. Most are looked for in the text as it is given, some in
-//! the normalized text. Takes one pass over the text for each of the two, with nothing to do where there
-//! are no such tokens.
+//! the normalized text.
+//!
+//! The rules are those of the library that reads `tokenizer.json`. A token that must be a word of its own and
+//! is not is passed over, and nothing else is looked for in its place. White space that belongs to a token
+//! reaches back to the token before at most; it may reach forward into a token that begins with white space,
+//! which is found all the same, so that both stand for that white space, unless that one reaches back too:
+//! then nothing is left for it.
+//!
+//! A special token that a call does not allow is not looked for at all: its characters are text, in which
+//! other added tokens may be found. Takes one pass over the text for each of the two searches, with nothing
+//! to do where there are no such tokens.
 
-use std::ops::Range;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
 use crate::split::Segment;
+use crate::unicode::UnicodeTables;
+use crate::units::Units;
 use crate::vocabulary::TokenId;
 
 /// A token that is not made by merges.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own in published files"
+)]
 pub struct AddedToken {
     /// Its id.
     pub id: TokenId,
@@ -25,6 +43,15 @@ pub struct AddedToken {
     pub special: bool,
     /// Whether it is looked for in the normalized text, in its own normalized form.
     pub normalized: bool,
+    /// Whether white space before it belongs to it.
+    pub lstrip: bool,
+    /// Whether white space behind it belongs to it.
+    pub rstrip: bool,
+    /// Whether it counts only where no word character stands beside it.
+    pub single_word: bool,
+    /// Whether a whole piece of its content is this token too, wherever that stands and whatever the merges would
+    /// give. Only where the tokenizer ignores merges for pieces that are tokens.
+    pub whole_piece: bool,
 }
 
 /// Which special tokens.
@@ -65,6 +92,8 @@ impl Specials<'_> {
 pub(crate) struct Matcher {
     raw: Finder,
     normalized: Finder,
+    /// By the piece that each is.
+    whole_pieces: HashMap<Vec<u8>, TokenId>,
 }
 
 /// Finds texts that stand for ids.
@@ -72,13 +101,22 @@ pub(crate) struct Matcher {
 pub(crate) struct Finder {
     automaton: Option<AhoCorasick>,
     /// By pattern of the automaton.
-    ids: Vec<TokenId>,
+    tokens: Vec<Found>,
 }
 
-/// A stretch of text: a token, or text without tokens.
+/// What is to be done where a token was found.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    id: TokenId,
+    lstrip: bool,
+    rstrip: bool,
+    single_word: bool,
+}
+
+/// A stretch of text: a token with its place, or text without tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    Token(TokenId),
+    Token(TokenId, Range<usize>),
     Text(Range<usize>),
 }
 
@@ -86,7 +124,7 @@ impl Matcher {
     /// A matcher for the added tokens that are not special, and for the special tokens allowed.
     pub(crate) fn new(
         tokens: &[AddedToken],
-        normalizer: &Normalizer,
+        (normalizer, units): (&Normalizer, &Units),
         allowed: Specials<'_>,
     ) -> Result<Self> {
         allowed.check(tokens)?;
@@ -95,14 +133,25 @@ impl Matcher {
         let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
         let normal_form = |content: &str| {
             let segment = Segment { text: content.as_bytes(), is_first: false, is_last: false };
-            normalizer.normalize(segment).into_owned()
+            normalizer.normalize(segment).map(Cow::into_owned)
         };
+        let normalized: Vec<_> = normalized
+            .map(|token| Ok((normal_form(&token.content)?, token)))
+            .collect::<Result<_>>()?;
+        let whole = tokens.iter().filter(takes_part).filter(|token| token.whole_piece);
+        let piece =
+            |token: &AddedToken| Some((units.text_of_name(&token.content)?.into_owned(), token.id));
         Ok(Self {
-            raw: Finder::new(raw.map(|token| (token.content.clone().into_bytes(), token.id)))?,
-            normalized: Finder::new(
-                normalized.map(|token| (normal_form(&token.content), token.id)),
-            )?,
+            raw: Finder::new(raw.map(|token| (token.content.clone().into_bytes(), token)))?,
+            normalized: Finder::new(normalized.into_iter())?,
+            whole_pieces: whole.filter_map(piece).collect(),
         })
+    }
+
+    /// The added token that a piece is as a whole.
+    #[inline]
+    pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {
+        if self.whole_pieces.is_empty() { None } else { self.whole_pieces.get(piece).copied() }
     }
 
     /// A matcher for the special tokens that must not stand in a text.
@@ -118,7 +167,7 @@ impl Matcher {
                 && !allowed.contains(&token.content)
         };
         let found = tokens.iter().filter(is_disallowed);
-        Finder::new(found.map(|token| (token.content.clone().into_bytes(), token.id)))
+        Finder::new(found.map(|token| (token.content.clone().into_bytes(), token)))
     }
 
     /// Cuts the text as it was given.
@@ -137,9 +186,11 @@ impl Matcher {
 }
 
 impl Finder {
-    fn new(patterns: impl Iterator<Item = (Vec<u8>, TokenId)>) -> Result<Self> {
-        let (patterns, ids): (Vec<_>, Vec<_>) =
-            patterns.filter(|(pattern, _)| !pattern.is_empty()).unzip();
+    fn new<'t>(patterns: impl Iterator<Item = (Vec<u8>, &'t AddedToken)>) -> Result<Self> {
+        let (patterns, tokens): (Vec<_>, Vec<_>) = patterns
+            .filter(|(pattern, _)| !pattern.is_empty())
+            .map(|(pattern, token)| (pattern, Found::from(token)))
+            .unzip();
         if patterns.is_empty() {
             return Ok(Self::default());
         }
@@ -147,28 +198,191 @@ impl Finder {
             .match_kind(MatchKind::LeftmostLongest)
             .build(patterns)
             .map_err(|error| Error::option("special_tokens", error.to_string()))?;
-        Ok(Self { automaton: Some(automaton), ids })
+        Ok(Self { automaton: Some(automaton), tokens })
     }
 
     /// The first token in a text, with its place.
     pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
         let found = self.automaton.as_ref()?.find(text)?;
-        Some((self.ids[found.pattern().as_usize()], found.start()))
+        Some((self.tokens[found.pattern().as_usize()].id, found.start()))
     }
 
     /// Visits tokens and the text between them, in order. Empty text is left out.
     fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
         let mut start = 0;
         for found in self.automaton.iter().flat_map(|automaton| automaton.find_iter(text)) {
-            if start < found.start() {
-                visit(Part::Text(start..found.start()))?;
+            let token = self.tokens[found.pattern().as_usize()];
+            let Some(place) = token.place(text, found.range(), start) else { continue };
+            if start < place.start {
+                visit(Part::Text(start..place.start))?;
             }
-            visit(Part::Token(self.ids[found.pattern().as_usize()]))?;
-            start = found.end();
+            start = place.end;
+            visit(Part::Token(token.id, place))?;
         }
         if start < text.len() {
             visit(Part::Text(start..text.len()))?;
         }
         Ok(())
+    }
+}
+
+impl From<&AddedToken> for Found {
+    fn from(token: &AddedToken) -> Self {
+        let &AddedToken { id, lstrip, rstrip, single_word, .. } = token;
+        Self { id, lstrip, rstrip, single_word }
+    }
+}
+
+impl Found {
+    /// The place of a token whose content was found, or `None` where it does not count. What stands before
+    /// `taken` belongs to the token before.
+    fn place(self, text: &[u8], content: Range<usize>, taken: usize) -> Option<Range<usize>> {
+        let (before, after) = (&text[..content.start], &text[content.end..]);
+        if self.single_word && (ends_with_word(before) || starts_with_word(after)) {
+            return None;
+        }
+        let mut place = content;
+        if self.rstrip {
+            place.end += len_of_first_space(after);
+        }
+        if self.lstrip {
+            place.start = (before.len() - len_of_last_space(before)).max(taken).min(place.end);
+        }
+        Some(place).filter(|place| !place.is_empty())
+    }
+}
+
+/// The number of bytes of white space at the end.
+fn len_of_last_space(mut text: &[u8]) -> usize {
+    let len = text.len();
+    while let Some(character) = last_character(text).filter(|character| character.is_whitespace()) {
+        text = &text[..text.len() - character.len_utf8()];
+    }
+    len - text.len()
+}
+
+/// The number of bytes of white space at the beginning.
+fn len_of_first_space(mut text: &[u8]) -> usize {
+    let len = text.len();
+    while let Some(character) = first_character(text).filter(|character| character.is_whitespace())
+    {
+        text = &text[character.len_utf8()..];
+    }
+    len - text.len()
+}
+
+fn ends_with_word(text: &[u8]) -> bool {
+    last_character(text).is_some_and(is_word)
+}
+
+fn starts_with_word(text: &[u8]) -> bool {
+    first_character(text).is_some_and(is_word)
+}
+
+/// The first character, if the text begins with one.
+fn first_character(text: &[u8]) -> Option<char> {
+    let start = &text[..text.len().min(4)];
+    start.utf8_chunks().next()?.valid().chars().next()
+}
+
+/// The last character, if the text ends with one.
+fn last_character(text: &[u8]) -> Option<char> {
+    let lens = 1..=text.len().min(4);
+    let mut ends = lens.map(|len| &text[text.len() - len..]);
+    ends.find_map(|end| std::str::from_utf8(end).ok())?.chars().next()
+}
+
+/// Whether a character is one of `\w`: alphabetic, a mark, a decimal digit, a connector or a joiner.
+fn is_word(character: char) -> bool {
+    static RANGES: OnceLock<Vec<RangeInclusive<char>>> = OnceLock::new();
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    let ranges = RANGES.get_or_init(|| {
+        let names = ["Alphabetic", "M", "Nd", "Pc", "Join_Control"];
+        let tables = UnicodeTables::latest();
+        names.into_iter().filter_map(|name| tables.property(name)).flatten().collect()
+    });
+    ranges.iter().any(|range| range.contains(&character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(id: TokenId, content: &str) -> AddedToken {
+        AddedToken { id, content: content.to_owned(), ..AddedToken::default() }
+    }
+
+    /// The parts of a text: what stands for each token, and text in brackets.
+    fn cut(tokens: &[AddedToken], text: &str) -> Vec<String> {
+        let matcher =
+            Matcher::new(tokens, (&Normalizer::default(), &Units::characters()), Specials::All)
+                .unwrap();
+        let mut parts = Vec::new();
+        let visit = |part| {
+            parts.push(match part {
+                Part::Token(id, place) => format!("{id}={}", &text[place]),
+                Part::Text(place) => format!("[{}]", &text[place]),
+            });
+            Ok(())
+        };
+        matcher.cut_raw(text.as_bytes(), visit).unwrap();
+        parts
+    }
+
+    #[test]
+    fn white_space_beside_a_token_belongs_to_it_where_it_says_so() {
+        let both = AddedToken { lstrip: true, rstrip: true, ..token(1, "<a>") };
+        assert_eq!(
+            cut(&[both], "x \u{3000}<a>\n <a> y"),
+            ["[x]", "1= \u{3000}<a>\n ", "1=<a> ", "[y]"]
+        );
+    }
+
+    #[test]
+    fn a_token_that_begins_with_white_space_that_was_taken_is_found_all_the_same() {
+        let tokens = [AddedToken { rstrip: true, ..token(1, "<a>") }, token(2, "  ")];
+        assert_eq!(cut(&tokens, "<a>   x"), ["1=<a>   ", "2=  ", "[ x]"]);
+    }
+
+    #[test]
+    fn nothing_is_left_for_a_token_that_reaches_back_into_white_space_that_was_taken() {
+        let both = |content| AddedToken { lstrip: true, rstrip: true, ..token(1, content) };
+        assert_eq!(cut(&[both("  ")], "     x"), ["1=     ", "[x]"]);
+        assert_eq!(cut(&[both(" ")], "a  b"), ["[a]", "1=  ", "[b]"]);
+        let left = AddedToken { lstrip: true, ..token(2, "  ") };
+        let right = AddedToken { rstrip: true, ..token(1, "<a>") };
+        assert_eq!(cut(&[right, left], "<a>   b"), ["1=<a>   ", "[b]"]);
+    }
+
+    #[test]
+    fn a_single_word_has_no_word_character_beside_it() {
+        let word = AddedToken { single_word: true, ..token(1, "ab") };
+        for beside in ["c", "é", "_", "1", "\u{301}", "\u{200D}"] {
+            assert_eq!(
+                cut(std::slice::from_ref(&word), &format!("ab{beside} ab")).len(),
+                2,
+                "{beside:?}"
+            );
+        }
+        for beside in ["-", "²", " ", "€"] {
+            assert_eq!(
+                cut(std::slice::from_ref(&word), &format!("ab{beside}")).len(),
+                2,
+                "{beside:?}"
+            );
+            assert_eq!(
+                cut(std::slice::from_ref(&word), &format!("ab{beside}"))[0],
+                "1=ab",
+                "{beside:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_is_looked_for_where_a_single_word_was_none() {
+        let tokens = [AddedToken { single_word: true, ..token(1, "abc") }, token(2, "bc")];
+        assert_eq!(cut(&tokens, "abcd bc"), ["[abcd ]", "2=bc"]);
     }
 }

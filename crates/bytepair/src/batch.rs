@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::template::Padding;
 use crate::vocabulary::TokenId;
 
 /// A run of texts ends when it is this long, in bytes.
@@ -22,28 +23,67 @@ pub struct Batch {
     pub offsets: Vec<usize>,
 }
 
+impl Batch {
+    /// Fills each text up to a length.
+    pub(crate) fn padded(&self, padding: &Padding, len: usize) -> Self {
+        let mut padded = Self { ids: Vec::new(), offsets: vec![0] };
+        for ends in self.offsets.windows(2) {
+            let start = padded.ids.len();
+            padded.ids.extend_from_slice(&self.ids[ends[0]..ends[1]]);
+            padding.fill(len, start, &mut padded.ids);
+            padded.offsets.push(padded.ids.len());
+        }
+        padded
+    }
+
+    /// The number of ids of the longest text.
+    pub(crate) fn longest(&self) -> usize {
+        self.offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or_default()
+    }
+}
+
 /// The ids of a run of texts, with the number of ids of each.
 struct Encoded {
-    run: usize,
     ids: Vec<TokenId>,
     lens: Vec<usize>,
 }
 
-/// Encodes texts by `encode_one`, which appends the ids of one text.
+/// Encodes texts by `encode_one`, which appends the ids of the text of an index.
 pub(crate) fn encode(
     texts: &[&[u8]],
     n_threads: usize,
-    encode_one: impl Fn(&[u8], &mut Vec<TokenId>) -> Result<()> + Sync,
+    encode_one: impl Fn(usize, &mut Vec<TokenId>) -> Result<()> + Sync,
 ) -> Result<Batch> {
-    let runs = runs(texts);
+    let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+    in_runs(&lens, n_threads, |range| encode_run(range, &encode_one)).map(joined)
+}
+
+/// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes.
+pub(crate) fn map<T: Send>(
+    lens: &[usize],
+    n_threads: usize,
+    make: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let make_one = |index| make(index).map_err(|error| ErrorKind::InBatch { index, error }.into());
+    let runs = in_runs(lens, n_threads, |range| range.map(make_one).collect::<Result<Vec<_>>>())?;
+    Ok(runs.into_iter().flatten().collect())
+}
+
+/// What `work` makes of each run of neighbouring texts, in order.
+fn in_runs<T: Send>(
+    lens: &[usize],
+    n_threads: usize,
+    work: impl Fn(Range<usize>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let runs = runs(lens);
     let next_run = AtomicUsize::new(0);
     let finished = Mutex::new(Vec::with_capacity(runs.len()));
     let work = || {
         loop {
             let run = next_run.fetch_add(1, Ordering::Relaxed);
             let Some(range) = runs.get(run) else { return Ok(()) };
-            let encoded = encode_run(texts, range.clone(), run, &encode_one)?;
-            lock(&finished).push(encoded);
+            let made = work(range.clone())?;
+            lock(&finished).push((run, made));
         }
     };
     let n_threads = n_threads.clamp(1, runs.len().max(1));
@@ -59,7 +99,9 @@ pub(crate) fn encode(
             first_error(results)
         })?;
     }
-    Ok(joined(finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)))
+    let mut finished = finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    finished.sort_unstable_by_key(|(run, _)| *run);
+    Ok(finished.into_iter().map(|(_, made)| made).collect())
 }
 
 /// Of several errors the one of the first text, so that threads do not show.
@@ -76,44 +118,41 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Cuts the texts into runs of about [`RUN_LEN`] bytes.
-fn runs(texts: &[&[u8]]) -> Vec<Range<usize>> {
+fn runs(lens: &[usize]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut start, mut len) = (0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        len += text.len() + 16;
+    for (index, text_len) in lens.iter().enumerate() {
+        len += text_len + 16;
         if len >= RUN_LEN {
             runs.push(start..index + 1);
             (start, len) = (index + 1, 0);
         }
     }
-    if start < texts.len() {
-        runs.push(start..texts.len());
+    if start < lens.len() {
+        runs.push(start..lens.len());
     }
     runs
 }
 
 fn encode_run(
-    texts: &[&[u8]],
     range: Range<usize>,
-    run: usize,
-    encode_one: &impl Fn(&[u8], &mut Vec<TokenId>) -> Result<()>,
+    encode_one: &impl Fn(usize, &mut Vec<TokenId>) -> Result<()>,
 ) -> Result<Encoded> {
     let mut ids = Vec::new();
     let mut lens = Vec::with_capacity(range.len());
     for index in range {
         let n_before = ids.len();
-        encode_one(texts[index], &mut ids).map_err(|error| ErrorKind::InBatch { index, error })?;
+        encode_one(index, &mut ids).map_err(|error| ErrorKind::InBatch { index, error })?;
         lens.push(ids.len() - n_before);
     }
-    Ok(Encoded { run, ids, lens })
+    Ok(Encoded { ids, lens })
 }
 
 /// Puts the runs together in the order of their texts.
-fn joined(mut finished: Vec<Encoded>) -> Batch {
-    finished.sort_unstable_by_key(|encoded| encoded.run);
+fn joined(finished: Vec<Encoded>) -> Batch {
     let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
     batch.ids.reserve_exact(finished.iter().map(|encoded| encoded.ids.len()).sum());
-    for Encoded { ids, lens, .. } in finished {
+    for Encoded { ids, lens } in finished {
         let mut end = batch.ids.len();
         batch.offsets.extend(lens.iter().map(|len| {
             end += len;
@@ -143,7 +182,7 @@ mod tests {
         fn the_order_is_that_of_the_texts(lens in prop::collection::vec(0..40_000_usize, 0..20), n_threads in 1..4_usize) {
             let texts: Vec<_> = lens.iter().zip(0..).map(|(&len, byte)| vec![byte; len]).collect();
             let slices: Vec<_> = texts.iter().map(Vec::as_slice).collect();
-            let batch = encode(&slices, n_threads, encode_one).unwrap();
+            let batch = encode(&slices, n_threads, |index, ids| encode_one(slices[index], ids)).unwrap();
             prop_assert_eq!(batch.offsets.len(), texts.len() + 1);
             for (text, ends) in texts.iter().zip(batch.offsets.windows(2)) {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();
@@ -157,7 +196,8 @@ mod tests {
         let long = vec![b'a'; RUN_LEN];
         let texts: Vec<&[u8]> = vec![&long, b"!", &long, b"!"];
         for n_threads in [1, 2] {
-            let error = encode(&texts, n_threads, encode_one).unwrap_err();
+            let error =
+                encode(&texts, n_threads, |index, ids| encode_one(texts[index], ids)).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::InBatch { index: 1, .. }), "{error}");
         }
     }

@@ -1,9 +1,14 @@
 //! A tokenizer in words: each part, and each step that loses something of the text.
 
-use crate::normalize::NormalizeStep;
-use crate::split::{Stage, Unmatched};
+use crate::decode::{Decode, DecodeChain, DecodeRules};
+use crate::format::names::published_name;
+use crate::normalize::{NormalizeStep, SentencePieceRules};
+use crate::pretokenize::Round;
+use crate::split::{Behaviour, Stage, Unmatched};
+use crate::template::{Padding, Sequence, Side, Template, TemplatePiece, Truncation};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::units::{EndMarkKind, Unit, Units};
+use crate::units::{EndMarkKind, Missing, Unit, Units};
+use crate::vocabulary::TokenId;
 
 impl Tokenizer {
     /// The parts of the pipeline in the order of the data, each with its name.
@@ -16,6 +21,10 @@ impl Tokenizer {
             let names: Vec<_> = parts.added.iter().map(|token| token.content.as_str()).collect();
             lines.push(("added tokens", shortened(&names)));
         }
+        lines.extend(decoding(parts).map(|words| ("decode", words)));
+        lines.extend(template(parts).map(|words| ("template", words)));
+        lines.extend(parts.truncation.as_ref().map(|cut| ("truncation", truncation(cut))));
+        lines.extend(parts.padding.as_ref().map(|fill| ("padding", padding(fill))));
         let lossy = losses(parts);
         lines.push((
             "loses",
@@ -26,7 +35,8 @@ impl Tokenizer {
 
     /// How each stage of the splitter is executed.
     pub fn explain(&self) -> Vec<String> {
-        self.parts().splitter.explain()
+        let rounds = self.parts().pre_tokenizer.rounds();
+        rounds.iter().flat_map(|round| round.splitter.explain()).collect()
     }
 }
 
@@ -45,18 +55,49 @@ fn normalize_step(step: &NormalizeStep) -> String {
             let condition = if *unless_there { ", unless it is there" } else { "" };
             format!("{text:?} put before {place}{condition}")
         }
+        NormalizeStep::ReplaceMatches { pattern, to } => {
+            format!("what {:?} matches becomes {to:?}", pattern.pattern().source)
+        }
+        NormalizeStep::Strip { left, right } => {
+            let ends = if *left && *right { "both ends" } else { "one end" };
+            format!("white space at {ends} removed")
+        }
+        NormalizeStep::StripAccents => "marks removed".to_owned(),
+        NormalizeStep::Bert(_) => "BERT's cleaning".to_owned(),
+        NormalizeStep::Nmt => "controls removed, rare spaces made plain".to_owned(),
+        NormalizeStep::ByteChars => "each byte as the character that stands for it".to_owned(),
+        NormalizeStep::Precompiled(_) => "a compiled character map".to_owned(),
+        NormalizeStep::SentencePiece(step) => sentencepiece(step.rules()),
     }
 }
 
+fn sentencepiece(rules: &SentencePieceRules) -> String {
+    let words = [
+        (rules.characters.is_some(), "characters by its map"),
+        (rules.removes_extra_spaces, "extra spaces removed"),
+        (rules.adds_space && !rules.space_is_suffix, "a space put before the text"),
+        (rules.adds_space && rules.space_is_suffix, "a space put behind the text"),
+        (rules.escapes_spaces, "\" \" becomes \"▁\""),
+    ];
+    let words: Vec<_> = words.iter().filter(|word| word.0).map(|word| word.1).collect();
+    format!("SentencePiece ({})", words.join(", "))
+}
+
 fn splitter(parts: &Parts) -> String {
-    let stages: Vec<_> = parts.splitter.stages().iter().map(stage).collect();
+    let rounds = parts.pre_tokenizer.rounds().iter().flat_map(|round| {
+        let changes = round.change.steps().iter().map(normalize_step);
+        changes.chain(round.splitter.stages().iter().map(stage))
+    });
+    let stages: Vec<_> = rounds.collect();
     if stages.is_empty() { "one text is one piece".to_owned() } else { stages.join(", then ") }
 }
 
 fn stage(stage: &Stage) -> String {
-    let rest = match stage.unmatched {
-        Unmatched::Keep => "",
-        Unmatched::Drop => " (the rest is dropped)",
+    let rest = match (stage.unmatched(), stage.invert) {
+        (Some(Unmatched::Keep), _) => String::new(),
+        (Some(Unmatched::Drop), _) => " (the rest is dropped)".to_owned(),
+        (None, false) => format!(" ({:?})", stage.behaviour),
+        (None, true) => format!(" ({:?}, inverted)", stage.behaviour),
     };
     format!("{}{rest}", stage.pattern.source)
 }
@@ -77,6 +118,7 @@ fn units(units: &Units) -> String {
         units.continuing_prefix.iter().map(|prefix| format!("continuing prefix {prefix:?}")),
     );
     words.extend(units.unknown.iter().map(|name| format!("unknown token {name:?}")));
+    words.extend(units.fuse_unknown.then(|| "neighbouring unknown units fused".to_owned()));
     words.extend(units.byte_fallback.then(|| "byte fallback".to_owned()));
     words.join(", ")
 }
@@ -87,18 +129,100 @@ fn vocabulary(parts: &Parts) -> String {
     format!("{n_ids} tokens, {n_merges} merges{ignored}")
 }
 
+/// How ids become text, where more is done than to join the tokens.
+fn decoding(parts: &Parts) -> Option<String> {
+    match &parts.decode {
+        Decode::Rules(rules) if *rules == DecodeRules::default() => None,
+        Decode::Rules(DecodeRules {
+            replacements,
+            n_leading_spaces,
+            first_without,
+            whole_byte_runs,
+        }) => {
+            let mut words: Vec<String> =
+                replacements.iter().map(|(from, to)| format!("{from:?} becomes {to:?}")).collect();
+            words
+                .extend(first_without.iter().map(|text| format!("no {text:?} in the first token")));
+            words.extend(
+                (*n_leading_spaces > 0).then(|| format!("{n_leading_spaces} leading spaces less")),
+            );
+            words.extend(whole_byte_runs.then(|| "byte tokens count in runs".to_owned()));
+            Some(words.join(", "))
+        }
+        Decode::SentencePiece(_) => Some("as SentencePiece joins tokens".to_owned()),
+        Decode::Chain(DecodeChain { steps, separator }) => {
+            let mut words: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
+            words.extend((!separator.is_empty()).then(|| format!("{separator:?} between tokens")));
+            Some(words.join(", then "))
+        }
+    }
+}
+
+/// The special tokens around a text.
+fn template(parts: &Parts) -> Option<String> {
+    let name = |id: &TokenId| {
+        let token = parts.vocabulary.token(*id);
+        token.map_or_else(|| id.to_string(), |token| published_name(&parts.units, token))
+    };
+    let pieces = |pieces: &[TemplatePiece]| {
+        let words = pieces.iter().map(|piece| match piece {
+            TemplatePiece::Text { which: Sequence::First, .. } => "text".to_owned(),
+            TemplatePiece::Text { which: Sequence::Second, .. } => "second text".to_owned(),
+            TemplatePiece::Special { ids, .. } => {
+                ids.iter().map(name).collect::<Vec<_>>().join(" ")
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let Template { single, pair } = &parts.template;
+    (parts.template != Template::default())
+        .then(|| format!("{}; for pairs {}", pieces(single), pieces(pair)))
+}
+
+fn truncation(truncation: &Truncation) -> String {
+    let Truncation { max_length, stride, strategy, side } = truncation;
+    format!("to {max_length} ids at the {}, {strategy:?}, stride {stride}", end_of(*side))
+}
+
+fn padding(padding: &Padding) -> String {
+    let Padding { length, multiple_of, side, id, type_id: _, token } = padding;
+    let length = length.map_or_else(|| "the longest".to_owned(), |length| length.to_string());
+    let multiple = multiple_of.map_or_else(String::new, |n| format!(", a multiple of {n}"));
+    format!("to {length}{multiple} with {token:?} ({id}) at the {}", end_of(*side))
+}
+
+fn end_of(side: Side) -> &'static str {
+    match side {
+        Side::Left => "beginning",
+        Side::Right => "end",
+    }
+}
+
 /// The steps after which a text cannot be had back.
 fn losses(parts: &Parts) -> Vec<String> {
     let mut losses = Vec::new();
     if !parts.normalizer.steps().is_empty() {
         losses.push("what normalizing changes".to_owned());
     }
-    let drops = |stage: &Stage| stage.unmatched == Unmatched::Drop;
-    if parts.splitter.stages().iter().any(drops) && !parts.splitter.covers_everything() {
+    if parts.added.iter().any(|token| token.lstrip || token.rstrip) {
+        losses.push("white space beside some added tokens".to_owned());
+    }
+    let changes = |round: &Round| !round.change.steps().is_empty();
+    if parts.pre_tokenizer.rounds().iter().any(changes) {
+        losses.push("what changing pieces changes".to_owned());
+    }
+    let drops = |stage: &Stage| stage.behaviour == Behaviour::Removed;
+    let is_lossy = |round: &Round| {
+        round.splitter.stages().iter().any(drops) && !round.splitter.covers_everything()
+    };
+    if parts.pre_tokenizer.rounds().iter().any(is_lossy) {
         losses.push("what the split pattern does not match".to_owned());
     }
     if !parts.units.is_bytes() && parts.units.unknown.is_some() && !parts.units.byte_fallback {
         losses.push("characters outside the alphabet".to_owned());
+    }
+    if parts.units.missing == Missing::Drop && parts.units.unknown.is_none() {
+        losses.push("units outside the alphabet".to_owned());
     }
     losses
 }

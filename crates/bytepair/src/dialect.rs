@@ -12,7 +12,7 @@ use crate::decode::DecodeRules;
 use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
-use crate::tokenizer::{Parts, Template, Tokenizer};
+use crate::tokenizer::{Parts, Tokenizer};
 use crate::train::{Ties, TrainOptions, Trained};
 use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units};
@@ -101,7 +101,7 @@ impl Dialect {
 
     /// What happens to training text before its pieces are counted.
     pub fn preparation(&self, special_tokens: &[String]) -> Result<Preparation> {
-        self.units.check()?;
+        self.units.check_training()?;
         let unicode = UnicodeTables::latest();
         let steps = self.normalize_training.as_ref().unwrap_or(&self.normalize).clone();
         Ok(Preparation {
@@ -122,17 +122,14 @@ impl Dialect {
         let added = names.filter_map(|name| {
             let token = crate::Token { kind: crate::TokenKind::Added, bytes: name.as_bytes() };
             let id = vocabulary.id(token)?;
-            Some(AddedToken { id, content: name.clone(), special: true, normalized: false })
+            Some(AddedToken { id, content: name.clone(), special: true, ..AddedToken::default() })
         });
         Tokenizer::new(Parts {
-            splitter: Splitter::new(self.split.clone(), &unicode)?,
+            pre_tokenizer: Splitter::new(self.split.clone(), &unicode)?.into(),
             normalizer: Normalizer::new(self.normalize.clone(), unicode),
-            units: self.units.clone(),
             added: added.collect(),
-            vocabulary: Arc::new(vocabulary),
-            ignore_merges: false,
-            template: Template::default(),
-            decode: self.decode.clone(),
+            decode: self.decode.clone().into(),
+            ..Parts::new(self.units.clone(), Arc::new(vocabulary))
         })
     }
 
@@ -169,13 +166,17 @@ impl Dialect {
         let (from, to) = space(" ", "▁");
         let pattern =
             Pattern { source: r"▁?[^\s▁]+|▁|\s".to_owned(), flavour: Flavour::Oniguruma };
-        let stage = Stage { pattern, unmatched: Unmatched::Keep };
+        let stage = Stage::matches(pattern, Unmatched::Keep);
         let mut dialect = Self {
             normalize: vec![
                 NormalizeStep::Form(UnicodeForm::Nfkc),
                 NormalizeStep::Replace { from, to },
             ],
-            decode: DecodeRules { replacements: vec![space("▁", " ")], n_leading_spaces: 0 },
+            decode: DecodeRules {
+                replacements: vec![space("▁", " ")],
+                n_leading_spaces: 0,
+                ..DecodeRules::default()
+            },
             ..Self::characters(None, vec![stage])
         };
         dialect.units.byte_fallback = true;

@@ -185,17 +185,19 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pattern { pattern, offset, problem } => {
-                let column = pattern.get(..*offset).map_or(0, |before| before.chars().count());
+                let place = pattern.get(..*offset).map_or(0, |before| before.chars().count());
+                let (shown, column) = around(pattern, place);
                 write!(
                     f,
-                    "pattern error at character {column}: {problem}\n  {pattern}\n  {:column$}^",
+                    "pattern error at character {place}: {problem}\n  {shown}\n  {:column$}^",
                     ""
                 )
             }
             Self::StepLimit { pattern, offset, limit } => write!(
                 f,
-                "the pattern {pattern:?} takes too many steps at byte {offset} of the text, more than {limit} \
-                 and some for each byte before; make its look-around or repetition bounded"
+                "the pattern {:?} takes too many steps at byte {offset} of the text, more than {limit} \
+                 and some for each byte before; make its look-around or repetition bounded",
+                around(pattern, 0).0
             ),
             Self::NotUtf8 { offset } => write!(
                 f,
@@ -270,6 +272,23 @@ impl fmt::Display for ErrorKind {
     }
 }
 
+/// The characters of a pattern shown on each side of a place.
+const N_SHOWN: usize = 200;
+
+/// The part of a pattern around a character, and where that is in it: a pattern may be megabytes long.
+fn around(pattern: &str, place: usize) -> (String, usize) {
+    let first = place.saturating_sub(N_SHOWN);
+    let mut characters = pattern.chars().skip(first);
+    let mut shown: String = characters.by_ref().take(place - first + N_SHOWN).collect();
+    if characters.next().is_some() {
+        shown.push('…');
+    }
+    match first {
+        0 => (shown, place),
+        _ => (format!("…{shown}"), place - first + 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,5 +298,16 @@ mod tests {
         let error =
             ErrorKind::Pattern { pattern: "é(".to_owned(), offset: 2, problem: "open".to_owned() };
         assert_eq!(error.to_string(), "pattern error at character 1: open\n  é(\n   ^");
+    }
+
+    #[test]
+    fn of_a_long_pattern_only_the_part_around_the_problem_is_shown() {
+        let pattern = format!("{}(é{}", "a".repeat(100_000), "b".repeat(100_000));
+        let error = ErrorKind::Pattern { pattern, offset: 100_000, problem: "open".to_owned() };
+        let message = error.to_string();
+        let lines: Vec<&str> = message.lines().collect();
+        assert!(message.chars().count() < 800 && lines[0].contains("character 100000"));
+        let column = lines[2].chars().count() - 1;
+        assert_eq!(lines[1].chars().nth(column), Some('('));
     }
 }

@@ -22,15 +22,48 @@ pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     for chunk in &mut chunks {
         hash = fold(word(&chunk[..8]) ^ hash, word(&chunk[8..]));
     }
-    let rest = chunks.remainder();
-    let (low, high) = rest.split_at(rest.len().min(8));
-    fold(word(low) ^ hash, word(high))
+    let (low, high) = words(chunks.remainder());
+    fold(low ^ hash, high)
 }
 
-/// Up to eight bytes as a little-endian word.
+/// Up to 15 bytes as two words, which may overlap: different bytes of one length give different words.
+#[inline]
+fn words(bytes: &[u8]) -> (u64, u64) {
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+    }
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return (u32::from_le_bytes(*low).into(), u32::from_le_bytes(*high).into());
+    }
+    let [Some(first), Some(middle), Some(last)] =
+        [0, bytes.len() / 2, bytes.len().wrapping_sub(1)].map(|place| bytes.get(place).copied())
+    else {
+        return (0, 0);
+    };
+    (u64::from(first) | u64::from(middle) << 8 | u64::from(last) << 16, 0)
+}
+
+/// Eight bytes as a little-endian word.
 #[inline]
 fn word(bytes: &[u8]) -> u64 {
-    let mut padded = [0; 8];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(padded)
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn bytes_that_differ_anywhere_have_different_hashes() {
+        let mut seen = HashSet::new();
+        for len in 0..40 {
+            assert!(seen.insert(hash_bytes(&vec![7; len], 0)), "{len}");
+            for bit in 0..len * 8 {
+                let mut bytes = vec![7; len];
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert!(seen.insert(hash_bytes(&bytes, 0)), "{len} {bit}");
+            }
+        }
+    }
 }

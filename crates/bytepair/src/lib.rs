@@ -7,6 +7,7 @@ mod decode;
 mod describe;
 mod dialect;
 mod encode;
+mod encoding;
 mod error;
 pub mod format;
 mod hash;
@@ -14,8 +15,11 @@ mod normalize;
 mod pair_map;
 mod piece_key;
 mod pool;
+pub mod pretokenize;
+pub mod segment;
 mod slots;
 pub mod split;
+pub mod template;
 mod tokenizer;
 mod train;
 pub mod unicode;
@@ -25,11 +29,21 @@ mod vocabulary;
 pub use added::{AddedToken, Specials};
 pub use batch::Batch;
 pub use count::{CorpusCounter, CorpusReport, First, PieceCounts, Preparation};
-pub use decode::{DecodeErrors, DecodeRules};
+pub use decode::{
+    Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, DecodeStream, LeadingSpaces,
+    SentencePieceDecode,
+};
 pub use dialect::Dialect;
+pub use encode::Dropout;
+pub use encoding::Encoding;
 pub use error::{Error, ErrorKind, Result};
-pub use normalize::{NormalizeStep, Normalizer, UnicodeForm};
-pub use tokenizer::{DecodeStream, EncodeOptions, Parts, Template, Tokenizer};
+pub use normalize::{
+    Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,
+    TextPattern, UnicodeForm,
+};
+pub use pretokenize::PreTokenizer;
+pub use template::Template;
+pub use tokenizer::{EncodeOptions, Parts, Tokenizer, WordsOrPair};
 pub use train::{Stop, Target, Ties, TrainOptions, TrainProgress, Trained, train};
-pub use units::{ByteIds, EndMark, EndMarkKind, Unit, Units};
+pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};

@@ -20,6 +20,9 @@ pub(crate) struct PairMap<V> {
 
 const FREE: u64 = u64::MAX;
 
+/// How many pairs are looked up at once where many are stored.
+const N_SIDE_BY_SIDE: usize = 32;
+
 /// The key of a pair: `left` in the high half, so that keys sort as pairs do.
 pub(crate) fn pair_key(left: TokenId, right: TokenId) -> u64 {
     u64::from(left) << 32 | u64::from(right)
@@ -59,17 +62,42 @@ impl<V: Copy + Default> PairMap<V> {
         None
     }
 
+    /// Stores many values, as [`Self::insert`] does one after the other.
+    ///
+    /// Looks at the slots of several pairs before it fills the first, so that their cache lines are fetched
+    /// side by side: building the table is bound by memory.
+    pub(crate) fn insert_all(&mut self, mut pairs: impl Iterator<Item = (u64, V)>) {
+        let mut waiting = Vec::with_capacity(N_SIDE_BY_SIDE);
+        loop {
+            waiting.extend(pairs.by_ref().take(N_SIDE_BY_SIDE));
+            if waiting.is_empty() {
+                return;
+            }
+            let seen =
+                waiting.iter().fold(0, |seen, (key, _)| seen ^ self.slots[self.home(*key)].0);
+            std::hint::black_box(seen);
+            for (key, value) in waiting.drain(..) {
+                self.insert(key, value);
+            }
+        }
+    }
+
     /// The slot that holds `key`, or the free slot where it would go.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the shift leaves a slot index")]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot =
-            ((key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+        let mut slot = self.home(key);
         while self.slots[slot].0 != key && self.slots[slot].0 != FREE {
             slot = (slot + 1) & mask;
         }
         slot
+    }
+
+    /// The slot where the search for `key` begins.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the shift leaves a slot index")]
+    fn home(&self, key: u64) -> usize {
+        ((key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
     fn grow(&mut self) {
@@ -97,10 +125,13 @@ mod tests {
                 let key = pair_key(left.into(), right.into());
                 proptest::prop_assert_eq!(ours.insert(key, value), standard.insert(key, value));
             }
+            let mut at_once = PairMap::with_capacity(0);
+            at_once.insert_all(entries.iter().map(|&(left, right, value)| (pair_key(left.into(), right.into()), value)));
             for left in 0..=255 {
                 for right in 0..=255 {
                     let key = pair_key(left, right);
                     proptest::prop_assert_eq!(ours.get(key), standard.get(&key).copied());
+                    proptest::prop_assert_eq!(at_once.get(key), ours.get(key));
                 }
             }
         }

@@ -28,6 +28,12 @@ pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
     Some(u128::from_le_bytes(bytes) | length_byte)
 }
 
+/// The key of a part of a piece, where it must not be taken for the piece that looks the same.
+#[inline]
+pub(crate) fn part_key(key: u128) -> u128 {
+    key | 1 << 127
+}
+
 /// The piece of a key: 16 bytes, of which the first `len` are the piece.
 #[inline]
 pub(crate) fn piece_of_key(key: u128) -> ([u8; 16], usize) {

@@ -5,16 +5,29 @@
 //! `examples/generate_unicode.rs`, its format told in its first lines), and a value that is passed
 //! to whatever compiles a pattern. A newer version is a new file and never changes an old one.
 //!
+//! A library may carry several versions at once. `unicode/huggingface-0.23.txt` tells what Hugging Face
+//! `tokenizers` 0.23 holds against 16.0.0 in its normalizers and cutters: see
+//! `docs/explanation/unicode.md`.
+//!
 //! Left out: property aliases other than the long names of general categories, script extensions,
 //! upper case, normalization.
 //!
-//! Cost: a property is parsed when it is asked for (some microseconds, a millisecond at most); the
-//! lower-case mappings are parsed once per process.
+//! Cost: properties and lower-case mappings are parsed once per process, when they are first asked for (a
+//! millisecond at most), and kept: all of them together take about a megabyte.
 
+mod character_set;
+mod published_classes;
+
+pub use published_classes::{PublishedClass, published_class};
+
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use character_set::CharacterSet;
 
 const UNICODE_16_0_0: &str = include_str!("../unicode/16.0.0.txt");
+const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
 
 /// The character sets and lower-case mappings of one version of Unicode. Cheap to copy.
 ///
@@ -27,19 +40,106 @@ const UNICODE_16_0_0: &str = include_str!("../unicode/16.0.0.txt");
 #[derive(Clone, Copy)]
 pub struct UnicodeTables {
     text: &'static str,
-    lowercase: &'static OnceLock<LowercaseMap>,
+    /// What a library holds against `text`; empty for a version of Unicode itself.
+    changes: &'static str,
+    parsed: &'static Parsed,
+}
+
+/// Tables that are parsed once per process.
+struct Parsed {
+    lowercase: OnceLock<LowercaseMap>,
+    classes: [OnceLock<CharacterSet>; 6],
+    /// By their loose names. Only names that are known are kept, so their number is bounded.
+    properties: Mutex<BTreeMap<String, Vec<RangeInclusive<char>>>>,
+}
+
+impl Parsed {
+    const fn new() -> Self {
+        Self {
+            lowercase: OnceLock::new(),
+            classes: [const { OnceLock::new() }; 6],
+            properties: Mutex::new(BTreeMap::new()),
+        }
+    }
+}
+
+/// Characters that normalizers and cutters of published libraries ask about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextClass {
+    /// Every assigned character; the normalization forms know no others.
+    Assigned,
+    /// Marks of every kind.
+    Mark,
+    /// Marks that take no space.
+    NonspacingMark,
+    /// Controls, format characters and those for private use.
+    Other,
+    /// Punctuation.
+    Punctuation,
+    /// Numbers of every kind.
+    Numeric,
+}
+
+impl TextClass {
+    /// The name in the data, and the categories it is made of.
+    fn row(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Assigned => ("Assigned", &["Assigned"]),
+            Self::Mark => ("Mark", &["M"]),
+            Self::NonspacingMark => ("NonspacingMark", &["Mn"]),
+            Self::Other => ("Other", &["Cc", "Cf", "Co"]),
+            Self::Punctuation => ("Punctuation", &["P"]),
+            Self::Numeric => ("Numeric", &["N"]),
+        }
+    }
 }
 
 impl UnicodeTables {
     /// The newest version this crate carries.
     pub fn latest() -> Self {
-        static LOWERCASE: OnceLock<LowercaseMap> = OnceLock::new();
-        Self { text: UNICODE_16_0_0, lowercase: &LOWERCASE }
+        static PARSED: Parsed = Parsed::new();
+        Self { text: UNICODE_16_0_0, changes: "", parsed: &PARSED }
     }
 
-    /// The version of Unicode, such as `16.0.0`.
+    /// What Hugging Face `tokenizers` 0.23 carries: classes of patterns of 16.0.0 as [`Self::latest`], other
+    /// versions for what its normalizers ask.
+    pub fn hugging_face() -> Self {
+        static PARSED: Parsed = Parsed::new();
+        Self { text: UNICODE_16_0_0, changes: HUGGING_FACE_0_23, parsed: &PARSED }
+    }
+
+    /// The tables whose [`Self::version`] this is; `None` if this crate does not carry them.
+    pub fn of_version(name: &str) -> Option<Self> {
+        [Self::latest(), Self::hugging_face()].into_iter().find(|tables| tables.version() == name)
+    }
+
+    /// The version of Unicode, such as `16.0.0`, or the library that is followed: `huggingface-0.23`.
     pub fn version(&self) -> &'static str {
-        self.line("version").unwrap_or_default()
+        let own = line_of(self.changes, "version");
+        own.or_else(|| self.line("version")).unwrap_or_default()
+    }
+
+    /// Whether a character belongs to a class.
+    pub fn is_in(&self, class: TextClass, character: char) -> bool {
+        let set = &self.parsed.classes[class as usize];
+        set.get_or_init(|| CharacterSet::new(self.class(class))).contains(character)
+    }
+
+    /// The characters of a class, as ascending ranges.
+    pub fn class(&self, class: TextClass) -> Vec<RangeInclusive<char>> {
+        let names = class.row().1.iter().filter_map(|name| self.property(name));
+        let base: Vec<_> = names.flatten().collect();
+        let words = |sign: char| {
+            let all = self.changes(class).split(' ');
+            all.filter_map(move |word| parse_range(word.strip_prefix(sign)?))
+        };
+        let with_added = merged(base.into_iter().chain(words('+')).collect());
+        words('-').fold(with_added, |ranges, removed| without(ranges, &removed))
+    }
+
+    /// What a library adds to a class of 16.0.0 (`+FIRST-LAST`) and takes away (`-FIRST-LAST`).
+    fn changes(&self, class: TextClass) -> &'static str {
+        line_of(self.changes, class.row().0).unwrap_or_default()
     }
 
     /// The characters that have a property, as ascending ranges; `None` if the name is not known.
@@ -49,13 +149,22 @@ impl UnicodeTables {
     /// `Assigned`. Case, spaces, hyphens and underscores in a name do not matter.
     pub fn property(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
         let name = loose(name);
+        let known = || self.parsed.properties.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ranges) = known().get(&name) {
+            return Some(ranges.clone());
+        }
+        let ranges = self.parsed_property(&name)?;
+        known().insert(name, ranges.clone());
+        Some(ranges)
+    }
+
+    /// The same for a loose name, from the text.
+    fn parsed_property(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
         match name.split_once('=') {
             Some(("gc" | "generalcategory", value)) => self.category(value),
             Some(("sc" | "script", value)) => self.script(value),
             Some(_) => None,
-            None => {
-                self.category(&name).or_else(|| self.binary(&name)).or_else(|| self.script(&name))
-            }
+            None => self.category(name).or_else(|| self.binary(name)).or_else(|| self.script(name)),
         }
     }
 
@@ -124,13 +233,14 @@ impl UnicodeTables {
     }
 
     fn line(&self, name: &str) -> Option<&'static str> {
-        let mut lines = self.text.lines().filter_map(|line| line.split_once(' '));
-        lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, rest)| rest)
+        line_of(self.text, name)
     }
 
     fn lowercase_map(&self) -> &'static LowercaseMap {
-        self.lowercase
-            .get_or_init(|| LowercaseMap::parse(self.line("lowercase").unwrap_or_default()))
+        self.parsed.lowercase.get_or_init(|| {
+            let lines = [self.text, self.changes].map(|text| line_of(text, "lowercase"));
+            LowercaseMap::parse(lines.into_iter().flatten())
+        })
     }
 }
 
@@ -147,8 +257,10 @@ struct LowercaseMap {
 }
 
 impl LowercaseMap {
-    fn parse(line: &str) -> Self {
-        let entries: Vec<_> = line.split(' ').filter_map(parse_lowercase).collect();
+    fn parse<'l>(lines: impl Iterator<Item = &'l str>) -> Self {
+        let words = lines.flat_map(|line| line.split(' '));
+        let mut entries: Vec<_> = words.filter_map(parse_lowercase).collect();
+        entries.sort_unstable();
         let mut has_mapping = vec![false; (char::MAX as usize >> 8) + 1];
         for &(character, _) in &entries {
             has_mapping[character as usize >> 8] = true;
@@ -183,6 +295,31 @@ fn parse_range(field: &str) -> Option<RangeInclusive<char>> {
 
 fn parse_character(hexadecimal: &str) -> Option<char> {
     u32::from_str_radix(hexadecimal, 16).ok().and_then(char::from_u32)
+}
+
+fn line_of(text: &'static str, name: &str) -> Option<&'static str> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, rest)| rest)
+}
+
+/// Takes a range away from others.
+fn without(
+    ranges: Vec<RangeInclusive<char>>,
+    removed: &RangeInclusive<char>,
+) -> Vec<RangeInclusive<char>> {
+    let parts = ranges.into_iter().flat_map(|range| {
+        let before = (range.start() < removed.start())
+            .then(|| *range.start()..=*range.end().min(&previous_character(*removed.start())));
+        let behind = (range.end() > removed.end())
+            .then(|| *range.start().max(&next_character(*removed.end()))..=*range.end());
+        [before, behind].into_iter().flatten()
+    });
+    parts.collect()
+}
+
+/// The character before this one; surrogates are not characters.
+fn previous_character(character: char) -> char {
+    ('\0'..character).next_back().unwrap_or_default()
 }
 
 /// Sorts ranges and joins those that touch.

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
@@ -46,6 +47,16 @@ pub enum EndMarkKind {
     Suffix,
 }
 
+/// What becomes of a unit outside the alphabet that neither bytes nor an unknown token stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Missing {
+    /// It is an error that names it.
+    #[default]
+    Error,
+    /// It is left out, as the library that reads `tokenizer.json` does.
+    Drop,
+}
+
 /// The rules that turn a piece into symbols.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Units {
@@ -53,14 +64,16 @@ pub struct Units {
     pub unit: Unit,
     /// The mark at the end of each piece.
     pub end_mark: Option<EndMark>,
-    /// What every character but the first of a piece is written with, such as `##`.
+    /// What every unit but the first of a piece is written with, such as `##`.
     pub continuing_prefix: Option<String>,
     /// The name of the token for units outside the alphabet.
     pub unknown: Option<String>,
     /// Whether neighbouring unknown units become one unknown token.
     pub fuse_unknown: bool,
-    /// Whether a character outside the alphabet becomes the tokens of its bytes, `<0x41>`.
+    /// Whether a unit outside the alphabet becomes the tokens of the bytes it is written with, `<0x41>`.
     pub byte_fallback: bool,
+    /// What becomes of a unit outside the alphabet for which nothing stands.
+    pub missing: Missing,
 }
 
 impl Units {
@@ -78,6 +91,7 @@ impl Units {
             unknown: None,
             fuse_unknown: false,
             byte_fallback: false,
+            missing: Missing::Error,
         }
     }
 
@@ -89,23 +103,54 @@ impl Units {
     /// Refuses parts that do not fit together.
     ///
     /// # Errors
-    /// Where the units are bytes, which have neither marks nor strangers, and one of these is asked for;
-    /// where an end mark is a suffix, and bytes stand for characters.
+    /// Where a mark has no text, or stands on bytes and has characters that are not visible ASCII, so that it
+    /// could not be told from bytes in a file.
     pub fn check(&self) -> Result<()> {
-        let parts = [
-            ("end_mark", self.end_mark.is_some()),
-            ("continuing_prefix", self.continuing_prefix.is_some()),
-            ("unknown_token", self.unknown.is_some()),
-            ("byte_fallback", self.byte_fallback),
-        ];
-        if self.byte_fallback && self.end_mark_kind() == Some(EndMarkKind::Suffix) {
-            let problem =
-                "the bytes of a character cannot carry an end mark; use a mark of its own";
-            return Err(Error::option("byte_fallback", problem));
+        let (mark, prefix) = (self.end_mark.as_ref(), self.continuing_prefix.as_deref());
+        if mark.is_some_and(|mark| mark.text.is_empty()) {
+            return Err(Error::option("end_mark", "has no text; leave it out"));
         }
+        if prefix.is_some_and(str::is_empty) {
+            return Err(Error::option("continuing_prefix", "has no text; leave it out"));
+        }
+        let is_visible = |mark: &str| mark.bytes().all(|byte| byte.is_ascii_graphic());
+        if self.is_bytes() && !mark.is_none_or(|mark| is_visible(&mark.text)) {
+            return Err(Error::option("end_mark", "must be visible ASCII where units are bytes"));
+        }
+        if self.is_bytes() && !prefix.is_none_or(is_visible) {
+            let problem = "must be visible ASCII where units are bytes";
+            return Err(Error::option("continuing_prefix", problem));
+        }
+        Ok(())
+    }
+
+    /// Whether a prefix with one unit is the same text as another unit with a suffix, as `##` is with the prefix
+    /// `#` and the suffix `#`. Then a file in which tokens are texts does not say which of both it means.
+    pub fn marks_overlap(&self) -> bool {
+        let suffix = self.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
+        let overlaps = |(prefix, suffix): (&String, &EndMark)| overlap(prefix, &suffix.text);
+        self.continuing_prefix.as_ref().zip(suffix).is_some_and(overlaps)
+    }
+
+    /// Refuses also what a file may ask for and no training should: text would not come back from its ids.
+    ///
+    /// # Errors
+    /// As for [`Units::check`]; where bytes stand for characters that carry marks, as the marks would become
+    /// bytes too; where bytes have an unknown token or fallback, as no byte is unknown.
+    pub fn check_training(&self) -> Result<()> {
+        self.check()?;
+        let has_prefix = self.continuing_prefix.is_some();
+        let has_suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
+        let parts =
+            [("unknown_token", self.unknown.is_some()), ("byte_fallback", self.byte_fallback)];
         match parts.into_iter().find(|&(_, is_set)| is_set && self.is_bytes()) {
             Some((name, _)) => {
                 Err(Error::option(name, "has no meaning where units are bytes; use characters"))
+            }
+            None if self.byte_fallback && (has_suffix || has_prefix) => {
+                let problem = "the bytes of a character cannot carry a prefix or an end mark; \
+                               use an end mark of its own";
+                Err(Error::option("byte_fallback", problem))
             }
             None => Ok(()),
         }
@@ -120,23 +165,35 @@ impl Units {
         piece: &'p [u8],
         mut visit: impl FnMut(Token<'p>),
     ) -> Result<()> {
-        if self.is_bytes() {
-            piece.chunks(1).for_each(|byte| visit(Token::plain(byte)));
-            return Ok(());
-        }
-        let text = std::str::from_utf8(piece)
-            .map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 })?;
+        self.for_each_symbol_at(piece, |_, symbol| visit(symbol))
+    }
+
+    /// The same, with the place in the piece at which each symbol begins.
+    #[inline]
+    pub(crate) fn for_each_symbol_at<'p>(
+        &self,
+        piece: &'p [u8],
+        mut visit: impl FnMut(usize, Token<'p>),
+    ) -> Result<()> {
         let suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
-        for (start, character) in text.char_indices() {
-            let end = start + character.len_utf8();
+        let mut visit_unit = |range: Range<usize>| {
             let form = Form {
-                continues: start > 0 && self.continuing_prefix.is_some(),
-                ends: suffix && end == piece.len(),
+                continues: range.start > 0 && self.continuing_prefix.is_some(),
+                ends: suffix && range.end == piece.len(),
             };
-            visit(Token { kind: TokenKind::Text(form), bytes: &piece[start..end] });
+            visit(range.start, Token { kind: TokenKind::Text(form), bytes: &piece[range] });
+        };
+        if self.is_bytes() {
+            (0..piece.len()).for_each(|start| visit_unit(start..start + 1));
+        } else {
+            let text = std::str::from_utf8(piece)
+                .map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 })?;
+            for (start, character) in text.char_indices() {
+                visit_unit(start..start + character.len_utf8());
+            }
         }
         if self.end_mark_kind() == Some(EndMarkKind::Unit) {
-            visit(END_MARK);
+            visit(piece.len(), END_MARK);
         }
         Ok(())
     }
@@ -146,13 +203,10 @@ impl Units {
         &self,
         pieces: impl Iterator<Item = &'p [u8]>,
     ) -> Result<Vec<(TokenKind, Vec<u8>)>> {
-        if let Unit::Byte(order) = self.unit {
-            return Ok(byte_order(order)
-                .iter()
-                .map(|&byte| (TokenKind::PLAIN, vec![byte]))
-                .collect());
-        }
         let mut symbols = BTreeSet::new();
+        if let Unit::Byte(order) = self.unit {
+            return Ok(self.byte_alphabet(order));
+        }
         for piece in pieces {
             self.for_each_symbol(piece, |symbol| {
                 symbols.insert(symbol);
@@ -161,10 +215,30 @@ impl Units {
         let has_mark = symbols.remove(&END_MARK);
         let mut symbols: Vec<_> = symbols.into_iter().collect();
         symbols.sort_by_cached_key(|&symbol| self.written(symbol).into_owned());
-        let fallback =
-            (0..=255).filter(|_| self.byte_fallback).map(|byte| (TokenKind::Byte, vec![byte]));
+        let fallback = self.fallback_alphabet();
         let characters = symbols.into_iter().chain(has_mark.then_some(END_MARK));
         Ok(fallback.chain(characters.map(|symbol| (symbol.kind, symbol.bytes.to_vec()))).collect())
+    }
+
+    /// All bytes in every form that they can have, then the end mark where it is a unit.
+    ///
+    /// No text is outside this alphabet, so there is none for fallback.
+    fn byte_alphabet(&self, order: ByteIds) -> Vec<(TokenKind, Vec<u8>)> {
+        let suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
+        let all = [(false, false), (true, false), (false, true), (true, true)];
+        let forms = all.into_iter().filter(|&(continues, ends)| {
+            (!continues || self.continuing_prefix.is_some()) && (!ends || suffix)
+        });
+        let units = forms.flat_map(|(continues, ends)| {
+            let kind = TokenKind::Text(Form { continues, ends });
+            byte_order(order).map(|byte| (kind, vec![byte]))
+        });
+        let has_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);
+        units.chain(has_mark.then(|| (END_MARK.kind, Vec::new()))).collect()
+    }
+
+    fn fallback_alphabet(&self) -> impl Iterator<Item = (TokenKind, Vec<u8>)> {
+        (0..=255).filter(|_| self.byte_fallback).map(|byte| (TokenKind::Byte, vec![byte]))
     }
 
     /// A token as it is written, marks included; the bytes of a text token of any dialect.
@@ -185,25 +259,66 @@ impl Units {
     }
 
     /// The text token that is written so: the inverse of [`Units::written`] for text.
+    ///
+    /// Where one reading of the marks leaves a single unit, that is the one; else as much as can be is taken
+    /// for marks, as long as something is left.
     pub fn parse<'t>(&self, written: &'t [u8]) -> Token<'t> {
-        let (mut bytes, mut form) = (written, Form::default());
-        if let Some(rest) =
-            self.continuing_prefix.as_ref().and_then(|prefix| bytes.strip_prefix(prefix.as_bytes()))
-        {
-            (bytes, form.continues) = (rest, true);
+        let has_unit_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);
+        let readings = self.readings(written);
+        let all = || readings.iter().rev().flatten().copied();
+        let single = |token: &Token<'_>| !self.may_be_many_units(token.bytes);
+        let mark = |token: &Token<'_>| has_unit_mark && *token == END_MARK;
+        let some = |token: &Token<'_>| !token.bytes.is_empty();
+        let found = all().find(mark).or_else(|| all().find(single)).or_else(|| all().find(some));
+        found.unwrap_or(Token::plain(written))
+    }
+
+    /// The text tokens that are written so: without marks, with the end mark, with the prefix, with both.
+    pub(crate) fn readings<'t>(&self, written: &'t [u8]) -> [Option<Token<'t>>; 4] {
+        let prefix = self.continuing_prefix.as_ref();
+        let rest = prefix.and_then(|prefix| written.strip_prefix(prefix.as_bytes()));
+        let without_mark = |bytes: &'t [u8]| -> Option<&'t [u8]> {
+            bytes.strip_suffix(self.end_mark.as_ref()?.text.as_bytes())
+        };
+        let reading = |continues, ends, bytes: Option<&'t [u8]>| {
+            Some(Token { kind: TokenKind::Text(Form { continues, ends }), bytes: bytes? })
+        };
+        [
+            reading(false, false, Some(written)),
+            reading(false, true, without_mark(written)),
+            reading(true, false, rest),
+            reading(true, true, rest.and_then(without_mark)),
+        ]
+    }
+
+    /// Whether bytes are not exactly one unit.
+    fn may_be_many_units(&self, bytes: &[u8]) -> bool {
+        let is_start = |byte: &&u8| self.is_bytes() || **byte & 0xC0 != 0x80;
+        bytes.iter().filter(is_start).count() != 1
+    }
+
+    /// The bytes of text that a token of this name in a file is written with, marks included; `None` where the
+    /// units are bytes and a character of the name stands for none.
+    pub(crate) fn text_of_name<'n>(&self, name: &'n str) -> Option<Cow<'n, [u8]>> {
+        if !self.is_bytes() {
+            return Some(Cow::Borrowed(name.as_bytes()));
         }
-        if let Some(rest) =
-            self.end_mark.as_ref().and_then(|mark| bytes.strip_suffix(mark.text.as_bytes()))
-        {
-            (bytes, form.ends) = (rest, true);
-        }
-        Token { kind: TokenKind::Text(form), bytes }
+        name.chars().map(byte_of_printable).collect::<Option<Vec<u8>>>().map(Cow::Owned)
     }
 
     /// Which kind of end mark there is, if any.
     pub fn end_mark_kind(&self) -> Option<EndMarkKind> {
         self.end_mark.as_ref().map(|mark| mark.kind)
     }
+}
+
+/// Whether the prefix with some character is the same text as some character with the suffix.
+fn overlap(prefix: &str, suffix: &str) -> bool {
+    let mut of_prefix = prefix.chars();
+    of_prefix.next();
+    let mut of_suffix = suffix.chars();
+    of_suffix.next_back();
+    of_prefix.eq(of_suffix)
 }
 
 /// The symbol of an end mark that is a unit of its own.
@@ -236,6 +351,20 @@ pub(crate) fn printable(byte: u8) -> char {
         .ok()
         .and_then(|n| char::from_u32(0x100 + n))
         .unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The inverse of [`printable`].
+fn byte_of_printable(character: char) -> Option<u8> {
+    const N_CONTROLS: u32 = 33;
+    let code = u32::from(character);
+    let value = match code.checked_sub(0x100) {
+        None => code,
+        Some(n) if n < N_CONTROLS => n,
+        Some(n) if n < N_CONTROLS + 34 => n - N_CONTROLS + 0x7F,
+        Some(n) if n == N_CONTROLS + 34 => 0xAD,
+        Some(_) => return None,
+    };
+    u8::try_from(value).ok().filter(|&byte| printable(byte) == character)
 }
 
 fn stands_for_itself(byte: u8) -> bool {
@@ -285,6 +414,76 @@ mod tests {
                 })
                 .unwrap();
         }
+    }
+
+    #[test]
+    fn every_byte_has_one_printable_character() {
+        for byte in 0..=255 {
+            assert_eq!(byte_of_printable(printable(byte)), Some(byte));
+        }
+        for other in ['\u{144}', ' ', '\u{AD}', '中'] {
+            assert_eq!(byte_of_printable(other), None);
+        }
+    }
+
+    #[test]
+    fn bytes_carry_marks_as_characters_do() {
+        let units =
+            Units { continuing_prefix: Some("##".to_owned()), ..marked(EndMarkKind::Suffix) };
+        let units = Units { unit: Unit::Byte(ByteIds::Printable), ..units };
+        units.check().unwrap();
+        assert_eq!(written(&units, "low"), ["l", "##o", "##w</w>"]);
+        assert_eq!(written(&units, "l"), ["l</w>"]);
+        let alphabet = units.alphabet(std::iter::empty()).unwrap();
+        assert_eq!(alphabet.len(), 4 * 256);
+        let clip = Units { continuing_prefix: None, ..units }.alphabet(std::iter::empty()).unwrap();
+        assert_eq!((clip.len(), clip[256].0), (512, TokenKind::ENDING));
+    }
+
+    #[test]
+    fn a_single_unit_is_found_behind_marks_that_look_like_units() {
+        let units =
+            Units { continuing_prefix: Some("#".to_owned()), ..marked(EndMarkKind::Suffix) };
+        for (written, bytes, continues, ends) in [
+            ("#", "#", false, false),
+            ("##", "#", true, false),
+            ("#</w>", "#", false, true),
+            ("##</w>", "#", true, true),
+            ("</w>", "</w>", false, false),
+            ("#low</w>", "low", true, true),
+        ] {
+            let kind = TokenKind::Text(Form { continues, ends });
+            let expected = Token { kind, bytes: bytes.as_bytes() };
+            assert_eq!(units.parse(written.as_bytes()), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn marks_that_could_be_mistaken_are_known() {
+        let marks = |prefix: &str, suffix: &str| Units {
+            continuing_prefix: Some(prefix.to_owned()),
+            end_mark: Some(EndMark { text: suffix.to_owned(), kind: EndMarkKind::Suffix }),
+            ..Units::characters()
+        };
+        for (prefix, suffix) in [("#", "_"), ("##", "##"), ("ab", "bc")] {
+            assert!(marks(prefix, suffix).marks_overlap(), "{prefix} {suffix}");
+        }
+        for (prefix, suffix) in [("##", "</w>"), ("##", "_"), ("ab", "cb")] {
+            assert!(!marks(prefix, suffix).marks_overlap(), "{prefix} {suffix}");
+        }
+        assert!(marks("", "_").check().is_err() && marks("#", "").check().is_err());
+        let spaces = Units { unit: Unit::Byte(ByteIds::Value), ..marks("##", " ") };
+        assert!(spaces.check().is_err());
+    }
+
+    #[test]
+    fn training_refuses_what_would_not_come_back() {
+        let fallback = Units { byte_fallback: true, ..marked(EndMarkKind::Suffix) };
+        assert!(fallback.check().is_ok() && fallback.check_training().is_err());
+        assert!(Units { end_mark: None, ..fallback }.check_training().is_ok());
+        let bytes = Units { unit: Unit::Byte(ByteIds::Value), ..marked(EndMarkKind::Suffix) };
+        assert!(bytes.check_training().is_ok());
+        assert!(Units { byte_fallback: true, ..bytes }.check_training().is_err());
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl<'v> Token<'v> {
     }
 }
 
-/// One learned merge. Its rank is its place in [`Vocabulary::merges`].
+/// One learned merge. Its rank is its place in [`Vocabulary::merges`], unless it has a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Merge {
     /// The left part.
@@ -94,6 +94,8 @@ pub struct Vocabulary {
     /// Ids by content. Of two ids with the same content the smaller is found.
     index: HashTable<TokenId>,
     merges: Vec<Merge>,
+    /// By place: the priority of the merge. Empty where that is its place.
+    priorities: Vec<u32>,
     /// By rank: how often the pair occurred when it was chosen. Empty where unknown.
     merge_counts: Vec<i64>,
 }
@@ -111,6 +113,44 @@ impl Vocabulary {
     /// An empty vocabulary.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty vocabulary with room for so many tokens, for all their bytes, and for so many merges.
+    pub fn with_capacity(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(n_bytes),
+            entries: Vec::with_capacity(n_tokens),
+            index: HashTable::with_capacity(n_tokens),
+            merges: Vec::with_capacity(n_merges),
+            ..Self::default()
+        }
+    }
+
+    /// A vocabulary of tokens whose bytes stand one after the other, as many of each as its length says.
+    ///
+    /// `None` where the lengths are not those of `bytes`, or there are more tokens than ids.
+    pub(crate) fn from_bytes(
+        bytes: Vec<u8>,
+        tokens: impl ExactSizeIterator<Item = (TokenKind, usize)>,
+    ) -> Option<Self> {
+        let n_tokens = u32::try_from(tokens.len()).ok()?;
+        let mut entries = Vec::with_capacity(tokens.len());
+        let mut start = 0_usize;
+        for (kind, len) in tokens {
+            entries.push(Entry { start, len, kind });
+            start = start.checked_add(len)?;
+        }
+        let mut vocabulary = Self { bytes, entries, ..Self::default() };
+        (start == vocabulary.bytes.len()).then_some(())?;
+        let mut index = HashTable::with_capacity(vocabulary.entries.len());
+        for id in 0..n_tokens {
+            let Some(token) = vocabulary.token(id) else { continue };
+            let is_same = |other: &TokenId| vocabulary.token(*other) == Some(token);
+            let hash = |other: &TokenId| vocabulary.token(*other).map_or(0, Token::hash);
+            index.entry(token.hash(), is_same, hash).or_insert(id);
+        }
+        vocabulary.index = index;
+        Some(vocabulary)
     }
 
     /// The number of ids, holes included: one more than the largest id.
@@ -181,9 +221,16 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// The merges; the place of a merge is its rank.
+    /// The merges; the place of a merge is its rank, unless there are priorities.
     pub fn merges(&self) -> &[Merge] {
         &self.merges
+    }
+
+    /// By place: the priorities of the merges, the lowest first to be merged; of equal ones the leftmost.
+    ///
+    /// Empty where the priority of each merge is its place.
+    pub fn priorities(&self) -> &[u32] {
+        &self.priorities
     }
 
     /// By rank: how often the pair occurred when it was chosen; empty where that is unknown.
@@ -197,13 +244,47 @@ impl Vocabulary {
     pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
         let (kind, bytes) = self.merged(left, right)?;
         let result = self.push(Token { kind, bytes: &bytes })?;
-        self.merges.push(Merge { left, right, result });
+        self.push_merge_to(Merge { left, right, result });
         Ok(result)
     }
 
-    /// Appends a merge whose result is known to be `result`.
+    /// Appends a merge whose result is known to be `result`. Its priority is its place.
     pub fn push_merge_to(&mut self, merge: Merge) {
         self.merges.push(merge);
+        if !self.priorities.is_empty() {
+            self.priorities.push(place(self.merges.len() - 1));
+        }
+    }
+
+    /// Appends a merge whose result is known, with a priority that other merges may have too.
+    ///
+    /// Where several neighbouring pairs have merges, that of the lowest priority goes first, the leftmost of
+    /// several.
+    pub fn push_merge_with_priority(&mut self, merge: Merge, priority: u32) {
+        let is_its_place = self.priorities.is_empty() && priority as usize == self.merges.len();
+        if !is_its_place {
+            if self.priorities.is_empty() {
+                self.priorities.extend((0..self.merges.len()).map(place));
+            }
+            self.priorities.push(priority);
+        }
+        self.merges.push(merge);
+    }
+
+    /// Gives each merge a priority, or all of them that of their place where there are none.
+    ///
+    /// Whether there was one for each merge.
+    pub(crate) fn set_priorities(&mut self, priorities: Vec<u32>) -> bool {
+        let fits = priorities.is_empty() || priorities.len() == self.merges.len();
+        if fits {
+            self.priorities = priorities;
+        }
+        fits
+    }
+
+    /// Makes room for more merges.
+    pub(crate) fn reserve_merges(&mut self, n_merges: usize) {
+        self.merges.reserve(n_merges);
     }
 
     /// Records the counts of the merges, one for each.
@@ -223,6 +304,12 @@ impl Vocabulary {
         };
         Ok((kind, [left.bytes, right.bytes].concat()))
     }
+}
+
+/// The place of a merge as its priority.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 merges in memory")]
+fn place(index: usize) -> u32 {
+    index as u32
 }
 
 #[cfg(test)]

@@ -61,6 +61,10 @@ fn dialect(case: &Value) -> Dialect {
         unknown: text(&case["unknown_token"]),
         fuse_unknown: case["fuse_unknown"].as_bool().unwrap(),
         byte_fallback: case["byte_fallback"].as_bool().unwrap(),
+        missing: match case["missing"].as_str() {
+            Some("drop") => Missing::Drop,
+            _ => Missing::Error,
+        },
     };
     dialect.ties = match case["ties"].as_str().unwrap() {
         "smallest_ids" => Ties::SmallestIds,
@@ -95,9 +99,10 @@ fn split_vectors_hold() {
     let Some((file, cases)) = cases("split.json") else { return };
     let texts = all_bytes(&file["texts"]);
     for case in &cases {
-        let stages = case["stages"].as_array().unwrap().iter().map(|stage| Stage {
-            pattern: Pattern { source: text(&stage[0]).unwrap(), flavour: Flavour::Rust },
-            unmatched: if stage[1] == "keep" { Unmatched::Keep } else { Unmatched::Drop },
+        let stages = case["stages"].as_array().unwrap().iter().map(|stage| {
+            let pattern = Pattern { source: text(&stage[0]).unwrap(), flavour: Flavour::Rust };
+            let rest = if stage[1] == "keep" { Unmatched::Keep } else { Unmatched::Drop };
+            Stage::matches(pattern, rest)
         });
         let splitter = Splitter::new(stages.collect(), &UnicodeTables::latest()).unwrap();
         for (text, pieces) in texts.iter().zip(case["pieces"].as_array().unwrap()) {
@@ -163,10 +168,9 @@ fn tokenizer(case: &Value) -> Tokenizer {
     let dialect = dialect(case);
     let mut vocabulary = Vocabulary::new();
     let first_id: u32 = number(&case["first_id"]).unwrap();
-    if first_id > 0 {
-        for (kind, bytes) in dialect.units.alphabet(std::iter::empty()).unwrap() {
-            vocabulary.push(Token { kind, bytes: &bytes }).unwrap();
-        }
+    let alphabet = dialect.units.alphabet(std::iter::empty()).unwrap();
+    for (kind, bytes) in alphabet.into_iter().take(first_id as usize) {
+        vocabulary.push(Token { kind, bytes: &bytes }).unwrap();
     }
     let mut added = Vec::new();
     for (id, token) in (first_id..).zip(case["tokens"].as_array().unwrap()) {
@@ -190,22 +194,25 @@ fn tokenizer(case: &Value) -> Tokenizer {
         vocabulary.insert(id, Token { kind, bytes }).unwrap();
         if kind == TokenKind::Added {
             let content = String::from_utf8(written).unwrap();
-            added.push(AddedToken { id, content, special: true, normalized: false });
+            added.push(AddedToken { id, content, special: true, ..AddedToken::default() });
         }
     }
-    for merge in case["merges"].as_array().unwrap().iter().map(numbers) {
-        vocabulary.push_merge_to(Merge { left: merge[0], right: merge[1], result: merge[2] });
+    let priorities = case["priorities"].as_array();
+    for (place, merge) in case["merges"].as_array().unwrap().iter().map(numbers).enumerate() {
+        let merge = Merge { left: merge[0], right: merge[1], result: merge[2] };
+        match priorities {
+            Some(all) => vocabulary.push_merge_with_priority(merge, number(&all[place]).unwrap()),
+            None => vocabulary.push_merge_to(merge),
+        }
     }
     let unicode = UnicodeTables::latest();
     Tokenizer::new(Parts {
-        splitter: Splitter::new(dialect.split, &unicode).unwrap(),
+        pre_tokenizer: Splitter::new(dialect.split, &unicode).unwrap().into(),
         normalizer: Normalizer::new(dialect.normalize, unicode),
-        units: dialect.units,
-        vocabulary: Arc::new(vocabulary),
         added,
         ignore_merges: case["ignore_merges"].as_bool().unwrap(),
-        template: Template::default(),
-        decode: dialect.decode,
+        decode: dialect.decode.into(),
+        ..Parts::new(dialect.units, Arc::new(vocabulary))
     })
     .unwrap()
 }
@@ -213,14 +220,19 @@ fn tokenizer(case: &Value) -> Tokenizer {
 /// The text of decoded bytes, after the replacements that the tokenizer makes in text.
 fn replaced(tokenizer: &Tokenizer, decoded: &[u8]) -> String {
     let text = String::from_utf8_lossy(decoded).into_owned();
-    let replacements = &tokenizer.parts().decode.replacements;
-    replacements.iter().fold(text, |text, (from, to)| text.replace(from, to))
+    let Decode::Rules(rules) = &tokenizer.parts().decode else { return text };
+    rules.replacements.iter().fold(text, |text, (from, to)| text.replace(from, to))
 }
 
 #[test]
 fn encode_vectors_hold() {
-    let Some((_, cases)) = cases("encode.json") else { return };
-    for case in &cases {
+    for name in ["encode.json", "units.json"] {
+        cases(name).into_iter().for_each(|(_, cases)| check_encoding(&cases));
+    }
+}
+
+fn check_encoding(cases: &[Value]) {
+    for case in cases {
         let (tokenizer, name) = (tokenizer(case), &case["name"]);
         let options = EncodeOptions { allowed_special: Specials::All, ..EncodeOptions::default() };
         for input in case["inputs"].as_array().unwrap() {

@@ -203,13 +203,13 @@ impl CorpusCounter {
                 break;
             }
             self.check_utf8(&raw[start..range.start], offset + start as u64, true)?;
-            self.extend_pending(&raw[start..range.start], true, pending);
+            self.extend_pending(&raw[start..range.start], true, pending)?;
             self.note_boundary(boundary, pending);
             start = range.end;
         }
         let end = if at_end { raw.len() } else { self.raw_cut(raw, start, decided) };
         self.check_utf8(&raw[start..end], offset + start as u64, at_end)?;
-        self.extend_pending(&raw[start..end], at_end, pending);
+        self.extend_pending(&raw[start..end], at_end, pending)?;
         Ok(end)
     }
 
@@ -234,15 +234,15 @@ impl CorpusCounter {
     }
 
     /// Normalizes a part of a segment; as much of it as can be cut off is ready.
-    fn extend_pending(&mut self, raw: &[u8], ends: bool, pending: &mut Pending) {
+    fn extend_pending(&mut self, raw: &[u8], ends: bool, pending: &mut Pending) -> Result<()> {
         let segment = Segment {
             text: raw,
             is_first: !pending.segment_begun && !pending.special_before,
             is_last: false,
         };
         let normalized = match pending.segment_begun {
-            true => self.preparation.normalizer.normalize_rest(segment),
-            false => self.preparation.normalizer.normalize(segment),
+            true => self.preparation.normalizer.normalize_rest(segment)?,
+            false => self.preparation.normalizer.normalize(segment)?,
         };
         pending.text.extend_from_slice(&normalized);
         pending.segment_begun = !ends && (pending.segment_begun || !raw.is_empty());
@@ -257,6 +257,7 @@ impl CorpusCounter {
             pending.ready.push(Ready { text, position: self.position });
             self.position += end as u64;
         }
+        Ok(())
     }
 
     /// Counts the pieces of what is ready, on all threads.

@@ -44,8 +44,18 @@ pub(super) struct BucketScratch {
 const MAX_KEPT_PLACES: usize = 1 << 16;
 
 impl Ranks {
-    /// `None` where a merge could make a pair of a rank that is not higher than its own.
-    pub(super) fn new(vocabulary: &Vocabulary, units: &Units) -> Option<Self> {
+    /// `None` where a merge could make a pair of a rank that is not higher than its own, or merges have
+    /// priorities.
+    ///
+    /// The unknown token is a symbol, however it is written.
+    pub(super) fn new(
+        vocabulary: &Vocabulary,
+        units: &Units,
+        unknown: Option<TokenId>,
+    ) -> Option<Self> {
+        if !vocabulary.priorities().is_empty() {
+            return None;
+        }
         let mut lengths = vec![1; vocabulary.len()];
         // By id: the lowest rank that may use the token, which is one more than the highest that makes it.
         let mut usable_from = vec![0; vocabulary.len()];
@@ -54,7 +64,9 @@ impl Ranks {
                 [merge.left, merge.right, merge.result].map(|id| id as usize);
             let length = lengths[left] + lengths[right];
             let is_remade_otherwise = usable_from[result] > 0 && lengths[result] != length;
-            if is_remade_otherwise || is_symbol(vocabulary, units, merge.result) {
+            let is_symbol =
+                unknown == Some(merge.result) || is_symbol(vocabulary, units, merge.result);
+            if is_remade_otherwise || is_symbol {
                 return None;
             }
             (lengths[result], usable_from[result]) = (length, rank + 1);

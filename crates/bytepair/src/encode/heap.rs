@@ -13,23 +13,27 @@ use crate::vocabulary::TokenId;
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
 pub(super) struct HeapScratch {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// `rank << 32 | place`, the smallest first.
     heap: BinaryHeap<Reverse<u64>>,
 }
 
+/// A symbol, or a token that symbols were merged to; then it stands at the place of the first.
 #[derive(Clone, Copy)]
-struct Node {
-    id: TokenId,
+pub(super) struct Node {
+    pub(super) id: TokenId,
     /// The place of the symbol before; [`END`] for the first.
     previous: u32,
     /// The place of the symbol after; [`END`] for the last.
-    next: u32,
+    pub(super) next: u32,
     /// The merge of this symbol with the next; [`NO_MERGE`] also where the symbol is gone.
-    merge: RankedMerge,
+    pub(super) merge: RankedMerge,
 }
 
-const END: u32 = u32::MAX;
+pub(super) const END: u32 = u32::MAX;
+
+/// Memory for more symbols than this is given back after use.
+const MAX_KEPT_NODES: usize = 1 << 16;
 
 /// Appends the symbols `ids` to `out`, merged.
 pub(super) fn merge(
@@ -38,12 +42,25 @@ pub(super) fn merge(
     scratch: &mut HeapScratch,
     out: &mut Vec<TokenId>,
 ) -> Result<()> {
-    let n_symbols = u32::try_from(ids.len())
-        .ok()
-        .filter(|&n| n < END)
-        .ok_or(ErrorKind::PieceTooLong { n_symbols: ids.len() })?;
+    merge_nodes(merges, ids, scratch)?;
+    out.extend(tokens(&scratch.nodes).map(|(_, id)| id));
+    scratch.shrink();
+    Ok(())
+}
+
+/// Links the symbols `ids` and merges them, in `scratch.nodes`.
+pub(super) fn merge_nodes(
+    merges: &Merges,
+    ids: &[TokenId],
+    scratch: &mut HeapScratch,
+) -> Result<()> {
+    let n_symbols = ids.len();
+    let is_small = u32::try_from(n_symbols).is_ok_and(|n| n < END);
+    if !is_small {
+        return Err(ErrorKind::PieceTooLong { n_symbols }.into());
+    }
     let HeapScratch { nodes, heap } = scratch;
-    link(merges, ids, n_symbols, nodes);
+    link(merges, ids, nodes);
     let entries = (0..).zip(nodes.iter()).filter(|(_, node)| node.merge != NO_MERGE);
     let mut storage = std::mem::take(heap).into_vec();
     storage.clear();
@@ -52,25 +69,37 @@ pub(super) fn merge(
     while let Some(Reverse(lowest)) = heap.pop() {
         merge_at(merges, lowest, nodes, heap);
     }
-    let mut place = 0;
-    while let Some(node) = nodes.get(place as usize) {
-        out.push(node.id);
-        place = node.next;
-    }
-    if nodes.capacity() > MAX_KEPT_NODES {
-        *scratch = HeapScratch::default();
-    }
     Ok(())
 }
 
-/// Memory for more symbols than this is given back after use.
-const MAX_KEPT_NODES: usize = 1 << 16;
+/// The tokens in order, each with the place of its first symbol.
+pub(super) fn tokens(nodes: &[Node]) -> impl Iterator<Item = (usize, TokenId)> {
+    let mut place = 0;
+    std::iter::from_fn(move || {
+        let node = nodes.get(place)?;
+        let token = (place, node.id);
+        place = node.next as usize;
+        Some(token)
+    })
+}
+
+impl HeapScratch {
+    /// Gives memory back after a long piece.
+    pub(super) fn shrink(&mut self) {
+        if self.nodes.capacity() > MAX_KEPT_NODES {
+            *self = Self::default();
+        }
+    }
+}
 
 fn entry(merge: RankedMerge, place: u32) -> Reverse<u64> {
     Reverse(u64::from(merge.rank) << 32 | u64::from(place))
 }
 
-fn link(merges: &Merges, ids: &[TokenId], n_symbols: u32, nodes: &mut Vec<Node>) {
+/// Lays the symbols out, with the merge of each with the next. There must be fewer than [`END`].
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer symbols than END")]
+pub(super) fn link(merges: &Merges, ids: &[TokenId], nodes: &mut Vec<Node>) {
+    let n_symbols = ids.len() as u32;
     nodes.clear();
     nodes.extend((0..n_symbols).zip(ids).map(|(place, &id)| Node {
         id,
@@ -87,10 +116,22 @@ fn link(merges: &Merges, ids: &[TokenId], n_symbols: u32, nodes: &mut Vec<Node>)
 #[expect(clippy::cast_possible_truncation, reason = "rank and place are the halves of an entry")]
 fn merge_at(merges: &Merges, lowest: u64, nodes: &mut [Node], heap: &mut BinaryHeap<Reverse<u64>>) {
     let (rank, place) = ((lowest >> 32) as u32, lowest as u32);
-    let node = nodes[place as usize];
-    if node.merge.rank != rank {
+    if nodes[place as usize].merge.rank != rank {
         return;
     }
+    for (left, merge) in join(merges, place, nodes).into_iter().flatten() {
+        heap.push(entry(merge, left));
+    }
+}
+
+/// Does the merge at a place, which must have one; gives the places of the merges that this makes possible.
+#[inline]
+pub(super) fn join(
+    merges: &Merges,
+    place: u32,
+    nodes: &mut [Node],
+) -> [Option<(u32, RankedMerge)>; 2] {
+    let node = nodes[place as usize];
     let gone = nodes[node.next as usize];
     nodes[node.next as usize].merge = NO_MERGE;
     nodes[place as usize].id = node.merge.result;
@@ -98,15 +139,11 @@ fn merge_at(merges: &Merges, lowest: u64, nodes: &mut [Node], heap: &mut BinaryH
     if let Some(after) = nodes.get_mut(gone.next as usize) {
         after.previous = place;
     }
-    for left in [node.previous, place].into_iter().filter(|&left| left != END) {
-        let next = nodes[left as usize].next;
-        let merge = match nodes.get(next as usize) {
-            Some(right) => merges.get(nodes[left as usize].id, right.id),
-            None => NO_MERGE,
-        };
+    [node.previous, place].map(|left| {
+        let Node { id, next, .. } = *nodes.get(left as usize)?;
+        let right = nodes.get(next as usize).map(|right| right.id);
+        let merge = right.map_or(NO_MERGE, |right| merges.get(id, right));
         nodes[left as usize].merge = merge;
-        if merge != NO_MERGE {
-            heap.push(entry(merge, left));
-        }
-    }
+        (merge != NO_MERGE).then_some((left, merge))
+    })
 }

@@ -2,29 +2,40 @@
 //!
 //! The meaning: starting from the symbols of the piece, merge the neighbouring pair of lowest rank,
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
-//! the order of merges is not the order of ids. `naive` says it in these words; `scan` does it for
-//! short pieces, `buckets` or `heap` for long ones, in O(n log n); `cache` remembers pieces.
+//! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
+//! in these words; `scan` does it for short pieces, `buckets` or `heap` for long ones, in O(n log n);
+//! `cuts` makes long ones short where the vocabulary proves that nothing changes; `cache` remembers
+//! pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
-//! all of them, else the unknown token, else it is an error.
+//! all of them, else the unknown token, else it is left out or an error (`symbols`).
 
 mod buckets;
 mod cache;
+mod cuts;
+mod dropout;
 mod heap;
 #[cfg(test)]
 mod naive;
 mod scan;
+mod spans;
 mod symbols;
 
 pub(crate) use cache::PieceCache;
+pub use dropout::Dropout;
+pub(crate) use dropout::Dropping;
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{ErrorKind, Result};
 use crate::pair_map::{PairMap, pair_key};
-use crate::units::Units;
+use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 use buckets::Ranks;
+use cuts::Cuts;
 use symbols::Symbols;
 
 /// Longest piece that is merged by scanning, in symbols.
@@ -34,12 +45,25 @@ const MAX_SCAN_LEN: usize = 48;
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     merges: Merges,
-    /// Present where the merges build on earlier ones.
-    ranks: Option<Ranks>,
+    /// Made when the first long part comes; `None` inside where merges do not build on earlier ones.
+    ranks: OnceLock<Option<Ranks>>,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
-    /// How the token of a whole piece is written, where such tokens are taken without merging.
-    whole_piece: Option<Form>,
+    /// Made when the first long piece comes; `None` inside where there are no cuts.
+    cuts: OnceLock<Option<Cuts>>,
+    /// Present where a piece that is a token as a whole is taken without merging.
+    whole_pieces: Option<WholePieces>,
+}
+
+/// What a whole piece may be besides a plain token.
+#[derive(Clone, Debug)]
+struct WholePieces {
+    /// Whether the end mark, a unit of its own, belongs to the piece.
+    has_end_mark: bool,
+    /// Whether tokens carry marks, which a text may spell out.
+    has_marks: bool,
+    /// Byte tokens and the unknown token, by the text that spells their names.
+    names: HashMap<Vec<u8>, TokenId>,
 }
 
 /// The merges by pair.
@@ -81,31 +105,114 @@ pub(crate) struct Scratch {
 
 impl Encoder {
     pub(crate) fn new(vocabulary: Arc<Vocabulary>, units: &Units, ignore_merges: bool) -> Self {
+        let symbols = Symbols::new(units, &vocabulary);
         Self {
             merges: Merges::new(&vocabulary),
-            ranks: Ranks::new(&vocabulary, units),
-            symbols: Symbols::new(units, &vocabulary),
-            whole_piece: ignore_merges
-                .then(|| Form { continues: false, ends: units.end_mark.is_some() }),
+            ranks: OnceLock::new(),
+            symbols,
+            whole_pieces: ignore_merges.then(|| WholePieces::new(units, &vocabulary)),
             vocabulary,
+            cuts: OnceLock::new(),
         }
+    }
+
+    /// Calls `encode_part` with each part of a long piece that can be encoded on its own, by
+    /// [`Self::encode_part`]; or appends the token that the piece is as a whole.
+    pub(crate) fn for_each_part(
+        &self,
+        piece: &[u8],
+        out: &mut Vec<TokenId>,
+        mut encode_part: impl FnMut(Range<usize>, &mut Vec<TokenId>) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(id) = self.whole_token(piece) {
+            out.push(id);
+            return Ok(());
+        }
+        let Some(cuts) = self.cuts() else { return encode_part(0..piece.len(), out) };
+        let mut start = 0;
+        while start < piece.len() {
+            let end = cuts.end(piece, start, &self.symbols);
+            encode_part(start..end, out)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Appends the ids of a part of a piece, whatever the whole piece is.
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`].
+    pub(crate) fn encode_part(
+        &self,
+        part: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
+    }
+
+    /// Whether a piece may have other ids as a whole than as a part of another.
+    pub(crate) fn takes_whole_pieces(&self) -> bool {
+        self.whole_pieces.is_some()
+    }
+
+    /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked
+    /// off meanwhile.
+    fn cuts(&self) -> Option<&Cuts> {
+        if self.cuts.get().is_none() {
+            drop(self.cuts.set(Cuts::new(&self.vocabulary, &self.symbols)));
+        }
+        self.cuts.get()?.as_ref()
+    }
+
+    /// Made as [`Self::cuts`] are.
+    fn ranks(&self) -> Option<&Ranks> {
+        if self.ranks.get().is_none() {
+            let (units, unknown) = (self.symbols.units(), self.symbols.unknown());
+            drop(self.ranks.set(Ranks::new(&self.vocabulary, units, unknown)));
+        }
+        self.ranks.get()?.as_ref()
     }
 
     /// Appends the ids of a piece.
     ///
     /// # Errors
     /// Where a unit is not in the vocabulary and nothing stands for it, or a piece of characters is not
-    /// UTF-8. Nothing is appended then.
+    /// UTF-8. Ids of what stands before may have been appended then.
     pub(crate) fn encode(
         &self,
         piece: &[u8],
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        self.encode_or(piece, scratch, out, |symbol| {
-            let unit = String::from_utf8_lossy(&self.symbols.units().written(symbol)).into_owned();
-            Err(ErrorKind::UnknownUnit { unit }.into())
-        })
+        if piece.len() <= MAX_SCAN_LEN {
+            return self.encode_or(piece, scratch, out, |symbol| self.unknown_unit(symbol));
+        }
+        self.for_each_part(piece, out, |part, out| self.encode_part(&piece[part], scratch, out))
+    }
+
+    /// Appends the ids of a piece, some merges left out by chance. Takes no notice of whole pieces.
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`].
+    pub(crate) fn encode_dropout(
+        &self,
+        piece: &[u8],
+        dropping: &mut Dropping,
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        scratch.ids.clear();
+        self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
+        dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.heap.nodes)?;
+        out.extend(heap::tokens(&scratch.heap.nodes).map(|(_, id)| id));
+        scratch.heap.shrink();
+        Ok(())
+    }
+
+    fn unknown_unit(&self, symbol: Token<'_>) -> Result<TokenId> {
+        let unit = String::from_utf8_lossy(&self.symbols.units().written(symbol)).into_owned();
+        Err(ErrorKind::UnknownUnit { unit }.into())
     }
 
     /// The same, with an id from `stranger` for each unit that nothing in the vocabulary stands for.
@@ -120,6 +227,16 @@ impl Encoder {
             out.push(id);
             return Ok(());
         }
+        self.merge(piece, scratch, out, stranger)
+    }
+
+    fn merge<'p>(
+        &self,
+        piece: &'p [u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenId>,
+        stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
+    ) -> Result<()> {
         scratch.ids.clear();
         self.symbols.push_ids(piece, &mut scratch.ids, stranger)?;
         if scratch.ids.len() <= MAX_SCAN_LEN {
@@ -127,7 +244,7 @@ impl Encoder {
             out.extend_from_slice(&scratch.ids);
             return Ok(());
         }
-        match &self.ranks {
+        match self.ranks() {
             Some(ranks) => {
                 buckets::merge(ranks, &self.merges, &scratch.ids, &mut scratch.buckets, out)
             }
@@ -136,24 +253,65 @@ impl Encoder {
     }
 
     /// The token that a piece is as a whole, where merges are ignored for such pieces.
+    #[inline]
     fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
-        let kind = TokenKind::Text(self.whole_piece?);
-        self.vocabulary.id(Token { kind, bytes: piece })
+        let whole_pieces = self.whole_pieces.as_ref()?;
+        let form = Form { continues: false, ends: whole_pieces.has_end_mark };
+        let token = Token { kind: TokenKind::Text(form), bytes: piece };
+        self.vocabulary.id(token).or_else(|| self.spelled_token(whole_pieces, piece))
+    }
+
+    /// The token whose marks or name the piece spells out.
+    fn spelled_token(&self, whole_pieces: &WholePieces, piece: &[u8]) -> Option<TokenId> {
+        let marked = match whole_pieces.has_marks {
+            true => self.symbols.units().readings(piece),
+            false => [None; 4],
+        };
+        let marked = marked.into_iter().rev().flatten().find_map(|token| self.vocabulary.id(token));
+        match whole_pieces.names.is_empty() {
+            true => marked,
+            false => marked.or_else(|| whole_pieces.names.get(piece).copied()),
+        }
+    }
+}
+
+impl WholePieces {
+    /// Added tokens are left out: where they are not cut out of the text, they are plain text.
+    fn new(units: &Units, vocabulary: &Vocabulary) -> Self {
+        let has_end_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
+        let is_name = |token: Token<'_>| matches!(token.kind, TokenKind::Byte | TokenKind::Unknown);
+        let named = vocabulary.iter().filter(|&(_, token)| is_name(token) && !has_end_mark);
+        let spelled = |(id, token)| {
+            let name = units.written(token);
+            Some((units.text_of_name(std::str::from_utf8(&name).ok()?)?.into_owned(), id))
+        };
+        Self {
+            has_end_mark,
+            has_marks: !has_end_mark
+                && (units.end_mark.is_some() || units.continuing_prefix.is_some()),
+            names: named.filter_map(spelled).collect(),
+        }
     }
 }
 
 impl Merges {
     fn new(vocabulary: &Vocabulary) -> Self {
         let mut by_pair = PairMap::with_capacity(vocabulary.merges().len());
-        for (rank, merge) in (0..).zip(vocabulary.merges()) {
-            by_pair.insert(
-                pair_key(merge.left, merge.right),
-                RankedMerge { rank, result: merge.result },
-            );
+        let ranks = ranks(vocabulary);
+        let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
+        by_pair.insert_all((0..).zip(vocabulary.merges()).map(|(place, merge)| {
+            let ranked = RankedMerge { rank: rank_at(place), result: merge.result };
+            (pair_key(merge.left, merge.right), ranked)
+        }));
+        let mut of_small = vec![NO_MERGE; (N_SMALL * N_SMALL) as usize];
+        for merge in vocabulary.merges() {
+            let (left, right) = (merge.left, merge.right);
+            if left < N_SMALL && right < N_SMALL {
+                let ranked = by_pair.get(pair_key(left, right));
+                of_small[(left * N_SMALL + right) as usize] = ranked.unwrap_or(NO_MERGE);
+            }
         }
-        let small = (0..N_SMALL).flat_map(|left| (0..N_SMALL).map(move |right| (left, right)));
-        let merge = |(left, right)| by_pair.get(pair_key(left, right)).unwrap_or(NO_MERGE);
-        Self { of_small: small.map(merge).collect(), by_pair }
+        Self { by_pair, of_small }
     }
 
     /// The merge of a pair, or [`NO_MERGE`].
@@ -166,109 +324,24 @@ impl Merges {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::units::ByteIds;
-    use proptest::prelude::*;
-
-    /// A vocabulary with merges in an order that no training would give.
-    fn shuffled_vocabulary(picks: &[(u16, u16)], swaps: &[(u16, u16)]) -> Vocabulary {
-        let mut grown = Vocabulary::new();
-        for letter in [b"a", b"b", b"c"] {
-            grown.push(Token::plain(letter)).unwrap();
-        }
-        for &(left, right) in picks {
-            let n_tokens = u32::try_from(grown.len()).unwrap();
-            let (left, right) = (u32::from(left) % n_tokens, u32::from(right) % n_tokens);
-            if grown.merged(left, right).unwrap().1.len() <= 12 {
-                grown.push_merge(left, right).unwrap();
-            }
-        }
-        let mut merges = grown.merges().to_vec();
-        let n_merges = merges.len();
-        for &(one, other) in swaps.iter().filter(|_| n_merges > 0) {
-            merges.swap(usize::from(one) % n_merges, usize::from(other) % n_merges);
-        }
-        let mut vocabulary = Vocabulary::new();
-        grown.iter().for_each(|(_, token)| drop(vocabulary.push(token)));
-        merges.into_iter().for_each(|merge| vocabulary.push_merge_to(merge));
-        vocabulary
+/// By place: the ranks of merges that have priorities, all less than their number.
+///
+/// Merges of one priority have one rank. The order of ranks is that of the priorities.
+fn ranks(vocabulary: &Vocabulary) -> Option<Cow<'_, [u32]>> {
+    let priorities = vocabulary.priorities();
+    if priorities.is_empty() {
+        return None;
     }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(600))]
-        #[test]
-        fn all_algorithms_agree_with_the_definition(
-            picks: Vec<(u16, u16)>,
-            swaps in prop::collection::vec((any::<u16>(), any::<u16>()), 0..4),
-            piece in "[abc]{1,60}|a{1,120}|(ab){1,50}",
-        ) {
-            let vocabulary = shuffled_vocabulary(&picks, &swaps);
-            let merges = Merges::new(&vocabulary);
-            let ids: Vec<_> = piece.bytes().map(|byte| u32::from(byte - b'a')).collect();
-            let expected = naive::merge(vocabulary.merges(), ids.clone());
-
-            let mut scratch = Scratch { ids: ids.clone(), ..Scratch::default() };
-            scan::merge(&merges, &mut scratch);
-            prop_assert_eq!(&scratch.ids, &expected);
-
-            let mut merged = Vec::new();
-            heap::merge(&merges, &ids, &mut scratch.heap, &mut merged).unwrap();
-            prop_assert_eq!(&merged, &expected);
-
-            if let Some(ranks) = Ranks::new(&vocabulary, &Units::bytes(ByteIds::Value)) {
-                merged.clear();
-                buckets::merge(&ranks, &merges, &ids, &mut scratch.buckets, &mut merged).unwrap();
-                prop_assert_eq!(&merged, &expected);
-            }
-        }
+    if priorities.iter().all(|&priority| (priority as usize) < priorities.len()) {
+        return Some(Cow::Borrowed(priorities));
     }
-
-    #[test]
-    fn small_and_large_ids_find_their_merges() {
-        let mut vocabulary = Vocabulary::new();
-        let pairs: Vec<_> =
-            (250..262).flat_map(|left| [(left, 3), (3, left), (left, 255)]).collect();
-        for (rank, &(left, right)) in (0..).zip(&pairs) {
-            vocabulary.push_merge_to(crate::Merge { left, right, result: 1000 + rank });
-        }
-        let merges = Merges::new(&vocabulary);
-        for left in 0..300 {
-            for right in 0..300 {
-                let rank = pairs.iter().rposition(|&pair| pair == (left, right));
-                let expected = rank.map_or(u32::MAX, |rank| u32::try_from(rank).unwrap());
-                assert_eq!(merges.get(left, right).rank, expected, "({left}, {right})");
-            }
-        }
-    }
-
-    #[test]
-    fn merges_that_build_on_earlier_ones_are_recognised() {
-        let mut vocabulary = shuffled_vocabulary(&[(0, 0), (3, 1), (3, 3), (5, 4)], &[]);
-        let units = Units::bytes(ByteIds::Value);
-        assert!(Ranks::new(&vocabulary, &units).is_some());
-        vocabulary = Vocabulary::new();
-        for text in ["a", "b", "aa", "aab"] {
-            vocabulary.push(Token::plain(text.as_bytes())).unwrap();
-        }
-        vocabulary.push_merge_to(crate::Merge { left: 2, right: 1, result: 3 });
-        vocabulary.push_merge_to(crate::Merge { left: 0, right: 0, result: 2 });
-        assert!(Ranks::new(&vocabulary, &units).is_none());
-    }
-
-    #[test]
-    fn a_piece_that_is_a_token_needs_no_merges_where_they_are_ignored() {
-        let mut vocabulary = Vocabulary::new();
-        for text in ["a", "b", "ab"] {
-            vocabulary.push(Token::plain(text.as_bytes())).unwrap();
-        }
-        let (vocabulary, units) = (Arc::new(vocabulary), Units::bytes(ByteIds::Value));
-        for (ignore_merges, expected) in [(true, vec![2]), (false, vec![0, 1])] {
-            let encoder = Encoder::new(Arc::clone(&vocabulary), &units, ignore_merges);
-            let mut ids = Vec::new();
-            encoder.encode(b"ab", &mut Scratch::default(), &mut ids).unwrap();
-            assert_eq!(ids, expected);
-        }
-    }
+    let mut distinct = priorities.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let rank = |priority| distinct.partition_point(|&other| other < priority);
+    let ranks = priorities.iter().map(|&priority| u32::try_from(rank(priority)).unwrap_or(0));
+    Some(ranks.collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,17 @@
-//! Encoding by its definition. The twin of `scan` and `heap`. O(n²) for a piece of n symbols.
+//! Encoding by its definition. The twin of `scan`, `buckets` and `heap`. O(n²) for a piece of n symbols.
 
-use crate::vocabulary::{Merge, TokenId};
+use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Merges the pair of lowest rank, the leftmost of several, until no pair has a merge.
-pub(super) fn merge(merges: &[Merge], mut ids: Vec<TokenId>) -> Vec<TokenId> {
-    let rank =
-        |pair: &[TokenId]| merges.iter().rposition(|merge| [merge.left, merge.right] == pair);
-    while let Some((rank, place)) =
-        ids.windows(2).enumerate().filter_map(|(place, pair)| Some((rank(pair)?, place))).min()
-    {
-        ids.splice(place..place + 2, [merges[rank].result]);
+/// Merges the pair of lowest priority, the leftmost of several, until no pair has a merge.
+pub(super) fn merge(vocabulary: &Vocabulary, mut ids: Vec<TokenId>) -> Vec<TokenId> {
+    let merges = vocabulary.merges();
+    let candidate = |(place, pair): (usize, &[TokenId])| {
+        let index = merges.iter().rposition(|merge| [merge.left, merge.right] == pair)?;
+        let priority = vocabulary.priorities().get(index).map_or(index, |&own| own as usize);
+        Some((priority, place, merges[index].result))
+    };
+    while let Some((_, place, result)) = ids.windows(2).enumerate().filter_map(candidate).min() {
+        ids.splice(place..place + 2, [result]);
     }
     ids
 }

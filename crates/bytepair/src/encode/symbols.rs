@@ -1,42 +1,52 @@
 //! The symbols of a piece as ids, and what becomes of those that the vocabulary lacks.
 //!
+//! A unit outside the alphabet becomes the tokens of the bytes that it is written with, marks included,
+//! where the vocabulary has all of them; else the unknown token; else nothing or an error. An unknown token
+//! is held back until a unit of the alphabet follows, so the bytes of a later unit may stand before it: this is
+//! what the library that reads `tokenizer.json` does, and it shows only where some byte tokens are missing.
+//!
 //! Takes one table look-up for a byte or an ASCII character, one hash look-up for another character.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::units::Units;
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use crate::units::{Missing, Units, printable};
+use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
 /// Resolves units against a vocabulary.
 #[derive(Clone, Debug)]
 pub(crate) struct Symbols {
     units: Units,
     vocabulary: Arc<Vocabulary>,
-    /// By byte: the id of the text token of that one byte, or `NO_ID`.
-    plain: [TokenId; 256],
+    /// By form and byte: the id of the text token of that one byte, or `NO_ID`.
+    of_byte: [[TokenId; 256]; 4],
+    /// Whether every symbol is a byte without marks that has an id.
+    is_complete: bool,
     /// By byte: the id of the byte token, or `NO_ID`.
     fallback: [TokenId; 256],
     unknown: Option<TokenId>,
 }
+
+/// A token with the bytes of the piece that it stands for.
+type Spanned = (TokenId, Range<usize>);
 
 /// Stands for a missing token. No token has this id.
 const NO_ID: TokenId = TokenId::MAX;
 
 impl Symbols {
     pub(super) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
-        let unknown = units.unknown.as_ref().and_then(|name| {
-            let bytes = name.as_bytes();
-            let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
-            kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes }))
-        });
         let ids = |kind| std::array::from_fn(|byte| id_of_byte(vocabulary, kind, byte));
+        let forms = [(false, false), (true, false), (false, true), (true, true)];
+        let of_byte = forms.map(|(continues, ends)| ids(TokenKind::Text(Form { continues, ends })));
+        let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
         Self {
             units: units.clone(),
             vocabulary: Arc::clone(vocabulary),
-            plain: ids(TokenKind::PLAIN),
+            is_complete: units.is_bytes() && !has_marks && !of_byte[0].contains(&NO_ID),
+            of_byte,
             fallback: if units.byte_fallback { ids(TokenKind::Byte) } else { [NO_ID; 256] },
-            unknown,
+            unknown: units.unknown.as_ref().and_then(|name| unknown(units, vocabulary, name)),
         }
     }
 
@@ -45,50 +55,153 @@ impl Symbols {
         &self.units
     }
 
+    /// The unknown token.
+    pub(super) fn unknown(&self) -> Option<TokenId> {
+        self.unknown
+    }
+
+    /// Whether every byte is a symbol of its own.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether bytes stand for every character that is not in the vocabulary.
+    pub(super) fn has_all_bytes(&self) -> bool {
+        !self.fallback.contains(&NO_ID)
+    }
+
+    /// Whether a symbol is in the vocabulary.
+    pub(super) fn is_known(&self, symbol: Token<'_>) -> bool {
+        self.id(symbol) != NO_ID
+    }
+
     /// Appends the ids of the symbols of a piece; `stranger` gives an id to those that nothing in the
     /// vocabulary stands for.
     pub(super) fn push_ids<'p>(
         &self,
         piece: &'p [u8],
         ids: &mut Vec<TokenId>,
+        stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
+    ) -> Result<()> {
+        if self.is_complete {
+            ids.extend(piece.iter().map(|&byte| self.of_byte[0][usize::from(byte)]));
+            return Ok(());
+        }
+        self.for_each(piece, stranger, |id, _| ids.push(id))
+    }
+
+    /// Calls `push` with the id of each symbol and the bytes of the piece that it stands for.
+    ///
+    /// A byte token stands for one byte of a character, or for none if it is of a mark; an unknown token for
+    /// all that was fused into it.
+    pub(super) fn for_each<'p>(
+        &self,
+        piece: &'p [u8],
         mut stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
+        mut push: impl FnMut(TokenId, Range<usize>),
     ) -> Result<()> {
         let mut result = Ok(());
-        let mut after_unknown = false;
-        self.units.for_each_symbol(piece, |symbol| {
+        let mut waiting = None;
+        self.units.for_each_symbol_at(piece, |start, symbol| {
+            let range = start..start + symbol.bytes.len();
             let id = self.id(symbol);
-            let is_unknown = id == NO_ID && !self.has_fallback(symbol);
-            let is_fused = is_unknown && after_unknown && self.units.fuse_unknown;
-            after_unknown = is_unknown;
-            match self.unknown {
-                _ if id != NO_ID => ids.push(id),
-                _ if !is_unknown => self.push_bytes(symbol, ids),
-                Some(unknown) => ids.extend((!is_fused).then_some(unknown)),
-                None if result.is_ok() => result = stranger(symbol).map(|id| ids.push(id)),
-                None => {}
+            if id != NO_ID {
+                waiting.take().into_iter().for_each(|(unknown, range)| push(unknown, range));
+                push(id, range);
+            } else if self.push_bytes(symbol, start, &mut push) {
+            } else if let Some(unknown) = self.unknown {
+                let before = self.hold_back(&mut waiting, (unknown, range));
+                before.into_iter().for_each(|(unknown, range)| push(unknown, range));
+            } else if self.units.missing == Missing::Error && result.is_ok() {
+                result = stranger(symbol).map(|id| push(id, range));
             }
         })?;
+        waiting.into_iter().for_each(|(unknown, range)| push(unknown, range));
         result
     }
 
-    fn push_bytes(&self, symbol: Token<'_>, ids: &mut Vec<TokenId>) {
-        ids.extend(symbol.bytes.iter().map(|&byte| self.fallback[usize::from(byte)]));
-    }
-
-    fn id(&self, symbol: Token<'_>) -> TokenId {
-        match (symbol.kind, symbol.bytes) {
-            (TokenKind::PLAIN, &[byte]) => self.plain[usize::from(byte)],
-            _ => self.vocabulary.id(symbol).unwrap_or(NO_ID),
+    /// Lets an unknown token wait, or fuses it with the one that does; gives the one that need not wait longer.
+    fn hold_back(&self, waiting: &mut Option<Spanned>, unknown: Spanned) -> Option<Spanned> {
+        match waiting {
+            Some((_, fused)) if self.units.fuse_unknown => {
+                fused.end = unknown.1.end;
+                None
+            }
+            _ => waiting.replace(unknown),
         }
     }
 
-    fn has_fallback(&self, symbol: Token<'_>) -> bool {
-        !symbol.bytes.is_empty()
-            && symbol.bytes.iter().all(|&byte| self.fallback[usize::from(byte)] != NO_ID)
+    /// Gives the byte tokens of a symbol, if the vocabulary has all of them. A mark of its own has none.
+    fn push_bytes(
+        &self,
+        symbol: Token<'_>,
+        start: usize,
+        push: &mut impl FnMut(TokenId, Range<usize>),
+    ) -> bool {
+        if !self.units.byte_fallback || symbol.bytes.is_empty() {
+            return false;
+        }
+        let (written, unit) = self.written(symbol);
+        if written.iter().any(|&byte| self.fallback[usize::from(byte)] == NO_ID) {
+            return false;
+        }
+        // Of a byte that is written as a character of two, the last one stands for it.
+        let n_before = |place: usize| match self.units.is_bytes() {
+            true => usize::from(place >= unit.end),
+            false => place.clamp(unit.start, unit.end) - unit.start,
+        };
+        for (place, byte) in written.into_iter().enumerate() {
+            let span = start + n_before(place)..start + n_before(place + 1);
+            push(self.fallback[usize::from(byte)], span);
+        }
+        true
+    }
+
+    /// The bytes that a symbol is written with in files, and where among them the unit is.
+    fn written(&self, symbol: Token<'_>) -> (Vec<u8>, Range<usize>) {
+        let TokenKind::Text(form) = symbol.kind else { return Default::default() };
+        let prefix = self.units.continuing_prefix.as_deref().filter(|_| form.continues);
+        let mark = self.units.end_mark.as_ref().filter(|_| form.ends);
+        let mut bytes = prefix.unwrap_or("").as_bytes().to_vec();
+        let start = bytes.len();
+        match self.units.is_bytes() {
+            true => symbol.bytes.iter().for_each(|&byte| {
+                bytes.extend_from_slice(printable(byte).encode_utf8(&mut [0; 4]).as_bytes());
+            }),
+            false => bytes.extend_from_slice(symbol.bytes),
+        }
+        let unit = start..bytes.len();
+        bytes.extend_from_slice(mark.map_or("", |mark| &mark.text).as_bytes());
+        (bytes, unit)
+    }
+
+    #[inline]
+    fn id(&self, symbol: Token<'_>) -> TokenId {
+        match (symbol.kind, symbol.bytes) {
+            (TokenKind::Text(form), &[byte]) => {
+                let form = usize::from(form.continues) | usize::from(form.ends) << 1;
+                self.of_byte[form][usize::from(byte)]
+            }
+            _ => self.vocabulary.id(symbol).unwrap_or(NO_ID),
+        }
     }
 }
 
 fn id_of_byte(vocabulary: &Vocabulary, kind: TokenKind, byte: usize) -> TokenId {
     let bytes = u8::try_from(byte).map(|byte| [byte]).unwrap_or_default();
     vocabulary.id(Token { kind, bytes: &bytes }).unwrap_or(NO_ID)
+}
+
+/// The token of this name: one that is nothing else, or one of the text that is written so.
+fn unknown(units: &Units, vocabulary: &Vocabulary, name: &str) -> Option<TokenId> {
+    let bytes = name.as_bytes();
+    let kinds = [TokenKind::Unknown, TokenKind::Added];
+    let named = kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes }));
+    let text = || {
+        let text = units.text_of_name(name)?;
+        let plain = vocabulary.id(Token::plain(&text));
+        let marked = || units.readings(&text).into_iter().flatten();
+        plain.or_else(|| marked().find_map(|token| vocabulary.id(token)))
+    };
+    named.or_else(text)
 }

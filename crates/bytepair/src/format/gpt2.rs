@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use super::json::{self, Entries};
 use super::names::{bytes_of_printable, printable_name};
-use super::{check_id_range, inexpressible, quoted};
+use super::{check_bare, check_id_range, inexpressible, quoted};
 use crate::added::AddedToken;
-use crate::decode::DecodeRules;
+use crate::decode::Decode;
 use crate::error::{Error, Result};
-use crate::normalize::Normalizer;
 use crate::split::{self, Flavour, Splitter, Stage};
-use crate::tokenizer::{Parts, Template, Tokenizer};
+use crate::template::Template;
+use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -25,6 +25,10 @@ const FORMAT: &str = "vocab.json and merges.txt";
 
 /// The special token that GPT-2 knows.
 const END_OF_TEXT: &str = "<|endoftext|>";
+
+/// Tokens that are longer, in bytes, are not looked through for the two that would make them: that takes the
+/// square of their length.
+const MAX_CHECKED_LEN: usize = 256;
 
 /// Ways to write GPT-2's pattern, each the same to both engines except for the first, which is Rust's.
 const SPELLINGS: [&str; 4] = [
@@ -60,7 +64,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
         return Err(Error::format(FORMAT, "vocab.json", "a token stands there twice"));
     }
     let merges = merges(merges_txt, &ids)?;
-    check_made(&entries, &merges)?;
+    check_made(&ids, &merges)?;
     for merge in merges {
         vocabulary.push_merge_to(merge);
     }
@@ -69,17 +73,12 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
         id,
         content: END_OF_TEXT.to_owned(),
         special: true,
-        normalized: false,
+        ..AddedToken::default()
     });
     Tokenizer::new(Parts {
-        normalizer: Normalizer::new(Vec::new(), unicode),
-        splitter: Splitter::new(split::named("gpt2").unwrap_or_default(), &unicode)?,
-        units: Units::bytes(ByteIds::Printable),
-        vocabulary: Arc::new(vocabulary),
+        pre_tokenizer: Splitter::new(split::named("gpt2").unwrap_or_default(), &unicode)?.into(),
         added: end_of_text.into_iter().collect(),
-        ignore_merges: false,
-        template: Template::default(),
-        decode: DecodeRules::default(),
+        ..Parts::new(Units::bytes(ByteIds::Printable), Arc::new(vocabulary))
     })
 }
 
@@ -167,14 +166,23 @@ fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
         .collect()
 }
 
-/// Refuses tokens that no merge makes: `merges.txt` was cut off. Names in brackets may be special.
-fn check_made(entries: &[(String, TokenId)], merges: &[Merge]) -> Result<()> {
+/// Refuses tokens that two others make but no merge does: `merges.txt` was cut off. Names in brackets may be
+/// special, and a name that no two tokens make was put there by hand.
+fn check_made(ids: &HashMap<&str, TokenId>, merges: &[Merge]) -> Result<()> {
     let made: HashSet<TokenId> = merges.iter().map(|merge| merge.result).collect();
-    let needs_merge = |name: &str| {
+    let lacks_merge = |name: &str, id: TokenId| {
         let in_brackets = |(open, close)| name.starts_with(open) && name.ends_with(close);
-        name.chars().nth(1).is_some() && ![('<', '>'), ('[', ']')].into_iter().any(in_brackets)
+        let is_two = |(cut, _)| {
+            let (left, right) = name.split_at(cut);
+            ids.contains_key(left) && ids.contains_key(right)
+        };
+        !made.contains(&id)
+            && name.len() <= MAX_CHECKED_LEN
+            && ![('<', '>'), ('[', ']')].into_iter().any(in_brackets)
+            && name.char_indices().skip(1).any(is_two)
     };
-    match entries.iter().find(|(name, id)| needs_merge(name) && !made.contains(id)) {
+    let lacking = ids.iter().filter(|&(name, &id)| lacks_merge(name, id));
+    match lacking.min_by_key(|&(_, &id)| id) {
         None => Ok(()),
         Some((name, _)) => {
             let problem = format!("no merge makes the token {name:?}: was the file cut off?");
@@ -184,14 +192,19 @@ fn check_made(entries: &[(String, TokenId)], merges: &[Merge]) -> Result<()> {
 }
 
 fn check_pipeline(parts: &Parts) -> Result<()> {
+    check_bare(FORMAT, parts)?;
     let bytes = Units { unit: parts.units.unit, ..Units::bytes(ByteIds::Printable) };
+    let splitter = parts.pre_tokenizer.only_splitter();
     let checks = [
         (parts.units.is_bytes() && parts.units == bytes, "units other than plain bytes"),
         (parts.normalizer.steps().is_empty(), "a normalizer"),
-        (is_gpt2_split(parts.splitter.stages()), "a split pattern other than GPT-2's"),
+        (
+            splitter.is_some_and(|splitter| is_gpt2_split(splitter.stages())),
+            "a split pattern other than GPT-2's",
+        ),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),
-        (parts.decode == DecodeRules::default(), "the rules of decoding"),
+        (parts.decode == Decode::default(), "the rules of decoding"),
     ];
     match checks.into_iter().find(|(holds, _)| !holds) {
         Some((_, part)) => Err(inexpressible(FORMAT, part)),

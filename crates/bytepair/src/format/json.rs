@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
@@ -29,6 +29,20 @@ pub(super) fn problem(format: &'static str, part: &str, error: &serde_json::Erro
     }
     let place = format!("{what} (line {}, column {})", error.line(), error.column());
     Error::format(format, part, place)
+}
+
+/// The most steps of a normalizer, a pre-tokenizer or a decoder. Published ones have a few dozen; each takes a
+/// pass over every text and may hold tables of a pattern, and steps are nested calls.
+const MAX_STEPS: usize = 1000;
+
+/// Refuses rows of steps that no published file has.
+pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> Result<()> {
+    match n_steps > MAX_STEPS {
+        true => {
+            Err(Error::format(format, part, format!("has {n_steps} steps, more than {MAX_STEPS}")))
+        }
+        false => Ok(()),
+    }
 }
 
 /// A map from names to ids, in the order of the file.
@@ -58,44 +72,6 @@ impl<'de> Visitor<'de> for EntriesVisitor {
             entries.push((key, id));
         }
         Ok(Entries(entries))
-    }
-}
-
-/// A merge as its two parts: `["a", "b"]`, or `"a b"`.
-pub(super) struct MergeNames(pub(super) String, pub(super) String);
-
-impl<'de> Deserialize<'de> for MergeNames {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(MergeVisitor)
-    }
-}
-
-struct MergeVisitor;
-
-impl<'de> Visitor<'de> for MergeVisitor {
-    type Value = MergeNames;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a merge: two tokens in a list, or in one string with a space between")
-    }
-
-    fn visit_str<E: de::Error>(self, line: &str) -> std::result::Result<MergeNames, E> {
-        let parts =
-            two_parts(line).ok_or_else(|| E::invalid_value(de::Unexpected::Str(line), &self))?;
-        Ok(MergeNames(parts.0.to_owned(), parts.1.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(
-        self,
-        mut parts: A,
-    ) -> std::result::Result<MergeNames, A::Error> {
-        let missing = |length| de::Error::invalid_length(length, &self);
-        let left = parts.next_element()?.ok_or_else(|| missing(0))?;
-        let right = parts.next_element()?.ok_or_else(|| missing(1))?;
-        match parts.next_element::<de::IgnoredAny>()? {
-            Some(_) => Err(missing(3)),
-            None => Ok(MergeNames(left, right)),
-        }
     }
 }
 

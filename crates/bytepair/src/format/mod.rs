@@ -8,21 +8,34 @@
 //!
 //! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.
 
+pub mod clip;
+pub(crate) mod codes;
+pub mod compiled;
+pub mod encodings;
+pub mod fastbpe;
+pub mod gguf;
+pub mod gpt1;
 pub mod gpt2;
 pub mod huggingface;
 mod json;
-mod names;
+pub(crate) mod names;
 pub mod native;
 mod pattern;
 mod ranks;
+pub mod sentencepiece;
+pub mod subword_nmt;
+pub mod tekken;
 pub mod tiktoken;
 
 #[cfg(test)]
 mod tests;
 
+pub use codes::Codes;
 pub use names::published_name;
 
+use crate::added::AddedToken;
 use crate::error::{Error, ErrorKind, Result};
+use crate::tokenizer::Parts;
 use crate::vocabulary::TokenId;
 
 /// Refuses ids that lie so far apart that the table of ids would dwarf the file.
@@ -44,6 +57,27 @@ fn check_id_range(
 /// A part of a tokenizer that a format has no words for.
 fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
     ErrorKind::Inexpressible { format, part: part.into() }.into()
+}
+
+/// Refuses what formats of ids and merges alone have no words for.
+fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
+    if parts.truncation.is_some() || parts.padding.is_some() {
+        return Err(inexpressible(format, "truncation and padding"));
+    }
+    if !parts.vocabulary.priorities().is_empty() {
+        return Err(inexpressible(format, "merges that share a priority"));
+    }
+    let has_rules = |token: &&AddedToken| token.lstrip || token.rstrip || token.single_word;
+    match parts.added.iter().find(has_rules) {
+        Some(token) => {
+            let name = quoted(token.content.as_bytes());
+            Err(inexpressible(
+                format,
+                format!("the added token {name}, which has rules of its own"),
+            ))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Bytes as two hexadecimal digits each.

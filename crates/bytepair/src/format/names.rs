@@ -1,9 +1,12 @@
 //! How published byte-level vocabularies write bytes: each as one printable character.
 //!
-//! `Ġthe` is a space and `the`. Costs one table look-up for each byte or character.
+//! `Ġthe` is a space and `the`. Costs one table look-up for each byte or character. Files of merges, a pair of
+//! such names on each line, are read here too.
 
 use std::sync::OnceLock;
 
+use super::json;
+use crate::error::{Error, Result};
 use crate::units::{Units, printable};
 use crate::vocabulary::{Token, TokenKind};
 
@@ -13,7 +16,11 @@ const LAST_PRINTABLE: usize = 0x143;
 /// A token as `tokenizer.json` and `vocab.json` write it: `Ġthe` in byte dialects.
 pub fn published_name(units: &Units, token: Token<'_>) -> String {
     match token.kind {
-        TokenKind::Text(_) if units.is_bytes() => printable_name(&units.written(token)),
+        TokenKind::Text(form) if units.is_bytes() => {
+            let prefix = units.continuing_prefix.as_deref().filter(|_| form.continues);
+            let mark = units.end_mark.as_ref().filter(|_| form.ends).map(|mark| mark.text.as_str());
+            [prefix.unwrap_or(""), &printable_name(token.bytes), mark.unwrap_or("")].concat()
+        }
         _ => String::from_utf8_lossy(&units.written(token)).into_owned(),
     }
 }
@@ -26,7 +33,7 @@ pub(super) fn printable_name(bytes: &[u8]) -> String {
 }
 
 /// The bytes of a token of this name; `None` where a character stands for no byte.
-pub(super) fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
+pub(crate) fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
     static BYTES: OnceLock<Vec<Option<u8>>> = OnceLock::new();
     let bytes = BYTES.get_or_init(|| {
         let mut bytes = vec![None; LAST_PRINTABLE + 1];
@@ -36,6 +43,27 @@ pub(super) fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
         bytes
     });
     name.chars().map(|character| bytes.get(character as usize).copied().flatten()).collect()
+}
+
+/// The first `n_merges` merges of a file whose first line is a header: the two names of each.
+pub(super) fn merge_lines(
+    format: &'static str,
+    part: &str,
+    file: &[u8],
+    n_merges: usize,
+) -> Result<Vec<[String; 2]>> {
+    let text = std::str::from_utf8(file).map_err(|_| Error::format(format, part, "not UTF-8"))?;
+    let lines = (1..).zip(text.split_terminator('\n'));
+    let lines = lines.filter(|(number, line)| *number > 1 || !line.contains("#version"));
+    let merges = lines.take(n_merges).map(|(number, line)| {
+        let names = json::two_parts(line.strip_suffix('\r').unwrap_or(line));
+        let problem = || {
+            let part = format!("line {number} of {part}");
+            Error::format(format, part, "not two tokens and a space")
+        };
+        names.map(|(left, right)| [left.to_owned(), right.to_owned()]).ok_or_else(problem)
+    });
+    merges.collect()
 }
 
 #[cfg(test)]

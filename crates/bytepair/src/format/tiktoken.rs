@@ -8,7 +8,6 @@
 //! Reading o200k (200,000 tokens) takes well under a second.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,19 +16,18 @@ use serde::{Deserialize, Serialize};
 use super::json::{self, Entries};
 use super::pattern;
 use super::ranks::{self, Ranks};
-use super::{check_id_range, inexpressible, quoted};
+use super::{check_bare, inexpressible, quoted};
 use crate::added::AddedToken;
-use crate::decode::DecodeRules;
+use crate::decode::Decode;
 use crate::error::{Error, Result};
-use crate::normalize::Normalizer;
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
-use crate::tokenizer::{Parts, Template, Tokenizer};
-use crate::unicode::UnicodeTables;
-use crate::units::{ByteIds, Unit, Units, byte_order};
-use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use crate::split::{Flavour, Pattern, Stage, Unmatched};
+use crate::template::Template;
+use crate::tokenizer::{Parts, Tokenizer};
+use crate::units::Unit;
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 /// The name of the format in messages.
-const FORMAT: &str = ".tiktoken";
+pub(super) const FORMAT: &str = ".tiktoken";
 
 /// The pattern for which a text is one piece.
 const WHOLE_TEXT: &str = "(?s:.+)";
@@ -90,54 +88,16 @@ pub fn read(
     split: Vec<Stage>,
     special_tokens: &[(String, TokenId)],
 ) -> Result<Tokenizer> {
-    let entries = entries(file)?;
-    let ids = entries.iter().map(|(_, id)| *id).chain(special_tokens.iter().map(|(_, id)| *id));
-    check_id_range(FORMAT, ids, entries.len() + special_tokens.len())?;
-    let mut vocabulary = Vocabulary::new();
-    for (bytes, id) in &entries {
-        let token = Token::plain(bytes);
-        if vocabulary.id(token).is_some() {
-            return Err(Error::format(
-                FORMAT,
-                format!("the token {}", quoted(bytes)),
-                "stands there twice",
-            ));
-        }
-        insert(&mut vocabulary, *id, token)?;
-    }
-    let is_complete = push_merges(&mut vocabulary, &entries);
-    let mut added = Vec::new();
-    for (content, id) in special_tokens {
-        if content.is_empty() {
-            return Err(Error::format(FORMAT, format!("special token {id}"), "has no content"));
-        }
-        let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
-        if vocabulary.id(token).is_some() {
-            return Err(Error::format(
-                FORMAT,
-                format!("the special token {content:?}"),
-                "stands there twice",
-            ));
-        }
-        insert(&mut vocabulary, *id, token)?;
-        added.push(AddedToken {
-            id: *id,
-            content: content.clone(),
-            special: true,
-            normalized: false,
-        });
-    }
-    let unicode = UnicodeTables::latest();
-    Tokenizer::new(Parts {
-        normalizer: Normalizer::new(Vec::new(), unicode),
-        splitter: Splitter::new(split, &unicode)?,
-        units: Units::bytes(byte_ids(&vocabulary)),
-        vocabulary: Arc::new(vocabulary),
-        added,
-        ignore_merges: !is_complete,
-        template: Template::default(),
-        decode: DecodeRules::default(),
-    })
+    Tokenizer::new(read_parts(file, split, special_tokens)?)
+}
+
+/// The same, before it is compiled.
+pub(super) fn read_parts(
+    file: &[u8],
+    split: Vec<Stage>,
+    special_tokens: &[(String, TokenId)],
+) -> Result<Parts> {
+    ranks::parts(FORMAT, &entries(file)?, split, special_tokens)
 }
 
 /// The tokenizer of a file of ranks and its sidecar.
@@ -167,7 +127,7 @@ pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
     let pattern = Pattern { source: record.pattern, flavour };
     let split = match pattern.source.as_str() {
         WHOLE_TEXT => Vec::new(),
-        _ => vec![Stage { pattern, unmatched: Unmatched::Drop }],
+        _ => vec![Stage::matches(pattern, Unmatched::Drop)],
     };
     let (special_tokens, n_tokens) = (record.special_tokens.0, record.n_tokens);
     Ok(Sidecar { name: record.name, split, special_tokens, n_tokens })
@@ -229,35 +189,8 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
     (token.len() <= ranks::MAX_TOKEN_LEN).then_some((token, id))
 }
 
-fn insert(vocabulary: &mut Vocabulary, id: TokenId, token: Token<'_>) -> Result<()> {
-    let is_taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
-    vocabulary.insert(id, token).map_err(is_taken)
-}
-
-/// Appends the merges that the ranks stand for; whether they make every token.
-fn push_merges(vocabulary: &mut Vocabulary, entries: &[(Vec<u8>, TokenId)]) -> bool {
-    let by_bytes: Ranks<'_> = entries.iter().map(|(bytes, id)| (bytes.as_slice(), *id)).collect();
-    let mut longer: Vec<_> = entries.iter().filter(|(bytes, _)| bytes.len() > 1).collect();
-    longer.sort_unstable_by_key(|(_, id)| *id);
-    let mut is_complete = true;
-    for (bytes, result) in longer {
-        match ranks::last_pair(bytes, &by_bytes) {
-            Some((left, right)) => vocabulary.push_merge_to(Merge { left, right, result: *result }),
-            None => is_complete = false,
-        }
-    }
-    is_complete
-}
-
-/// Which of the two orders the bytes have, if they have one.
-fn byte_ids(vocabulary: &Vocabulary) -> ByteIds {
-    let by_value = byte_order(ByteIds::Value);
-    let is_by_value =
-        (0..).zip(by_value).all(|(id, byte)| vocabulary.id(Token::plain(&[byte])) == Some(id));
-    if is_by_value { ByteIds::Value } else { ByteIds::Printable }
-}
-
 fn check_pipeline(parts: &Parts) -> Result<()> {
+    check_bare(FORMAT, parts)?;
     let units = &parts.units;
     if !matches!(units.unit, Unit::Byte(_)) {
         return Err(inexpressible(FORMAT, "units of characters"));
@@ -271,7 +204,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
     if parts.template != Template::default() {
         return Err(inexpressible(FORMAT, "the special tokens that are put around a text"));
     }
-    if parts.decode != DecodeRules::default() {
+    if parts.decode != Decode::default() {
         return Err(inexpressible(FORMAT, "the rules of decoding"));
     }
     Ok(())
@@ -279,16 +212,18 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
 
 /// The one pattern, in the flavour that tiktoken reads.
 fn pattern_of(parts: &Parts) -> Result<String> {
-    let stages = parts.splitter.stages();
-    let stage = match stages {
+    let Some(splitter) = parts.pre_tokenizer.only_splitter() else {
+        return Err(inexpressible(FORMAT, "a pre-tokenizer that changes the text"));
+    };
+    let stage = match splitter.stages() {
         [] => return Ok(WHOLE_TEXT.to_owned()),
         [stage] => stage,
-        _ => {
+        stages => {
             return Err(inexpressible(FORMAT, format!("{} split patterns in a row", stages.len())));
         }
     };
     let source = quoted(stage.pattern.source.as_bytes());
-    if !parts.splitter.covers_everything() {
+    if !splitter.covers_everything() {
         let part = format!(
             "the split pattern {source}: it is not proven to match everything, and tiktoken drops the rest"
         );

@@ -1,16 +1,38 @@
 //! Text to text, before it is split.
 //!
 //! A normalizer is a list of steps, applied in order to each segment between added tokens. Bytes that
-//! are not UTF-8 pass unchanged. Offsets into the original text are not kept here. Costs one pass over
-//! the text for each step; a text that no step changes is not copied.
+//! are not UTF-8 pass unchanged. Each step exists twice: `normalize` gives the text alone, quickly,
+//! `normalize_aligned` also where each byte came from, by the rules of Hugging Face `tokenizers`. What
+//! depends on a version of Unicode asks the tables that the normalizer was given. Costs one pass over the
+//! text for each step; a text that no step changes is not copied by `normalize`.
+
+mod aligned;
+mod characters;
+mod charsmap;
+mod forms;
+mod growth;
+mod operation;
+mod pattern;
+mod precompiled;
+mod sentencepiece;
+#[cfg(test)]
+mod tests;
+
+pub use aligned::Aligned;
+pub use charsmap::CharsMap;
+pub use forms::UnicodeForm;
+pub(crate) use growth::{Growth, growth};
+pub use pattern::TextPattern;
+pub(crate) use sentencepiece::SPACE_SYMBOL;
+pub use sentencepiece::{SentencePiece, SentencePieceRules};
 
 use std::borrow::Cow;
 
-use unicode_normalization::{IsNormalized, UnicodeNormalization};
-use unicode_normalization::{is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick};
-
+use crate::error::Result;
 use crate::split::Segment;
 use crate::unicode::UnicodeTables;
+
+use operation::{Operation, Place};
 
 /// One change of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,37 +57,81 @@ pub enum NormalizeStep {
         /// Whether a segment that begins with it is left as it is.
         unless_there: bool,
     },
+    /// What a pattern matches becomes a text, from left to right.
+    ReplaceMatches {
+        /// What is replaced.
+        pattern: TextPattern,
+        /// What stands there afterwards.
+        to: String,
+    },
+    /// White space at the ends goes.
+    Strip {
+        /// At the beginning.
+        left: bool,
+        /// At the end.
+        right: bool,
+    },
+    /// Marks go; a text is decomposed before, by a step of its own.
+    StripAccents,
+    /// What BERT's basic tokenizer does.
+    Bert(BertRules),
+    /// Hugging Face's `Nmt`: some controls go, some spaces and invisible characters become spaces.
+    Nmt,
+    /// Each byte becomes the character that stands for it in byte-level vocabularies.
+    ByteChars,
+    /// Hugging Face's `Precompiled`: a character map, asked for grapheme clusters.
+    Precompiled(CharsMap),
+    /// What SentencePiece does to a text, all in one. It stands alone.
+    SentencePiece(SentencePiece),
 }
 
-/// The four Unicode normalization forms.
+/// The rules of BERT's basic tokenizer, in the order in which they apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnicodeForm {
-    /// Canonical composition.
-    Nfc,
-    /// Canonical decomposition.
-    Nfd,
-    /// Compatibility composition.
-    Nfkc,
-    /// Compatibility decomposition.
-    Nfkd,
+pub struct BertRules {
+    /// Controls, NUL and U+FFFD go; white space becomes spaces.
+    pub clean_text: bool,
+    /// Ideographs get a space on both sides.
+    pub handle_chinese_chars: bool,
+    /// Canonical decomposition, without its nonspacing marks; `None` is as `lowercase` is.
+    pub strip_accents: Option<bool>,
+    /// Lower case.
+    pub lowercase: bool,
 }
 
 /// Steps that a segment goes through before it is split.
 #[derive(Clone, Debug)]
 pub struct Normalizer {
     steps: Vec<NormalizeStep>,
+    operations: Vec<Operation>,
     unicode: UnicodeTables,
+}
+
+impl Default for Normalizer {
+    /// Changes nothing.
+    fn default() -> Self {
+        Self::new(Vec::new(), UnicodeTables::latest())
+    }
 }
 
 impl Normalizer {
     /// A normalizer of these steps.
     pub fn new(steps: Vec<NormalizeStep>, unicode: UnicodeTables) -> Self {
-        Self { steps, unicode }
+        let operations = steps.iter().flat_map(operation::of_step).collect();
+        Self { steps, operations, unicode }
     }
 
     /// The steps, in the order in which they are applied.
     pub fn steps(&self) -> &[NormalizeStep] {
         &self.steps
+    }
+
+    /// The steps as far as the length of the text matters.
+    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth<'_>> {
+        self.steps.iter().map(|step| match step {
+            NormalizeStep::Replace { from, to } => Growth::Text(from, to),
+            NormalizeStep::ReplaceMatches { to, .. } => Growth::Pattern(to),
+            _ => Growth::Other,
+        })
     }
 
     /// The version of Unicode that the steps go by.
@@ -74,82 +140,66 @@ impl Normalizer {
     }
 
     /// The segment after all steps.
-    pub fn normalize<'t>(&self, segment: Segment<'t>) -> Cow<'t, [u8]> {
-        self.apply(segment, false)
+    ///
+    /// # Errors
+    /// [`ErrorKind::StepLimit`](crate::ErrorKind::StepLimit) where a pattern that needs backtracking gives up. No other
+    /// step fails.
+    pub fn normalize<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
+        self.apply(segment.text, Place::of(segment, false))
     }
 
-    /// The same for a part of a segment that is not its beginning.
-    pub(crate) fn normalize_rest<'t>(&self, segment: Segment<'t>) -> Cow<'t, [u8]> {
-        self.apply(segment, true)
+    /// The segment after all steps, and where each byte came from. The text is that of
+    /// [`Self::normalize`], and so are the errors.
+    ///
+    /// ```
+    /// use bytepair::{NormalizeStep, Normalizer};
+    /// use bytepair::{split::Segment, unicode::UnicodeTables};
+    ///
+    /// let step = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+    /// let normalizer = Normalizer::new(vec![step], UnicodeTables::latest());
+    /// let segment = Segment { text: b"a b", is_first: true, is_last: true };
+    /// let aligned = normalizer.normalize_aligned(segment)?;
+    /// assert_eq!(aligned.text, "a▁b".as_bytes());
+    /// assert_eq!(aligned.spans, [(0, 1), (1, 2), (1, 2), (1, 2), (2, 3)]);
+    /// # Ok::<(), bytepair::Error>(())
+    /// ```
+    pub fn normalize_aligned(&self, segment: Segment<'_>) -> Result<Aligned> {
+        let mut aligned = Aligned::unchanged(segment.text);
+        let place = Place::of(segment, false);
+        for operation in &self.operations {
+            operation.align(&mut aligned, place, self.unicode)?;
+        }
+        Ok(aligned)
+    }
+
+    /// Whether SentencePiece's own step does it, whose result is UTF-8 whatever the text is.
+    pub(crate) fn is_sentencepiece(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
+    }
+
+    /// The same as [`Self::normalize`] for a part of a segment that is not its beginning.
+    pub(crate) fn normalize_rest<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
+        self.apply(segment.text, Place::of(segment, true))
     }
 
     /// Whether a text can be normalized in two parts, cut before a character that begins with `byte`.
     ///
-    /// An ASCII character begins no composition with what stands before it, and lower case looks at
-    /// one code point alone. A replaced text could begin before the cut.
+    /// An ASCII character begins no composition with what stands before it, and many steps look at one
+    /// code point alone. A replaced text could begin before the cut.
     pub(crate) fn can_cut_before(&self, byte: u8) -> bool {
-        let is_short = |step: &NormalizeStep| match step {
-            NormalizeStep::Replace { from, .. } => from.chars().count() == 1,
-            _ => true,
-        };
         match self.steps.is_empty() {
             true => byte & 0xC0 != 0x80,
-            false => byte.is_ascii() && self.steps.iter().all(is_short),
+            false => byte.is_ascii() && self.operations.iter().all(Operation::can_cut_before_ascii),
         }
     }
 
-    fn apply<'t>(&self, segment: Segment<'t>, is_rest: bool) -> Cow<'t, [u8]> {
-        let mut text = Cow::Borrowed(segment.text);
-        for step in &self.steps {
-            let changed = match step {
-                NormalizeStep::Lowercase => self.lowercase(&text),
-                NormalizeStep::Form(form) => form.apply(&text),
-                NormalizeStep::Replace { from, to } => replace(&text, from, to),
-                NormalizeStep::Prepend { text: prefix, only_first, unless_there } => {
-                    let is_there = *unless_there && text.starts_with(prefix.as_bytes());
-                    let is_meant = !is_rest && (segment.is_first || !only_first);
-                    let applies = is_meant && !text.is_empty() && !is_there;
-                    applies.then(|| [prefix.as_bytes(), &text].concat())
-                }
-            };
+    fn apply<'t>(&self, text: &'t [u8], place: Place) -> Result<Cow<'t, [u8]>> {
+        let mut text = Cow::Borrowed(text);
+        for operation in &self.operations {
+            let changed = operation.apply(&text, place, self.unicode)?;
             text = changed.map_or(text, Cow::Owned);
         }
-        text
-    }
-
-    fn lowercase(&self, text: &[u8]) -> Option<Vec<u8>> {
-        if text.is_ascii() {
-            return text.iter().any(u8::is_ascii_uppercase).then(|| text.to_ascii_lowercase());
-        }
-        Some(map_valid(text, |valid, out| {
-            out.extend(valid.chars().flat_map(|character| self.unicode.lowercase(character)));
-        }))
-    }
-}
-
-impl UnicodeForm {
-    fn apply(self, text: &[u8]) -> Option<Vec<u8>> {
-        if text.is_ascii() || text.utf8_chunks().all(|chunk| self.holds(chunk.valid())) {
-            return None;
-        }
-        Some(map_valid(text, |valid, out| match self {
-            Self::Nfc => out.extend(valid.nfc()),
-            Self::Nfd => out.extend(valid.nfd()),
-            Self::Nfkc => out.extend(valid.nfkc()),
-            Self::Nfkd => out.extend(valid.nfkd()),
-        }))
-    }
-
-    /// Whether a quick look proves that the text is in this form already.
-    fn holds(self, text: &str) -> bool {
-        let characters = text.chars();
-        let verdict = match self {
-            Self::Nfc => is_nfc_quick(characters),
-            Self::Nfd => is_nfd_quick(characters),
-            Self::Nfkc => is_nfkc_quick(characters),
-            Self::Nfkd => is_nfkd_quick(characters),
-        };
-        verdict == IsNormalized::Yes
+        Ok(text)
     }
 }
 
@@ -164,66 +214,4 @@ fn map_valid(text: &[u8], change: impl Fn(&str, &mut String)) -> Vec<u8> {
         bytes.extend_from_slice(chunk.invalid());
     }
     bytes
-}
-
-fn replace(text: &[u8], from: &str, to: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut rest = text;
-    while let Some(place) = memchr::memmem::find(rest, from.as_bytes()) {
-        bytes.extend_from_slice(&rest[..place]);
-        bytes.extend_from_slice(to.as_bytes());
-        rest = &rest[place + from.len()..];
-    }
-    if rest.len() == text.len() {
-        return None;
-    }
-    bytes.extend_from_slice(rest);
-    Some(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn normalized(steps: Vec<NormalizeStep>, text: &[u8]) -> String {
-        let normalizer = Normalizer::new(steps, UnicodeTables::latest());
-        let segment = Segment { text, is_first: true, is_last: true };
-        String::from_utf8_lossy(&normalizer.normalize(segment)).into_owned()
-    }
-
-    #[test]
-    fn lower_case_is_per_code_point() {
-        assert_eq!(normalized(vec![NormalizeStep::Lowercase], "ΣΑΣ İ".as_bytes()), "σασ i\u{307}");
-    }
-
-    #[test]
-    fn forms_leave_invalid_bytes_alone() {
-        let steps = vec![NormalizeStep::Form(UnicodeForm::Nfkc)];
-        assert_eq!(normalized(steps, b"\xEF\xBD\x81\xFF"), "a\u{FFFD}");
-    }
-
-    #[test]
-    fn sentencepiece_style_steps_apply_in_order() {
-        let prepend =
-            NormalizeStep::Prepend {
-                text: "▁".to_owned(), only_first: true, unless_there: false
-            };
-        let replace = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
-        assert_eq!(normalized(vec![prepend, replace], b"a b"), "▁a▁b");
-    }
-
-    #[test]
-    fn cutting_before_ascii_changes_nothing() {
-        let steps = vec![NormalizeStep::Form(UnicodeForm::Nfc), NormalizeStep::Lowercase];
-        let normalizer = Normalizer::new(steps, UnicodeTables::latest());
-        let text = "E\u{301}A\u{30A} İb".as_bytes();
-        let whole =
-            normalizer.normalize(Segment { text, is_first: true, is_last: true }).into_owned();
-        for cut in (0..text.len()).filter(|&cut| normalizer.can_cut_before(text[cut])) {
-            let left = Segment { text: &text[..cut], is_first: true, is_last: false };
-            let right = Segment { text: &text[cut..], is_first: false, is_last: true };
-            let parts = [normalizer.normalize(left), normalizer.normalize_rest(right)].concat();
-            assert_eq!(parts, whole);
-        }
-    }
 }

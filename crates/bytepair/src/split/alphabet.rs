@@ -168,8 +168,20 @@ fn two_level(runs: &[(u32, u8)]) -> (Vec<u32>, Vec<u8>) {
     let mut known: BTreeMap<[u8; BLOCK], u32> = BTreeMap::new();
     let mut blocks = Vec::new();
     let mut classes = Vec::new();
+    // Most blocks lie in one run: by class, where its block is.
+    let mut uniform = [None; MAX_SYMBOLS];
     let mut run = 0;
     for start in (0..=INVALID).step_by(BLOCK) {
+        let end = start + (1 << BLOCK_BITS);
+        while runs.get(run + 1).is_some_and(|next| next.0 <= start) {
+            run += 1;
+        }
+        let class = usize::from(runs[run].1);
+        let is_uniform = end <= INVALID && runs.get(run + 1).is_none_or(|next| next.0 >= end);
+        if is_uniform && let Some(place) = uniform[class] {
+            blocks.push(place);
+            continue;
+        }
         let mut block = [invalid; BLOCK];
         for (code, class) in (start..INVALID).zip(&mut block) {
             while runs.get(run + 1).is_some_and(|next| next.0 <= code) {
@@ -181,6 +193,9 @@ fn two_level(runs: &[(u32, u8)]) -> (Vec<u32>, Vec<u8>) {
             classes.extend_from_slice(&block);
             u32::try_from(classes.len() - BLOCK).unwrap_or(u32::MAX)
         });
+        if is_uniform {
+            uniform[class] = Some(place);
+        }
         blocks.push(place);
     }
     (blocks, classes)

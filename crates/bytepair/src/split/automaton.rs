@@ -11,11 +11,12 @@
 //! Left out: minimization. Cost: one dependent look-up per character of an attempt; a table of states x
 //! classes numbers, a few KB for real patterns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::alphabet::{Alphabet, Mask};
 use super::program::{Instruction, Place, Program};
 use super::symbol::boundary_at_or_after;
+use super::tree::Anchor;
 
 /// Above this the backtracker takes over.
 const MAX_STATES: usize = 10_000;
@@ -41,9 +42,13 @@ pub(super) struct Automaton {
     /// For each class, the classes before which a cut changes nothing.
     safe: Vec<Mask>,
     covers_everything: bool,
+    /// Whether an empty match is told; else it is no match.
+    tells_empty: bool,
+    /// Where an attempt starts behind a word character, if that matters.
+    start_in_word: u32,
 }
 
-/// One attempt: where its match ends, if it has one that is not empty, and how far it read.
+/// One attempt: where its match ends, if it has one, and how far it read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Attempt {
     pub(super) end: Option<usize>,
@@ -52,20 +57,39 @@ pub(super) struct Attempt {
 
 impl Automaton {
     /// `None` if it would be too large.
-    pub(super) fn new(program: &Program, alphabet: Alphabet) -> Option<Self> {
+    pub(super) fn new(program: &Program, alphabet: Alphabet, tells_empty: bool) -> Option<Self> {
+        let mut automaton = Self::bare(program, alphabet, Mask::default())?;
+        automaton.tells_empty = tells_empty;
+        automaton.safe = automaton.safe_cuts();
+        automaton.covers_everything = automaton.proves_cover();
+        Some(automaton)
+    }
+
+    /// An automaton for [`Automaton::is_ahead`], which may ask for the boundaries of these words.
+    pub(super) fn for_look_ahead(
+        program: &Program,
+        alphabet: Alphabet,
+        word: Mask,
+    ) -> Option<Self> {
+        Self::bare(program, alphabet, word)
+    }
+
+    fn bare(program: &Program, alphabet: Alphabet, word: Mask) -> Option<Self> {
         let stride = alphabet.n_classes() + 1;
-        let exact = Builder::new(program, stride).build()?;
-        let mut automaton = Self {
+        let mut builder = Builder::new(program, stride, word);
+        builder.number(vec![program.start], false)?;
+        let start_in_word = builder.number(vec![program.start], true)?;
+        let exact = builder.build()?;
+        Some(Self {
             stride,
             start: u32::try_from(stride).ok()?,
             safe: Vec::new(),
             covers_everything: false,
+            tells_empty: false,
+            start_in_word,
             exact,
             alphabet,
-        };
-        automaton.safe = automaton.safe_cuts();
-        automaton.covers_everything = automaton.proves_cover();
-        Some(automaton)
+        })
     }
 
     pub(super) fn n_states(&self) -> usize {
@@ -116,6 +140,11 @@ impl Automaton {
         (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
     }
 
+    /// Whether an attempt before this class or the end of the text ends at once with an empty match that is told.
+    pub(super) fn is_empty_match(&self, symbol: usize) -> bool {
+        self.tells_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD
+    }
+
     /// One attempt at `from`. `visit` is told every state and place before its step, `on_match` that the
     /// step saw a match; it stops early where `visit` says so.
     #[inline]
@@ -133,7 +162,35 @@ impl Automaton {
             state = entry & STATE;
             offset += length;
         }
-        Attempt { end: end.filter(|&end| end > from), reach: offset.min(text.len()) }
+        let end = end.filter(|&end| end > from || self.tells_empty);
+        Attempt { end, reach: offset.min(text.len()) }
+    }
+
+    /// Whether some match starts at `from`, empty or not. What is learned on the way goes to `verdicts`, and
+    /// ends later walks of the same automaton: all of them together are linear in the text.
+    pub(super) fn is_ahead(
+        &self,
+        text: &[u8],
+        from: usize,
+        is_in_word: bool,
+        verdicts: &mut Verdicts,
+    ) -> bool {
+        let mut state = if is_in_word { self.start_in_word } else { self.start };
+        let mut offset = from;
+        let mut is_found = false;
+        while state != DEAD && !is_found {
+            if let Some(known) = verdicts.look_up(offset, state) {
+                is_found = known;
+                break;
+            }
+            let (symbol, length) = self.symbol_at(text, offset);
+            let entry = self.exact[state as usize + usize::from(symbol)];
+            is_found = entry & MATCHED != 0;
+            state = entry & STATE;
+            offset += length;
+        }
+        verdicts.learn(offset, is_found);
+        is_found
     }
 
     #[inline]
@@ -211,6 +268,51 @@ impl Automaton {
     }
 }
 
+/// Verdicts are kept for the first four of every so many offsets.
+const VERDICT_MASK: usize = 63;
+
+/// Tables of verdicts with more room than this are not kept.
+const LARGE_TABLE: usize = 1000;
+
+/// From which pairs of place and state a look-ahead finds a match; what follows depends on the pair alone.
+#[derive(Default)]
+pub(super) struct Verdicts {
+    known: HashMap<(usize, u32), bool>,
+    /// Pairs of the walk in progress.
+    open: Vec<(usize, u32)>,
+    reach: usize,
+}
+
+impl Verdicts {
+    /// Forgets what lies behind.
+    pub(super) fn advance_to(&mut self, offset: usize) {
+        if offset < self.reach {
+            return;
+        }
+        // Clearing a table costs its capacity.
+        if self.known.capacity() > LARGE_TABLE {
+            self.known = HashMap::new();
+        }
+        self.known.clear();
+    }
+
+    fn look_up(&mut self, offset: usize, state: u32) -> Option<bool> {
+        if offset & VERDICT_MASK > 3 {
+            return None;
+        }
+        let known = self.known.get(&(offset, state)).copied();
+        if known.is_none() {
+            self.open.push((offset, state));
+        }
+        known
+    }
+
+    fn learn(&mut self, offset: usize, verdict: bool) {
+        self.reach = self.reach.max(offset);
+        self.known.extend(self.open.drain(..).map(|pair| (pair, verdict)));
+    }
+}
+
 /// Follows one attempt.
 pub(super) trait Visitor {
     /// Told before each step; `false` ends the attempt as if it died here.
@@ -235,8 +337,13 @@ impl Visitor for Freely {
 struct Builder<'p> {
     program: &'p Program,
     stride: usize,
-    numbers: BTreeMap<Vec<Place>, u32>,
-    lists: Vec<Vec<Place>>,
+    /// The word characters, if the program asks for word boundaries.
+    word: Mask,
+    has_word: bool,
+    /// Lists, and whether a word character stands before.
+    numbers: BTreeMap<(Vec<Place>, bool), u32>,
+    lists: Vec<(Vec<Place>, bool)>,
+    is_in_word: bool,
     /// The step in which each place was last followed, and last listed.
     followed: Vec<usize>,
     listed: Vec<usize>,
@@ -245,13 +352,17 @@ struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    fn new(program: &'p Program, stride: usize) -> Self {
+    fn new(program: &'p Program, stride: usize, word: Mask) -> Self {
         let n_places = program.instructions.len();
+        let is_anchor = |instruction: &Instruction| matches!(instruction, Instruction::Anchor(..));
         Self {
             program,
             stride,
-            numbers: BTreeMap::from([(Vec::new(), DEAD)]),
-            lists: vec![Vec::new()],
+            word,
+            has_word: program.instructions.iter().any(is_anchor),
+            numbers: BTreeMap::from([((Vec::new(), false), DEAD)]),
+            lists: vec![(Vec::new(), false)],
+            is_in_word: false,
             followed: vec![0; n_places],
             listed: vec![0; n_places],
             n_steps: 0,
@@ -260,11 +371,11 @@ impl<'p> Builder<'p> {
     }
 
     fn build(mut self) -> Option<Vec<u32>> {
-        self.number(vec![self.program.start])?;
         let mut exact = vec![DEAD; self.stride];
         let mut index = 1;
         while index < self.lists.len() {
-            let list = self.lists[index].clone();
+            let (list, is_in_word) = self.lists[index].clone();
+            self.is_in_word = is_in_word;
             for symbol in 0..self.stride {
                 exact.push(self.entry(&list, symbol)?);
             }
@@ -275,22 +386,25 @@ impl<'p> Builder<'p> {
 
     /// The exact table's number for a list and a symbol.
     fn entry(&mut self, list: &[Place], symbol: usize) -> Option<u32> {
-        let (is_matched, next) = self.step(list, u8::try_from(symbol).ok()?);
+        let class = u8::try_from(symbol).ok()?;
+        let (is_matched, next) = self.step(list, class);
         let is_end = symbol + 1 == self.stride;
-        let next = if is_end { DEAD } else { self.number(next)? };
+        let next = if is_end { DEAD } else { self.number(next, self.word.contains(class))? };
         Some(next | if is_matched { MATCHED } else { 0 })
     }
 
-    fn number(&mut self, list: Vec<Place>) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(&list) {
+    fn number(&mut self, list: Vec<Place>, is_in_word: bool) -> Option<u32> {
+        let key = (list, is_in_word && self.has_word);
+        let key = if key.0.is_empty() { (key.0, false) } else { key };
+        if let Some(&number) = self.numbers.get(&key) {
             return Some(number);
         }
         if self.lists.len() > MAX_STATES || self.work > MAX_WORK {
             return None;
         }
         let number = u32::try_from(self.lists.len() * self.stride).ok()?;
-        self.lists.push(list.clone());
-        self.numbers.insert(list, number);
+        self.lists.push(key.clone());
+        self.numbers.insert(key, number);
         Some(number)
     }
 
@@ -320,10 +434,19 @@ impl<'p> Builder<'p> {
                 Instruction::Take(mask, after) if mask.contains(symbol) => self.list(*after, next),
                 Instruction::Next(mask, after) if mask.contains(symbol) => stack.push(*after),
                 Instruction::Either(first, second) => stack.extend([*second, *first]),
+                Instruction::Anchor(anchor, after) => {
+                    stack.extend(self.holds(*anchor, symbol).then_some(*after));
+                }
                 _ => {}
             }
         }
         false
+    }
+
+    /// Word boundaries are the only anchors of an automaton.
+    fn holds(&self, anchor: Anchor, symbol: u8) -> bool {
+        let is_boundary = self.is_in_word != self.word.contains(symbol);
+        is_boundary == (anchor == Anchor::WordBoundary)
     }
 
     fn list(&mut self, place: Place, next: &mut Vec<Place>) {

@@ -12,6 +12,7 @@
 //! nothing.
 
 use super::alphabet::{Alphabet, Mask};
+use super::automaton::{Automaton, Verdicts};
 use super::program::{Instruction, Place, Program};
 use super::symbol::length_before;
 use super::tree::{Anchor, Look};
@@ -28,11 +29,13 @@ pub(super) struct Steps {
     /// Where the stretch begins.
     start: usize,
     n_taken: u64,
+    /// What each automaton of a look-ahead has learned.
+    verdicts: Vec<Verdicts>,
 }
 
 impl Steps {
     pub(super) fn new(start: usize) -> Self {
-        Self { start, n_taken: 0 }
+        Self { start, n_taken: 0, verdicts: Vec::new() }
     }
 }
 
@@ -40,8 +43,11 @@ pub(super) struct Backtracker {
     alphabet: Alphabet,
     program: Program,
     word: Mask,
+    aheads: Vec<Automaton>,
     /// As [`STEP_LIMIT`]; only the naive twin of tests has another.
     step_limit: u64,
+    /// Whether an empty match is told; else it is no match.
+    tells_empty: bool,
 }
 
 /// The match needed more steps than it may take.
@@ -49,8 +55,16 @@ pub(super) struct Backtracker {
 pub(super) struct OutOfSteps;
 
 impl Backtracker {
-    pub(super) fn new(program: Program, alphabet: Alphabet, word: Mask) -> Self {
-        Self { alphabet, program, word, step_limit: STEP_LIMIT }
+    /// `None` if a look-ahead's automaton would be too large.
+    pub(super) fn new(
+        program: Program,
+        alphabet: Alphabet,
+        word: Mask,
+        tells_empty: bool,
+    ) -> Option<Self> {
+        let ahead = |program: &Program| Automaton::for_look_ahead(program, alphabet.clone(), word);
+        let aheads = program.aheads.iter().map(ahead).collect::<Option<Vec<_>>>()?;
+        Some(Self { alphabet, program, word, aheads, step_limit: STEP_LIMIT, tells_empty })
     }
 
     /// The same without a limit.
@@ -67,13 +81,15 @@ impl Backtracker {
         self.alphabet.class_at(text, offset)
     }
 
-    /// The end of the match that starts at `from`, if there is one that is not empty.
+    /// The end of the match that starts at `from`, if there is one.
     pub(super) fn attempt(
         &self,
         text: &[u8],
         from: usize,
         steps: &mut Steps,
     ) -> Result<Option<usize>, OutOfSteps> {
+        steps.verdicts.resize_with(self.aheads.len(), Verdicts::default);
+        steps.verdicts.iter_mut().for_each(|verdicts| verdicts.advance_to(from));
         let mut run = Run {
             machine: self,
             text,
@@ -85,7 +101,8 @@ impl Backtracker {
             slots: vec![usize::MAX; self.program.n_slots],
             stack: Vec::new(),
         };
-        Ok(run.matches(self.program.start, from, |_| true)?.filter(|&end| end > from))
+        let end = run.matches(self.program.start, from, |_| true)?;
+        Ok(end.filter(|&end| end > from || self.tells_empty))
     }
 }
 
@@ -162,6 +179,9 @@ impl Run<'_> {
                     let is_found = self.looks(*look, *span, *inside, offset)?;
                     (is_found != look.negative).then_some(*next)
                 }
+                Instruction::Ahead { number, negative, next } => {
+                    (self.is_ahead(*number, offset) != *negative).then_some(*next)
+                }
                 Instruction::Atomic { inside, next } => {
                     self.atomic(*inside, &mut offset)?.then_some(*next)
                 }
@@ -227,6 +247,12 @@ impl Run<'_> {
         } else {
             alphabet.end()
         }
+    }
+
+    fn is_ahead(&mut self, number: usize, offset: usize) -> bool {
+        let is_in_word = self.is_word_before(offset);
+        let verdicts = &mut self.steps.verdicts[number];
+        self.machine.aheads[number].is_ahead(self.text, offset, is_in_word, verdicts)
     }
 
     fn looks(

@@ -2,6 +2,8 @@
 //!
 //! Numbers past the stored words are not in the set. Cost: one bit each; searches look at 64 at once.
 
+use std::ops::Range;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bits {
     words: Vec<u64>,
@@ -54,14 +56,21 @@ impl Bits {
 
     /// The largest number in the set that is at most `last`.
     pub(super) fn last_up_to(&self, last: usize) -> Option<usize> {
+        self.last_within(0..last + 1)
+    }
+
+    /// The largest number in the set that is in the range; searches no further than that.
+    pub(super) fn last_within(&self, range: Range<usize>) -> Option<usize> {
+        let last = range.end.checked_sub(1)?;
         let mut index = last / 64;
         let mut word = self.words.get(index).copied().unwrap_or(0) & (u64::MAX >> (63 - last % 64));
         index = index.min(self.words.len());
         while word == 0 {
-            index = index.checked_sub(1)?;
+            index = index.checked_sub(1).filter(|&index| index >= range.start / 64)?;
             word = self.words[index];
         }
-        Some(index * 64 + 63 - word.leading_zeros() as usize)
+        let found = index * 64 + 63 - word.leading_zeros() as usize;
+        (found >= range.start).then_some(found)
     }
 
     /// The smallest number in the set that is at least `first`.
@@ -84,6 +93,16 @@ impl Bits {
         }
     }
 
+    /// Inserts what is in `one` and not in `other`.
+    pub(super) fn union_difference(&mut self, one: &Self, other: &Self) {
+        if self.words.len() < one.words.len() {
+            self.words.resize(one.words.len(), 0);
+        }
+        for (index, (word, one)) in self.words.iter_mut().zip(&one.words).enumerate() {
+            *word |= one & !other.words.get(index).copied().unwrap_or(0);
+        }
+    }
+
     pub(super) fn words(&self) -> &[u64] {
         &self.words
     }
@@ -101,13 +120,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_a_set(numbers in prop::collection::btree_set(0_usize..300, 0..20), at in 0_usize..300) {
+        fn bits_are_a_set(numbers in prop::collection::btree_set(0_usize..300, 0..20), at in 0_usize..300, to in 0_usize..300) {
             let mut bits = Bits::default();
             for &number in &numbers {
                 bits.insert(number);
             }
             prop_assert_eq!(bits.first_from(at), numbers.range(at..).next().copied());
             prop_assert_eq!(bits.last_up_to(at), numbers.range(..=at).next_back().copied());
+            let (low, high) = (at.min(to), at.max(to));
+            prop_assert_eq!(bits.last_within(low..high), numbers.range(low..high).next_back().copied());
             prop_assert_eq!(bits.contains(at), numbers.contains(&at));
             let mut word = Bits::default();
             word.reserve(at + 64);

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::Unmatched;
+use super::behaviour::Dropped;
 use super::bits::Bits;
 use super::scan::Marked;
 
@@ -90,12 +90,16 @@ impl Boundaries {
         &mut self.marked
     }
 
-    pub(super) fn finish_stage(&mut self, end: usize, unmatched: Unmatched) {
+    pub(super) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
         self.end = end;
-        if unmatched == Unmatched::Drop {
-            self.dropped.union(&self.marked.unmatched);
-            self.has_dropped = true;
+        match dropped {
+            Dropped::Nothing => {}
+            Dropped::Unmatched => self.dropped.union(&self.marked.unmatched),
+            Dropped::Matches => {
+                self.dropped.union_difference(&self.marked.starts, &self.marked.unmatched);
+            }
         }
+        self.has_dropped |= dropped != Dropped::Nothing;
         self.marked.unmatched.clear();
     }
 

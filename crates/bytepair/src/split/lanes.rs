@@ -28,6 +28,8 @@ struct Part {
     end: usize,
     offset: usize,
     state: State,
+    /// As in [`Scan`].
+    unmatched_end: Option<usize>,
 }
 
 /// Runs the first parts of a task to their ends and the last one some way; returns the task that is left
@@ -73,7 +75,7 @@ fn parts(running: &Running, task: &Task<'_>) -> Option<[Part; N_LANES]> {
     }
     let part = |index: usize| {
         let from = if index == 0 { task.from } else { ends[index - 1] };
-        Part { from, end: ends[index], offset: from, state: State::BOUNDARY }
+        Part { from, end: ends[index], offset: from, state: State::BOUNDARY, unmatched_end: None }
     };
     Some(std::array::from_fn(part))
 }
@@ -96,12 +98,14 @@ fn chunks<'t>(task: &Task<'t>, parts: &[Part; N_LANES]) -> Option<[&'t [u8; CHUN
 
 /// Runs one part alone, to the first symbol at or after `limit`.
 fn run_to(running: &Running, task: &Task<'_>, part: &mut Part, limit: usize, marked: &mut Marked) {
+    let Part { from, unmatched_end, .. } = *part;
+    let mut scan = Scan { task: Task { from, ..*task }, marked, unmatched_end };
     while part.offset < limit {
-        let mut scan = Scan { task: Task { from: part.from, ..*task }, marked: &mut *marked };
         let (offset, state, is_stopped) = scan.run_on(running, (part.offset, part.state), limit);
         (part.offset, part.state) =
             if is_stopped { scan.look_back(running, offset) } else { (offset, state) };
     }
+    part.unmatched_end = scan.unmatched_end;
 }
 
 /// Adds what was found in a chunk at a place.

@@ -14,6 +14,7 @@
 mod alphabet;
 mod automaton;
 mod backtrack;
+mod behaviour;
 mod bits;
 mod boundaries;
 mod engine;
@@ -37,6 +38,7 @@ pub use self::named::{named, names};
 use self::alphabet::{Alphabet, Mask};
 use self::automaton::Automaton;
 use self::backtrack::Backtracker;
+use self::behaviour::{Dropped, Join};
 use self::engine::Engine;
 use self::program::Target;
 use self::running::Running;
@@ -74,13 +76,49 @@ pub struct Pattern {
     pub flavour: Flavour,
 }
 
-/// One step of a splitter: its matches are pieces.
+/// What becomes of the matches of a pattern, seen as delimiters between the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Behaviour {
+    /// Each is a piece, and so is each run between them.
+    Isolated,
+    /// They are left out.
+    Removed,
+    /// Each belongs to the run before it.
+    MergedWithPrevious,
+    /// Each belongs to the run behind it.
+    MergedWithNext,
+    /// Neighbouring ones are one piece.
+    Contiguous,
+}
+
+/// One step of a splitter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stage {
-    /// What a piece looks like.
+    /// What is looked for.
     pub pattern: Pattern,
-    /// What becomes of the rest.
-    pub unmatched: Unmatched,
+    /// What becomes of the delimiters.
+    pub behaviour: Behaviour,
+    /// Whether the delimiters are what the pattern does not match.
+    pub invert: bool,
+}
+
+impl Stage {
+    /// The stage whose pieces are the matches of a pattern.
+    pub fn matches(pattern: Pattern, unmatched: Unmatched) -> Self {
+        match unmatched {
+            Unmatched::Keep => Self { pattern, behaviour: Behaviour::Isolated, invert: false },
+            Unmatched::Drop => Self { pattern, behaviour: Behaviour::Removed, invert: true },
+        }
+    }
+
+    /// Whether matches are pieces, and if so what becomes of the rest.
+    pub fn unmatched(&self) -> Option<Unmatched> {
+        match (self.behaviour, self.invert) {
+            (Behaviour::Isolated, _) => Some(Unmatched::Keep),
+            (Behaviour::Removed, true) => Some(Unmatched::Drop),
+            _ => None,
+        }
+    }
 }
 
 /// A part of a text between added tokens: what normalizers and splitters receive.
@@ -103,7 +141,7 @@ pub struct Segment<'t> {
 /// use bytepair::unicode::UnicodeTables;
 ///
 /// let pattern = Pattern { source: r"\w+".to_owned(), flavour: Flavour::Rust };
-/// let stage = Stage { pattern, unmatched: Unmatched::Drop };
+/// let stage = Stage::matches(pattern, Unmatched::Drop);
 /// let splitter = Splitter::new(vec![stage], &UnicodeTables::latest())?;
 /// assert_eq!(splitter.pieces(b"one, two")?, [b"one", b"two"]);
 /// # Ok::<(), bytepair::Error>(())
@@ -132,7 +170,7 @@ impl Splitter {
     #[cfg(test)]
     fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         Self::with_engines(stages, |stage| {
-            let compiled = compile(&stage.pattern, unicode, &[Target::Backtracker])?;
+            let compiled = compile(&stage.pattern, unicode, &[Target::Plain])?;
             Ok(match compiled {
                 (Engine::Backtracker(backtracker), is_nullable) => {
                     (Engine::Backtracker(Box::new(backtracker.without_limit())), is_nullable)
@@ -180,10 +218,8 @@ impl Splitter {
         if from >= text.len() {
             return Ok(text.len());
         }
-        let limit = from.saturating_add(boundaries.block_len()).min(text.len());
-        let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
-        let end = self.scan(0, task, 0, boundaries)?;
-        boundaries.finish_stage(end, self.compiled.stages[0].unmatched);
+        let end = self.split_first(text, from, boundaries)?;
+        boundaries.finish_stage(end, Dropped::by(&self.compiled.stages[0]));
         for index in 1..self.compiled.engines.len() {
             self.split_pieces(index, text, boundaries)?;
         }
@@ -225,18 +261,24 @@ impl Splitter {
         let Some(Engine::Automaton(running)) = self.compiled.engines.first() else {
             return None;
         };
+        // Before a safe cut stands a match, and what follows is not known to be one.
+        if !matches!(Join::by(&self.compiled.stages[0]), None | Some(Join::MatchToRest)) {
+            return None;
+        }
         running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
     }
 
-    /// Whether a pattern could match the empty text. Such a match is no match here; other engines cut there.
+    /// Whether a pattern could match the empty text. In the flavour of Oniguruma such a match is a cut, as in
+    /// Hugging Face tokenizers; in that of Rust it is no match.
     pub fn may_match_nothing(&self) -> bool {
         self.compiled.may_match_nothing
     }
 
-    /// Whether it is proven that no text has an unmatched character.
+    /// Whether it is proven that no text has an unmatched character, and that every match is a piece.
     pub fn covers_everything(&self) -> bool {
         let covers = |engine: &Engine| matches!(engine, Engine::Automaton(running) if running.automaton().covers_everything());
-        self.compiled.engines.iter().all(covers)
+        let is_plain = |stage: &Stage| stage.unmatched().is_some();
+        self.compiled.engines.iter().all(covers) && self.compiled.stages.iter().all(is_plain)
     }
 
     /// One line per stage: the engine and the size of its tables.
@@ -245,21 +287,43 @@ impl Splitter {
         stages.map(|(stage, engine)| explain_stage(stage, engine)).collect()
     }
 
+    /// The first stage; returns where the block ends.
+    ///
+    /// Where pieces are joined, the end of a block may not be inside of what the next one joins. So the block
+    /// ends where its last joined piece starts, and grows until it has two.
+    fn split_first(&self, text: &[u8], from: usize, boundaries: &mut Boundaries) -> Result<usize> {
+        let mut length = boundaries.block_len();
+        loop {
+            let limit = from.saturating_add(length).min(text.len());
+            let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
+            let end = self.scan(0, task, 0, boundaries)?;
+            let Some(join) = Join::by(&self.compiled.stages[0]) else { return Ok(end) };
+            boundaries.marked().join(0..end - from, join);
+            if end >= text.len() {
+                return Ok(end);
+            }
+            if let Some(last) = boundaries.marked().last_start(end - from) {
+                return Ok(from + last);
+            }
+            boundaries.begin(from);
+            length = length.saturating_mul(2);
+        }
+    }
+
     fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
+        let join = Join::by(&self.compiled.stages[index]);
         let mut next = boundaries.piece_from(boundaries.block_start());
         while let Some(piece) = next {
             if !boundaries.is_dropped(piece.start) {
-                let task = Task {
-                    text: &text[piece.clone()],
-                    from: 0,
-                    limit: piece.len(),
-                    shift: piece.start - boundaries.block_start(),
-                };
+                let shift = piece.start - boundaries.block_start();
+                let text = &text[piece.clone()];
+                let task = Task { text, from: 0, limit: piece.len(), shift };
                 self.scan(index, task, piece.start, boundaries)?;
+                join.inspect(|&join| boundaries.marked().join(shift..shift + piece.len(), join));
             }
             next = boundaries.piece_from(piece.end);
         }
-        boundaries.finish_stage(boundaries.block_end(), self.compiled.stages[index].unmatched);
+        boundaries.finish_stage(boundaries.block_end(), Dropped::by(&self.compiled.stages[index]));
         Ok(())
     }
 
@@ -302,22 +366,23 @@ fn compile(
     targets: &[Target],
 ) -> Result<(Engine, bool)> {
     let parsed = parser::parse(&pattern.source, pattern.flavour, unicode)?;
-    let has_word_boundary = program::has_word_boundary(&parsed.root);
-    let mut sets = Vec::new();
-    program::sets_of(&parsed.root, &mut sets);
-    sets.extend(has_word_boundary.then(|| parsed.word.clone()));
+    let mut sets = program::sets_of(&parsed.root)
+        .ok_or_else(|| too_large(pattern, "more than 1,000 sets of characters"))?;
+    sets.extend(parsed.word.clone());
     let alphabet = Alphabet::new(&sets)
         .ok_or_else(|| too_large(pattern, "more than 254 kinds of characters"))?;
-    let word = if has_word_boundary { alphabet.mask(&parsed.word) } else { Mask::default() };
+    let word = parsed.word.map_or_else(Mask::default, |word| alphabet.mask(&word));
+    // What tiktoken does with an empty match is not to be seen: it has no token.
+    let tells_empty = pattern.flavour == Flavour::Oniguruma;
     let engines = targets.iter().map(|&target| {
         let program = program::compile(&parsed.root, &alphabet, target)?;
         match target {
-            Target::Automaton => {
-                let automaton = Automaton::new(&program, alphabet.clone())?;
+            Target::Automaton | Target::Ahead => {
+                let automaton = Automaton::new(&program, alphabet.clone(), tells_empty)?;
                 Some(Engine::Automaton(Box::new(Running::new(automaton))))
             }
-            Target::Backtracker => {
-                let backtracker = Backtracker::new(program, alphabet.clone(), word);
+            Target::Backtracker | Target::Plain => {
+                let backtracker = Backtracker::new(program, alphabet.clone(), word, tells_empty)?;
                 Some(Engine::Backtracker(Box::new(backtracker)))
             }
         }
@@ -338,18 +403,12 @@ fn too_large(pattern: &Pattern, problem: &str) -> Error {
 }
 
 fn explain_stage(stage: &Stage, engine: &Engine) -> String {
-    let unmatched = match stage.unmatched {
-        Unmatched::Keep => "kept",
-        Unmatched::Drop => "dropped",
-    };
+    let rest = behaviour::in_words(stage);
     match engine {
         Engine::Automaton(running) => {
             let automaton = running.automaton();
-            let rest = if automaton.covers_everything() {
-                "matches everything".to_owned()
-            } else {
-                format!("the rest is {unmatched}")
-            };
+            let covers = automaton.covers_everything() && stage.unmatched().is_some();
+            let rest = if covers { "matches everything" } else { rest };
             format!(
                 "automaton, {} states, {} character classes, {rest}",
                 automaton.n_states(),
@@ -357,7 +416,7 @@ fn explain_stage(stage: &Stage, engine: &Engine) -> String {
             )
         }
         Engine::Backtracker(backtracker) => format!(
-            "backtracker, {} character classes, at most {} steps per match, the rest is {unmatched}",
+            "backtracker, {} character classes, at most {} steps per match, {rest}",
             backtracker.n_classes(),
             backtrack::STEP_LIMIT
         ),

@@ -23,6 +23,9 @@ use super::tree::{Anchor, CharSet, Greed, Look, Node};
 /// The most instructions of one pattern.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
+/// The most different sets of one pattern.
+const MAX_SETS: usize = 1000;
+
 /// The number of an instruction.
 pub(super) type Place = u32;
 
@@ -41,6 +44,12 @@ pub(super) enum Instruction {
         look: Look,
         span: (u32, u32),
         inside: Place,
+        next: Place,
+    },
+    /// A look-ahead of any length, by the automaton of this number.
+    Ahead {
+        number: usize,
+        negative: bool,
         next: Place,
     },
     Atomic {
@@ -65,49 +74,66 @@ pub(super) struct Program {
     pub(super) instructions: Vec<Instruction>,
     pub(super) start: Place,
     pub(super) n_slots: usize,
+    /// The programs of [`Instruction::Ahead`].
+    pub(super) aheads: Vec<Program>,
 }
 
 /// The engine a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Automaton,
+    /// The automaton of a look-ahead, which may ask for word boundaries.
+    Ahead,
     Backtracker,
+    /// The backtracker without automatons for its look-aheads: the naive twin, and for those too large.
+    Plain,
 }
 
 impl Target {
     /// The backtracker serves where the automaton cannot.
-    pub(super) const BEST_FIRST: [Self; 2] = [Self::Automaton, Self::Backtracker];
+    pub(super) const BEST_FIRST: [Self; 3] = [Self::Automaton, Self::Backtracker, Self::Plain];
+
+    fn is_automaton(self) -> bool {
+        matches!(self, Self::Automaton | Self::Ahead)
+    }
 }
 
 /// Compiles a tree; `None` if it is too large, or is not for the automaton.
 pub(super) fn compile(root: &Node, alphabet: &Alphabet, target: Target) -> Option<Program> {
-    let mut compiler = Compiler { instructions: Vec::new(), n_slots: 0, alphabet, target };
+    let mut compiler =
+        Compiler { instructions: Vec::new(), n_slots: 0, aheads: Vec::new(), alphabet, target };
     let end = compiler.push(Instruction::Match)?;
     let start = compiler.node(root, end)?;
-    Some(Program { instructions: compiler.instructions, start, n_slots: compiler.n_slots })
+    let Compiler { instructions, n_slots, aheads, .. } = compiler;
+    Some(Program { instructions, start, n_slots, aheads })
 }
 
-/// Every set of characters that a tree reads.
-pub(super) fn sets_of(node: &Node, sets: &mut Vec<CharSet>) {
+/// Every set of characters that a tree reads; `None` if there are too many.
+pub(super) fn sets_of(root: &Node) -> Option<Vec<CharSet>> {
+    let mut sets = Vec::new();
+    gather(root, &mut sets)?;
+    Some(sets)
+}
+
+fn gather(node: &Node, sets: &mut Vec<CharSet>) -> Option<()> {
     match node {
-        Node::Empty => {}
-        Node::Set(set) => add_set(set.clone(), sets),
+        Node::Empty => Some(()),
+        Node::Set(set) => add_set(set, sets),
         Node::Concat(nodes) | Node::Alternate(nodes) => {
-            for node in nodes {
-                sets_of(node, sets);
-            }
+            nodes.iter().try_for_each(|node| gather(node, sets))
         }
         Node::Repeat { inside, .. } | Node::Atomic(inside) | Node::Look(_, inside) => {
-            sets_of(inside, sets);
+            gather(inside, sets)
         }
-        Node::Anchor(_) => add_set(CharSet::single('\n'), sets),
+        Node::Anchor(_) => add_set(&CharSet::single('\n'), sets),
     }
 }
 
-fn add_set(set: CharSet, sets: &mut Vec<CharSet>) {
-    if !sets.contains(&set) {
-        sets.push(set);
+fn add_set(set: &CharSet, sets: &mut Vec<CharSet>) -> Option<()> {
+    if !sets.contains(set) {
+        sets.push(set.clone());
     }
+    (sets.len() <= MAX_SETS).then_some(())
 }
 
 /// Whether a tree asks for word boundaries, so that the set of word characters matters.
@@ -160,6 +186,7 @@ fn one_symbol_in_a_row(nodes: &[Node], alphabet: &Alphabet) -> Option<Mask> {
 struct Compiler<'a> {
     instructions: Vec<Instruction>,
     n_slots: usize,
+    aheads: Vec<Program>,
     alphabet: &'a Alphabet,
     target: Target,
 }
@@ -239,7 +266,7 @@ impl Compiler<'_> {
 
     /// One run of a repeat that stops repeating after an empty run.
     fn guarded(&mut self, inside: &Node, again: Place, next: Place) -> Option<Place> {
-        if self.target == Target::Automaton {
+        if self.target.is_automaton() {
             return None;
         }
         let slot = self.n_slots;
@@ -266,7 +293,7 @@ impl Compiler<'_> {
             max,
             greed: Greed::Greedy,
         };
-        if self.target == Target::Backtracker {
+        if !self.target.is_automaton() {
             return self.atomic(&greedy(min, max), next);
         }
         let Node::Set(set) = inside else { return None };
@@ -282,7 +309,7 @@ impl Compiler<'_> {
     }
 
     fn atomic(&mut self, inside: &Node, next: Place) -> Option<Place> {
-        if self.target == Target::Automaton {
+        if self.target.is_automaton() {
             return match inside {
                 Node::Empty | Node::Set(_) => self.node(inside, next),
                 Node::Repeat { inside, min, max, greed: Greed::Greedy | Greed::Possessive } => {
@@ -297,11 +324,20 @@ impl Compiler<'_> {
     }
 
     fn look(&mut self, look: Look, inside: &Node, next: Place) -> Option<Place> {
-        if self.target == Target::Automaton {
+        if self.target.is_automaton() {
             let mask = one_symbol(&Node::Look(look, Box::new(inside.clone())), self.alphabet)?;
             return self.push(Instruction::Next(mask, next));
         }
         let (shortest, longest) = inside.length();
+        if look.ahead
+            && longest.is_none()
+            && self.target == Target::Backtracker
+            && let Some(program) = compile(inside, self.alphabet, Target::Ahead)
+        {
+            self.aheads.push(program);
+            let number = self.aheads.len() - 1;
+            return self.push(Instruction::Ahead { number, negative: look.negative, next });
+        }
         let bound = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
         let span = (bound(shortest), longest.map_or(u32::MAX, bound));
         let end = self.push(Instruction::Match)?;
@@ -310,7 +346,8 @@ impl Compiler<'_> {
     }
 
     fn anchor(&mut self, anchor: Anchor, next: Place) -> Option<Place> {
-        if self.target == Target::Backtracker {
+        let is_word = matches!(anchor, Anchor::WordBoundary | Anchor::NotWordBoundary);
+        if !self.target.is_automaton() || self.target == Target::Ahead && is_word {
             return self.push(Instruction::Anchor(anchor, next));
         }
         let mask = one_symbol(&Node::Anchor(anchor), self.alphabet)?;

@@ -309,7 +309,7 @@ impl<'a> Maker<'a> {
                 }
             }
             _ if is_end => 0,
-            Row::Unmatched if self.first_state(symbol).is_none() => self.state(Row::Unmatched),
+            Row::Unmatched if self.is_inert(symbol) => self.state(Row::Unmatched),
             Row::Between | Row::Unmatched => self.first_entry(symbol),
             Row::Attempt { state, after_match } => {
                 let entry = self.next_entry(state, symbol);
@@ -338,6 +338,11 @@ impl<'a> Maker<'a> {
             None => START | UNMATCHED | self.state(Row::Unmatched),
             Some(state) => START | self.state(Row::Attempt { state, after_match: None }),
         }
+    }
+
+    /// Whether a run that matches nothing takes this class in.
+    fn is_inert(&self, symbol: usize) -> bool {
+        self.first_state(symbol).is_none() && !self.automaton.is_empty_match(symbol)
     }
 
     /// The row of an attempt after its first symbol, if it goes on.

@@ -56,6 +56,9 @@ impl Marked {
 pub(super) struct Scan<'s> {
     pub(super) task: Task<'s>,
     pub(super) marked: &'s mut Marked,
+    /// Up to here from the last start before, which is that of a run that matches nothing, no piece starts.
+    /// Without it each failed attempt would search its run from the end to the start.
+    pub(super) unmatched_end: Option<usize>,
 }
 
 impl Scan<'_> {
@@ -100,7 +103,8 @@ impl Scan<'_> {
     }
 
     /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
-    /// and joins a run of such symbols before it. Returns where to go on.
+    /// and joins a run of such symbols before it, unless an empty match stands between. Returns where to go
+    /// on.
     pub(super) fn settle(
         &mut self,
         start: usize,
@@ -108,19 +112,33 @@ impl Scan<'_> {
         length_at: impl Fn(usize) -> usize,
         unmatched: State,
     ) -> (usize, State) {
-        if let Some(end) = end {
+        if let Some(end) = end.filter(|&end| end > start) {
             return (end, State::BOUNDARY);
         }
-        let follows_unmatched = start > self.task.from
-            && self
-                .last_start(start - 1)
-                .is_some_and(|before| self.marked.unmatched.contains(self.place(before)));
-        if follows_unmatched {
+        if end.is_none() && self.follows_unmatched(start) {
             self.marked.starts.remove(self.place(start));
         } else {
             self.marked.unmatched.insert(self.place(start));
         }
-        (start + length_at(start), unmatched)
+        let next = start + length_at(start);
+        self.unmatched_end = Some(next);
+        (next, unmatched)
+    }
+
+    /// Whether the piece before `start` matches nothing.
+    fn follows_unmatched(&self, start: usize) -> bool {
+        if start <= self.task.from {
+            return false;
+        }
+        let known = self.unmatched_end.filter(|&end| end <= start);
+        let first = known.map_or(0, |end| self.place(end));
+        match self.marked.starts.last_within(first..self.place(start)) {
+            None => known.is_some(),
+            Some(place) => {
+                let before = place.wrapping_sub(self.task.shift);
+                before >= self.task.from && self.marked.unmatched.contains(place)
+            }
+        }
     }
 
     /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a

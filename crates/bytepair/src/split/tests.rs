@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn stage(source: &str, flavour: Flavour, unmatched: Unmatched) -> Stage {
-    Stage { pattern: Pattern { source: source.to_owned(), flavour }, unmatched }
+    Stage::matches(Pattern { source: source.to_owned(), flavour }, unmatched)
 }
 
 fn try_splitter(source: &str, flavour: Flavour) -> Result<Splitter> {
@@ -102,15 +102,19 @@ fn named_patterns_split_hand_made_text() {
 
 #[test]
 fn every_named_pattern_is_an_automaton() {
+    // Digits in threes from the right look further ahead than one character.
+    let with_look_ahead = ["tiny-aya", "superbpe"];
     for name in names() {
-        assert!(is_automaton(&by_name(name)), "{name}");
+        assert_eq!(is_automaton(&by_name(name)), !with_look_ahead.contains(&name), "{name}");
     }
 }
 
 #[test]
 fn what_covers_everything_is_known() {
     let covering: Vec<_> = names().filter(|name| by_name(name).covers_everything()).collect();
-    assert_eq!(covering, ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken"]);
+    let first = ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken", "kimi-k2", "nanochat"];
+    let then = ["qwen3.5", "bailingmoe", "seed-coder", "laguna", "exaone-moe", "jais2", "lines"];
+    assert_eq!(covering, [&first[..], &then].concat());
     assert!(splitter(r"\s+|\S").covers_everything());
     assert!(!splitter("(?s)a|.b|.(?!b)..").covers_everything());
     assert!(Splitter::whole().covers_everything());
@@ -153,7 +157,7 @@ fn an_empty_match_is_no_match() {
 fn flavours_read_the_same_text_differently() {
     assert_eq!(texts(&splitter("a{1,2}+"), "aaaab"), ["aa", "aa", "b"]);
     assert_eq!(texts(&oniguruma("a{1,2}+"), "aaaab"), ["aaaa", "b"]);
-    assert_eq!(texts(&oniguruma("a{2}?"), "aaaaab"), ["aa", "aa", "ab"]);
+    assert_eq!(texts(&oniguruma("a{2}?"), "aaaaab"), ["aa", "aa", "a", "b"]);
     assert_eq!(texts(&splitter("a$"), "a\na"), ["a\n", "a"]);
     assert_eq!(texts(&oniguruma("a$"), "a\na"), ["a", "\n", "a"]);
     assert_eq!(texts(&oniguruma("a(?i)b|c"), "ab\nABaC"), ["ab", "\nAB", "aC"]);
@@ -195,7 +199,9 @@ fn refused_patterns_name_the_place() {
         ("a)", 1),
         (r"(a)\1", 3),
         (r"a\p{Klingon}", 1),
-        (r"x\h", 1),
+        (r"x\X", 1),
+        (r"x\<", 1),
+        ("a(?#b", 1),
         ("[a-", 1),
         ("[z-a]", 1),
         ("a**", 0),
@@ -203,7 +209,7 @@ fn refused_patterns_name_the_place() {
         ("a{3,2}", 1),
         ("a{9999}", 1),
         ("x(?<=a+)b", 1),
-        ("(?x)a b", 0),
+        ("(?x)[a b]", 6),
         ("(?=a)*", 0),
         (r"\K", 0),
         ("a{", 1),
@@ -320,6 +326,9 @@ fn patterns() -> impl Strategy<Value = String> {
         "(?=[^a])",
         "(?=(?!b)[^1])",
         "(?=ab)",
+        "(?=[^b]*1)",
+        "(?!(?:aa)+1)",
+        r"(?=(?:\p{N}{2})*\b)",
         "(?<=a)",
         r"\b",
         "^",
@@ -458,8 +467,10 @@ proptest! {
         if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
             let naive = Splitter::naive(stages, &unicode).unwrap();
             let expected = pieces_by_block(&naive, &text, usize::MAX);
-            prop_assume!(expected.is_some());
-            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected);
+            let found = pieces_by_block(&splitter, &text, block_len);
+            // A long text may need more steps than are allowed, which the naive engine is not held to.
+            prop_assume!(expected.is_some() && found.is_some());
+            prop_assert_eq!(found, expected);
         }
     }
 }
@@ -469,16 +480,12 @@ fn many_costly_matches_share_one_limit_of_steps() {
     let digits = "1".repeat(300_000);
     let letters = "a".repeat(300_000);
     let patterns = [
-        (r"\d{1,3}(?=(?:\d{3})*\b)|\D+|\d", &digits),
-        (r"(?=[a-z]*x)a|(?s:.)", &letters),
+        (r"(?>(\d+)+)b|(?s:.)", &digits),
         (r"(?>(a+)+)b|(?s:.)", &letters),
-        (r"(?>(?s:.)(?=(?s:.)*$))|(?s:.)", &letters),
+        (r"(?>(?s:.)(?=(?>(?:a|aa)*)$))|(?s:.)", &letters),
     ];
     for (pattern, text) in patterns {
-        let stage = Stage {
-            pattern: Pattern { source: pattern.to_owned(), flavour: Flavour::Rust },
-            unmatched: Unmatched::Keep,
-        };
+        let stage = stage(pattern, Flavour::Rust, Unmatched::Keep);
         let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
         let error = splitter.pieces(text.as_bytes()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::StepLimit { .. }), "{pattern}: {error}");
@@ -489,14 +496,171 @@ fn many_costly_matches_share_one_limit_of_steps() {
 
 #[test]
 fn backtracking_in_small_steps_has_no_limit() {
-    let stage = Stage {
-        pattern: Pattern {
-            source: r"(?<=a)b+|\d{1,3}(?=(?:\d{3})*\b)|(?s:.)".to_owned(),
-            flavour: Flavour::Rust,
-        },
-        unmatched: Unmatched::Keep,
-    };
+    let source = r"(?<=a)b+|\d{1,3}(?=(?:\d{3})*\b)|(?s:.)";
+    let stage = stage(source, Flavour::Rust, Unmatched::Keep);
     let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
     let text = format!("{}{}", "ab1234567 ,".repeat(100_000), "b".repeat(100_000));
     assert!(splitter.pieces(text.as_bytes()).is_ok());
+}
+
+#[test]
+fn look_aheads_of_any_length_cost_linear_time() {
+    let digits = "1".repeat(400_000);
+    let letters = "a".repeat(400_000);
+    let cases = [
+        (r"\d{1,3}(?=(?:\d{3})*\b)|\D+|\d", &digits, 133_334),
+        (r"(?=(\d{3})+(?!\d))\d|(?s:.)", &digits, 400_000),
+        (r"(?=[a-z]*x)a|(?s:.)", &letters, 400_000),
+        (r"(?!.*b)a|(?s:..)", &letters, 400_000),
+    ];
+    for (pattern, text, n_pieces) in cases {
+        let splitter = splitter(pattern);
+        assert!(!is_automaton(&splitter), "{pattern}");
+        assert_eq!(splitter.pieces(text.as_bytes()).unwrap().len(), n_pieces, "{pattern}");
+    }
+    let superbpe = by_name("superbpe").pieces(digits.as_bytes()).unwrap();
+    assert_eq!((superbpe.len(), superbpe[0].len(), superbpe[1].len()), (133_334, 1, 3));
+}
+
+#[test]
+fn an_empty_match_of_oniguruma_is_a_cut() {
+    assert_eq!(texts(&oniguruma(r"(?=(\d{3})+(?!\d))"), "a1234567"), ["a1", "234", "567"]);
+    assert_eq!(texts(&oniguruma("(?=[A-Z])"), "fooBarBAZ"), ["foo", "Bar", "B", "A", "Z"]);
+    assert_eq!(texts(&oniguruma("a*"), "bbaab"), ["b", "b", "aa", "b"]);
+    assert_eq!(texts(&oniguruma("(?<=a)"), "baab"), ["ba", "a", "b"]);
+    assert_eq!(texts(&splitter("(?=[A-Z])"), "fooBar"), ["fooBar"]);
+}
+
+#[test]
+fn behaviours_join_and_drop_delimiters() {
+    let pieces = |behaviour, invert| {
+        let pattern = Pattern { source: "-".to_owned(), flavour: Flavour::Oniguruma };
+        let stages = vec![Stage { pattern, behaviour, invert }];
+        texts(&Splitter::new(stages, &UnicodeTables::latest()).unwrap(), "the-final--countdown")
+    };
+    assert_eq!(pieces(Behaviour::Isolated, false), ["the", "-", "final", "-", "-", "countdown"]);
+    assert_eq!(pieces(Behaviour::Removed, false), ["the", "final", "countdown"]);
+    assert_eq!(pieces(Behaviour::Removed, true), ["-", "-", "-"]);
+    assert_eq!(pieces(Behaviour::MergedWithPrevious, false), ["the-", "final-", "-", "countdown"]);
+    assert_eq!(pieces(Behaviour::MergedWithNext, false), ["the", "-final", "-", "-countdown"]);
+    assert_eq!(pieces(Behaviour::Contiguous, false), ["the", "-", "final", "--", "countdown"]);
+    assert_eq!(pieces(Behaviour::MergedWithPrevious, true), ["the", "-final", "-", "-countdown"]);
+    assert_eq!(pieces(Behaviour::MergedWithNext, true), ["the-", "final-", "-", "countdown"]);
+}
+
+/// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
+/// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
+fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
+    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), &[Target::Plain]).unwrap();
+    let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
+    let machine = machine.without_limit();
+    let mut steps = backtrack::Steps::new(0);
+    let (mut found, mut offset, mut last_end, mut before) = (Vec::new(), 0, None, 0);
+    while offset <= text.len() {
+        let end = machine.attempt(text, offset, &mut steps).ok()?;
+        match end.filter(|&end| end > offset || last_end != Some(end)) {
+            Some(end) => {
+                if before < offset {
+                    found.push((before..offset, stage.invert));
+                }
+                found.push((offset..end, !stage.invert));
+                (before, offset, last_end) = (end, end, Some(end));
+            }
+            None if offset == text.len() => break,
+            None => offset += machine.class_at(text, offset).1,
+        }
+    }
+    if before < text.len() {
+        found.push((before..text.len(), stage.invert));
+    }
+    Some(found)
+}
+
+/// The definition of the behaviours: each item in order joins the last piece or is one.
+fn by_definition(stage: &Stage, text: &[u8]) -> Option<Vec<Range<usize>>> {
+    let mut items = delimiters(stage, text)?;
+    let is_next = stage.behaviour == Behaviour::MergedWithNext;
+    if is_next {
+        items.reverse();
+    }
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    let mut before = false;
+    for (range, is_delimiter) in items {
+        let joins = match stage.behaviour {
+            Behaviour::Removed if is_delimiter => continue,
+            Behaviour::Isolated | Behaviour::Removed => false,
+            Behaviour::Contiguous => is_delimiter == before,
+            Behaviour::MergedWithPrevious | Behaviour::MergedWithNext => is_delimiter && !before,
+        };
+        before = is_delimiter;
+        match pieces.last_mut().filter(|_| joins) {
+            Some(last) if is_next => last.start = range.start,
+            Some(last) => last.end = range.end,
+            None => pieces.push(range),
+        }
+    }
+    if is_next {
+        pieces.reverse();
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    Some(pieces)
+}
+
+fn any_stage() -> impl Strategy<Value = Stage> {
+    let behaviour = prop::sample::select(vec![
+        Behaviour::Isolated,
+        Behaviour::Removed,
+        Behaviour::MergedWithPrevious,
+        Behaviour::MergedWithNext,
+        Behaviour::Contiguous,
+    ]);
+    let flavour = prop_oneof![3 => Just(Flavour::Oniguruma), 1 => Just(Flavour::Rust)];
+    (patterns(), flavour, behaviour, any::<bool>()).prop_map(
+        |(source, flavour, behaviour, invert)| {
+            let pattern = Pattern { source, flavour };
+            Stage { pattern, behaviour, invert }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn every_behaviour_is_its_definition(
+        stages in prop::collection::vec(any_stage(), 1..4),
+        text in byte_texts(),
+        block_len in 1_usize..40,
+    ) {
+        if let Ok(splitter) = Splitter::new(stages.clone(), &UnicodeTables::latest()) {
+            let mut expected = vec![];
+            if !text.is_empty() {
+                expected.push(0..text.len());
+            }
+            for stage in &stages {
+                let mut pieces = Vec::new();
+                for piece in expected {
+                    let split = by_definition(stage, &text[piece.clone()]).unwrap();
+                    let moved = split.iter().map(|range| range.start + piece.start..range.end + piece.start);
+                    pieces.extend(moved);
+                }
+                expected = pieces;
+            }
+            let found = pieces_by_block(&splitter, &text, usize::MAX);
+            prop_assume!(found.is_some());
+            prop_assert_eq!(found, Some(expected.clone()));
+            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_safe_cut_changes_no_piece_of_any_behaviour(stages in prop::collection::vec(any_stage(), 1..3), text in byte_texts(), near in 0_usize..60) {
+        if let Ok(splitter) = Splitter::new(stages, &UnicodeTables::latest())
+            && let Some(cut) = splitter.safe_cut(&text, near)
+        {
+            let mut pieces = splitter.pieces(&text[..cut]).unwrap();
+            pieces.extend(splitter.pieces(&text[cut..]).unwrap());
+            prop_assert_eq!(pieces, splitter.pieces(&text).unwrap());
+        }
+    }
 }

@@ -53,6 +53,17 @@ impl CharSet {
         self
     }
 
+    /// The union of many, in one go.
+    pub(super) fn union_of<'s>(sets: impl IntoIterator<Item = &'s Self>) -> Self {
+        let mut invalid = false;
+        let ranges = sets.into_iter().flat_map(|set| {
+            invalid |= set.invalid;
+            set.characters.iter().copied()
+        });
+        let characters = ClassUnicode::new(ranges);
+        Self { characters, invalid }
+    }
+
     pub(super) fn intersection(mut self, other: &Self) -> Self {
         self.characters.intersect(&other.characters);
         self.invalid &= other.invalid;
@@ -64,7 +75,9 @@ impl CharSet {
     }
 
     pub(super) fn contains(&self, character: char) -> bool {
-        self.characters.iter().any(|range| range.start() <= character && character <= range.end())
+        let ranges = self.characters.ranges();
+        let next = ranges.partition_point(|range| range.end() < character);
+        ranges.get(next).is_some_and(|range| range.start() <= character)
     }
 }
 
@@ -137,10 +150,12 @@ impl Node {
         if nodes.len() == 1 {
             return nodes.swap_remove(0);
         }
-        let union = nodes.iter().try_fold(CharSet::empty(), |union, node| match node {
-            Self::Set(set) => Some(union.union(set)),
+        let sets = nodes.iter().map(|node| match node {
+            Self::Set(set) => Some(set),
             _ => None,
         });
+        let sets: Option<Vec<&CharSet>> = sets.collect();
+        let union = sets.map(CharSet::union_of);
         union.map_or(Self::Alternate(nodes), Self::Set)
     }
 

@@ -43,14 +43,16 @@ impl Words {
         };
         words.push_slot(BARRIER, 0);
         let byte_ids = byte_ids(vocabulary);
+        let are_plain_bytes =
+            units.is_bytes() && units.end_mark.is_none() && units.continuing_prefix.is_none();
         for (piece_index, (piece, count, _)) in (0..).zip(counts.iter()) {
             let start = words.slots.len();
-            if units.is_bytes() {
+            if are_plain_bytes {
                 piece
                     .iter()
                     .for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
             } else {
-                words.push_characters(piece, piece_index, units, vocabulary)?;
+                words.push_symbols(piece, piece_index, units, vocabulary)?;
             }
             words.counts.push(count);
             words.n_tokens = weighted(words.slots.len() - start, count)
@@ -115,7 +117,7 @@ impl Words {
     }
 
     /// The alphabet was made from these pieces, so every symbol has an id.
-    fn push_characters(
+    fn push_symbols(
         &mut self,
         piece: &[u8],
         piece_index: u32,

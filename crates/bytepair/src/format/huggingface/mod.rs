@@ -1,15 +1,17 @@
 //! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
 //!
 //! `schema` is the file as it stands on disk, `read` makes our parts of it, `write` makes it of our
-//! parts. Both refuse what the other side has no equal part for, by name. The special tokens of a file
-//! always count there; here a call must allow them (`allowed_special=all`), and the template is only
-//! applied on request (`add_special_tokens`).
+//! parts, `stages` is the table of the library's own cutters for both. Both refuse what the other side has
+//! no equal part for, by name. The special tokens of a file always count there; here a call must allow
+//! them (`allowed_special=all`), and template, truncation and padding are only applied on request
+//! (`add_special_tokens`).
 //!
-//! Where the two still differ: a character outside the alphabet, with neither an unknown token nor byte
-//! fallback, is an error here and silently left out there; and each follows its own version of Unicode.
+//! Left out: the cutter `UnicodeScripts`, replacements of what a pattern with backtracking matches, files in
+//! which two tokens have one id.
 
 mod read;
 mod schema;
+mod stages;
 mod write;
 
 pub use self::read::read;

@@ -7,21 +7,15 @@
 
 use std::sync::Arc;
 
-use super::schema::{
-    AddedRecord, File, FlavourRecord, FormRecord, KindRecord, MarkKindRecord, MarkedRecord,
-    StageRecord, StepRecord, TokenRecord, UnitRecord, UnitsRecord, UnmatchedRecord,
-};
+use super::schema::{File, RoundRecord, TokenRecord};
 use super::{FORMAT, VERSION};
-use crate::added::AddedToken;
-use crate::decode::DecodeRules;
 use crate::error::{Error, Result};
 use crate::format::json;
-use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
-use crate::tokenizer::{Parts, Template, Tokenizer};
+use crate::normalize::Normalizer;
+use crate::pretokenize::PreTokenizer;
+use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
-use crate::units::{ByteIds, EndMark, EndMarkKind, Unit, Units};
-use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// The tokenizer of a file.
 ///
@@ -29,6 +23,24 @@ use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 /// Where the file is damaged, or holds what this version does not know.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let file: File = json::parse(FORMAT, "the file", file)?;
+    let vocabulary = vocabulary(&file)?;
+    assemble(file, vocabulary)
+}
+
+/// The tokenizer of a file whose tokens and merges are kept elsewhere.
+pub(in crate::format) fn read_head(head: &[u8], vocabulary: Vocabulary) -> Result<Tokenizer> {
+    let head: File = json::parse(FORMAT, "the head", head)?;
+    match head.tokens.is_empty()
+        && head.merges.is_empty()
+        && head.priorities.is_empty()
+        && head.merge_counts.is_empty()
+    {
+        true => assemble(head, vocabulary),
+        false => Err(Error::format(FORMAT, "tokens", "stand there twice")),
+    }
+}
+
+fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
     if file.format != "bytepair" {
         return Err(Error::format(FORMAT, "format", format!("not bytepair but {:?}", file.format)));
     }
@@ -36,26 +48,30 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
         let problem = format!("{} is not the version {VERSION} that is understood", file.version);
         return Err(Error::format(FORMAT, "version", problem));
     }
-    let unicode = UnicodeTables::latest();
-    if file.unicode != unicode.version() {
-        let problem = format!("no tables for {}, only for {}", file.unicode, unicode.version());
-        return Err(Error::format(FORMAT, "unicode", problem));
-    }
-    let vocabulary = vocabulary(&file)?;
-    let steps = file.normalizer.into_iter().map(step).collect::<Result<_>>()?;
-    let stages = file.split.into_iter().map(StageRecord::into_stage).collect();
+    let unicode = UnicodeTables::of_version(&file.unicode).ok_or_else(|| {
+        Error::format(FORMAT, "unicode", format!("no tables for {}", file.unicode))
+    })?;
+    let n_cutting = file.rounds.iter().map(RoundRecord::n_steps).sum();
+    json::check_steps(FORMAT, "normalizer", file.normalizer.len())?;
+    json::check_steps(FORMAT, "rounds", file.rounds.len().max(n_cutting))?;
+    json::check_steps(FORMAT, "decode", file.decode.n_steps())?;
+    let steps = file.normalizer.into_iter().map(TryInto::try_into).collect::<Result<_>>()?;
+    let round = |record: RoundRecord| record.into_round(unicode);
     Tokenizer::new(Parts {
         normalizer: Normalizer::new(steps, unicode),
-        splitter: Splitter::new(stages, &unicode)?,
-        units: file.units.into_units(),
+        pre_tokenizer: PreTokenizer::new(
+            file.rounds.into_iter().map(round).collect::<Result<_>>()?,
+        ),
+        units: file.units.into(),
         vocabulary: Arc::new(vocabulary),
-        added: file.added_tokens.into_iter().map(AddedRecord::into_token).collect::<Result<_>>()?,
+        added: file.added_tokens.into_iter().map(TryInto::try_into).collect::<Result<_>>()?,
         ignore_merges: file.ignore_merges,
-        template: Template { before: file.template.before, after: file.template.after },
-        decode: DecodeRules {
-            replacements: file.decode.replacements,
-            n_leading_spaces: file.decode.n_leading_spaces,
-        },
+        dropout: file.dropout,
+        template: file.template.into(),
+        truncation: file.truncation.map(Into::into),
+        padding: file.padding.map(Into::into),
+        offsets: file.offsets.into(),
+        decode: file.decode.try_into()?,
     })
     .map_err(|error| Error::format(FORMAT, "the tokenizer", error.to_string()))
 }
@@ -91,6 +107,9 @@ fn vocabulary(file: &File) -> Result<Vocabulary> {
         return Err(Error::format(FORMAT, "merge_counts", "not one for each merge"));
     }
     vocabulary.set_merge_counts(file.merge_counts.clone());
+    if !vocabulary.set_priorities(file.priorities.clone()) {
+        return Err(Error::format(FORMAT, "priorities", "not one for each merge"));
+    }
     Ok(vocabulary)
 }
 
@@ -100,109 +119,4 @@ fn bad_token(id: TokenId) -> Error {
         format!("token {id}"),
         "needs its bytes as either text or hex, a byte token one of them",
     )
-}
-
-fn step(record: StepRecord) -> Result<NormalizeStep> {
-    Ok(match record {
-        StepRecord::Lowercase {} => NormalizeStep::Lowercase,
-        StepRecord::Form { form } => NormalizeStep::Form(form.into()),
-        StepRecord::Replace { from, .. } if from.is_empty() => {
-            return Err(Error::format(FORMAT, "normalizer", "an empty text is replaced"));
-        }
-        StepRecord::Replace { from, to } => NormalizeStep::Replace { from, to },
-        StepRecord::Prepend { text, only_first, unless_there } => {
-            NormalizeStep::Prepend { text, only_first, unless_there }
-        }
-    })
-}
-
-impl From<FormRecord> for UnicodeForm {
-    fn from(form: FormRecord) -> Self {
-        match form {
-            FormRecord::Nfc => Self::Nfc,
-            FormRecord::Nfd => Self::Nfd,
-            FormRecord::Nfkc => Self::Nfkc,
-            FormRecord::Nfkd => Self::Nfkd,
-        }
-    }
-}
-
-impl StageRecord {
-    fn into_stage(self) -> Stage {
-        let flavour = match self.flavour {
-            FlavourRecord::Rust => Flavour::Rust,
-            FlavourRecord::Oniguruma => Flavour::Oniguruma,
-        };
-        let unmatched = match self.unmatched {
-            UnmatchedRecord::Keep => Unmatched::Keep,
-            UnmatchedRecord::Drop => Unmatched::Drop,
-        };
-        Stage { pattern: Pattern { source: self.pattern, flavour }, unmatched }
-    }
-}
-
-impl UnitsRecord {
-    fn into_units(self) -> Units {
-        Units {
-            unit: match self.unit {
-                UnitRecord::PrintableByte => Unit::Byte(ByteIds::Printable),
-                UnitRecord::ByteValue => Unit::Byte(ByteIds::Value),
-                UnitRecord::Character => Unit::Character,
-            },
-            end_mark: self.end_mark.map(|mark| EndMark {
-                text: mark.text,
-                kind: match mark.kind {
-                    MarkKindRecord::Unit => EndMarkKind::Unit,
-                    MarkKindRecord::Suffix => EndMarkKind::Suffix,
-                },
-            }),
-            continuing_prefix: self.continuing_prefix,
-            unknown: self.unknown,
-            fuse_unknown: self.fuse_unknown,
-            byte_fallback: self.byte_fallback,
-        }
-    }
-}
-
-impl AddedRecord {
-    fn into_token(self) -> Result<AddedToken> {
-        let Self { id, content, special, normalized } = self;
-        if content.is_empty() {
-            return Err(Error::format(FORMAT, format!("added token {id}"), "has no content"));
-        }
-        Ok(AddedToken { id, content, special, normalized })
-    }
-}
-
-impl MarkedRecord {
-    fn bytes(&self) -> Option<Vec<u8>> {
-        match (&self.text, &self.hex) {
-            (Some(text), None) => Some(text.clone().into_bytes()),
-            (None, Some(hex)) => from_hexadecimal(hex),
-            _ => None,
-        }
-    }
-}
-
-impl From<KindRecord> for TokenKind {
-    fn from(kind: KindRecord) -> Self {
-        let text = |continues, ends| Self::Text(Form { continues, ends });
-        match kind {
-            KindRecord::Plain => text(false, false),
-            KindRecord::Ending => text(false, true),
-            KindRecord::Continuing => text(true, false),
-            KindRecord::ContinuingEnding => text(true, true),
-            KindRecord::Byte => Self::Byte,
-            KindRecord::Unknown => Self::Unknown,
-            KindRecord::Added => Self::Added,
-        }
-    }
-}
-
-fn from_hexadecimal(digits: &str) -> Option<Vec<u8>> {
-    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let pairs = (0..digits.len()).step_by(2);
-    pairs.map(|start| u8::from_str_radix(&digits[start..start + 2], 16).ok()).collect()
 }

@@ -13,6 +13,31 @@ use super::{MAX_DEPTH, Parser};
 use crate::error::Result;
 use crate::split::tree::CharSet;
 
+/// The union of many items, made in a few goes: neither time nor memory go with how often a large set is named.
+#[derive(Default)]
+struct Operand {
+    /// The first is the union of those before.
+    items: Vec<CharSet>,
+    /// How many ranges the items behind the first have.
+    n_new: usize,
+}
+
+impl Operand {
+    fn push(&mut self, item: CharSet) {
+        self.n_new += item.characters.ranges().len();
+        self.items.push(item);
+        if self.n_new > 1000 + self.items[0].characters.ranges().len() {
+            let union = self.take();
+            self.items.push(union);
+        }
+    }
+
+    fn take(&mut self) -> CharSet {
+        self.n_new = 0;
+        CharSet::union_of(&std::mem::take(&mut self.items))
+    }
+}
+
 /// One member of a bracketed class.
 enum Member {
     Literal(char),
@@ -28,18 +53,18 @@ impl Parser<'_> {
         }
         let is_negated = self.eat("^");
         let mut left: Option<(&str, CharSet)> = None;
-        let mut set = self.class_start(start)?;
+        let mut operand = Operand::default();
+        operand.push(self.class_start(start)?);
         while !self.eat("]") {
             match self.class_operator() {
                 Some(operator) => {
-                    left = Some((operator, self.combined(left, set)));
-                    set = CharSet::empty();
+                    left = Some((operator, self.combined(left, operand.take())));
                 }
-                None => set = set.union(&self.class_item(start)?),
+                None => operand.push(self.class_item(start)?),
             }
         }
         self.depth -= 1;
-        let set = self.combined(left, set);
+        let set = self.combined(left, operand.take());
         let set = if is_negated { set.negated() } else { set };
         self.check_class_folds(start, &set)?;
         Ok(set)
@@ -82,6 +107,10 @@ impl Parser<'_> {
 
     fn class_item(&mut self, start: usize) -> Result<CharSet> {
         let item_start = self.offset;
+        let is_doubtful = self.peek().is_some_and(|next| next == '#' || next.is_whitespace());
+        if is_doubtful && self.flags.ignore_space && !self.is_oniguruma {
+            return Err(self.problem_at(item_start, "white space in a class under (?x)"));
+        }
         if let Some(set) = self.posix_class()? {
             return Ok(set);
         }
@@ -121,7 +150,10 @@ impl Parser<'_> {
             None => Err(self.problem_at(class_start, "a class without its `]`")),
             Some('\\') => match self.escape(start, true)? {
                 Escape::Literal(character) => Ok(Member::Literal(character)),
-                Escape::Set(set) => Ok(Member::Set(set)),
+                Escape::Set(set) => {
+                    self.count_atom()?;
+                    Ok(Member::Set(set))
+                }
                 Escape::Anchor(_) => Err(self.problem_at(start, "an anchor in a class")),
             },
             Some(character) => Ok(Member::Literal(character)),

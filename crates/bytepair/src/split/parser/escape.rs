@@ -1,8 +1,8 @@
 //! What a backslash means, inside a bracketed class and outside.
 //!
 //! A character, a set or an anchor; which sets have names is the business of [`super::named_sets`].
-//! Left out, and refused with the place: back-references, octal numbers, subroutines, `\K`, `\G`, `\R`,
-//! `\X`, and single bytes of a character.
+//! Left out, and refused with the place: back-references, octal numbers, subroutines, `\K`, `\G`, `\X`,
+//! and single bytes of a character.
 //! Cost: linear in the escape, and in the size of the set it names.
 
 use super::Parser;
@@ -19,6 +19,10 @@ pub(super) enum Escape {
 
 impl Parser<'_> {
     pub(super) fn escape_outside(&mut self, start: usize) -> Result<Node> {
+        if self.eat("R") {
+            self.folded.clear();
+            return Ok(line_break());
+        }
         match self.escape(start, false)? {
             Escape::Literal(character) => self.literal(start, character),
             Escape::Set(set) => {
@@ -37,6 +41,9 @@ impl Parser<'_> {
         let Some(letter) = self.bump() else {
             return Err(self.problem_at(start, "a `\\` at the end"));
         };
+        if matches!(letter, '<' | '>') && !self.is_oniguruma && !in_class {
+            return Err(self.problem_at(start, "the start or end of a word is not supported"));
+        }
         if !letter.is_ascii_alphanumeric() {
             return Ok(Escape::Literal(letter));
         }
@@ -59,7 +66,9 @@ impl Parser<'_> {
             'd' => self.property_set("Nd"),
             's' => self.property_set("White_Space"),
             'w' => self.word(in_class),
-            'h' if self.is_oniguruma => ascii_set("09afAF"),
+            'h' => ascii_set("09afAF"),
+            'n' if letter == 'N' && !in_class => CharSet::single('\n'),
+            'o' if letter == 'O' && !in_class => CharSet::empty(),
             'p' => return self.property_escape(start, letter == 'P').map(Some),
             _ => return Ok(None),
         };
@@ -117,4 +126,11 @@ impl Parser<'_> {
         self.offset += length;
         Ok(character)
     }
+}
+
+/// `\R`: a line break, of which nothing is given back.
+fn line_break() -> Node {
+    let both = ['\r', '\n'].map(|character| Node::Set(CharSet::single(character)));
+    let one = CharSet::from_ranges(&['\n'..='\r', '\u{85}'..='\u{85}', '\u{2028}'..='\u{2029}']);
+    Node::Atomic(Box::new(Node::Alternate(vec![Node::Concat(both.to_vec()), Node::Set(one)])))
 }

@@ -1,8 +1,8 @@
 //! Groups: plain, named, atomic, look-arounds, and flags for a group or for the rest of one.
 //!
 //! Captures are forgotten, since only the whole match makes a piece. A look-behind must be short, as the
-//! backtracker tries it from every possible start. Left out: conditions, comments, `(?x)`, and flags that
-//! fancy-regex would let outlive the group they stand in.
+//! backtracker tries it from every possible start. Left out: conditions, and flags that fancy-regex would
+//! let outlive the group they stand in.
 //! Cost: linear in the group; look-behinds measure what is inside once more.
 
 use super::{Flags, Parser};
@@ -100,6 +100,7 @@ impl Parser<'_> {
                 Some(':') => return self.group_rest(start, outer).map(Some),
                 Some(')') => return self.flags_to_the_end(start),
                 Some('i') => self.flags.ignore_case = value,
+                Some('x') => self.flags.ignore_space = value,
                 Some('s') if !self.is_oniguruma => self.flags.dot_takes_line_feed = value,
                 Some('m') if !self.is_oniguruma => self.flags.line_anchors = value,
                 Some('m') => self.flags.dot_takes_line_feed = value,

@@ -11,10 +11,10 @@
 //! | dot takes `\n` | `(?s)` | `(?m)` |
 //! | `a(?i)b\|c` | `a(?i:b)\|(?i:c)` | `a(?i:b\|c)` |
 //! | `\w` | Alphabetic, M, Nd, Pc, `Join_Control` | Alphabetic, M, Nd, Pc; outside a class also `²³¹¼½¾` |
-//! | `\h` | refused | hexadecimal digit |
 //! | POSIX classes | ASCII | Unicode |
+//! | an empty match | no match | a cut |
 //!
-//! Refused, with the place: back-references, subroutines, `\K`, `\G`, `\R`, `\X`, `(?x)`, conditions,
+//! Refused, with the place: back-references, subroutines, `\K`, `\G`, `\X`, conditions,
 //! unknown properties, unbounded look-behind, in the Rust flavour repeats of what may be empty, and what
 //! Oniguruma folds to several characters (`(?i)ss` also takes `ß` there).
 //!
@@ -29,7 +29,10 @@ mod group;
 mod named_sets;
 mod repeat;
 
+use std::cell::OnceCell;
+
 use super::Flavour;
+use super::program::has_word_boundary;
 use super::tree::{Anchor, CharSet, Node};
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
@@ -37,10 +40,14 @@ use crate::unicode::UnicodeTables;
 /// Groups inside groups; parsing and compiling recurse this deep.
 const MAX_DEPTH: u32 = 100;
 
-/// A parsed pattern, and what counts as a word character in it.
+/// The most atoms of a pattern: as many as a program may have instructions. A short name may stand for a large
+/// set, so this bounds memory.
+const MAX_ATOMS: usize = 20_000;
+
+/// A parsed pattern, and what counts as a word character in it, if it asks for the boundaries of words.
 pub(super) struct Parsed {
     pub(super) root: Node,
-    pub(super) word: CharSet,
+    pub(super) word: Option<CharSet>,
 }
 
 pub(super) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> Result<Parsed> {
@@ -50,6 +57,8 @@ pub(super) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> 
         is_oniguruma: flavour == Flavour::Oniguruma,
         flags: Flags::default(),
         depth: 0,
+        n_atoms: 0,
+        words: [const { OnceCell::new() }; 2],
         is_in_guarded_group: false,
         unicode,
         folded: String::new(),
@@ -58,7 +67,7 @@ pub(super) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> 
     if parser.peek().is_some() {
         return Err(parser.problem("a `)` without its `(`"));
     }
-    let word = parser.word(false);
+    let word = has_word_boundary(&root).then(|| parser.word(false));
     Ok(Parsed { root, word })
 }
 
@@ -68,6 +77,9 @@ struct Parser<'p> {
     is_oniguruma: bool,
     flags: Flags,
     depth: u32,
+    n_atoms: usize,
+    /// The word characters outside of a class and in one, made when first asked for.
+    words: [OnceCell<CharSet>; 2],
     unicode: &'p UnicodeTables,
     /// Whether the innermost group is atomic or a look-around.
     is_in_guarded_group: bool,
@@ -76,10 +88,12 @@ struct Parser<'p> {
 }
 
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the pattern's own")]
 struct Flags {
     ignore_case: bool,
     dot_takes_line_feed: bool,
     line_anchors: bool,
+    ignore_space: bool,
 }
 
 impl<'p> Parser<'p> {
@@ -99,6 +113,7 @@ impl<'p> Parser<'p> {
     fn concatenation(&mut self) -> Result<Node> {
         let mut nodes = Vec::new();
         self.folded.clear();
+        self.skip_ignored()?;
         while let Some(next) = self.peek()
             && next != '|'
             && next != ')'
@@ -106,12 +121,14 @@ impl<'p> Parser<'p> {
             if let Some(node) = self.piece()? {
                 nodes.push(node);
             }
+            self.skip_ignored()?;
         }
         Ok(Node::concat(nodes))
     }
 
     fn atom(&mut self) -> Result<Option<Node>> {
         let start = self.offset;
+        self.count_atom()?;
         let Some(next) = self.bump() else { return Ok(None) };
         if next == '(' {
             return self.group(start);
@@ -130,6 +147,45 @@ impl<'p> Parser<'p> {
             '$' => Ok(Some(Node::Anchor(self.line_end()))),
             _ => Err(self.problem_at(start, "a repeat of nothing")),
         }
+    }
+
+    /// Counts an atom, or a named set in a class.
+    fn count_atom(&mut self) -> Result<()> {
+        self.n_atoms += 1;
+        match self.n_atoms > MAX_ATOMS {
+            true => Err(self.problem("the pattern is too large: more than 20,000 atoms")),
+            false => Ok(()),
+        }
+    }
+
+    /// Skips comments, and white space where `(?x)` holds.
+    pub(super) fn skip_ignored(&mut self) -> Result<()> {
+        loop {
+            if self.comment()? {
+                continue;
+            }
+            match self.peek().filter(|_| self.flags.ignore_space) {
+                Some(' ' | '\t' | '\n' | '\r') => _ = self.bump(),
+                Some('#') => self.offset += self.rest().find('\n').unwrap_or(self.rest().len()),
+                Some(next) if next.is_whitespace() => {
+                    return Err(self.problem("white space that engines do not agree to skip"));
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes `(?#…)`, if it stands here.
+    fn comment(&mut self) -> Result<bool> {
+        let start = self.offset;
+        if !self.eat("(?#") {
+            return Ok(false);
+        }
+        let Some((comment, _)) = self.rest().split_once(')') else {
+            return Err(self.problem_at(start, "a comment without its `)`"));
+        };
+        self.offset += comment.len() + 1;
+        Ok(true)
     }
 
     fn dot(&self) -> CharSet {

@@ -37,6 +37,11 @@ impl<'p> Parser<'p> {
             "word" => self.word(true),
             "xdigit" => ascii_set("09afAF"),
             "ascii" => ascii_set("\0\x7f"),
+            "blank" => self.property_set("Zs").union(&CharSet::single('\t')),
+            "cntrl" => self.property_set("Cc"),
+            "punct" => self.property_set("P").union(&self.property_set("S")),
+            "graph" => self.visible(),
+            "print" => self.visible().union(&self.property_set("Zs")),
             _ => return None,
         })
     }
@@ -44,6 +49,11 @@ impl<'p> Parser<'p> {
     /// Oniguruma tests a single `\w` with an older table for U+0080..U+00FF, in which `²³¹¼½¾` are word
     /// characters, and `[\w]` with the Unicode sets; both were compared with its release 6.9.
     pub(super) fn word(&self, in_class: bool) -> CharSet {
+        let known = &self.words[usize::from(in_class)];
+        known.get_or_init(|| self.made_word(in_class)).clone()
+    }
+
+    fn made_word(&self, in_class: bool) -> CharSet {
         let names = ["Alphabetic", "M", "Nd", "Pc"];
         let word =
             names.iter().fold(CharSet::empty(), |word, name| word.union(&self.property_set(name)));
@@ -52,6 +62,14 @@ impl<'p> Parser<'p> {
             (true, false) => word.union(&CharSet::from_ranges(&['²'..='³', '¹'..='¹', '¼'..='¾'])),
             (true, true) => word,
         }
+    }
+
+    /// What leaves ink, and what is drawn in a way of its own.
+    fn visible(&self) -> CharSet {
+        let blank = ["White_Space", "Cc", "Cn"];
+        let blank =
+            blank.iter().fold(CharSet::empty(), |set, name| set.union(&self.property_set(name)));
+        CharSet { invalid: false, ..blank.negated() }
     }
 
     fn property_name(&mut self, start: usize) -> Result<(&'p str, bool)> {
@@ -78,10 +96,10 @@ impl<'p> Parser<'p> {
                 return None;
             }
             match name.to_ascii_lowercase().as_str() {
-                "alnum" | "digit" | "space" => return self.posix_set(&name.to_ascii_lowercase()),
-                "punct" | "blank" | "cntrl" | "word" | "graph" | "print" | "upper" | "lower" => {
-                    return None;
+                "alnum" | "digit" | "space" | "blank" | "cntrl" | "graph" | "print" | "xdigit" => {
+                    return self.posix_set(&name.to_ascii_lowercase());
                 }
+                "word" | "upper" | "lower" => return None,
                 _ => {}
             }
         }

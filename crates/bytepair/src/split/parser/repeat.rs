@@ -19,6 +19,7 @@ impl Parser<'_> {
         let Some(atom) = self.atom()? else { return Ok(None) };
         let mut node = atom;
         let mut n_quantifiers = 0;
+        self.skip_ignored()?;
         while let Some((min, max, is_interval)) = self.quantifier()? {
             if matches!(node, Node::Look(..) | Node::Anchor(_) | Node::Empty) {
                 return Err(self.problem_at(start, "a repeat of what takes no character"));
@@ -32,6 +33,7 @@ impl Parser<'_> {
             node = self.repeat(node, min, max, is_interval);
             node = self.without_empty_runs(node).ok_or_else(|| self.empty_run(start))?;
             self.folded.clear();
+            self.skip_ignored()?;
         }
         Ok(Some(node))
     }

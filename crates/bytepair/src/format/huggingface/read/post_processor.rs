@@ -1,55 +1,128 @@
-//! The post-processor of a `tokenizer.json`: special tokens around a text.
+//! The post-processor of a `tokenizer.json`: special tokens around texts, and how spans are reported.
 
 use super::problem;
 use crate::error::Result;
-use crate::format::huggingface::schema::{Piece, PostProcessor};
-use crate::tokenizer::Template;
+use crate::format::huggingface::schema::{Piece, PostProcessor, SpecialToken};
+use crate::template::{OffsetRules, Sequence, Template, TemplatePiece};
 use crate::vocabulary::TokenId;
 
-pub(super) fn template(processor: Option<PostProcessor>, known: Template) -> Result<Template> {
-    let Some(processor) = processor else { return Ok(known) };
-    let is_second = known != Template::default();
-    let template = match processor {
-        PostProcessor::ByteLevel(_) => return Ok(known),
-        PostProcessor::Sequence { processors } => {
-            return processors
-                .into_iter()
-                .try_fold(known, |known, processor| template(Some(processor), known));
-        }
-        PostProcessor::RobertaProcessing { sep, cls, .. }
-        | PostProcessor::BertProcessing { sep, cls } => {
-            Template { before: vec![cls.1], after: vec![sep.1] }
-        }
-        PostProcessor::TemplateProcessing { single, special_tokens, .. } => {
-            template_of(single, |name| special_tokens.get(name).map(|token| token.ids.clone()))?
-        }
-    };
-    if is_second {
-        return Err(problem("post_processor", "two templates"));
-    }
-    Ok(template)
+/// The most texts and ids of a template. Every text that is encoded gets all of them, and a name may stand for
+/// many ids.
+const MAX_PARTS: usize = 1000;
+
+/// What a post-processor does.
+#[derive(Default)]
+pub(super) struct Finishing {
+    pub(super) template: Option<Template>,
+    pub(super) offsets: Option<OffsetRules>,
 }
 
-fn template_of(pieces: Vec<Piece>, ids: impl Fn(&str) -> Option<Vec<TokenId>>) -> Result<Template> {
-    let mut template = Template::default();
-    let mut is_after = false;
-    for piece in pieces {
-        match piece {
-            Piece::Sequence { id, .. } if id == "A" && !is_after => is_after = true,
-            Piece::Sequence { .. } => {
-                return Err(problem("post_processor.single", "not one sequence A"));
+pub(super) fn finishing(processor: Option<PostProcessor>) -> Result<Finishing> {
+    let mut finishing = Finishing::default();
+    if let Some(processor) = processor {
+        finishing.push(processor)?;
+    }
+    Ok(finishing)
+}
+
+impl Finishing {
+    fn push(&mut self, processor: PostProcessor) -> Result<()> {
+        match processor {
+            PostProcessor::Sequence { processors } => {
+                processors.into_iter().try_for_each(|processor| self.push(processor))
             }
-            Piece::SpecialToken { id, .. } => {
-                let missing =
-                    || problem("post_processor.special_tokens", format!("{id:?} is missing"));
-                let ids = ids(&id).ok_or_else(missing)?;
-                let side = if is_after { &mut template.after } else { &mut template.before };
-                side.extend(ids);
+            PostProcessor::ByteLevel(byte_level) => {
+                self.trim(byte_level.trim_offsets, byte_level.add_prefix_space)
+            }
+            PostProcessor::RobertaProcessing { sep, cls, trim_offsets, add_prefix_space } => {
+                self.trim(trim_offsets, add_prefix_space)?;
+                self.set(roberta(cls.1, sep.1))
+            }
+            PostProcessor::BertProcessing { sep, cls } => self.set(bert(cls.1, sep.1)),
+            PostProcessor::TemplateProcessing { single, pair, special_tokens } => {
+                let ids = |name: &str| special_tokens.get(name);
+                if single
+                    .iter()
+                    .any(|piece| matches!(piece, Piece::Sequence { id, .. } if id == "B"))
+                {
+                    let problem_is = "has a second text, which a single text lacks";
+                    return Err(problem("post_processor.single", problem_is));
+                }
+                self.set(Template {
+                    single: pieces(&single, "post_processor.single", ids)?,
+                    pair: pieces(&pair, "post_processor.pair", ids)?,
+                })
             }
         }
     }
-    if !is_after {
-        return Err(problem("post_processor.single", "not one sequence A"));
+
+    fn trim(&mut self, trim: bool, prefix_space: bool) -> Result<()> {
+        if !trim {
+            return Ok(());
+        }
+        match self.offsets.replace(OffsetRules { trim, prefix_space }) {
+            Some(_) => Err(problem("post_processor", "trims offsets twice")),
+            None => Ok(()),
+        }
     }
-    Ok(template)
+
+    fn set(&mut self, template: Template) -> Result<()> {
+        match self.template.replace(template) {
+            Some(_) => Err(problem("post_processor", "two templates")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn text(which: Sequence, type_id: u32) -> TemplatePiece {
+    TemplatePiece::Text { which, type_id }
+}
+
+fn special(id: TokenId, type_id: u32) -> TemplatePiece {
+    TemplatePiece::Special { ids: vec![id], type_id }
+}
+
+fn bert(cls: TokenId, sep: TokenId) -> Template {
+    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
+    let second = [text(Sequence::Second, 1), special(sep, 1)];
+    Template { pair: single.iter().cloned().chain(second).collect(), single }
+}
+
+/// All types are 0 there, and two separators stand between the texts.
+fn roberta(cls: TokenId, sep: TokenId) -> Template {
+    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
+    let second = [special(sep, 0), text(Sequence::Second, 0), special(sep, 0)];
+    Template { pair: single.iter().cloned().chain(second).collect(), single }
+}
+
+fn pieces<'t>(
+    pieces: &[Piece],
+    field: &str,
+    tokens: impl Fn(&str) -> Option<&'t SpecialToken>,
+) -> Result<Vec<TemplatePiece>> {
+    let n_ids = |piece: &Piece| match piece {
+        Piece::Sequence { .. } => 1,
+        Piece::SpecialToken { id, .. } => tokens(id).map_or(1, |token| token.ids.len().max(1)),
+    };
+    let n_parts: usize = pieces.iter().map(n_ids).sum();
+    if n_parts > MAX_PARTS {
+        let problem_is = format!("has {n_parts} texts and ids, more than {MAX_PARTS}");
+        return Err(problem(field, problem_is));
+    }
+    let piece = |piece: &Piece| match piece {
+        Piece::Sequence { id, type_id } => match id.as_str() {
+            "A" => Ok(text(Sequence::First, *type_id)),
+            "B" => Ok(text(Sequence::Second, *type_id)),
+            _ => Err(problem(field, format!("the sequence {id:?} is neither A nor B"))),
+        },
+        Piece::SpecialToken { id, type_id } => {
+            let field = "post_processor.special_tokens";
+            let token = tokens(id).ok_or_else(|| problem(field, format!("{id:?} is missing")))?;
+            if token.ids.len() != token.tokens.len() {
+                return Err(problem(field, format!("{id:?} has not one token for each id")));
+            }
+            Ok(TemplatePiece::Special { ids: token.ids.clone(), type_id: *type_id })
+        }
+    };
+    pieces.iter().map(piece).collect()
 }

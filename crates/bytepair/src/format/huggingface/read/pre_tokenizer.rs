@@ -1,107 +1,168 @@
-//! The pre-tokenizer of a `tokenizer.json`: changes of the text, and the stages of a splitter.
+//! The pre-tokenizer of a `tokenizer.json`: rounds of changing and cutting.
+//!
+//! The order of the file is kept. `Metaspace` and the prefix space of `ByteLevel` change pieces, so they
+//! begin a new round once something has been cut. A `ByteLevel` at the end of the row means units of
+//! bytes. One before the end means that later cutters see the characters that stand for bytes: these are
+//! put in place of the bytes, and units are characters.
 
-use super::problem;
+use super::{check_steps, problem};
 use crate::error::Result;
 use crate::format::huggingface::schema::{self, PreTokenizer};
-use crate::format::huggingface::{BYTE_LEVEL_PATTERN, WORD};
-use crate::normalize::NormalizeStep;
-use crate::split::{Flavour, Pattern, Stage, Unmatched};
+use crate::format::huggingface::stages;
+use crate::normalize::{NormalizeStep, Normalizer};
+use crate::pretokenize::{self, Round};
+use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage};
+use crate::unicode::UnicodeTables;
 
 /// What a pre-tokenizer does.
 #[derive(Default)]
 pub(super) struct Cutting {
-    /// Changes of the text, after those of the normalizer.
-    pub(super) steps: Vec<NormalizeStep>,
-    pub(super) stages: Vec<Stage>,
+    pub(super) rounds: Vec<Draft>,
+    /// Whether the last of the row makes bytes of the text.
     pub(super) is_byte_level: bool,
 }
 
+/// A round that is not compiled.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) steps: Vec<NormalizeStep>,
+    pub(super) stages: Vec<Stage>,
+}
+
+/// The longest pieces of a fixed length: as often as a pattern may repeat.
+const MAX_FIXED: usize = 1000;
+
 pub(super) fn cutting(pre_tokenizer: Option<PreTokenizer>) -> Result<Cutting> {
-    let mut cutting = Cutting::default();
+    let mut row = Vec::new();
     if let Some(pre_tokenizer) = pre_tokenizer {
-        cutting.push(pre_tokenizer)?;
+        flatten(pre_tokenizer, &mut row);
     }
+    check_steps("pre_tokenizer", row.len())?;
+    let mut cutting = Cutting::default();
+    row.into_iter().try_for_each(|pre_tokenizer| cutting.push(pre_tokenizer))?;
     Ok(cutting)
 }
 
+fn flatten(pre_tokenizer: PreTokenizer, row: &mut Vec<PreTokenizer>) {
+    match pre_tokenizer {
+        PreTokenizer::Sequence { pretokenizers } => {
+            pretokenizers.into_iter().for_each(|inside| flatten(inside, row));
+        }
+        other => row.push(other),
+    }
+}
+
 impl Cutting {
+    /// The stages, where there is one round that changes nothing.
+    pub(super) fn only_stages(&self) -> Option<&[Stage]> {
+        match self.rounds.as_slice() {
+            [] => Some(&[]),
+            [round] if round.steps.is_empty() => Some(&round.stages),
+            _ => None,
+        }
+    }
+
+    pub(super) fn compiled(self, unicode: UnicodeTables) -> Result<pretokenize::PreTokenizer> {
+        let compiled = |draft: Draft| {
+            let splitter = Splitter::new(draft.stages, &unicode)
+                .map_err(|error| problem("pre_tokenizer.Split.pattern", error.to_string()))?;
+            Ok(Round { change: Normalizer::new(draft.steps, unicode), splitter })
+        };
+        if self.only_stages().is_some_and(<[_]>::is_empty) {
+            return Ok(Splitter::whole().into());
+        }
+        Ok(pretokenize::PreTokenizer::new(
+            self.rounds.into_iter().map(compiled).collect::<Result<_>>()?,
+        ))
+    }
+
     fn push(&mut self, pre_tokenizer: PreTokenizer) -> Result<()> {
-        if self.is_byte_level {
-            return Err(problem("pre_tokenizer", "ByteLevel is not the last of the sequence"));
+        if std::mem::take(&mut self.is_byte_level) {
+            self.change(NormalizeStep::ByteChars);
         }
         match pre_tokenizer {
-            PreTokenizer::Sequence { pretokenizers } => {
-                return pretokenizers.into_iter().try_for_each(|inside| self.push(inside));
-            }
+            PreTokenizer::Sequence { .. } => {}
             PreTokenizer::Split { pattern, behavior, invert } => {
-                let unmatched = unmatched(&behavior, invert)?;
-                self.stage(source(pattern), Flavour::Oniguruma, unmatched);
+                let behaviour = behaviour(&behavior, "pre_tokenizer.Split.behavior")?;
+                let pattern = Pattern { source: source(pattern), flavour: Flavour::Oniguruma };
+                self.cut(Stage { pattern, behaviour, invert });
             }
-            PreTokenizer::ByteLevel(byte_level) => return self.push_byte_level(&byte_level),
-            PreTokenizer::Metaspace(metaspace) => return self.push_metaspace(&metaspace),
-            PreTokenizer::Whitespace {} => {
-                self.stage(r"\w+|[^\w\s]+".to_owned(), Flavour::Rust, Unmatched::Drop);
-            }
-            PreTokenizer::WhitespaceSplit {} => {
-                self.stage(WORD.to_owned(), Flavour::Rust, Unmatched::Drop);
-            }
+            PreTokenizer::ByteLevel(byte_level) => self.push_byte_level(&byte_level),
+            PreTokenizer::Metaspace(metaspace) => self.push_metaspace(&metaspace)?,
+            PreTokenizer::Whitespace {} => self.cut(stages::whitespace()),
+            PreTokenizer::WhitespaceSplit {} => self.cut(stages::whitespace_split()),
             PreTokenizer::Digits { individual_digits } => {
-                let source = if individual_digits { r"\p{N}" } else { r"\p{N}+" };
-                self.stage(source.to_owned(), Flavour::Rust, Unmatched::Keep);
+                self.cut(stages::digits(individual_digits));
+            }
+            PreTokenizer::Punctuation { behavior } => {
+                let behaviour = behaviour(&behavior, "pre_tokenizer.Punctuation.behavior")?;
+                self.cut(stages::punctuation(behaviour));
+            }
+            PreTokenizer::Bert {} => {
+                self.cut(stages::whitespace_split());
+                self.cut(stages::punctuation(Behaviour::Isolated));
             }
             PreTokenizer::CharDelimiterSplit { delimiter } => {
-                let source = format!("[^{}]+", escaped(delimiter));
-                self.stage(source, Flavour::Rust, Unmatched::Drop);
+                self.cut(stages::delimiter(delimiter));
+            }
+            PreTokenizer::FixedLength { length } if !(1..=MAX_FIXED).contains(&length) => {
+                let problem_is = format!("is {length}, not 1 to {MAX_FIXED}");
+                return Err(problem("pre_tokenizer.FixedLength.length", problem_is));
+            }
+            PreTokenizer::FixedLength { length } => self.cut(stages::fixed_length(length)),
+            PreTokenizer::UnicodeScripts {} => {
+                return Err(problem("pre_tokenizer.UnicodeScripts", "is not supported"));
             }
         }
         Ok(())
     }
 
-    fn stage(&mut self, source: String, flavour: Flavour, unmatched: Unmatched) {
-        self.stages.push(Stage { pattern: Pattern { source, flavour }, unmatched });
+    /// The round in which pieces are still being cut.
+    fn last(&mut self) -> &mut Draft {
+        if self.rounds.is_empty() {
+            self.rounds.push(Draft::default());
+        }
+        let last = self.rounds.len() - 1;
+        &mut self.rounds[last]
     }
 
-    fn push_byte_level(&mut self, byte_level: &schema::ByteLevel) -> Result<()> {
+    fn cut(&mut self, stage: Stage) {
+        self.last().stages.push(stage);
+    }
+
+    /// Changes all pieces that there are.
+    fn change(&mut self, step: NormalizeStep) {
+        if !self.last().stages.is_empty() {
+            self.rounds.push(Draft::default());
+        }
+        self.last().steps.push(step);
+    }
+
+    fn push_byte_level(&mut self, byte_level: &schema::ByteLevel) {
         self.is_byte_level = true;
         if byte_level.add_prefix_space {
-            self.prepend(" ".to_owned(), false)?;
+            self.prepend(" ".to_owned(), false);
         }
         if byte_level.use_regex {
-            self.stage(BYTE_LEVEL_PATTERN.to_owned(), Flavour::Oniguruma, Unmatched::Keep);
+            self.cut(stages::byte_level());
         }
-        Ok(())
     }
 
     fn push_metaspace(&mut self, metaspace: &schema::Metaspace) -> Result<()> {
         let replacement = metaspace.replacement.to_string();
-        let is_first = self.stages.is_empty();
-        if !is_first {
-            return Err(problem(
-                "pre_tokenizer.Metaspace",
-                "only supported as the first of a sequence",
-            ));
-        }
-        self.steps.push(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
+        self.change(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
         match metaspace.scheme()? {
             "never" => {}
-            scheme => self.prepend(replacement.clone(), scheme == "first")?,
+            scheme => self.prepend(replacement, scheme == "first"),
         }
         if metaspace.split != Some(false) {
-            let class = escaped(metaspace.replacement);
-            self.stage(format!("{class}?[^{class}]+|{class}"), Flavour::Rust, Unmatched::Keep);
+            self.cut(stages::metaspace(metaspace.replacement));
         }
         Ok(())
     }
 
-    fn prepend(&mut self, text: String, only_first: bool) -> Result<()> {
-        if !self.stages.is_empty() {
-            return Err(problem(
-                "pre_tokenizer",
-                "a prefix space is only supported before all splits",
-            ));
-        }
-        self.steps.push(NormalizeStep::Prepend { text, only_first, unless_there: true });
-        Ok(())
+    fn prepend(&mut self, text: String, only_first: bool) {
+        self.change(NormalizeStep::Prepend { text, only_first, unless_there: true });
     }
 }
 
@@ -110,37 +171,25 @@ impl schema::Metaspace {
         match (self.prepend_scheme.as_str(), self.add_prefix_space) {
             ("never", _) => Ok("never"),
             (scheme @ ("always" | "first"), None | Some(true)) => Ok(scheme),
-            (scheme, _) => Err(problem(
-                "Metaspace.prepend_scheme",
-                format!("{scheme:?} is not understood here"),
-            )),
+            ("always" | "first", Some(false)) => {
+                let contradiction = "is false, though prepend_scheme, which is \"always\" where it is not given, \
+                                     puts a space there; the library refuses this too: set prepend_scheme to \"never\"";
+                Err(problem("Metaspace.add_prefix_space", contradiction))
+            }
+            (scheme, _) => {
+                Err(problem("Metaspace.prepend_scheme", format!("{scheme:?} is not understood")))
+            }
         }
     }
 }
 
-fn unmatched(behavior: &str, invert: bool) -> Result<Unmatched> {
-    match (behavior, invert) {
-        ("Isolated", _) => Ok(Unmatched::Keep),
-        ("Removed", true) => Ok(Unmatched::Drop),
-        _ => Err(problem(
-            "pre_tokenizer.Split.behavior",
-            format!(
-                "{behavior:?} with invert={invert} is not supported; Isolated, and Removed with invert=true are"
-            ),
-        )),
-    }
+fn behaviour(name: &str, field: &str) -> Result<Behaviour> {
+    stages::behaviour(name).ok_or_else(|| problem(field, format!("{name:?} is not understood")))
 }
 
 fn source(pattern: schema::Pattern) -> String {
     match pattern {
         schema::Pattern::Regex(source) => source,
-        schema::Pattern::String(text) => {
-            text.chars().fold(String::new(), |source, character| source + &escaped(character))
-        }
+        schema::Pattern::String(text) => text.chars().map(stages::escaped).collect(),
     }
-}
-
-/// A character as both flavours of patterns read it, in a class and outside.
-fn escaped(character: char) -> String {
-    format!(r"\x{{{:X}}}", u32::from(character))
 }

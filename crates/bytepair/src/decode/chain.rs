@@ -1,0 +1,378 @@
+//! Tokens to text by a list of steps, each on the tokens of the one before: what published decoders do.
+//!
+//! The steps see tokens as they are written in their file, marks included, and do literally what Hugging
+//! Face tokenizers 0.23 does, peculiarities too: where a byte step finds a token that is not made of
+//! byte characters it takes it as it is, even an added one in the middle. This is the definition, over all
+//! tokens at once; `stream` gives the same a token at a time. Takes time linear in the text for each step.
+
+use super::DecodeErrors;
+use super::rules::replaced;
+use super::utf8::Utf8Buffer;
+use crate::error::Result;
+use crate::format::names::bytes_of_printable;
+use crate::normalize::Growth;
+use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::unicode::UnicodeTables;
+
+/// Steps that turn written tokens into text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DecodeChain {
+    /// Each is applied to the tokens that the one before gives.
+    pub steps: Vec<DecodeStep>,
+    /// What is put between the tokens that are left at the end.
+    pub separator: String,
+}
+
+impl DecodeChain {
+    /// The steps as far as the length of the text matters.
+    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth<'_>> {
+        self.steps.iter().map(|step| match step {
+            DecodeStep::Replace { from, to } => Growth::Text(from, to),
+            DecodeStep::ReplacePattern { to, .. } => Growth::Pattern(to),
+            _ => Growth::Other,
+        })
+    }
+}
+
+/// One step of a [`DecodeChain`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DecodeStep {
+    /// A token whose characters all stand for bytes becomes these bytes; all together are one token.
+    ByteLevel,
+    /// A character becomes a space.
+    Metaspace {
+        /// The character.
+        replacement: char,
+        /// Whether it is left out of the first token.
+        drops_first: bool,
+    },
+    /// A text becomes a space, and nothing in the last token.
+    Suffix(String),
+    /// Neighbouring tokens such as `<0x41>` become the text of their bytes, or as many U+FFFD.
+    ByteFallback,
+    /// All tokens become one.
+    Fuse,
+    /// A character is taken off the ends of each token.
+    Strip {
+        /// The character.
+        content: char,
+        /// How often at the beginning.
+        start: usize,
+        /// How often at the end.
+        stop: usize,
+    },
+    /// A text becomes another.
+    Replace {
+        /// What is replaced. Not empty.
+        from: String,
+        /// What stands there afterwards.
+        to: String,
+    },
+    /// Each match of a pattern becomes a text.
+    ReplacePattern {
+        /// What is replaced, as Oniguruma reads it.
+        pattern: String,
+        /// What stands there afterwards.
+        to: String,
+    },
+    /// A space is put before each token but the first, unless it has a prefix, which is taken off.
+    WordPiece {
+        /// The prefix.
+        prefix: String,
+        /// Whether spaces before punctuation are left out.
+        cleanup: bool,
+    },
+    /// Equal neighbours become one.
+    Ctc {
+        /// What is left out.
+        pad: String,
+        /// What becomes a space, where there is a clean-up.
+        delimiter: String,
+        /// Whether spaces before punctuation are left out.
+        cleanup: bool,
+    },
+}
+
+/// What becomes of bytes that are not UTF-8.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Invalid {
+    /// They stay.
+    Stay,
+    /// As a caller wishes.
+    Become(DecodeErrors),
+}
+
+/// A chain whose patterns are compiled.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(super) chain: DecodeChain,
+    /// By step: what finds its matches.
+    matchers: Vec<Option<Splitter>>,
+}
+
+impl Compiled {
+    pub(crate) fn new(chain: DecodeChain) -> Result<Self> {
+        let matcher = |step: &DecodeStep| match step {
+            DecodeStep::ReplacePattern { pattern, .. } => matches_of(pattern).map(Some),
+            _ => Ok(None),
+        };
+        let matchers = chain.steps.iter().map(matcher).collect::<Result<_>>()?;
+        Ok(Self { chain, matchers })
+    }
+
+    /// The text of all tokens.
+    pub(super) fn text(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+        let steps = 0..self.chain.steps.len();
+        let tokens =
+            steps.into_iter().try_fold(tokens, |tokens, step| self.step(step, tokens, invalid))?;
+        Ok(tokens.join(self.chain.separator.as_bytes()))
+    }
+
+    /// All tokens after one step.
+    pub(super) fn step(
+        &self,
+        step: usize,
+        tokens: Vec<Vec<u8>>,
+        invalid: Invalid,
+    ) -> Result<Vec<Vec<u8>>> {
+        match &self.chain.steps[step] {
+            DecodeStep::Fuse => Ok(vec![tokens.concat()]),
+            DecodeStep::ByteLevel => {
+                let bytes: Vec<Vec<u8>> = tokens.into_iter().map(byte_level).collect();
+                Ok(vec![valid(&bytes.concat(), invalid)?])
+            }
+            DecodeStep::ByteFallback => byte_fallback(tokens, invalid),
+            DecodeStep::Suffix(suffix) => {
+                let last = tokens.len().wrapping_sub(1);
+                let to = |index| if index == last { "" } else { " " };
+                let tokens = tokens.into_iter().enumerate();
+                Ok(tokens.map(|(index, token)| replaced_text(&token, suffix, to(index))).collect())
+            }
+            DecodeStep::Ctc { .. } => {
+                let mut tokens = tokens;
+                tokens.dedup();
+                let kept =
+                    tokens.into_iter().filter_map(|token| self.kept(step, token, 1).transpose());
+                kept.collect()
+            }
+            _ => {
+                let changed = tokens.into_iter().enumerate();
+                let changed =
+                    changed.filter_map(|(index, token)| self.kept(step, token, index).transpose());
+                changed.collect()
+            }
+        }
+    }
+
+    /// One token after a step that looks at no other, `index` being its place; `None` where it is left out.
+    pub(super) fn kept(
+        &self,
+        step: usize,
+        token: Vec<u8>,
+        index: usize,
+    ) -> Result<Option<Vec<u8>>> {
+        Ok(Some(match &self.chain.steps[step] {
+            DecodeStep::Metaspace { replacement, drops_first } => {
+                let to = if *drops_first && index == 0 { "" } else { " " };
+                replaced(&token, replacement.encode_utf8(&mut [0; 4]), to)
+            }
+            DecodeStep::Strip { content, start, stop } => {
+                stripped(&token, *content, *start, *stop).to_vec()
+            }
+            DecodeStep::Replace { from, to } => replaced(&token, from, to),
+            DecodeStep::ReplacePattern { to, .. } => match &self.matchers[step] {
+                Some(matches) => replaced_matches(&token, matches, to)?,
+                None => token,
+            },
+            DecodeStep::WordPiece { prefix, cleanup } => word_piece(token, prefix, *cleanup, index),
+            DecodeStep::Ctc { pad, delimiter, cleanup } => {
+                let mut text = replaced_text(&token, pad, "");
+                if *cleanup {
+                    text = replaced_text(&cleaned(text), delimiter, " ");
+                }
+                return Ok((!text.is_empty()).then_some(text));
+            }
+            DecodeStep::ByteLevel
+            | DecodeStep::Suffix(_)
+            | DecodeStep::ByteFallback
+            | DecodeStep::Fuse => token,
+        }))
+    }
+}
+
+/// What finds the matches of a pattern: each is a piece, and the rest is dropped.
+fn matches_of(pattern: &str) -> Result<Splitter> {
+    let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Oniguruma };
+    Splitter::new(vec![Stage::matches(pattern, Unmatched::Drop)], &UnicodeTables::latest())
+}
+
+fn replaced_matches(token: &[u8], matches: &Splitter, to: &str) -> Result<Vec<u8>> {
+    let (mut text, mut end) = (Vec::with_capacity(token.len()), 0);
+    matches.for_each_piece(token, |found| {
+        text.extend_from_slice(&token[end..found.start]);
+        text.extend_from_slice(to.as_bytes());
+        end = found.end;
+        Ok(())
+    })?;
+    text.extend_from_slice(&token[end..]);
+    Ok(text)
+}
+
+/// The same as [`replaced`]; an empty `from` stands between all characters.
+pub(super) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
+    match from.is_empty() {
+        true => String::from_utf8_lossy(token).replace(from, to).into_bytes(),
+        false => replaced(token, from, to),
+    }
+}
+
+/// The bytes that the characters of a token stand for; the token itself where one stands for none.
+pub(super) fn byte_level(token: Vec<u8>) -> Vec<u8> {
+    std::str::from_utf8(&token).ok().and_then(bytes_of_printable).unwrap_or(token)
+}
+
+fn valid(bytes: &[u8], invalid: Invalid) -> Result<Vec<u8>> {
+    let Invalid::Become(errors) = invalid else { return Ok(bytes.to_vec()) };
+    let mut buffer = Utf8Buffer::new(errors);
+    buffer.bytes_mut().extend_from_slice(bytes);
+    Ok(buffer.take(true)?.into_bytes())
+}
+
+fn byte_fallback(tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+    let (mut all, mut run) = (Vec::with_capacity(tokens.len()), Vec::new());
+    for token in tokens {
+        if let Some(byte) = byte_of(&token) {
+            run.push(byte);
+            continue;
+        }
+        all.extend(tokens_of_run(&std::mem::take(&mut run), invalid)?);
+        all.push(token);
+    }
+    all.extend(tokens_of_run(&run, invalid)?);
+    Ok(all)
+}
+
+/// What neighbouring byte tokens become: one token, or one for each byte if they are not UTF-8.
+pub(super) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+    let Invalid::Become(errors) = invalid else {
+        return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] });
+    };
+    if std::str::from_utf8(run).is_ok() {
+        return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] });
+    }
+    let mut buffer = Utf8Buffer::new(errors);
+    run.iter()
+        .map(|byte| {
+            // A byte of a run that is not UTF-8 as a whole is wrong, an ASCII one too.
+            buffer.push_run(if byte.is_ascii() { b"\xFF" } else { std::slice::from_ref(byte) })?;
+            Ok(buffer.take(false)?.into_bytes())
+        })
+        .collect()
+}
+
+/// The byte of a token such as `<0x41>`, signs and lower case included.
+pub(crate) fn byte_of(token: &[u8]) -> Option<u8> {
+    let digits =
+        token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|digits| digits.len() == 2)?;
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+fn stripped(token: &[u8], content: char, start: usize, stop: usize) -> &[u8] {
+    let mut buffer = [0; 4];
+    let content = content.encode_utf8(&mut buffer).as_bytes();
+    // The numbers are those of a file and may be huge: no more steps than there are characters to take.
+    let mut text = token;
+    let most = token.len();
+    for _ in 0..start.min(most) {
+        text = text.strip_prefix(content).unwrap_or(text);
+    }
+    let mut whole = token;
+    for _ in 0..stop.min(most) {
+        whole = whole.strip_suffix(content).unwrap_or(whole);
+    }
+    let n_cut = token.len() - whole.len();
+    &text[..text.len().saturating_sub(n_cut)]
+}
+
+fn word_piece(token: Vec<u8>, prefix: &str, cleanup: bool, index: usize) -> Vec<u8> {
+    let text = match token.strip_prefix(prefix.as_bytes()) {
+        _ if index == 0 => token,
+        Some(rest) => rest.to_vec(),
+        None => [b" ", token.as_slice()].concat(),
+    };
+    if cleanup { cleaned(text) } else { text }
+}
+
+/// Spaces that written English does not have.
+fn cleaned(text: Vec<u8>) -> Vec<u8> {
+    const CHANGES: [(&str, &str); 11] = [
+        (" .", "."),
+        (" ?", "?"),
+        (" !", "!"),
+        (" ,", ","),
+        (" ' ", "'"),
+        (" n't", "n't"),
+        (" 'm", "'m"),
+        (" do not", " don't"),
+        (" 's", "'s"),
+        (" 've", "'ve"),
+        (" 're", "'re"),
+    ];
+    CHANGES.iter().fold(text, |text, (from, to)| replaced(&text, from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(steps: Vec<DecodeStep>, tokens: &[&str]) -> String {
+        let chain = Compiled::new(DecodeChain { steps, separator: String::new() }).unwrap();
+        let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
+        let bytes = chain.text(tokens, Invalid::Become(DecodeErrors::Replace)).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn byte_characters_are_bytes_and_other_tokens_themselves() {
+        assert_eq!(text(vec![DecodeStep::ByteLevel], &["Ġa", "Ã", "©", "｜é"]), " aé｜é");
+        assert_eq!(text(vec![DecodeStep::ByteLevel], &["é", "b"]), "\u{FFFD}b");
+    }
+
+    #[test]
+    fn a_run_of_bytes_counts_as_a_whole() {
+        let tokens = ["<0xC3>", "<0xa9>", "x", "<0xC3>", "<0x41>", "<0x+5>"];
+        assert_eq!(text(vec![DecodeStep::ByteFallback], &tokens), "éx\u{FFFD}\u{FFFD}\u{FFFD}");
+    }
+
+    #[test]
+    fn the_first_token_loses_every_metaspace() {
+        let step = DecodeStep::Metaspace { replacement: '▁', drops_first: true };
+        assert_eq!(text(vec![step], &["▁a▁b", "▁c"]), "ab c");
+    }
+
+    #[test]
+    fn a_suffix_is_a_space_but_in_the_last_token() {
+        let step = DecodeStep::Suffix("</w>".to_owned());
+        assert_eq!(text(vec![step], &["lo", "w</w>", "x</w>"]), "low x");
+    }
+
+    #[test]
+    fn strip_takes_no_more_than_there_is() {
+        let step = DecodeStep::Strip { content: ' ', start: 2, stop: 1 };
+        assert_eq!(text(vec![step], &["   a  ", " ", "", " b"]), " a b");
+    }
+
+    #[test]
+    fn matches_of_a_pattern_are_replaced_in_each_token() {
+        let step =
+            DecodeStep::ReplacePattern { pattern: "[aeiou]+".to_owned(), to: "-".to_owned() };
+        assert_eq!(text(vec![step], &["queue", "xyz", "ab"]), "q-xyz-b");
+    }
+
+    #[test]
+    fn equal_neighbours_are_one_token_to_ctc() {
+        let step =
+            DecodeStep::Ctc { pad: "<pad>".to_owned(), delimiter: "|".to_owned(), cleanup: true };
+        assert_eq!(text(vec![step], &["h", "h", "<pad>", "i", "i", "|", "o"]), "hi o");
+    }
+}

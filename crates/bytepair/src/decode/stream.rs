@@ -1,0 +1,382 @@
+//! A decoder chain a token at a time: text goes out as soon as no later token can change it.
+//!
+//! Steps that look at one token alone wait for nothing. A token that carries the suffix waits for the
+//! next one, which decides whether a space follows; bytes wait until their run ends, or cannot be UTF-8
+//! any more. Behind a step that joins all tokens into one there is only one token, which grows: there
+//! leading characters are stripped and texts replaced as it does; for any other step behind it all text
+//! waits for the end, since a pattern may look at all of it.
+//! Costs what the whole costs, and memory for what waits.
+
+use std::sync::Arc;
+
+use super::DecodeErrors;
+use super::chain::{
+    Compiled, DecodeStep, Invalid, byte_level, byte_of, replaced_text, tokens_of_run,
+};
+use super::utf8::Utf8Buffer;
+use crate::error::Result;
+
+/// What a chain has been given and not given out.
+#[derive(Clone, Debug)]
+pub(crate) struct ChainStream {
+    chain: Arc<Compiled>,
+    errors: DecodeErrors,
+    /// The step that joins all tokens; the number of steps where there is none.
+    joint: usize,
+    /// By step before the joint: what it remembers.
+    heads: Vec<Head>,
+    /// By step behind the joint: what it remembers.
+    tails: Vec<Tail>,
+    /// Text behind the joint that waits for the end; `None` where none needs to.
+    waiting: Option<Vec<u8>>,
+    /// Bytes that are no whole characters yet.
+    buffer: Utf8Buffer,
+    /// Whether a token has come to the end.
+    has_token: bool,
+    out: Vec<u8>,
+}
+
+/// What a step remembers of the tokens before.
+#[derive(Clone, Debug, Default)]
+struct Head {
+    /// How many tokens it has seen.
+    n_tokens: usize,
+    /// A token that waits for the next one, or the one before, or the bytes of a run.
+    held: Option<Vec<u8>>,
+    /// How much of the run of bytes is known to be whole characters.
+    n_whole: usize,
+    /// Whether the run of bytes is known not to be UTF-8.
+    is_broken: bool,
+}
+
+/// What a step remembers of the one token that grows.
+#[derive(Clone, Debug, Default)]
+struct Tail {
+    /// How many characters were stripped, until something else came.
+    n_stripped: usize,
+    has_begun: bool,
+    /// What may be the beginning of a text that is replaced.
+    pending: Vec<u8>,
+}
+
+impl ChainStream {
+    pub(crate) fn new(chain: Arc<Compiled>, errors: DecodeErrors) -> Self {
+        let steps = &chain.chain.steps;
+        let joins = |step: &DecodeStep| matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel);
+        let joint = steps.iter().position(joins).unwrap_or(steps.len());
+        let behind = steps.get(joint + 1..).unwrap_or(&[]);
+        Self {
+            heads: vec![Head::default(); joint],
+            tails: vec![Tail::default(); behind.len()],
+            waiting: (!behind.iter().all(grows)).then(Vec::new),
+            buffer: Utf8Buffer::new(errors),
+            has_token: false,
+            out: Vec::new(),
+            joint,
+            errors,
+            chain,
+        }
+    }
+
+    /// The text that is certain with one more token.
+    pub(crate) fn push(&mut self, token: Vec<u8>) -> Result<String> {
+        self.head(0, token)?;
+        Ok(self.take())
+    }
+
+    /// The rest of the text.
+    pub(crate) fn finish(&mut self) -> Result<String> {
+        for step in 0..self.joint {
+            self.finish_head(step)?;
+        }
+        let rest = self.buffer.take(true)?;
+        self.tail(0, rest.into_bytes());
+        for step in 0..self.tails.len() {
+            let pending = std::mem::take(&mut self.tails[step].pending);
+            self.tail(step + 1, pending);
+        }
+        if let Some(mut waiting) = self.waiting.take() {
+            for step in self.joint + 1..self.chain.chain.steps.len() {
+                let invalid = Invalid::Become(self.errors);
+                waiting = self.chain.step(step, vec![waiting], invalid)?.concat();
+            }
+            self.out.extend_from_slice(&waiting);
+        }
+        let text = self.take();
+        *self = Self::new(Arc::clone(&self.chain), self.errors);
+        Ok(text)
+    }
+
+    fn take(&mut self) -> String {
+        let bytes = std::mem::take(&mut self.out);
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+
+    /// Hands a token to a step before the joint.
+    fn head(&mut self, step: usize, token: Vec<u8>) -> Result<()> {
+        if step == self.joint {
+            return self.join(token);
+        }
+        let chain = Arc::clone(&self.chain);
+        let head = &mut self.heads[step];
+        let index = head.n_tokens;
+        head.n_tokens += 1;
+        match &chain.chain.steps[step] {
+            DecodeStep::Suffix(suffix) => {
+                let before = head.held.replace(token);
+                before.map_or(Ok(()), |before| {
+                    self.head(step + 1, replaced_text(&before, suffix, " "))
+                })?;
+                self.let_go(step, suffix)
+            }
+            DecodeStep::ByteFallback => {
+                if let Some(byte) = byte_of(&token) {
+                    return self.push_byte(step, byte);
+                }
+                self.finish_head(step)?;
+                self.head(step + 1, token)
+            }
+            DecodeStep::Ctc { .. } => {
+                if head.held.as_ref() == Some(&token) {
+                    return Ok(());
+                }
+                head.held = Some(token.clone());
+                self.kept(step, token, 1)
+            }
+            _ => self.kept(step, token, index),
+        }
+    }
+
+    fn kept(&mut self, step: usize, token: Vec<u8>, index: usize) -> Result<()> {
+        match self.chain.kept(step, token, index)? {
+            Some(token) => self.head(step + 1, token),
+            None => Ok(()),
+        }
+    }
+
+    /// Passes on a held token that is the same whether it is the last or not.
+    fn let_go(&mut self, step: usize, suffix: &str) -> Result<()> {
+        let carries = |token: &Vec<u8>| {
+            suffix.is_empty() || memchr::memmem::find(token, suffix.as_bytes()).is_some()
+        };
+        match self.heads[step].held.take_if(|token| !carries(token)) {
+            Some(token) => self.head(step + 1, token),
+            None => Ok(()),
+        }
+    }
+
+    fn push_byte(&mut self, step: usize, byte: u8) -> Result<()> {
+        let head = &mut self.heads[step];
+        let run = head.held.get_or_insert_default();
+        run.push(byte);
+        let is_hopeless = match std::str::from_utf8(&run[head.n_whole..]) {
+            Ok(_) => {
+                head.n_whole = run.len();
+                false
+            }
+            Err(error) => error.error_len().is_some(),
+        };
+        if !head.is_broken && !is_hopeless {
+            return Ok(());
+        }
+        // One byte that can never be right takes the whole run with it, what follows included.
+        let mut run = head.held.take().unwrap_or_default();
+        head.n_whole = 0;
+        if std::mem::replace(&mut head.is_broken, true) {
+            run.fill(0xFF);
+        }
+        self.pass_run(step, &run)
+    }
+
+    fn pass_run(&mut self, step: usize, run: &[u8]) -> Result<()> {
+        let tokens = tokens_of_run(run, Invalid::Become(self.errors))?;
+        tokens.into_iter().try_for_each(|token| self.head(step + 1, token))
+    }
+
+    /// Passes on what a step holds, as no token, or another kind of token, follows.
+    fn finish_head(&mut self, step: usize) -> Result<()> {
+        let head = &mut self.heads[step];
+        (head.is_broken, head.n_whole) = (false, 0);
+        let chain = Arc::clone(&self.chain);
+        match (&chain.chain.steps[step], head.held.take()) {
+            (DecodeStep::Suffix(suffix), Some(last)) => {
+                self.head(step + 1, replaced_text(&last, suffix, ""))
+            }
+            (DecodeStep::ByteFallback, Some(run)) => self.pass_run(step, &run),
+            _ => Ok(()),
+        }
+    }
+
+    /// Joins a token to those before.
+    fn join(&mut self, token: Vec<u8>) -> Result<()> {
+        let chain = Arc::clone(&self.chain);
+        match chain.chain.steps.get(self.joint) {
+            Some(DecodeStep::ByteLevel) => {
+                self.buffer.bytes_mut().extend(byte_level(token));
+                let text = self.buffer.take(false)?;
+                self.tail(0, text.into_bytes());
+            }
+            Some(_) => self.tail(0, token),
+            None => {
+                if std::mem::replace(&mut self.has_token, true) {
+                    self.out.extend_from_slice(chain.chain.separator.as_bytes());
+                }
+                self.out.extend_from_slice(&token);
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands more of the one token to a step behind the joint, counted from there.
+    fn tail(&mut self, step: usize, text: Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(waiting) = &mut self.waiting {
+            return waiting.extend_from_slice(&text);
+        }
+        let chain = Arc::clone(&self.chain);
+        let Some(tail) = self.tails.get_mut(step) else { return self.out.extend_from_slice(&text) };
+        let text = match &chain.chain.steps[self.joint + 1 + step] {
+            DecodeStep::Metaspace { replacement, drops_first } => {
+                let to = if *drops_first { "" } else { " " };
+                replaced_text(&text, replacement.encode_utf8(&mut [0; 4]), to)
+            }
+            DecodeStep::Strip { content, start, .. } => tail.strip(&text, *content, *start),
+            DecodeStep::Replace { from, to } => tail.replace(&text, from, to),
+            _ => text,
+        };
+        self.tail(step + 1, text);
+    }
+}
+
+/// Whether a step behind the joint can go along with a token that grows.
+fn grows(step: &DecodeStep) -> bool {
+    match step {
+        DecodeStep::Metaspace { .. } | DecodeStep::Fuse | DecodeStep::Replace { .. } => true,
+        DecodeStep::Strip { stop, .. } => *stop == 0,
+        _ => false,
+    }
+}
+
+impl Tail {
+    fn strip(&mut self, text: &[u8], content: char, start: usize) -> Vec<u8> {
+        let mut buffer = [0; 4];
+        let content = content.encode_utf8(&mut buffer).as_bytes();
+        let mut rest = text;
+        while !self.has_begun && self.n_stripped < start {
+            let Some(behind) = rest.strip_prefix(content) else { break };
+            rest = behind;
+            self.n_stripped += 1;
+        }
+        self.has_begun |= !rest.is_empty();
+        rest.to_vec()
+    }
+
+    fn replace(&mut self, text: &[u8], from: &str, to: &str) -> Vec<u8> {
+        self.pending.extend_from_slice(text);
+        let from = from.as_bytes();
+        let (mut changed, mut start) = (Vec::new(), 0);
+        while let Some(place) = memchr::memmem::find(&self.pending[start..], from) {
+            changed.extend_from_slice(&self.pending[start..start + place]);
+            changed.extend_from_slice(to.as_bytes());
+            start += place + from.len();
+        }
+        let rest = &self.pending[start..];
+        let may_begin = |len: &usize| rest.ends_with(&from[..*len]);
+        let n_held = (1..from.len()).rev().find(may_begin).unwrap_or(0);
+        changed.extend_from_slice(&rest[..rest.len() - n_held]);
+        self.pending = rest[rest.len() - n_held..].to_vec();
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::DecodeChain;
+    use proptest::prelude::*;
+
+    fn text() -> impl Strategy<Value = String> {
+        prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "▁", " ", "b", "</w>", "#", "é", "Ã", "©", "<0x41>", ".", "Ġ",
+            ]),
+            0..4,
+        )
+        .prop_map(|parts| parts.concat())
+    }
+
+    fn token() -> impl Strategy<Value = String> {
+        let bytes = ["<0xC3>", "<0xA9>", "<0x41>", "<0xE2>", "<0x96>", "<0x81>", "<0xFF>"];
+        prop_oneof![text(), prop::sample::select(bytes.to_vec()).prop_map(str::to_owned)]
+    }
+
+    fn step() -> impl Strategy<Value = DecodeStep> {
+        let mark = || prop::sample::select(vec!['▁', ' ', 'a']);
+        let short = || text().prop_filter("not empty", |text| !text.is_empty());
+        prop_oneof![
+            Just(DecodeStep::ByteLevel),
+            (mark(), any::<bool>()).prop_map(|(replacement, drops_first)| DecodeStep::Metaspace {
+                replacement,
+                drops_first
+            }),
+            text().prop_map(DecodeStep::Suffix),
+            Just(DecodeStep::ByteFallback),
+            Just(DecodeStep::Fuse),
+            (mark(), 0_usize..3, 0_usize..2).prop_map(|(content, start, stop)| DecodeStep::Strip {
+                content,
+                start,
+                stop
+            }),
+            (short(), text()).prop_map(|(from, to)| DecodeStep::Replace { from, to }),
+            text().prop_map(|to| DecodeStep::ReplacePattern { pattern: "[ab]+".to_owned(), to }),
+            (text(), any::<bool>())
+                .prop_map(|(prefix, cleanup)| DecodeStep::WordPiece { prefix, cleanup }),
+            (short(), short(), any::<bool>())
+                .prop_map(|(pad, delimiter, cleanup)| DecodeStep::Ctc { pad, delimiter, cleanup }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn a_stream_gives_what_the_whole_gives(
+            steps in prop::collection::vec(step(), 0..5),
+            separator in prop::sample::select(vec!["", " "]),
+            tokens in prop::collection::vec(token(), 0..12),
+            errors in prop::sample::select(vec![DecodeErrors::Replace, DecodeErrors::Ignore]),
+        ) {
+            let chain = DecodeChain { steps, separator: separator.to_owned() };
+            let chain = Arc::new(Compiled::new(chain).unwrap());
+            let tokens: Vec<Vec<u8>> = tokens.into_iter().map(String::into_bytes).collect();
+            let whole = chain.text(tokens.clone(), Invalid::Become(errors)).unwrap();
+            let mut stream = ChainStream::new(chain, errors);
+            let mut text = String::new();
+            for token in tokens {
+                text += &stream.push(token).unwrap();
+            }
+            text += &stream.finish().unwrap();
+            prop_assert_eq!(text, String::from_utf8(whole).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_usual_chain_holds_nothing_back_but_half_characters() {
+        let steps = vec![
+            DecodeStep::Replace { from: "▁".to_owned(), to: " ".to_owned() },
+            DecodeStep::ByteFallback,
+            DecodeStep::Fuse,
+            DecodeStep::Strip { content: ' ', start: 1, stop: 0 },
+        ];
+        let chain = Compiled::new(DecodeChain { steps, separator: String::new() }).unwrap();
+        let mut stream = ChainStream::new(Arc::new(chain), DecodeErrors::Replace);
+        let mut push = |token: &str| stream.push(token.as_bytes().to_vec()).unwrap();
+        assert_eq!(push("▁a"), "a");
+        assert_eq!(push("▁b"), " b");
+        assert_eq!(push("<0xC3>"), "");
+        assert_eq!(push("c"), "\u{FFFD}c");
+        assert_eq!(push("<0xFF>"), "\u{FFFD}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Decoded bytes to text that is complete at every step.
+//!
+//! Bytes come in pieces that may end in the middle of a character; text goes out as soon as it is
+//! certain. What is not UTF-8 is replaced, left out or an error. Takes time linear in the bytes.
+
+use super::DecodeErrors;
+use crate::error::{ErrorKind, Result};
+
+/// Decoded bytes that do not yet make whole characters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Utf8Buffer {
+    /// Begins with the first byte that was not given out.
+    bytes: Vec<u8>,
+    /// How many bytes were given out before.
+    n_given: usize,
+    errors: DecodeErrors,
+}
+
+impl Utf8Buffer {
+    pub(crate) fn new(errors: DecodeErrors) -> Self {
+        Self { errors, ..Self::default() }
+    }
+
+    /// Where tokens are joined to.
+    pub(crate) fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Appends neighbouring bytes that count only together: if they are not UTF-8, each is wrong.
+    pub(crate) fn push_run(&mut self, run: &[u8]) -> Result<()> {
+        let Err(error) = std::str::from_utf8(run) else {
+            self.bytes.extend_from_slice(run);
+            return Ok(());
+        };
+        match self.errors {
+            DecodeErrors::Replace => {
+                run.iter().for_each(|_| self.bytes.extend_from_slice("\u{FFFD}".as_bytes()));
+                Ok(())
+            }
+            DecodeErrors::Ignore => Ok(()),
+            DecodeErrors::Strict => {
+                let offset = self.n_given + self.bytes.len() + error.valid_up_to();
+                Err(ErrorKind::DecodedNotUtf8 { offset }.into())
+            }
+        }
+    }
+
+    /// The text that is complete; a character that may still be completed waits, unless it is the end.
+    pub(crate) fn take(&mut self, is_end: bool) -> Result<String> {
+        let mut text = String::new();
+        let mut rest = self.bytes.as_slice();
+        loop {
+            let error = match std::str::from_utf8(rest) {
+                Ok(valid) => {
+                    text.push_str(valid);
+                    rest = &[];
+                    break;
+                }
+                Err(error) => error,
+            };
+            let (valid, invalid) = rest.split_at(error.valid_up_to());
+            text.push_str(&String::from_utf8_lossy(valid));
+            rest = invalid;
+            let invalid_len = match error.error_len() {
+                Some(len) => len,
+                None if is_end => invalid.len(),
+                None => break,
+            };
+            match self.errors {
+                DecodeErrors::Replace => text.push(char::REPLACEMENT_CHARACTER),
+                DecodeErrors::Ignore => {}
+                DecodeErrors::Strict => {
+                    let offset = self.n_given + self.bytes.len() - rest.len();
+                    return Err(ErrorKind::DecodedNotUtf8 { offset }.into());
+                }
+            }
+            rest = &invalid[invalid_len..];
+        }
+        let n_taken = self.bytes.len() - rest.len();
+        self.n_given += n_taken;
+        self.bytes.drain(..n_taken);
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_stream_gives_what_the_whole_gives(parts: Vec<Vec<u8>>) {
+            let mut buffer = Utf8Buffer::new(DecodeErrors::Replace);
+            let mut text = String::new();
+            for part in &parts {
+                buffer.bytes_mut().extend_from_slice(part);
+                text += &buffer.take(false).unwrap();
+            }
+            text += &buffer.take(true).unwrap();
+            prop_assert_eq!(text, String::from_utf8_lossy(&parts.concat()).into_owned());
+        }
+    }
+
+    #[test]
+    fn half_a_character_waits_for_the_other_half() {
+        let mut buffer = Utf8Buffer::new(DecodeErrors::Strict);
+        buffer.bytes_mut().extend_from_slice("aé".as_bytes().split_last().unwrap().1);
+        assert_eq!(buffer.take(false).unwrap(), "a");
+        buffer.bytes_mut().push(0xA9);
+        assert_eq!(buffer.take(false).unwrap(), "é");
+    }
+
+    #[test]
+    fn a_strict_stream_says_where_the_bytes_are_wrong() {
+        let mut buffer = Utf8Buffer::new(DecodeErrors::Strict);
+        buffer.bytes_mut().extend_from_slice(b"abc");
+        buffer.take(false).unwrap();
+        buffer.bytes_mut().extend_from_slice(b"d\xFF");
+        let error = buffer.take(false).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::DecodedNotUtf8 { offset: 4 }));
+    }
+}

@@ -1,0 +1,202 @@
+//! Where a long piece can be cut without changing its ids: between characters that no merge joins.
+//!
+//! A token that spans two neighbouring characters was made by a merge whose left part ends with the first and
+//! whose right part begins with the second. If the merges have none such, no token spans them, and the ids of
+//! the piece are those of its parts, one after the other (the proof is in `docs/explanation/encoding.md`). So
+//! one text without spaces, or a whole book in a vocabulary of SentencePiece, becomes short parts that are
+//! merged quickly and remembered.
+//!
+//! Built once from the merges, in about 10 ms for 200,000 of them, when the first long piece comes. A question
+//! takes one look-up in a small table for two ASCII characters, one to four in a bitmap for others; a bit that
+//! is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
+//! whose text tokens are not their parts put together, in which a byte may be unknown, or that leave unknown
+//! characters out, so that those around them become neighbours.
+
+use super::symbols::Symbols;
+use crate::hash::fold;
+use crate::units::{Missing, Units};
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+
+/// What the merges of a vocabulary join.
+#[derive(Clone, Debug)]
+pub(super) struct Cuts {
+    /// By the first of two ASCII characters: a bit for each second one that may be joined to it.
+    of_ascii: [u128; 128],
+    /// Bits by the hash of a pair, its size a power of two.
+    of_others: Vec<u64>,
+    /// Whether parts of characters are joined to others, as in vocabularies of bytes.
+    has_fragments: bool,
+    /// Whether a cut needs a known character behind it, as unknown ones may belong together.
+    must_be_known: bool,
+}
+
+/// Bits for each pair: of 16 pairs that nothing joins about one is taken for joined.
+const N_BITS_PER_PAIR: usize = 16;
+
+/// Stands for bytes that are no character. Nothing is cut beside them.
+const NO_CHARACTER: u32 = u32::MAX;
+
+/// Marks a byte that stands for all characters that end, or begin, with it.
+const FRAGMENT: u32 = 0xFE00_0000;
+
+impl Cuts {
+    /// `None` where the vocabulary does not allow the proof.
+    pub(super) fn new(vocabulary: &Vocabulary, symbols: &Symbols) -> Option<Self> {
+        let units = symbols.units();
+        let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
+        let unknown = symbols.unknown().and_then(|id| vocabulary.token(id));
+        let is_text = |token: Token<'_>| matches!(token.kind, TokenKind::Text(_));
+        let is_known = symbols.is_complete() || symbols.has_all_bytes();
+        let leaves_out = !is_known && unknown.is_none() && units.missing == Missing::Drop;
+        let lacks_bytes = units.is_bytes() && !symbols.is_complete();
+        if has_marks || unknown.is_some_and(is_text) || lacks_bytes || leaves_out {
+            return None;
+        }
+        let mut pairs = Vec::with_capacity(vocabulary.merges().len());
+        for merge in vocabulary.merges() {
+            let [left, right, result] =
+                [merge.left, merge.right, merge.result].map(|id| text(vocabulary, id));
+            let (left, right) = (left?, right?);
+            let is_whole = result?.strip_prefix(left)? == right && !left.is_empty();
+            pairs.push((is_whole && !right.is_empty()).then(|| (last(left), first(right)))?);
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        Some(Self::of_pairs(&pairs, must_be_known(units, symbols)))
+    }
+
+    fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
+        let n_words = (pairs.len() * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
+        let has_fragments =
+            pairs.iter().any(|&(left, right)| left >= FRAGMENT || right >= FRAGMENT);
+        let (of_ascii, of_others) = ([0; 128], vec![0; n_words]);
+        let mut cuts = Self { of_ascii, of_others, has_fragments, must_be_known };
+        for &(left, right) in pairs {
+            if left < 128 && right < 128 {
+                cuts.of_ascii[left as usize] |= 1 << right;
+            } else {
+                let (word, bit) = cuts.place(left, right);
+                cuts.of_others[word] |= bit;
+            }
+        }
+        cuts
+    }
+
+    /// Where the part of a piece ends that begins at `start`: at a cut, or at the end of the piece.
+    #[inline]
+    pub(super) fn end(&self, piece: &[u8], start: usize, symbols: &Symbols) -> usize {
+        let (mut before, mut len) = character(piece, start);
+        let mut place = start + len;
+        while place < piece.len() {
+            let here;
+            (here, len) = character(piece, place);
+            if !self.joins(before, here) && self.is_known(&piece[place..place + len], symbols) {
+                return place;
+            }
+            before = here;
+            place += len;
+        }
+        piece.len()
+    }
+
+    fn is_known(&self, character: &[u8], symbols: &Symbols) -> bool {
+        !self.must_be_known || symbols.is_known(Token::plain(character))
+    }
+
+    /// Whether some token may span these two characters.
+    #[inline]
+    fn joins(&self, left: u32, right: u32) -> bool {
+        if left < 128 && right < 128 {
+            return self.of_ascii[left as usize] >> right & 1 > 0;
+        }
+        if left == NO_CHARACTER || right == NO_CHARACTER || self.has(left, right) {
+            return true;
+        }
+        let (ending, beginning) = (FRAGMENT | last_byte(left), FRAGMENT | right & 0xFF);
+        self.has_fragments
+            && (self.has(ending, right) || self.has(left, beginning) || self.has(ending, beginning))
+    }
+
+    fn has(&self, left: u32, right: u32) -> bool {
+        let (word, bit) = self.place(left, right);
+        self.of_others[word] & bit > 0
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
+    fn place(&self, left: u32, right: u32) -> (usize, u64) {
+        let hash = fold(u64::from(left) << 32 | u64::from(right), 0);
+        (hash as usize & (self.of_others.len() - 1), 1 << (hash >> 58))
+    }
+}
+
+/// The bytes of a text token without marks.
+fn text(vocabulary: &Vocabulary, id: TokenId) -> Option<&[u8]> {
+    let token = vocabulary.token(id)?;
+    (token.kind == TokenKind::PLAIN).then_some(token.bytes)
+}
+
+/// Whether neighbouring unknown characters may become one token, or change places with bytes.
+fn must_be_known(units: &Units, symbols: &Symbols) -> bool {
+    let is_never_used = symbols.unknown().is_none() || symbols.has_all_bytes();
+    !is_never_used && (units.fuse_unknown || units.byte_fallback)
+}
+
+/// The last byte of a character: the highest of its code that is not zero.
+fn last_byte(code: u32) -> u32 {
+    code >> (code.checked_ilog2().unwrap_or(0) & !7)
+}
+
+/// The character at a place, its bytes as a little-endian number, and its length.
+#[inline]
+fn character(piece: &[u8], place: usize) -> (u32, usize) {
+    let lead = piece[place];
+    if lead < 0x80 {
+        return (lead.into(), 1);
+    }
+    let len = len(lead);
+    match piece.get(place..place + len) {
+        Some(bytes) if len > 1 && bytes[1..].iter().all(|&byte| continues(byte)) => {
+            (code(bytes), len)
+        }
+        _ => (NO_CHARACTER, 1),
+    }
+}
+
+/// The first character of a token, or the byte that stands for those that begin with it.
+fn first(token: &[u8]) -> u32 {
+    match character(token, 0) {
+        (NO_CHARACTER, _) => FRAGMENT | u32::from(token[0]),
+        (character, _) => character,
+    }
+}
+
+/// The last character of a token, or the byte that stands for those that end with it.
+fn last(token: &[u8]) -> u32 {
+    let last = token.len() - 1;
+    let n_after = token.iter().rev().take(3).take_while(|&&byte| continues(byte)).count();
+    match token.len().checked_sub(n_after + 1).map(|start| character(token, start)) {
+        Some((found, len)) if found != NO_CHARACTER && len == n_after + 1 => found,
+        _ => FRAGMENT | u32::from(token[last]),
+    }
+}
+
+fn code(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |code, &byte| code << 8 | u32::from(byte))
+}
+
+fn continues(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// The length of the character that a byte begins; 1 for a byte that begins none.
+fn len(lead: u8) -> usize {
+    match lead {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Parts against whole pieces, for vocabularies of characters and of bytes.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::encode::{Encoder, Scratch, naive};
+use crate::units::{ByteIds, Missing, Units};
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+
+const LETTERS: [&str; 5] = ["a", "é", "中", "▁", "😀"];
+
+/// Tokens that are made of these symbols, pair by pair.
+fn grown(mut vocabulary: Vocabulary, symbols: &[TokenId], picks: &[(u16, u16)]) -> Vocabulary {
+    let mut parts = symbols.to_vec();
+    for &(left, right) in picks.iter().filter(|_| !symbols.is_empty()) {
+        let pick = |place: u16| usize::from(place) % parts.len();
+        let (left, right) = (parts[pick(left)], parts[pick(right)]);
+        if vocabulary.merged(left, right).unwrap().1.len() <= 24 {
+            parts.push(vocabulary.push_merge(left, right).unwrap());
+        }
+    }
+    vocabulary
+}
+
+fn of_characters(known: &[bool], fallback: &[u8], picks: &[(u16, u16)]) -> Vocabulary {
+    let mut vocabulary = Vocabulary::new();
+    vocabulary.push(Token { kind: TokenKind::Unknown, bytes: b"?" }).unwrap();
+    let mut push = |kind, bytes: &[u8]| vocabulary.push(Token { kind, bytes }).unwrap();
+    let letters = LETTERS.iter().zip(known).filter(|(_, known)| **known);
+    let symbols: Vec<_> =
+        letters.map(|(letter, _)| push(TokenKind::PLAIN, letter.as_bytes())).collect();
+    for &byte in fallback {
+        push(TokenKind::Byte, &[byte]);
+    }
+    grown(vocabulary, &symbols, picks)
+}
+
+fn of_bytes(picks: &[(u16, u16)]) -> Vocabulary {
+    let mut vocabulary = Vocabulary::new();
+    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let symbols: Vec<_> = LETTERS.concat().bytes().map(TokenId::from).collect();
+    grown(vocabulary, &symbols, picks)
+}
+
+/// The ids of a piece by the definition, and of its parts one after the other, with the number of parts.
+fn both(encoder: &Encoder, piece: &[u8]) -> (Option<Vec<TokenId>>, Option<Vec<TokenId>>, usize) {
+    let mut symbols = Vec::new();
+    let stranger = |symbol| encoder.unknown_unit(symbol);
+    let whole = encoder.symbols.push_ids(piece, &mut symbols, stranger);
+    let whole = whole.ok().map(|()| naive::merge(&encoder.vocabulary, symbols));
+    let (mut ids, mut n_parts, mut scratch) = (Vec::new(), 0, Scratch::default());
+    let parts = encoder.for_each_part(piece, &mut ids, |part, ids| {
+        n_parts += 1;
+        encoder.encode_part(&piece[part], &mut scratch, ids)
+    });
+    (whole, parts.ok().map(|()| ids), n_parts)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn parts_of_characters_give_the_ids_of_the_piece(
+        known in prop::collection::vec(prop::bool::weighted(0.8), LETTERS.len()),
+        fallback in prop_oneof![Just(vec![]), Just((0..=255).collect()), Just(vec![0xC3, 0xA9, b'b'])],
+        picks in prop::collection::vec(any::<(u16, u16)>(), 0..20),
+        [unknown, fuse_unknown, byte_fallback, drop] in any::<[bool; 4]>(),
+        piece in "[abé中▁😀文]{1,80}",
+    ) {
+        let units = Units {
+            unknown: unknown.then(|| "?".to_owned()),
+            fuse_unknown,
+            byte_fallback,
+            missing: if drop { Missing::Drop } else { Missing::Error },
+            ..Units::characters()
+        };
+        let vocabulary = of_characters(&known, &fallback, &picks);
+        let (whole, parts, _) = both(&Encoder::new(Arc::new(vocabulary), &units, false), piece.as_bytes());
+        prop_assert_eq!(parts, whole);
+    }
+
+    #[test]
+    fn parts_of_bytes_give_the_ids_of_the_piece(
+        picks in prop::collection::vec(any::<(u16, u16)>(), 0..60),
+        text in prop::collection::vec(prop::sample::select(vec!["a", "b", "é", "中", "▁", "😀", "文"]), 1..40),
+        noise in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(vec![0xC3, 0xA9, 0xE4, 0xB8, 0xAD, 0xF0, b'a', 0xFF])), 0..4),
+    ) {
+        let mut piece = text.concat().into_bytes();
+        for (place, byte) in noise {
+            let place = place.index(piece.len());
+            piece[place] = byte;
+        }
+        let vocabulary = Arc::new(of_bytes(&picks));
+        let (whole, parts, _) = both(&Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false), &piece);
+        prop_assert_eq!(parts, whole);
+    }
+}
+
+#[test]
+fn a_text_is_cut_where_no_merge_joins() {
+    let mut vocabulary = Vocabulary::new();
+    let [a, space, b] =
+        ["a", "▁", "b"].map(|text| vocabulary.push(Token::plain(text.as_bytes())).unwrap());
+    vocabulary.push_merge(space, a).unwrap();
+    vocabulary.push_merge(a, b).unwrap();
+    vocabulary.push_merge(space, space).unwrap();
+    let encoder = Encoder::new(Arc::new(vocabulary), &Units::characters(), false);
+    let mut parts = Vec::new();
+    let piece = "▁ab▁▁aba▁b";
+    let push = |part: std::ops::Range<usize>, _: &mut Vec<TokenId>| {
+        parts.push(&piece[part]);
+        Ok(())
+    };
+    encoder.for_each_part(piece.as_bytes(), &mut Vec::new(), push).unwrap();
+    assert_eq!(parts, ["▁ab", "▁▁ab", "a", "▁", "b"]);
+}
+
+#[test]
+fn parts_of_characters_keep_characters_together() {
+    let mut vocabulary = Vocabulary::new();
+    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    // The last byte of 中 with the first two of 文: a token that is no character.
+    let tail = vocabulary.push_merge(0xE6, 0x96).unwrap();
+    vocabulary.push_merge(0xAD, tail).unwrap();
+    let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
+    let n_parts = |piece: &str| both(&encoder, piece.as_bytes()).2;
+    assert_eq!(["中文", "文中", "中中", "a文", "éé"].map(n_parts), [1, 2, 2, 2, 2]);
+}
+
+#[test]
+fn a_vocabulary_without_proof_is_not_cut() {
+    let mut vocabulary = Vocabulary::new();
+    for text in ["a", "b", "c"] {
+        vocabulary.push(Token::plain(text.as_bytes())).unwrap();
+    }
+    vocabulary.push_merge_to(crate::Merge { left: 0, right: 1, result: 2 });
+    vocabulary.push_merge_to(crate::Merge { left: 2, right: 2, result: 2 });
+    let encoder = Encoder::new(Arc::new(vocabulary), &Units::characters(), false);
+    let (whole, parts, n_parts) = both(&encoder, b"abab");
+    assert_eq!((parts, n_parts), (whole, 1));
+}

@@ -1,0 +1,131 @@
+//! Encoding with dropout: merges are left out by chance, so that one text has many encodings.
+//!
+//! The rule is that of the library that reads `tokenizer.json`. Candidates, each a place and the merge that was
+//! found there, are taken from a queue by rank and place. A candidate is put aside with a given probability; the
+//! next one that is not brings all those back, and is merged if its pair is still there. So also candidates
+//! that are stale count, and a merge is lost only when everything is put aside.
+//!
+//! Source: Provilkov, Emelianenko and Voita, "BPE-Dropout" (2020). Left out: the cache, and whole pieces that
+//! are tokens. Takes O(n log n) time for n symbols, times the 1 / (1 - probability) draws of a merge.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::heap::{Node, link};
+use super::{Merges, NO_MERGE};
+use crate::error::{Error, ErrorKind, Result};
+use crate::hash::fold;
+use crate::vocabulary::TokenId;
+
+/// Leaves merges out by chance, in a way that the seed decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dropout {
+    /// How probable it is that a candidate is put aside: 0 leaves nothing out, 1 every merge.
+    pub probability: f64,
+    /// Chooses one of the encodings; the same seed gives the same one.
+    pub seed: u64,
+}
+
+/// Dropout while a text is encoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Dropping {
+    probability: f64,
+    state: u64,
+}
+
+impl Dropout {
+    /// Refuses a probability that is none.
+    ///
+    /// # Errors
+    /// Where it is not a number from 0 to 1.
+    pub fn check(&self) -> Result<()> {
+        if (0.0..=1.0).contains(&self.probability) {
+            return Ok(());
+        }
+        Err(Error::option("dropout", format!("{} is not from 0 to 1", self.probability)))
+    }
+
+    /// At the beginning of a text.
+    pub(crate) fn start(self) -> Dropping {
+        Dropping { probability: self.probability, state: self.seed }
+    }
+}
+
+impl Dropping {
+    /// Whether the next candidate is put aside.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
+    fn draw(&mut self) -> bool {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let bits = fold(self.state, self.state.rotate_left(32)) >> 11;
+        (bits as f64) < self.probability * (1_u64 << 53) as f64
+    }
+}
+
+/// A candidate: rank and place. It is stale when the merge at the place has another rank.
+type Candidate = Reverse<(u32, u32)>;
+
+/// Links the symbols `ids`, merged but for what is dropped.
+pub(super) fn merge(
+    merges: &Merges,
+    ids: &[TokenId],
+    dropping: &mut Dropping,
+    nodes: &mut Vec<Node>,
+) -> Result<()> {
+    let n_symbols = ids.len();
+    u32::try_from(n_symbols).map_err(|_| ErrorKind::PieceTooLong { n_symbols })?;
+    link(merges, ids, nodes);
+    let mut queue: BinaryHeap<Candidate> = (0..)
+        .zip(nodes.iter())
+        .filter(|(_, node)| node.merge != NO_MERGE)
+        .map(|(place, node)| Reverse((node.merge.rank, place)))
+        .collect();
+    let mut aside = Vec::new();
+    while let Some(candidate) = queue.pop() {
+        if dropping.draw() {
+            aside.push(candidate);
+            continue;
+        }
+        queue.extend(aside.drain(..));
+        merge_at(merges, candidate, nodes, &mut queue);
+    }
+    Ok(())
+}
+
+/// Merges at the place of a candidate, unless it is stale.
+fn merge_at(
+    merges: &Merges,
+    Reverse((rank, place)): Candidate,
+    nodes: &mut [Node],
+    queue: &mut BinaryHeap<Candidate>,
+) {
+    if nodes[place as usize].merge.rank != rank {
+        return;
+    }
+    for (left, merge) in super::heap::join(merges, place, nodes).into_iter().flatten() {
+        queue.push(Reverse((merge.rank, left)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_as_frequent_as_they_are_probable() {
+        for probability in [0.0, 0.1, 0.5, 0.9, 1.0] {
+            let mut dropping = Dropout { probability, seed: 7 }.start();
+            let n_drawn = (0..100_000).filter(|_| dropping.draw()).count();
+            let expected = probability * 100_000.0;
+            assert!((f64::from(u32::try_from(n_drawn).unwrap()) - expected).abs() < 800.0);
+        }
+    }
+
+    #[test]
+    fn a_probability_is_from_0_to_1() {
+        for (probability, is_one) in
+            [(0.0, true), (1.0, true), (0.3, true), (-0.1, false), (1.5, false), (f64::NAN, false)]
+        {
+            assert_eq!(Dropout { probability, seed: 0 }.check().is_ok(), is_one, "{probability}");
+        }
+    }
+}

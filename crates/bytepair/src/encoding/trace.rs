@@ -1,0 +1,148 @@
+//! Text that knows where it came from, through every change and cut.
+//!
+//! A changed text has for each of its bytes a span of the original. By the rules of alignment a whole character
+//! comes from whole characters; where it was copied, byte for byte, each of its bytes comes from one byte. Takes
+//! memory of two numbers for each byte of a changed text, and none for others.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::normalize::{Aligned, Normalizer};
+use crate::split::Segment;
+
+/// A text and where in the original it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Traced<'t> {
+    pub(crate) text: Cow<'t, [u8]>,
+    origin: Origin<'t>,
+    /// Whether it begins with what the whole text begins with. All that the first character became begins so.
+    is_first: bool,
+    /// Whether nothing stands after it in the whole text.
+    is_last: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Origin<'t> {
+    /// It is the original from this byte on.
+    Same(usize),
+    /// By byte of the text, a span of the original.
+    Spans(Cow<'t, [(usize, usize)]>),
+}
+
+impl<'t> Traced<'t> {
+    /// The original.
+    pub(crate) fn original(text: &'t [u8]) -> Self {
+        Self { text: Cow::Borrowed(text), origin: Origin::Same(0), is_first: true, is_last: true }
+    }
+
+    /// The beginning of the original, alone.
+    pub(crate) fn beginning(text: &'t [u8], is_last: bool) -> Self {
+        Self { is_last, ..Self::original(text) }
+    }
+
+    /// A part of the text.
+    pub(crate) fn part(&self, range: Range<usize>) -> Traced<'_> {
+        let origin = match &self.origin {
+            Origin::Same(start) => Origin::Same(start + range.start),
+            Origin::Spans(spans) => Origin::Spans(Cow::Borrowed(&spans[range.clone()])),
+        };
+        let is_first = match self.text.get(range.start) {
+            Some(_) => self.span(range.start..range.start + 1).0 == 0,
+            None => self.is_first && range.start == 0,
+        };
+        let is_last = self.is_last && range.end == self.text.len();
+        Traced { text: Cow::Borrowed(&self.text[range]), origin, is_first, is_last }
+    }
+
+    /// The text after all steps of a normalizer.
+    pub(crate) fn changed(&self, normalizer: &Normalizer) -> Result<Traced<'_>> {
+        let Self { is_first, is_last, .. } = *self;
+        let segment = Segment { text: &self.text, is_first, is_last };
+        let is_same = |text: &[u8]| text == &*self.text;
+        // Several steps may give the same text, but not from the same characters; and SentencePiece has its own
+        // spans of characters that stay.
+        let may_stay = normalizer.steps().len() == 1 && !normalizer.is_sentencepiece();
+        if normalizer.steps().is_empty() || may_stay && is_same(&normalizer.normalize(segment)?) {
+            return Ok(self.part(0..self.text.len()));
+        }
+        let Aligned { text, spans } = normalizer.normalize_aligned(segment)?;
+        let spans = self.composed(&text, &spans);
+        let is_first = spans.first().map_or(is_first, |span| span.0 == 0);
+        let origin = Origin::Spans(Cow::Owned(spans));
+        Ok(Traced { text: Cow::Owned(text), origin, is_first, is_last })
+    }
+
+    /// The span of the original that a range of the text came from.
+    pub(crate) fn span(&self, range: Range<usize>) -> (usize, usize) {
+        let spans = match &self.origin {
+            Origin::Same(start) => return (start + range.start, start + range.end),
+            Origin::Spans(spans) => spans,
+        };
+        let start = spans.get(range.start).map(|span| span.0);
+        let start = start.or_else(|| spans.last().map(|span| span.1)).unwrap_or_default();
+        match spans.get(range.clone()).and_then(<[_]>::last) {
+            Some(last) => (start, last.1.max(start)),
+            None => (start, start),
+        }
+    }
+
+    /// The spans of a text made from this one, by spans of this one.
+    fn composed(&self, text: &[u8], spans: &[(usize, usize)]) -> Vec<(usize, usize)> {
+        let mut composed = Vec::with_capacity(spans.len());
+        for run in spans.chunk_by(|one, other| one == other) {
+            let (start, end) = run[0];
+            let made = &text[composed.len()..composed.len() + run.len()];
+            let n_copied = if made.ends_with(&self.text[start..end]) { end - start } else { 0 };
+            let whole = self.span(start..end);
+            composed.extend(std::iter::repeat_n(whole, run.len() - n_copied));
+            composed.extend((start..start + n_copied).map(|byte| self.span(byte..byte + 1)));
+        }
+        composed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::NormalizeStep;
+    use crate::unicode::UnicodeTables;
+
+    fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
+        Normalizer::new(steps, UnicodeTables::latest())
+    }
+
+    #[test]
+    fn a_copied_character_comes_from_its_bytes_and_another_from_the_whole() {
+        let text = Traced::original("É é".as_bytes());
+        let lower = text.changed(&normalizer(vec![NormalizeStep::Lowercase])).unwrap();
+        assert_eq!(&*lower.text, "é é".as_bytes());
+        let spans: Vec<_> = (0..5).map(|byte| lower.span(byte..byte + 1)).collect();
+        assert_eq!(spans, [(0, 2), (0, 2), (2, 3), (3, 4), (4, 5)]);
+    }
+
+    #[test]
+    fn what_is_put_in_front_comes_from_the_first_character() {
+        let prepend =
+            NormalizeStep::Prepend {
+                text: "▁".to_owned(), only_first: false, unless_there: false
+            };
+        let text = Traced::original("xéa".as_bytes());
+        let part = text.part(1..4);
+        let changed = part.changed(&normalizer(vec![prepend])).unwrap();
+        assert_eq!(
+            (changed.span(0..3), changed.span(3..4), changed.span(5..6)),
+            ((1, 3), (1, 2), (3, 4))
+        );
+    }
+
+    #[test]
+    fn spans_go_through_several_changes() {
+        let lower = normalizer(vec![NormalizeStep::Lowercase]);
+        let replace = NormalizeStep::Replace { from: "i\u{307}b".to_owned(), to: "c".to_owned() };
+        let text = Traced::original("aİBa".as_bytes());
+        let once = text.changed(&lower).unwrap();
+        let twice = once.changed(&normalizer(vec![replace])).unwrap();
+        assert_eq!((twice.span(0..1), twice.span(2..3)), ((0, 1), (4, 5)));
+    }
+}

@@ -1,0 +1,232 @@
+//! Merge operations as files of segmenters hold them: two symbols, written with their end mark, in order.
+//!
+//! [`Codes`] is what [`subword_nmt`](super::subword_nmt) and [`fastbpe`](super::fastbpe) read and write. It
+//! becomes a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
+//! points and then the merges, or a [`Segmenter`](crate::segment::Segmenter), which writes text with its
+//! words cut apart.
+//!
+//! The programs that read such files join, at each step, every occurrence of the best pair in a word, where a
+//! tokenizer joins the leftmost one. Both do the same unless a symbol is made by a later merge than one that
+//! needs it; then there is a segmenter but no tokenizer. Learned codes never have such merges. Linear in the
+//! file.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{check_bare, inexpressible};
+use crate::error::{Error, Result};
+use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::template::Template;
+use crate::tokenizer::{Parts, Tokenizer};
+use crate::unicode::UnicodeTables;
+use crate::units::{EndMark, EndMarkKind, Units};
+use crate::vocabulary::{Token, TokenId, Vocabulary};
+
+/// How these programs mark the end of a word.
+pub(crate) const END_OF_WORD: &str = "</w>";
+
+/// A word: what stands between spaces and ends of lines.
+const WORD: &str = r"[^\r\n ]+";
+
+/// Other ways to cut words that give the same on text without odd white space.
+const OTHER_WORDS: &str = "[^ ]+";
+
+/// A word in the sense of the first version, any white space around it.
+const OLD_WORD: &str = r"\S+";
+
+/// Merge operations in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Codes {
+    /// Left and right part of each, end marks written out. No pair stands there twice.
+    pub merges: Vec<(String, String)>,
+    /// Whether the end of a word is a symbol of its own or part of the last character.
+    pub end_mark: EndMarkKind,
+    /// Which merge is undone where two make the same symbol.
+    pub(crate) undone: Undone,
+}
+
+/// Which of several merges that make one symbol a program undoes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// The one that stands first.
+    First,
+    /// The one that stands last.
+    Last,
+}
+
+/// Reads the lines of a file: where each stands, and its two symbols.
+pub(super) struct Lines {
+    /// Numbers of lines, from 1, and their pairs.
+    pub(super) pairs: Vec<(usize, String, String)>,
+}
+
+impl Codes {
+    /// Codes of these pairs; of equal ones the first counts.
+    pub(super) fn new(
+        format: &'static str,
+        lines: Lines,
+        kind: EndMarkKind,
+        undone: Undone,
+    ) -> Result<Self> {
+        let mut seen = HashSet::new();
+        let mut merges = Vec::with_capacity(lines.pairs.len());
+        for (number, left, right) in lines.pairs {
+            if left.ends_with(END_OF_WORD) {
+                let problem = "the left symbol ends a word, so nothing can follow it";
+                return Err(Error::format(format, format!("line {number}"), problem));
+            }
+            if seen.insert((left.clone(), right.clone())) {
+                merges.push((left, right));
+            }
+        }
+        Ok(Self { merges, end_mark: kind, undone })
+    }
+
+    /// The units in which words are merged.
+    pub(crate) fn units(&self) -> Units {
+        let text = END_OF_WORD.to_owned();
+        Units { end_mark: Some(EndMark { text, kind: self.end_mark }), ..Units::characters() }
+    }
+
+    /// The place of the first merge with a part that a later merge makes.
+    pub(crate) fn first_disordered(&self) -> Option<usize> {
+        let mut last_made = HashMap::new();
+        for (rank, (left, right)) in self.merges.iter().enumerate() {
+            last_made.insert(format!("{left}{right}"), rank);
+        }
+        let is_late = |part: &String, rank| last_made.get(part).is_some_and(|&made| made >= rank);
+        let mut ranked = self.merges.iter().enumerate();
+        ranked
+            .find(|(rank, (left, right))| is_late(left, *rank) || is_late(right, *rank))
+            .map(|(rank, _)| rank)
+    }
+
+    /// The tokens and merges, in the order of their ids.
+    pub(crate) fn vocabulary(&self) -> Result<Vocabulary> {
+        let units = self.units();
+        let mut vocabulary = Vocabulary::new();
+        for symbol in self.alphabet(&units) {
+            vocabulary.push(units.parse(symbol.as_bytes()))?;
+        }
+        for (left, right) in &self.merges {
+            let left = vocabulary.push(units.parse(left.as_bytes()))?;
+            let right = vocabulary.push(units.parse(right.as_bytes()))?;
+            vocabulary.push_merge(left, right)?;
+        }
+        Ok(vocabulary)
+    }
+
+    /// The symbols of one character, sorted, the end mark as a symbol of its own last.
+    fn alphabet(&self, units: &Units) -> Vec<&str> {
+        let is_single = |symbol: &&str| {
+            let Token { bytes, .. } = units.parse(symbol.as_bytes());
+            let n_characters = std::str::from_utf8(bytes).map_or(0, |text| text.chars().count());
+            n_characters + usize::from(bytes.is_empty()) == 1
+        };
+        let symbols = self.merges.iter().flat_map(|(left, right)| [left.as_str(), right.as_str()]);
+        let mut alphabet: Vec<_> = symbols.filter(is_single).collect();
+        alphabet.sort_unstable_by_key(|symbol| (*symbol == END_OF_WORD, *symbol));
+        alphabet.dedup();
+        alphabet
+    }
+
+    /// The tokenizer of these merges.
+    ///
+    /// # Errors
+    /// Where a merge needs a symbol that a later merge makes, so that joining the leftmost pair first and
+    /// joining all equal pairs at once could differ.
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        if let Some(rank) = self.first_disordered() {
+            let (left, right) = &self.merges[rank];
+            let problem =
+                "needs a symbol that a later merge makes; only a Segmenter can follow that";
+            let part = format!("merge {rank}, {left:?} {right:?}");
+            return Err(Error::format("merge operations", part, problem));
+        }
+        let pattern = Pattern { source: WORD.to_owned(), flavour: Flavour::Rust };
+        let words = vec![Stage::matches(pattern, Unmatched::Drop)];
+        Tokenizer::new(Parts {
+            pre_tokenizer: Splitter::new(words, &UnicodeTables::latest())?.into(),
+            ..Parts::new(self.units(), Arc::new(self.vocabulary()?))
+        })
+    }
+
+    /// The codes of a tokenizer that cuts words as the reading program does.
+    ///
+    /// Ids are not part of codes; what is kept is how words are cut apart.
+    pub(super) fn of(format: &'static str, tokenizer: &Tokenizer, undone: Undone) -> Result<Self> {
+        let parts = tokenizer.parts();
+        let end_mark = checked_end_mark(format, parts)?;
+        check_pipeline(format, parts, end_mark)?;
+        let vocabulary = &parts.vocabulary;
+        let written = |id: TokenId| {
+            let token = vocabulary.expect_token(id)?;
+            let name = parts.units.written(token).into_owned();
+            String::from_utf8(name).map_err(|_| inexpressible(format, format!("the token {id}")))
+        };
+        let mut merges = Vec::with_capacity(vocabulary.merges().len());
+        let mut seen = HashSet::new();
+        for merge in vocabulary.merges() {
+            let (left, right, result) =
+                (written(merge.left)?, written(merge.right)?, written(merge.result)?);
+            let has_space = |text: &str| text.contains([' ', '\r', '\n']) || text.is_empty();
+            let is_new = seen.insert((merge.left, merge.right));
+            if !is_new
+                || has_space(&left)
+                || has_space(&right)
+                || result != format!("{left}{right}")
+            {
+                return Err(inexpressible(format, format!("the merge {left:?} {right:?}")));
+            }
+            merges.push((left, right));
+        }
+        let codes = Self { merges, end_mark, undone };
+        match codes.first_disordered() {
+            None => Ok(codes),
+            Some(rank) => {
+                Err(inexpressible(format, format!("merge {rank}, which needs a later one")))
+            }
+        }
+    }
+}
+
+fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> {
+    let Some(EndMark { text, kind }) = parts.units.end_mark.clone() else {
+        return Err(inexpressible(format, "words without an end mark"));
+    };
+    let plain = Units {
+        end_mark: Some(EndMark { text: END_OF_WORD.to_owned(), kind }),
+        unknown: parts.units.unknown.clone(),
+        fuse_unknown: parts.units.fuse_unknown,
+        ..Units::characters()
+    };
+    match text == END_OF_WORD && parts.units == plain {
+        true => Ok(kind),
+        false => Err(inexpressible(format, "units other than characters with the end mark </w>")),
+    }
+}
+
+fn check_pipeline(format: &'static str, parts: &Parts, end_mark: EndMarkKind) -> Result<()> {
+    check_bare(format, parts)?;
+    let splitter = parts.pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole);
+    let is_words = |stage: &Stage| {
+        let source = stage.pattern.source.as_str();
+        let is_old = end_mark == EndMarkKind::Unit && source == OLD_WORD;
+        stage.unmatched() == Some(Unmatched::Drop)
+            && (is_old || [WORD, OTHER_WORDS].contains(&source))
+    };
+    let checks = [
+        (parts.normalizer.steps().is_empty(), "a normalizer"),
+        (
+            matches!(splitter.stages(), [stage] if is_words(stage)),
+            "pieces that are not words between spaces",
+        ),
+        (parts.added.is_empty(), "added tokens"),
+        (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
+    ];
+    match checks.into_iter().find(|(holds, _)| !holds) {
+        Some((_, part)) => Err(inexpressible(format, part)),
+        None => Ok(()),
+    }
+}

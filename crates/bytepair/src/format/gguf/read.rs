@@ -1,0 +1,321 @@
+//! The key-values of a GGUF file to a tokenizer.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use super::FORMAT;
+use super::metadata::Metadata;
+use crate::added::AddedToken;
+use crate::decode::{LeadingSpaces, SentencePieceDecode};
+use crate::error::{Error, Result};
+use crate::format::json::two_parts;
+use crate::format::names::bytes_of_printable;
+use crate::format::quoted;
+use crate::format::sentencepiece::merges::{Scored, cut_stages, push_merges};
+use crate::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
+use crate::split::{self, Splitter};
+use crate::template::Template;
+use crate::tokenizer::{Parts, Tokenizer};
+use crate::unicode::UnicodeTables;
+use crate::units::{ByteIds, Units};
+use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+
+const MODEL: &str = "tokenizer.ggml.model";
+const PRE: &str = "tokenizer.ggml.pre";
+const TOKENS: &str = "tokenizer.ggml.tokens";
+const TYPES: &str = "tokenizer.ggml.token_type";
+const SCORES: &str = "tokenizer.ggml.scores";
+const MERGES: &str = "tokenizer.ggml.merges";
+
+/// What a name of a split pattern means.
+struct PreTokenizer {
+    /// The names that llama.cpp knows it by.
+    names: &'static [&'static str],
+    /// The name of the pattern here.
+    pattern: &'static str,
+    /// Whether the publisher's library composes characters first, which llama.cpp leaves out.
+    composes: bool,
+    /// Whether a piece that is a token is taken whole.
+    ignore_merges: bool,
+    /// Whether the beginning of a text is marked unless the file says otherwise.
+    marks_begin: bool,
+}
+
+/// The names whose publishers' rules are known here.
+const PRE_TOKENIZERS: &[PreTokenizer] = &[
+    pre_tokenizer(&["gpt-2", "phi-2", "jais"], "gpt2"),
+    PreTokenizer { composes: true, ..pre_tokenizer(&["olmo", "mpt", "modern-bert"], "gpt2") },
+    PreTokenizer {
+        ignore_merges: true,
+        marks_begin: true,
+        ..pre_tokenizer(&["llama3", "llama-v3", "llama-bpe"], "llama3")
+    },
+    PreTokenizer { composes: true, ..pre_tokenizer(&["qwen2"], "qwen2") },
+    pre_tokenizer(&["glm4", "chatglm-bpe"], "llama3"),
+    pre_tokenizer(&["deepseek-v3"], "deepseek-v3"),
+    pre_tokenizer(&["kimi-k2"], "kimi-k2"),
+    pre_tokenizer(&["superbpe"], "superbpe"),
+    pre_tokenizer(&["bloom"], "bloom"),
+    pre_tokenizer(&["gpt-4o", "llama4"], "o200k"),
+    PreTokenizer { ignore_merges: true, marks_begin: true, ..pre_tokenizer(&["tekken"], "tekken") },
+    pre_tokenizer(&["starcoder", "refact", "smollm"], "starcoder"),
+    PreTokenizer { composes: true, ..pre_tokenizer(&["command-r"], "starcoder") },
+];
+
+const fn pre_tokenizer(names: &'static [&'static str], pattern: &'static str) -> PreTokenizer {
+    PreTokenizer { names, pattern, composes: false, ignore_merges: false, marks_begin: false }
+}
+
+/// The kinds of tokens.
+const UNKNOWN: i64 = 2;
+const CONTROL: i64 = 3;
+const USER_DEFINED: i64 = 4;
+const UNUSED: i64 = 5;
+const BYTE: i64 = 6;
+
+/// The tokenizer in a GGUF file, of which only the beginning is read.
+///
+/// # Errors
+/// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
+pub fn read(file: impl BufRead) -> Result<Tokenizer> {
+    let metadata = Metadata::read(file)?;
+    let tokens = Tokens::new(&metadata)?;
+    match metadata.text(MODEL)? {
+        Some("gpt2") => read_bytes(&metadata, &tokens),
+        Some("llama") => read_scores(&metadata, &tokens),
+        Some(name) => {
+            let problem = format!("{name:?} is not supported; gpt2 and llama are");
+            Err(Error::format(FORMAT, MODEL, problem))
+        }
+        None => Err(Error::format(FORMAT, MODEL, "missing: the file has no tokenizer")),
+    }
+}
+
+/// Texts and kinds of the tokens.
+struct Tokens<'m> {
+    texts: &'m [String],
+    kinds: &'m [i64],
+}
+
+impl<'m> Tokens<'m> {
+    fn new(metadata: &'m Metadata) -> Result<Self> {
+        let missing = || Error::format(FORMAT, TOKENS, "missing: the file has no vocabulary");
+        let texts = metadata.texts(TOKENS)?.ok_or_else(missing)?;
+        let kinds = metadata.numbers(TYPES)?.unwrap_or(&[]);
+        if !kinds.is_empty() && kinds.len() != texts.len() {
+            return Err(Error::format(FORMAT, TYPES, "not one for each token"));
+        }
+        if let Some(kind) = kinds.iter().find(|kind| !(1..=BYTE).contains(kind)) {
+            return Err(Error::format(FORMAT, TYPES, format!("{kind} is not known")));
+        }
+        let mut ids = HashMap::new();
+        for (id, text) in texts.iter().enumerate() {
+            if let Some(other) = ids.insert(text, id) {
+                let problem = format!("the ids {other} and {id} have the same text");
+                return Err(Error::format(FORMAT, TOKENS, problem));
+            }
+        }
+        if let Some(id) = ids.get(&String::new()) {
+            return Err(Error::format(FORMAT, TOKENS, format!("the text of {id} is empty")));
+        }
+        Ok(Self { texts, kinds })
+    }
+
+    /// Ids, texts and kinds.
+    fn iter(&self) -> impl Iterator<Item = (TokenId, &'m str, i64)> {
+        let kinds = self.kinds.iter().copied().chain(std::iter::repeat(1));
+        (0..).zip(self.texts).zip(kinds).map(|((id, text), kind)| (id, text.as_str(), kind))
+    }
+
+    /// Special tokens, and those that are always found.
+    fn added(&self) -> Vec<AddedToken> {
+        let added = self.iter().filter(|(_, _, kind)| [CONTROL, USER_DEFINED].contains(kind));
+        added
+            .map(|(id, text, kind)| AddedToken {
+                id,
+                content: text.to_owned(),
+                special: kind == CONTROL,
+                ..AddedToken::default()
+            })
+            .collect()
+    }
+}
+
+fn read_bytes(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
+    let name = metadata.text(PRE)?.unwrap_or("default");
+    let unknown = || {
+        let problem = format!("the split pattern of {name:?} is not known");
+        Error::format(FORMAT, PRE, problem)
+    };
+    let pre = PRE_TOKENIZERS.iter().find(|pre| pre.names.contains(&name)).ok_or_else(unknown)?;
+    let stages = split::named(pre.pattern).ok_or_else(unknown)?;
+    let composing = pre.composes.then_some(NormalizeStep::Form(UnicodeForm::Nfc));
+    let mut vocabulary = Vocabulary::new();
+    for (id, text, kind) in tokens.iter() {
+        let added = text.as_bytes().to_vec();
+        let (kind, bytes) = match kind {
+            CONTROL | USER_DEFINED | UNUSED => (TokenKind::Added, added),
+            UNKNOWN => (TokenKind::Unknown, added),
+            _ => (TokenKind::PLAIN, bytes_of_token(id, text)?),
+        };
+        vocabulary.insert(id, Token { kind, bytes: &bytes })?;
+    }
+    push_listed_merges(metadata, tokens, &mut vocabulary)?;
+    let unicode = UnicodeTables::latest();
+    Tokenizer::new(Parts {
+        normalizer: Normalizer::new(composing.into_iter().collect(), unicode),
+        pre_tokenizer: Splitter::new(stages, &unicode)?.into(),
+        added: tokens.added(),
+        ignore_merges: pre.ignore_merges,
+        template: template(metadata, tokens, pre.marks_begin)?,
+        ..Parts::new(Units::bytes(ByteIds::Printable), Arc::new(vocabulary))
+    })
+}
+
+fn bytes_of_token(id: TokenId, text: &str) -> Result<Vec<u8>> {
+    bytes_of_printable(text).ok_or_else(|| {
+        let part = format!("token {id}, {}", quoted(text.as_bytes()));
+        Error::format(FORMAT, part, "has characters that stand for no byte")
+    })
+}
+
+fn push_listed_merges(
+    metadata: &Metadata,
+    tokens: &Tokens<'_>,
+    vocabulary: &mut Vocabulary,
+) -> Result<()> {
+    let merges = metadata.texts(MERGES)?.ok_or_else(|| Error::format(FORMAT, MERGES, "missing"))?;
+    let takes_part = |kind: i64| ![CONTROL, USER_DEFINED, UNKNOWN, UNUSED].contains(&kind);
+    let ids: HashMap<&str, TokenId> = tokens
+        .iter()
+        .filter(|&(_, _, kind)| takes_part(kind))
+        .map(|(id, text, _)| (text, id))
+        .collect();
+    let mut joined = String::new();
+    for (place, line) in merges.iter().enumerate() {
+        let problem = |problem: String| Error::format(FORMAT, format!("merge {place}"), problem);
+        let (left, right) =
+            two_parts(line).ok_or_else(|| problem("not two tokens and a space".to_owned()))?;
+        joined.clear();
+        joined.extend([left, right]);
+        let id = |text: &str| {
+            let missing = || problem(format!("{} is no token", quoted(text.as_bytes())));
+            ids.get(text).copied().ok_or_else(missing)
+        };
+        let merge = Merge { left: id(left)?, right: id(right)?, result: id(&joined)? };
+        vocabulary.push_merge_to(merge);
+    }
+    Ok(())
+}
+
+fn read_scores(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
+    let flag = |key: &str| metadata.flag(key);
+    if flag("tokenizer.ggml.remove_extra_whitespaces")? == Some(true) {
+        let problem = "llama.cpp itself takes no notice of it for this model";
+        return Err(Error::format(FORMAT, "tokenizer.ggml.remove_extra_whitespaces", problem));
+    }
+    let charsmap = "tokenizer.ggml.precompiled_charsmap";
+    if metadata.has(charsmap) && metadata.numbers(charsmap)?.is_none_or(|map| !map.is_empty()) {
+        return Err(Error::format(FORMAT, charsmap, "has no meaning for this model"));
+    }
+    let adds_space = flag("tokenizer.ggml.add_space_prefix")?.unwrap_or(true);
+    let vocabulary = scored_vocabulary(metadata, tokens)?;
+    let unicode = UnicodeTables::latest();
+    let is_piece = |kind: i64| kind == 1 || kind == UNUSED;
+    let pieces = || tokens.iter().filter(|token| is_piece(token.2)).map(|token| token.1);
+    let unknown = tokens.iter().find(|&(_, _, kind)| kind == UNKNOWN);
+    let controls = tokens.iter().filter(|&(_, _, kind)| kind == CONTROL);
+    let prefix = NormalizeStep::Prepend {
+        text: SPACE_SYMBOL.to_owned(),
+        only_first: false,
+        unless_there: false,
+    };
+    let escape = NormalizeStep::Replace { from: " ".to_owned(), to: SPACE_SYMBOL.to_owned() };
+    let mut controls: Vec<_> = controls.map(|(_, text, _)| text.to_owned()).collect();
+    controls.sort();
+    Tokenizer::new(Parts {
+        normalizer: Normalizer::new(
+            adds_space.then_some(prefix).into_iter().chain([escape]).collect(),
+            unicode,
+        ),
+        pre_tokenizer: Splitter::new(cut_stages(pieces, false), &unicode)?.into(),
+        added: tokens.added(),
+        template: template(metadata, tokens, true)?,
+        decode: SentencePieceDecode {
+            leading: if adds_space { LeadingSpaces::OneGoes } else { LeadingSpaces::Stay },
+            unknown: " \u{2047} ".to_owned(),
+            controls,
+        }
+        .into(),
+        ..Parts::new(
+            Units {
+                unknown: unknown.map(|(_, text, _)| text.to_owned()),
+                byte_fallback: true,
+                ..Units::characters()
+            },
+            Arc::new(vocabulary),
+        )
+    })
+}
+
+fn scored_vocabulary(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Vocabulary> {
+    let scores = metadata.floats(SCORES)?.unwrap_or(&[]);
+    if scores.len() != tokens.texts.len() || scores.iter().any(|score| score.is_nan()) {
+        return Err(Error::format(FORMAT, SCORES, "not a number for each token"));
+    }
+    let mut vocabulary = Vocabulary::new();
+    let mut pieces = Vec::new();
+    let mut n_bytes = 0;
+    for ((id, text, kind), &score) in tokens.iter().zip(scores) {
+        let byte = byte_of(text).map(|byte| [byte]);
+        let (kind, bytes) = match (kind, &byte) {
+            (BYTE, Some(byte)) => (TokenKind::Byte, byte.as_slice()),
+            (BYTE, None) => {
+                return Err(Error::format(FORMAT, format!("token {id}"), "it names no byte"));
+            }
+            (UNKNOWN, _) => (TokenKind::Unknown, text.as_bytes()),
+            (CONTROL | USER_DEFINED, _) => (TokenKind::Added, text.as_bytes()),
+            _ => (TokenKind::PLAIN, text.as_bytes()),
+        };
+        n_bytes += usize::from(kind == TokenKind::Byte);
+        if kind == TokenKind::PLAIN {
+            pieces.push(Scored { id, text, score: score + 0.0 });
+        }
+        vocabulary.insert(id, Token { kind, bytes })?;
+    }
+    if n_bytes != 256 {
+        let problem = format!("{n_bytes} of the 256 bytes have a token");
+        return Err(Error::format(FORMAT, TOKENS, problem));
+    }
+    push_merges(FORMAT, &mut vocabulary, &pieces)?;
+    Ok(vocabulary)
+}
+
+fn byte_of(name: &str) -> Option<u8> {
+    let digits = name.strip_prefix("<0x")?.strip_suffix('>').filter(|digits| digits.len() == 2)?;
+    u8::from_str_radix(digits, 16).ok()
+}
+
+/// The marks of the beginning and the end of a text.
+fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Result<Template> {
+    let mark = |add: &str, id: &str, default: bool| -> Result<Vec<TokenId>> {
+        if !metadata.flag(add)?.unwrap_or(default) {
+            return Ok(Vec::new());
+        }
+        let found = metadata.number(id)?.and_then(|id| TokenId::try_from(id).ok());
+        match found.filter(|&id| (id as usize) < tokens.texts.len()) {
+            Some(id) => Ok(vec![id]),
+            None => {
+                Err(Error::format(FORMAT, id, format!("missing or no token, but {add} is set")))
+            }
+        }
+    };
+    let separates = "tokenizer.ggml.add_sep_token";
+    if metadata.flag(separates)? == Some(true) {
+        return Err(Error::format(FORMAT, separates, "not supported"));
+    }
+    let before = mark("tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", marks_begin)?;
+    let after = mark("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
+    Ok(Template::around(&before, &after))
+}

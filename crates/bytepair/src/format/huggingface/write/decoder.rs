@@ -1,0 +1,107 @@
+//! How ids become text, to the decoder of a `tokenizer.json`.
+
+use serde_json::{Value, json};
+
+use super::{refuse, sequence};
+use crate::decode::{Decode, DecodeChain, DecodeRules, DecodeStep};
+use crate::error::Result;
+use crate::format::huggingface::prefix_pattern;
+use crate::tokenizer::Parts;
+use crate::units::Units;
+
+pub(super) fn decoder(parts: &Parts) -> Result<Value> {
+    match &parts.decode {
+        Decode::Rules(rules) => {
+            let steps = steps(rules, &parts.units)?;
+            Ok(sequence(steps.iter().map(value).collect(), "decoders"))
+        }
+        Decode::SentencePiece(_) => refuse("the decoding of SentencePiece"),
+        Decode::Chain(DecodeChain { steps, separator }) => {
+            match (separator.as_str(), steps.as_slice()) {
+                (" ", []) => Ok(Value::Null),
+                ("", [step]) => Ok(value(step)),
+                ("", steps) => {
+                    let values: Vec<Value> = steps.iter().map(value).collect();
+                    Ok(json!({"type": "Sequence", "decoders": values}))
+                }
+                (separator, _) => refuse(format!("{separator:?} between decoded tokens")),
+            }
+        }
+    }
+}
+
+/// The steps that do what rules do.
+fn steps(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
+    let DecodeRules { replacements, n_leading_spaces, first_without, whole_byte_runs: _ } = rules;
+    let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
+    if units.is_bytes() {
+        let is_plain = replacements.is_empty() && *n_leading_spaces == 0 && first_without.is_none();
+        return match is_plain && !has_marks {
+            true => Ok(vec![DecodeStep::ByteLevel]),
+            false => refuse("rules of decoding, or marks that are undone, together with bytes"),
+        };
+    }
+    if let Some(first) = first_without {
+        return metaspace(first, rules, has_marks || units.byte_fallback);
+    }
+    let mut steps = Vec::new();
+    if let Some(prefix) = &units.continuing_prefix {
+        let pattern = prefix_pattern(prefix);
+        steps.push(DecodeStep::ReplacePattern { pattern, to: String::new() });
+    }
+    steps.extend(units.end_mark.iter().map(|mark| DecodeStep::Suffix(mark.text.clone())));
+    let replace =
+        |(from, to): &(String, String)| DecodeStep::Replace { from: from.clone(), to: to.clone() };
+    steps.extend(replacements.iter().map(replace));
+    steps.extend(units.byte_fallback.then_some(DecodeStep::ByteFallback));
+    steps.push(DecodeStep::Fuse);
+    if *n_leading_spaces > 0 {
+        steps.push(DecodeStep::Strip { content: ' ', start: *n_leading_spaces, stop: 0 });
+    }
+    Ok(steps)
+}
+
+/// The one step for a text that is left out of the first token and a space in the others.
+fn metaspace(first: &str, rules: &DecodeRules, has_more: bool) -> Result<Vec<DecodeStep>> {
+    let mut characters = first.chars();
+    let is_space =
+        matches!(rules.replacements.as_slice(), [(from, to)] if from == first && to == " ");
+    match (characters.next(), characters.next()) {
+        (Some(replacement), None) if is_space && !has_more && rules.n_leading_spaces == 0 => {
+            Ok(vec![DecodeStep::Metaspace { replacement, drops_first: true }])
+        }
+        _ => refuse(format!("{first:?} that is left out of the first token when decoding")),
+    }
+}
+
+fn value(step: &DecodeStep) -> Value {
+    match step {
+        DecodeStep::ByteLevel => json!({
+            "type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false,
+        }),
+        DecodeStep::Metaspace { replacement, drops_first } => json!({
+            "type": "Metaspace",
+            "replacement": replacement.to_string(),
+            "prepend_scheme": if *drops_first { "always" } else { "never" },
+            "split": true,
+        }),
+        DecodeStep::Suffix(suffix) => json!({"type": "BPEDecoder", "suffix": suffix}),
+        DecodeStep::ByteFallback => json!({"type": "ByteFallback"}),
+        DecodeStep::Fuse => json!({"type": "Fuse"}),
+        DecodeStep::Strip { content, start, stop } => json!({
+            "type": "Strip", "content": content.to_string(), "start": start, "stop": stop,
+        }),
+        DecodeStep::Replace { from, to } => {
+            json!({"type": "Replace", "pattern": {"String": from}, "content": to})
+        }
+        DecodeStep::ReplacePattern { pattern, to } => {
+            json!({"type": "Replace", "pattern": {"Regex": pattern}, "content": to})
+        }
+        DecodeStep::WordPiece { prefix, cleanup } => {
+            json!({"type": "WordPiece", "prefix": prefix, "cleanup": cleanup})
+        }
+        DecodeStep::Ctc { pad, delimiter, cleanup } => json!({
+            "type": "CTC", "pad_token": pad, "word_delimiter_token": delimiter, "cleanup": cleanup,
+        }),
+    }
+}

@@ -1,0 +1,142 @@
+//! A tokenizer to a model file.
+//!
+//! The file is read again before it is given out, and refused unless every part comes out as it went in: a
+//! model has no words for merges that differ from what its scores mean.
+
+use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
+use super::{FORMAT, read};
+use crate::decode::{Decode, SentencePieceDecode};
+use crate::error::Result;
+use crate::format::inexpressible;
+use crate::normalize::{NormalizeStep, SentencePieceRules};
+use crate::tokenizer::{Parts, Tokenizer};
+use crate::units::byte_name;
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+
+/// The model file of a tokenizer.
+///
+/// # Errors
+/// Where the tokenizer has a part that a model cannot say; the error names it.
+pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    let parts = tokenizer.parts();
+    let [NormalizeStep::SentencePiece(step)] = parts.normalizer.steps() else {
+        return Err(inexpressible(FORMAT, "a normalizer other than SentencePiece's"));
+    };
+    let Decode::SentencePiece(decode) = &parts.decode else {
+        return Err(inexpressible(FORMAT, "rules of decoding other than SentencePiece's"));
+    };
+    let model = Model {
+        pieces: pieces(&parts.vocabulary, decode)?,
+        trainer: Trainer {
+            model_type: BPE,
+            space_is_suffix: step.rules().space_is_suffix,
+            byte_fallback: parts.units.byte_fallback,
+            unknown_surface: decode.unknown.clone(),
+        },
+        normalizer: normalizer(step.rules()),
+    };
+    let file = model.to_bytes();
+    let refused = |error: crate::Error| inexpressible(FORMAT, error.to_string());
+    let again = read(&file).map_err(refused)?;
+    match first_difference(parts, again.parts()) {
+        Some(part) => Err(inexpressible(FORMAT, part)),
+        None => Ok(file),
+    }
+}
+
+fn normalizer(rules: &SentencePieceRules) -> Normalizer {
+    let charsmap = rules.characters.as_ref().map(crate::CharsMap::to_bytes);
+    Normalizer {
+        charsmap: charsmap.unwrap_or_default(),
+        adds_dummy_prefix: rules.adds_space,
+        removes_extra_whitespaces: rules.removes_extra_spaces,
+        escapes_whitespaces: rules.escapes_spaces,
+    }
+}
+
+fn pieces(vocabulary: &Vocabulary, decode: &SentencePieceDecode) -> Result<Vec<Piece>> {
+    let scores = scores(vocabulary);
+    let n_ids = TokenId::try_from(vocabulary.len()).unwrap_or(TokenId::MAX);
+    (0..n_ids)
+        .zip(scores)
+        .map(|(id, score)| {
+            let token = vocabulary.token(id);
+            let token = token.ok_or_else(|| inexpressible(FORMAT, format!("no token for {id}")))?;
+            let text = text(token).ok_or_else(|| {
+                inexpressible(FORMAT, format!("the token {id}, which has marks or is not UTF-8"))
+            })?;
+            let kind = match token.kind {
+                TokenKind::Byte => PieceKind::Byte,
+                TokenKind::Unknown => PieceKind::Unknown,
+                TokenKind::Added if decode.controls.contains(&text) => PieceKind::Control,
+                TokenKind::Added => PieceKind::UserDefined,
+                _ => PieceKind::Normal,
+            };
+            Ok(Piece { text, score, kind })
+        })
+        .collect()
+}
+
+fn text(token: Token<'_>) -> Option<String> {
+    match (token.kind, token.bytes) {
+        (TokenKind::Byte, &[byte]) => Some(byte_name(byte)),
+        (TokenKind::PLAIN | TokenKind::Unknown | TokenKind::Added, bytes) => {
+            String::from_utf8(bytes.to_vec()).ok()
+        }
+        _ => None,
+    }
+}
+
+/// By id: the earlier a token is made, the higher; what no merge makes is lowest, in the order of ids.
+#[expect(clippy::cast_precision_loss, reason = "the file is read again and compared")]
+fn scores(vocabulary: &Vocabulary) -> Vec<f32> {
+    let ranks = ranks(vocabulary);
+    let lowest = ranks.iter().max().map_or(0, |rank| rank + 1);
+    let mut scores: Vec<_> = (0..vocabulary.len()).map(|id| -((lowest + id) as f32)).collect();
+    for (merge, rank) in vocabulary.merges().iter().zip(ranks) {
+        scores[merge.result as usize] = -(rank as f32);
+    }
+    scores
+}
+
+/// By merge: how many priorities are before its own.
+fn ranks(vocabulary: &Vocabulary) -> Vec<usize> {
+    let priorities = vocabulary.priorities();
+    let mut distinct = priorities.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let rank = |priority: &u32| distinct.partition_point(|other| other < priority);
+    match priorities {
+        [] => (0..vocabulary.merges().len()).collect(),
+        _ => priorities.iter().map(rank).collect(),
+    }
+}
+
+fn first_difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
+    let stages = |parts: &Parts| {
+        parts.pre_tokenizer.only_splitter().map(|splitter| splitter.stages().to_vec())
+    };
+    let is_same = [
+        (parts.normalizer.steps() == again.normalizer.steps(), "the normalizer"),
+        (stages(parts) == stages(again), "the split pattern"),
+        (parts.units == again.units, "the units"),
+        (parts.vocabulary.iter().eq(again.vocabulary.iter()), "the tokens"),
+        (merges(&parts.vocabulary) == merges(&again.vocabulary), "the merges and their order"),
+        (parts.added == again.added, "added tokens that are special or have rules of their own"),
+        (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == again.template, "the special tokens that are put around a text"),
+        (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
+        (parts.offsets == again.offsets, "the rules of spans"),
+        (parts.decode == again.decode, "the rules of decoding"),
+    ];
+    is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
+}
+
+/// All merges with their ranks, in an order that says nothing.
+fn merges(vocabulary: &Vocabulary) -> Vec<(TokenId, TokenId, TokenId, usize)> {
+    let ranked = vocabulary.merges().iter().zip(ranks(vocabulary));
+    let mut all: Vec<_> =
+        ranked.map(|(merge, rank)| (merge.left, merge.right, merge.result, rank)).collect();
+    all.sort_unstable();
+    all
+}

@@ -1,0 +1,153 @@
+//! The four Unicode normalization forms, of any version of Unicode.
+//!
+//! What a form does to assigned characters never changes, so the form of an older version is that of a
+//! newer one which leaves alone what was assigned later; such a character joins nothing. Bytes that are
+//! no UTF-8 are left alone likewise. The plain way is the crate `unicode-normalization`; the aligned way
+//! composes by itself, to tell what each character came from. One pass; a text that a quick look proves
+//! to be normalized is not copied.
+
+use unicode_normalization::char::{
+    canonical_combining_class, compose, decompose_canonical, decompose_compatible,
+};
+use unicode_normalization::{IsNormalized, UnicodeNormalization};
+use unicode_normalization::{is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick};
+
+use super::aligned::{Aligned, Change, Symbol, symbols};
+use super::map_valid;
+use crate::unicode::{TextClass, UnicodeTables};
+
+/// The four Unicode normalization forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnicodeForm {
+    /// Canonical composition.
+    Nfc,
+    /// Canonical decomposition.
+    Nfd,
+    /// Compatibility composition.
+    Nfkc,
+    /// Compatibility decomposition.
+    Nfkd,
+}
+
+impl UnicodeForm {
+    pub(super) fn apply(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
+        if text.is_ascii() || text.utf8_chunks().all(|chunk| self.holds(chunk.valid())) {
+            return None;
+        }
+        let is_later = |character| is_later(character, unicode);
+        Some(map_valid(text, |valid, out| {
+            for stretch in valid.split_inclusive(is_later) {
+                let later = stretch.chars().next_back().filter(|&last| is_later(last));
+                let known = &stretch[..stretch.len() - later.map_or(0, char::len_utf8)];
+                self.extend(known, out);
+                out.extend(later);
+            }
+        }))
+    }
+
+    fn extend(self, text: &str, out: &mut String) {
+        match self {
+            Self::Nfc => out.extend(text.nfc()),
+            Self::Nfd => out.extend(text.nfd()),
+            Self::Nfkc => out.extend(text.nfkc()),
+            Self::Nfkd => out.extend(text.nfkd()),
+        }
+    }
+
+    /// Whether a quick look proves that the text is in this form already.
+    fn holds(self, text: &str) -> bool {
+        let characters = text.chars();
+        let verdict = match self {
+            Self::Nfc => is_nfc_quick(characters),
+            Self::Nfd => is_nfd_quick(characters),
+            Self::Nfkc => is_nfkc_quick(characters),
+            Self::Nfkd => is_nfkd_quick(characters),
+        };
+        verdict == IsNormalized::Yes
+    }
+
+    pub(super) fn align(self, aligned: &mut Aligned, unicode: UnicodeTables) {
+        let decomposed = self.decomposed(&aligned.text, unicode);
+        let changes = match self {
+            Self::Nfd | Self::Nfkd => {
+                decomposed.into_iter().map(|part| (part.symbol, part.change)).collect()
+            }
+            Self::Nfc | Self::Nfkc => composed(&decomposed),
+        };
+        aligned.change(&changes, 0);
+    }
+
+    fn decomposed(self, text: &[u8], unicode: UnicodeTables) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(text.len());
+        for symbol in symbols(text) {
+            match symbol.character() {
+                Some(character) if !is_later(character, unicode) => {
+                    self.decompose(character, &mut parts);
+                }
+                _ => parts.push(Part { symbol, change: 0, class: 0, joins: false }),
+            }
+        }
+        for marks in parts.chunk_by_mut(|left, right| left.class > 0 && right.class > 0) {
+            marks.sort_by_key(|part| part.class);
+        }
+        parts
+    }
+
+    fn decompose(self, character: char, parts: &mut Vec<Part>) {
+        let mut change = 0;
+        let push = |character| {
+            let class = canonical_combining_class(character);
+            parts.push(Part { symbol: Symbol::Character(character), change, class, joins: true });
+            change = 1;
+        };
+        match self {
+            Self::Nfc | Self::Nfd => decompose_canonical(character, push),
+            Self::Nfkc | Self::Nfkd => decompose_compatible(character, push),
+        }
+    }
+}
+
+/// The first code point that is not assigned in the versions carried here.
+const FIRST_UNASSIGNED: char = '\u{378}';
+
+/// Whether a version does not know a character, which it leaves alone.
+fn is_later(character: char, unicode: UnicodeTables) -> bool {
+    character >= FIRST_UNASSIGNED && !unicode.is_in(TextClass::Assigned, character)
+}
+
+/// One symbol of a decomposed text.
+struct Part {
+    symbol: Symbol,
+    change: isize,
+    /// Its canonical combining class.
+    class: u8,
+    /// Whether the version knows it.
+    joins: bool,
+}
+
+/// Canonical composition. What is composed replaces as many symbols as its parts did.
+fn composed(parts: &[Part]) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::with_capacity(parts.len());
+    let mut starter: Option<usize> = None;
+    let mut last_class = 0;
+    for part in parts {
+        let is_blocked = last_class > 0 && last_class >= part.class;
+        let partner = starter.filter(|_| part.joins && !is_blocked);
+        if let Some((place, whole)) =
+            partner.and_then(|place| Some((place, join(changes[place].0, part.symbol)?)))
+        {
+            changes[place] = (Symbol::Character(whole), changes[place].1 + part.change - 1);
+            continue;
+        }
+        if part.class == 0 {
+            starter = part.joins.then_some(changes.len());
+        }
+        last_class = part.class;
+        changes.push((part.symbol, part.change));
+    }
+    changes
+}
+
+fn join(left: Symbol, right: Symbol) -> Option<char> {
+    compose(left.character()?, right.character()?)
+}

@@ -1,0 +1,292 @@
+//! What steps are made of: operations that each change a text, in two ways that agree.
+//!
+//! `apply` gives the changed text, or `None` where nothing changes; `align` changes a text that remembers
+//! where it came from. A step of several rules (BERT's, Nmt) is several operations, one pass each.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::aligned::{Aligned, Change, Symbol, symbols};
+use super::characters::CharacterRule;
+use super::precompiled::{for_each_part, push_changes};
+use super::{
+    BertRules, CharsMap, NormalizeStep, SentencePiece, TextPattern, UnicodeForm, map_valid,
+};
+use crate::error::Result;
+use crate::split::Segment;
+use crate::unicode::{TextClass, UnicodeTables};
+use crate::units;
+
+/// Where the normalized text stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Whether nothing stands before the segment in the whole text.
+    pub(super) is_first: bool,
+    /// Whether nothing stands after the segment in the whole text.
+    pub(super) is_last: bool,
+    /// Whether it is a part of a segment that is not its beginning.
+    pub(super) is_rest: bool,
+}
+
+impl Place {
+    pub(super) fn of(segment: Segment<'_>, is_rest: bool) -> Self {
+        Self { is_first: segment.is_first, is_last: segment.is_last, is_rest }
+    }
+
+    fn segment(self, text: &[u8]) -> Segment<'_> {
+        Segment { text, is_first: self.is_first, is_last: self.is_last }
+    }
+}
+
+/// One pass over a text.
+#[derive(Clone, Debug)]
+pub(super) enum Operation {
+    Characters(CharacterRule),
+    Form(UnicodeForm),
+    Replace { from: String, to: String },
+    ReplaceMatches { pattern: TextPattern, to: String },
+    Prepend { text: String, only_first: bool, unless_there: bool },
+    Strip { left: bool, right: bool },
+    ByteChars,
+    Precompiled(CharsMap),
+    SentencePiece(SentencePiece),
+}
+
+/// The operations of a step, in order.
+pub(super) fn of_step(step: &NormalizeStep) -> Vec<Operation> {
+    use Operation::Characters;
+    let step = match step.clone() {
+        NormalizeStep::Bert(rules) => return of_bert(rules),
+        NormalizeStep::Nmt => {
+            let rules = [CharacterRule::DropNmtControls, CharacterRule::SpaceForNmt];
+            return rules.map(Characters).to_vec();
+        }
+        NormalizeStep::Lowercase => Characters(CharacterRule::Lowercase),
+        NormalizeStep::StripAccents => Characters(CharacterRule::Drop(TextClass::Mark)),
+        NormalizeStep::Form(form) => Operation::Form(form),
+        NormalizeStep::Replace { from, to } => Operation::Replace { from, to },
+        NormalizeStep::ReplaceMatches { pattern, to } => Operation::ReplaceMatches { pattern, to },
+        NormalizeStep::Prepend { text, only_first, unless_there } => {
+            Operation::Prepend { text, only_first, unless_there }
+        }
+        NormalizeStep::Strip { left, right } => Operation::Strip { left, right },
+        NormalizeStep::ByteChars => Operation::ByteChars,
+        NormalizeStep::Precompiled(map) => Operation::Precompiled(map),
+        NormalizeStep::SentencePiece(step) => Operation::SentencePiece(step),
+    };
+    vec![step]
+}
+
+fn of_bert(rules: BertRules) -> Vec<Operation> {
+    use Operation::{Characters, Form};
+    let clean = [CharacterRule::DropBertControls, CharacterRule::SpaceForWhite].map(Characters);
+    let strip_marks = Characters(CharacterRule::Drop(TextClass::NonspacingMark));
+    let strips_accents = rules.strip_accents.unwrap_or(rules.lowercase);
+    let chosen = [
+        (rules.clean_text, clean.to_vec()),
+        (rules.handle_chinese_chars, vec![Characters(CharacterRule::SurroundIdeographs)]),
+        (strips_accents, vec![Form(UnicodeForm::Nfd), strip_marks]),
+        (rules.lowercase, vec![Characters(CharacterRule::Lowercase)]),
+    ];
+    chosen.into_iter().filter(|(is_chosen, _)| *is_chosen).flat_map(|(_, rules)| rules).collect()
+}
+
+impl Operation {
+    /// The changed text; `None` if it stays as it is. Only a pattern can fail.
+    pub(super) fn apply(
+        &self,
+        text: &[u8],
+        place: Place,
+        unicode: UnicodeTables,
+    ) -> Result<Option<Vec<u8>>> {
+        Ok(match self {
+            Self::Characters(rule) => apply_rule(*rule, text, unicode),
+            Self::Form(form) => form.apply(text, unicode),
+            Self::Replace { from, to } => replace(text, occurrences(text, from), to),
+            Self::ReplaceMatches { pattern, to } => replace(text, pattern.matches(text)?, to),
+            Self::Prepend { text: prefix, .. } => {
+                self.prepends(text, place).then(|| [prefix.as_bytes(), text].concat())
+            }
+            Self::Strip { left, right } => {
+                let kept = stripped(text, *left, *right);
+                (kept.len() < text.len()).then(|| text[kept].to_vec())
+            }
+            Self::ByteChars => {
+                let characters = text.iter().map(|&byte| byte_character(byte));
+                Some(characters.collect::<String>().into_bytes())
+            }
+            Self::Precompiled(map) => Some(map_valid(text, |valid, out| {
+                for_each_part(map, valid, |part, new| out.push_str(new.unwrap_or(part)));
+            })),
+            Self::SentencePiece(step) => Some(step.normalize(place.segment(text))),
+        })
+    }
+
+    /// Changes a text that remembers where it came from.
+    pub(super) fn align(
+        &self,
+        aligned: &mut Aligned,
+        place: Place,
+        unicode: UnicodeTables,
+    ) -> Result<()> {
+        match self {
+            Self::Characters(rule) => align_rule(*rule, aligned, unicode),
+            Self::Form(form) => form.align(aligned, unicode),
+            Self::Replace { from, to } => {
+                let ranges: Vec<_> = occurrences(&aligned.text, from).collect();
+                aligned.replace(ranges, to);
+            }
+            Self::ReplaceMatches { pattern, to } => {
+                aligned.replace(pattern.matches(&aligned.text)?, to);
+            }
+            Self::Prepend { text: prefix, .. } => {
+                if self.prepends(&aligned.text, place) {
+                    aligned.prepend(prefix);
+                }
+            }
+            Self::Strip { left, right } => {
+                let kept = stripped(&aligned.text, *left, *right);
+                aligned.text = aligned.text[kept.clone()].to_vec();
+                aligned.spans = aligned.spans[kept].to_vec();
+            }
+            Self::ByteChars => align_byte_characters(aligned),
+            Self::Precompiled(map) => align_precompiled(map, aligned),
+            Self::SentencePiece(step) => {
+                let (text, spans) = step.normalize_aligned(place.segment(&aligned.text));
+                let change = Aligned { text, spans };
+                *aligned = aligned.followed_by(0, &change);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a text can be cut before any ASCII character and normalized in two parts.
+    pub(super) fn can_cut_before_ascii(&self) -> bool {
+        match self {
+            Self::Replace { from, .. } => from.chars().count() == 1,
+            Self::Strip { .. }
+            | Self::ReplaceMatches { .. }
+            | Self::Precompiled(_)
+            | Self::SentencePiece(_) => false,
+            _ => true,
+        }
+    }
+
+    fn prepends(&self, text: &[u8], place: Place) -> bool {
+        let Self::Prepend { text: prefix, only_first, unless_there } = self else { return false };
+        let is_there = *unless_there && text.starts_with(prefix.as_bytes());
+        let is_meant = !place.is_rest && (place.is_first || !only_first);
+        is_meant && !text.is_empty() && !is_there
+    }
+}
+
+fn apply_rule(rule: CharacterRule, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
+    if text.is_ascii() {
+        if !rule.changes_ascii(text) {
+            return None;
+        }
+        if rule == CharacterRule::Lowercase {
+            return Some(text.to_ascii_lowercase());
+        }
+    }
+    Some(map_valid(text, |valid, out| {
+        valid.chars().for_each(|character| rule.apply(character, unicode, |new| out.push(new)));
+    }))
+}
+
+fn align_rule(rule: CharacterRule, aligned: &mut Aligned, unicode: UnicodeTables) {
+    let mut changes: Vec<Change> = Vec::with_capacity(aligned.text.len());
+    let mut n_removed = 0;
+    for symbol in symbols(&aligned.text) {
+        let n_before = changes.len();
+        let mut push = |new| changes.push((new, isize::from(changes.len() > n_before)));
+        match symbol.character() {
+            None => push(symbol),
+            Some(character) => rule.apply(character, unicode, |new| push(Symbol::Character(new))),
+        }
+        if changes.len() > n_before {
+            continue;
+        }
+        match changes.last_mut() {
+            None => n_removed += 1,
+            Some((_, change)) => *change -= 1,
+        }
+    }
+    aligned.change(&changes, n_removed);
+}
+
+fn align_byte_characters(aligned: &mut Aligned) {
+    let mut changes = Vec::with_capacity(aligned.text.len());
+    let mut buffer = [0; 4];
+    for symbol in symbols(&aligned.text) {
+        let bytes = match symbol {
+            Symbol::Byte(byte) => &[byte][..],
+            Symbol::Character(character) => character.encode_utf8(&mut buffer).as_bytes(),
+        };
+        let new = bytes.iter().map(|&byte| Symbol::Character(byte_character(byte)));
+        changes.extend(new.enumerate().map(|(index, new)| (new, isize::from(index > 0))));
+    }
+    aligned.change(&changes, 0);
+}
+
+fn align_precompiled(map: &CharsMap, aligned: &mut Aligned) {
+    let mut changes = Vec::with_capacity(aligned.text.len());
+    for chunk in aligned.text.utf8_chunks() {
+        for_each_part(map, chunk.valid(), |part, replacement| match replacement {
+            Some(replacement) => push_changes(&mut changes, part, replacement),
+            None => changes.extend(part.chars().map(|same| (Symbol::Character(same), 0))),
+        });
+        changes.extend(chunk.invalid().iter().map(|&byte| (Symbol::Byte(byte), 0)));
+    }
+    aligned.change(&changes, 0);
+}
+
+/// Where a text occurs, from left to right, without overlap.
+fn occurrences<'t>(text: &'t [u8], from: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    let places = memchr::memmem::find_iter(text, from.as_bytes());
+    places.map(|start| start..start + from.len())
+}
+
+fn replace(
+    text: &[u8],
+    ranges: impl IntoIterator<Item = Range<usize>>,
+    to: &str,
+) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut copied = 0;
+    for range in ranges {
+        bytes.extend_from_slice(&text[copied..range.start]);
+        bytes.extend_from_slice(to.as_bytes());
+        copied = range.end;
+    }
+    if copied == 0 {
+        return None;
+    }
+    bytes.extend_from_slice(&text[copied..]);
+    Some(bytes)
+}
+
+/// The range without white space at the chosen ends.
+fn stripped(text: &[u8], left: bool, right: bool) -> Range<usize> {
+    let is_white = |symbol: &Symbol| symbol.character().is_some_and(char::is_whitespace);
+    let length = |symbol: Symbol| symbol.character().map_or(1, char::len_utf8);
+    let start = match left {
+        true => symbols(text).take_while(is_white).map(length).sum(),
+        false => 0,
+    };
+    let mut end = start;
+    let mut place = start;
+    for symbol in symbols(&text[start..]) {
+        place += length(symbol);
+        if !right || !is_white(&symbol) {
+            end = place;
+        }
+    }
+    start..end
+}
+
+fn byte_character(byte: u8) -> char {
+    static CHARACTERS: OnceLock<[char; 256]> = OnceLock::new();
+    let by_value = |value: usize| u8::try_from(value).map_or('\0', units::printable);
+    CHARACTERS.get_or_init(|| std::array::from_fn(by_value))[usize::from(byte)]
+}

@@ -1,0 +1,358 @@
+//! What SentencePiece does to a text before it is segmented.
+//!
+//! One pass: user-defined symbols stay as they are; elsewhere the longest rule of the character map that
+//! fits replaces what it names; a byte that is no UTF-8 becomes U+FFFD. Then spaces: those at both ends and
+//! all but one between words go (`removes_extra_spaces`), one is put before or behind the text
+//! (`adds_space`), and each becomes `▁` (`escapes_spaces`). The rules about the ends hold for the ends of
+//! the whole text, not for those of a segment beside an added token. Takes time linear in the text and in
+//! the longest key at each place.
+//!
+//! Spans follow SentencePiece: a byte of the result reaches from where its source begins to where that of the
+//! next byte begins, so a token has the text between its first byte's source and the next token's.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+
+use super::CharsMap;
+use crate::error::{Error, Result};
+use crate::split::Segment;
+
+/// The character that stands for a space.
+pub(crate) const SPACE_SYMBOL: &str = "\u{2581}";
+
+/// The rules of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in the model")]
+pub struct SentencePieceRules {
+    /// What becomes of characters.
+    pub characters: Option<CharsMap>,
+    /// Texts that stay as they are, the longest at each place.
+    pub verbatim: Vec<String>,
+    /// Whether a space is put before the text, or behind it.
+    pub adds_space: bool,
+    /// Whether spaces at the ends go, and all but one in between.
+    pub removes_extra_spaces: bool,
+    /// Whether each space becomes `▁`.
+    pub escapes_spaces: bool,
+    /// Whether the added space comes behind the text.
+    pub space_is_suffix: bool,
+}
+
+/// The rules, ready to be applied.
+#[derive(Clone, Debug)]
+pub struct SentencePiece(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    rules: SentencePieceRules,
+    verbatim: Option<AhoCorasick>,
+    /// By byte: whether a verbatim text begins with it.
+    begins_verbatim: [bool; 256],
+}
+
+impl PartialEq for SentencePiece {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.rules == other.0.rules
+    }
+}
+
+impl Eq for SentencePiece {}
+
+impl Hash for SentencePiece {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.rules.hash(state);
+    }
+}
+
+impl SentencePiece {
+    /// # Errors
+    /// Where there are more verbatim texts than can be searched for.
+    pub fn new(rules: SentencePieceRules) -> Result<Self> {
+        let mut begins_verbatim = [false; 256];
+        let first_bytes = rules.verbatim.iter().filter_map(|text| text.as_bytes().first());
+        first_bytes.for_each(|&byte| begins_verbatim[usize::from(byte)] = true);
+        let build = || {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .start_kind(StartKind::Anchored)
+                .build(rules.verbatim.iter().filter(|text| !text.is_empty()))
+        };
+        let verbatim = begins_verbatim.contains(&true).then(build).transpose();
+        let verbatim = verbatim.map_err(|error| Error::option("verbatim", error.to_string()))?;
+        Ok(Self(Arc::new(Compiled { rules, verbatim, begins_verbatim })))
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &SentencePieceRules {
+        &self.0.rules
+    }
+
+    /// The segment after all rules. Always UTF-8.
+    pub fn normalize(&self, segment: Segment<'_>) -> Vec<u8> {
+        self.run(segment, &mut Unseen)
+    }
+
+    /// The same, with the range of bytes of the segment that each byte of the result came from.
+    pub fn normalize_aligned(&self, segment: Segment<'_>) -> (Vec<u8>, Vec<(usize, usize)>) {
+        let mut starts = Vec::new();
+        let text = self.run(segment, &mut starts);
+        let spans = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        (text, spans)
+    }
+
+    fn run(&self, segment: Segment<'_>, starts: &mut impl Starts) -> Vec<u8> {
+        let rules = &self.0.rules;
+        let space = if rules.escapes_spaces { SPACE_SYMBOL } else { " " };
+        let mut place = match rules.removes_extra_spaces && segment.is_first {
+            true => self.end_of_leading_spaces(segment.text),
+            false => 0,
+        };
+        if place == segment.text.len() {
+            return Vec::new();
+        }
+        let mut out = Vec::with_capacity(segment.text.len() + segment.text.len() / 2 + 8);
+        if rules.adds_space && !rules.space_is_suffix && segment.is_first {
+            push(&mut out, starts, space.as_bytes(), place);
+        }
+        let mut after_space = rules.removes_extra_spaces && segment.is_first;
+        while place < segment.text.len() {
+            let (length, text) = self.next(&segment.text[place..]);
+            let kept = if after_space { text.trim_ascii_start_of_spaces() } else { text };
+            push_spaced(&mut out, starts, kept, space, place);
+            if let Some(&last) = kept.last() {
+                after_space = rules.removes_extra_spaces && last == b' ';
+            }
+            place += length;
+        }
+        let mut end = segment.text.len();
+        while rules.removes_extra_spaces && segment.is_last && out.ends_with(space.as_bytes()) {
+            out.truncate(out.len() - space.len());
+            end = starts.truncate(out.len(), end);
+        }
+        if rules.adds_space && rules.space_is_suffix && segment.is_last {
+            push(&mut out, starts, space.as_bytes(), end);
+        }
+        starts.push(end, 1);
+        out
+    }
+
+    fn end_of_leading_spaces(&self, text: &[u8]) -> usize {
+        let mut place = 0;
+        while place < text.len() {
+            let (length, changed) = self.next(&text[place..]);
+            if changed != b" " {
+                break;
+            }
+            place += length;
+        }
+        place
+    }
+
+    /// How many bytes of a text that is not empty are changed together, and into what.
+    #[inline]
+    fn next<'t>(&'t self, text: &'t [u8]) -> (usize, &'t [u8]) {
+        if let Some(length) = self.verbatim_length(text) {
+            return (length, &text[..length]);
+        }
+        let found = self.0.rules.characters.as_ref().and_then(|map| map.longest(text));
+        if let Some((length, replacement)) = found {
+            return (length, replacement.as_bytes());
+        }
+        match character_length(text) {
+            Some(length) => (length, &text[..length]),
+            None => (1, "\u{FFFD}".as_bytes()),
+        }
+    }
+
+    fn verbatim_length(&self, text: &[u8]) -> Option<usize> {
+        if !self.0.begins_verbatim[usize::from(*text.first()?)] {
+            return None;
+        }
+        let input = Input::new(text).anchored(Anchored::Yes);
+        self.0.verbatim.as_ref()?.find(input).map(|found| found.end())
+    }
+}
+
+/// The length of the character that a text begins with; `None` where it begins with none.
+pub(crate) fn character_length(text: &[u8]) -> Option<usize> {
+    let first = *text.first()?;
+    let length = match first {
+        0..0x80 => return Some(1),
+        0xC2..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0..0xF5 => 4,
+        _ => return None,
+    };
+    std::str::from_utf8(text.get(..length)?).ok().map(|_| length)
+}
+
+fn push(out: &mut Vec<u8>, starts: &mut impl Starts, bytes: &[u8], place: usize) {
+    out.extend_from_slice(bytes);
+    starts.push(place, bytes.len());
+}
+
+/// Appends a text, its spaces written as `space`.
+fn push_spaced(
+    out: &mut Vec<u8>,
+    starts: &mut impl Starts,
+    text: &[u8],
+    space: &str,
+    place: usize,
+) {
+    for (index, part) in text.split(|&byte| byte == b' ').enumerate() {
+        if index > 0 {
+            push(out, starts, space.as_bytes(), place);
+        }
+        push(out, starts, part, place);
+    }
+}
+
+/// Notes where the source of each byte begins.
+trait Starts {
+    fn push(&mut self, place: usize, n_bytes: usize);
+    /// Forgets the bytes from `length` on; gives where the first of them began, or `otherwise`.
+    fn truncate(&mut self, length: usize, otherwise: usize) -> usize;
+}
+
+/// Notes nothing.
+struct Unseen;
+
+impl Starts for Unseen {
+    fn push(&mut self, _: usize, _: usize) {}
+
+    fn truncate(&mut self, _: usize, otherwise: usize) -> usize {
+        otherwise
+    }
+}
+
+impl Starts for Vec<usize> {
+    fn push(&mut self, place: usize, n_bytes: usize) {
+        self.resize(self.len() + n_bytes, place);
+    }
+
+    fn truncate(&mut self, length: usize, otherwise: usize) -> usize {
+        let start = self.get(length).copied().unwrap_or(otherwise);
+        Self::truncate(self, length);
+        start
+    }
+}
+
+trait TrimSpaces {
+    fn trim_ascii_start_of_spaces(&self) -> &[u8];
+}
+
+impl TrimSpaces for [u8] {
+    /// Without the spaces at its beginning; other white space stays.
+    fn trim_ascii_start_of_spaces(&self) -> &[u8] {
+        let n_spaces = self.iter().take_while(|&&byte| byte == b' ').count();
+        &self[n_spaces..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::charsmap::tests::build;
+    use proptest::prelude::*;
+
+    fn rules() -> SentencePieceRules {
+        SentencePieceRules {
+            characters: Some(
+                CharsMap::parse(&build(&[("\t", " "), ("ﬁ", "fi"), ("\u{AD}", "")])).unwrap(),
+            ),
+            verbatim: vec!["<a b>".to_owned(), "<a".to_owned()],
+            adds_space: true,
+            removes_extra_spaces: true,
+            escapes_spaces: true,
+            space_is_suffix: false,
+        }
+    }
+
+    fn whole(rules: SentencePieceRules, text: &[u8]) -> (String, Vec<(usize, usize)>) {
+        let step = SentencePiece::new(rules).unwrap();
+        let segment = Segment { text, is_first: true, is_last: true };
+        let (aligned, spans) = step.normalize_aligned(segment);
+        assert_eq!(step.normalize(segment), aligned);
+        assert_eq!(spans.len(), aligned.len());
+        (String::from_utf8(aligned).unwrap(), spans)
+    }
+
+    #[test]
+    fn spaces_are_squeezed_and_written_as_the_symbol() {
+        assert_eq!(whole(rules(), b" \t a \t b ").0, "▁a▁b");
+        assert_eq!(whole(rules(), b" \t ").0, "");
+        assert_eq!(whole(rules(), b"").0, "");
+        let suffix = SentencePieceRules { space_is_suffix: true, ..rules() };
+        assert_eq!(whole(suffix, b" a b ").0, "a▁b▁");
+        let plain = SentencePieceRules { removes_extra_spaces: false, ..rules() };
+        assert_eq!(whole(plain, b" a  b ").0, "▁▁a▁▁b▁");
+        let unescaped = SentencePieceRules { escapes_spaces: false, ..rules() };
+        assert_eq!(whole(unescaped, b" a  b ").0, " a b");
+    }
+
+    #[test]
+    fn verbatim_texts_escape_the_map_but_not_the_symbol() {
+        assert_eq!(whole(rules(), "<a b>ﬁ<a\u{AD}".as_bytes()).0, "▁<a▁b>fi<a");
+    }
+
+    #[test]
+    fn each_byte_that_is_no_character_is_replaced() {
+        assert_eq!(
+            whole(rules(), b"a\xE2\x96\xFF\xC0\x80").0,
+            "▁a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"
+        );
+    }
+
+    #[test]
+    fn spans_reach_to_where_the_next_source_begins() {
+        let (text, spans) = whole(rules(), "ﬁ  b ".as_bytes());
+        assert_eq!(text, "▁fi▁b");
+        let starts: Vec<_> = spans.iter().map(|span| span.0).collect();
+        assert_eq!(starts, [0, 0, 0, 0, 0, 3, 3, 3, 5]);
+        assert_eq!(spans.last(), Some(&(5, 6)));
+    }
+
+    #[test]
+    fn characters_have_the_spans_that_sentencepiece_gives_them() {
+        let prefix = SentencePieceRules { characters: None, ..rules() };
+        let suffix = SentencePieceRules { space_is_suffix: true, ..prefix.clone() };
+        let inner = [(2, 3), (3, 5), (5, 7), (7, 8), (8, 9), (9, 12), (12, 13)];
+        for (rules, before, after) in
+            [(prefix, vec![(2, 2)], vec![]), (suffix, vec![], vec![(13, 13)])]
+        {
+            let (text, spans) = whole(rules, "  aé  b 中c  ".as_bytes());
+            let of_character = |(place, character): (usize, char)| {
+                (spans[place].0, spans[place + character.len_utf8() - 1].1)
+            };
+            let found: Vec<_> = text.char_indices().map(of_character).collect();
+            assert_eq!(found, [before, inner.to_vec(), after].concat());
+        }
+    }
+
+    #[test]
+    fn an_inner_segment_keeps_its_ends() {
+        let step = SentencePiece::new(rules()).unwrap();
+        let segment = Segment { text: b" a ", is_first: false, is_last: false };
+        assert_eq!(step.normalize(segment), "▁a▁".as_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn the_result_is_utf8_and_spans_ascend(
+            text: Vec<u8>, adds: bool, removes: bool, escapes: bool, suffix: bool,
+        ) {
+            let rules = SentencePieceRules {
+                adds_space: adds,
+                removes_extra_spaces: removes,
+                escapes_spaces: escapes,
+                space_is_suffix: suffix,
+                ..rules()
+            };
+            let (_, spans) = whole(rules, &text);
+            prop_assert!(spans.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            prop_assert!(spans.iter().all(|span| span.0 <= span.1 && span.1 <= text.len()));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::split::{Flavour, Pattern};
+use crate::unicode::{PublishedClass, TextClass, published_class};
+
+fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
+    Normalizer::new(steps, UnicodeTables::hugging_face())
+}
+
+fn whole(text: &[u8]) -> Segment<'_> {
+    Segment { text, is_first: true, is_last: true }
+}
+
+fn normalized(step: NormalizeStep, text: &str) -> String {
+    let changed = normalizer(vec![step]).normalize(whole(text.as_bytes())).unwrap().into_owned();
+    String::from_utf8(changed).unwrap()
+}
+
+fn spans(step: NormalizeStep, text: &str) -> Vec<(usize, usize)> {
+    normalizer(vec![step]).normalize_aligned(whole(text.as_bytes())).unwrap().spans
+}
+
+fn replaced(from: &str, to: &str) -> NormalizeStep {
+    NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
+}
+
+fn text_pattern(source: &str) -> crate::error::Result<TextPattern> {
+    let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
+    TextPattern::new(pattern, &UnicodeTables::hugging_face())
+}
+
+fn prepended(text: &str) -> NormalizeStep {
+    NormalizeStep::Prepend { text: text.to_owned(), only_first: false, unless_there: false }
+}
+
+const BERT: BertRules = BertRules {
+    clean_text: true,
+    handle_chinese_chars: true,
+    strip_accents: None,
+    lowercase: true,
+};
+
+fn characters_map() -> CharsMap {
+    let rules =
+        [("\u{FB01}", "fi"), ("e\u{301}", "é"), ("\u{200B}", ""), ("\u{3000}", " "), ("\n", " ")];
+    CharsMap::parse(&charsmap::tests::build(&rules)).unwrap()
+}
+
+#[test]
+fn lower_case_is_per_code_point() {
+    assert_eq!(normalized(NormalizeStep::Lowercase, "ΣΑΣ İ"), "σασ i\u{307}");
+}
+
+#[test]
+fn forms_leave_invalid_bytes_alone() {
+    let step = NormalizeStep::Form(UnicodeForm::Nfkc);
+    let changed =
+        normalizer(vec![step]).normalize(whole(b"\xEF\xBD\x81\xFF")).unwrap().into_owned();
+    assert_eq!(changed, b"a\xFF");
+}
+
+#[test]
+fn a_form_leaves_alone_what_its_version_does_not_know() {
+    // U+105C9 of Unicode 16.0 is U+105D2 U+0307 decomposed; U+1DF6 came with 10.0.
+    let form = |unicode, text: &str| {
+        let normalizer = Normalizer::new(vec![NormalizeStep::Form(UnicodeForm::Nfd)], unicode);
+        let aligned = normalizer.normalize_aligned(whole(text.as_bytes())).unwrap();
+        assert_eq!(normalizer.normalize(whole(text.as_bytes())).unwrap(), aligned.text);
+        String::from_utf8(aligned.text).unwrap()
+    };
+    assert_eq!(form(UnicodeTables::latest(), "\u{105C9}é"), "\u{105D2}\u{307}e\u{301}");
+    assert_eq!(form(UnicodeTables::hugging_face(), "\u{105C9}é"), "\u{105C9}e\u{301}");
+    let marks = "a\u{301}\u{1DF6}\u{316}";
+    assert_eq!(form(UnicodeTables::hugging_face(), marks), marks);
+}
+
+#[test]
+fn sentencepiece_style_steps_apply_in_order() {
+    let steps = normalizer(vec![prepended("▁"), replaced(" ", "▁")]);
+    assert_eq!(*steps.normalize(whole(b"a b")).unwrap(), *"▁a▁b".as_bytes());
+}
+
+#[test]
+fn bert_cleans_surrounds_strips_and_lowers() {
+    assert_eq!(normalized(NormalizeStep::Bert(BERT), "É\0\t中\u{AD}x"), "e  中 x");
+    let kept = BertRules { strip_accents: Some(false), ..BERT };
+    assert_eq!(normalized(NormalizeStep::Bert(kept), "É"), "é");
+}
+
+#[test]
+fn white_space_is_stripped_at_the_chosen_ends() {
+    let strip = |left, right| normalized(NormalizeStep::Strip { left, right }, "\u{3000} a b \n");
+    assert_eq!(strip(true, true), "a b");
+    assert_eq!(strip(true, false), "a b \n");
+    assert_eq!(strip(false, true), "\u{3000} a b");
+    assert_eq!(normalized(NormalizeStep::Strip { left: true, right: true }, " \n"), "");
+}
+
+#[test]
+fn each_byte_becomes_its_character() {
+    assert_eq!(normalized(NormalizeStep::ByteChars, "é "), "Ã©Ġ");
+    let changed =
+        normalizer(vec![NormalizeStep::ByteChars]).normalize(whole(b"\xFF")).unwrap().into_owned();
+    assert_eq!(changed, "ÿ".as_bytes());
+}
+
+#[test]
+fn what_a_pattern_matches_is_replaced() {
+    let step = |source| NormalizeStep::ReplaceMatches {
+        pattern: text_pattern(source).unwrap(),
+        to: "▁".to_owned(),
+    };
+    assert_eq!(normalized(step(" {2,}"), "a  b   c d"), "a▁b▁c d");
+    assert_eq!(spans(step(" {2,}"), "a  b"), [(0, 1), (2, 3), (2, 3), (2, 3), (3, 4)]);
+    assert!(text_pattern(" *").is_err());
+}
+
+#[test]
+fn a_compiled_map_replaces_clusters_by_their_shortest_key() {
+    let step = || NormalizeStep::Precompiled(characters_map());
+    assert_eq!(normalized(step(), "ﬁe\u{301}\u{200B}x\n"), "fiéx ");
+    // The key for the line feed replaces the whole cluster.
+    assert_eq!(normalized(step(), "\u{FB01}\u{301}"), "fi");
+}
+
+#[test]
+fn spans_follow_what_stands_before() {
+    assert_eq!(spans(prepended("▁"), "ab"), [(0, 1), (0, 1), (0, 1), (0, 1), (1, 2)]);
+    let form = NormalizeStep::Form(UnicodeForm::Nfc);
+    assert_eq!(spans(form, "e\u{301}x"), [(0, 1), (0, 1), (3, 4)]);
+    let form = NormalizeStep::Form(UnicodeForm::Nfkd);
+    assert_eq!(spans(form, "ﬁx"), [(0, 3), (0, 3), (3, 4)]);
+    let bert = BertRules { lowercase: false, ..BERT };
+    assert_eq!(spans(NormalizeStep::Bert(bert), "\0a\0b"), [(1, 2), (3, 4)]);
+}
+
+#[test]
+fn spans_of_a_piece_lead_to_the_segment() {
+    let outer = normalizer(vec![NormalizeStep::Form(UnicodeForm::Nfkd)]);
+    let outer = outer.normalize_aligned(whole("aﬁ b".as_bytes())).unwrap();
+    let inner =
+        normalizer(vec![prepended("▁")]).normalize_aligned(whole(&outer.text[1..3])).unwrap();
+    let joined = outer.followed_by(1, &inner);
+    assert_eq!(joined.spans, [(1, 4); 5]);
+}
+
+#[test]
+fn published_classes_are_patterns() {
+    for (class, text_class) in [
+        (PublishedClass::Digits, TextClass::Numeric),
+        (PublishedClass::Punctuation, TextClass::Punctuation),
+    ] {
+        let pattern = text_pattern(&published_class(class)).unwrap();
+        let tables = UnicodeTables::hugging_face();
+        for character in '\0'..=char::MAX {
+            let mut buffer = [0; 4];
+            let is_match =
+                !pattern.matches(character.encode_utf8(&mut buffer).as_bytes()).unwrap().is_empty();
+            let is_symbol =
+                class == PublishedClass::Punctuation && character.is_ascii_punctuation();
+            assert_eq!(is_match, is_symbol || tables.is_in(text_class, character), "{character:?}");
+        }
+    }
+}
+
+#[test]
+fn cutting_before_ascii_changes_nothing() {
+    let steps = vec![NormalizeStep::Form(UnicodeForm::Nfc), NormalizeStep::Lowercase];
+    let normalizer = normalizer(steps);
+    let text = "E\u{301}A\u{30A} İb".as_bytes();
+    let all = normalizer.normalize(whole(text)).unwrap().into_owned();
+    for cut in (0..text.len()).filter(|&cut| normalizer.can_cut_before(text[cut])) {
+        let left = Segment { text: &text[..cut], is_first: true, is_last: false };
+        let right = Segment { text: &text[cut..], is_first: false, is_last: true };
+        let parts =
+            [normalizer.normalize(left).unwrap(), normalizer.normalize_rest(right).unwrap()]
+                .concat();
+        assert_eq!(parts, all);
+    }
+}
+
+#[test]
+fn anchors_and_look_around_are_replaced() {
+    let replaced = |source: &str, text| {
+        let pattern = text_pattern(source).unwrap();
+        normalized(NormalizeStep::ReplaceMatches { pattern, to: "_".to_owned() }, text)
+    };
+    assert_eq!(replaced(r"^[ \t]+", "  a b\n\t c"), "_a b\n_c");
+    assert_eq!(replaced(r"(?<=a)b(?!c)", "abab abc"), "a_a_ abc");
+    assert_eq!(replaced(r"\bb\b", "b ab b"), "_ ab _");
+}
+
+#[test]
+fn a_costly_pattern_gives_up_with_its_place() {
+    let pattern = text_pattern(r"(?<!b)(?:a+)+c").unwrap();
+    let step = NormalizeStep::ReplaceMatches { pattern, to: String::new() };
+    let problem = normalizer(vec![step]).normalize(whole(&[b'a'; 64])).unwrap_err();
+    assert!(matches!(problem.kind(), crate::ErrorKind::StepLimit { .. }), "{problem}");
+}
+
+fn any_step() -> impl Strategy<Value = NormalizeStep> {
+    let forms = [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
+    let bert = any::<(bool, bool, Option<bool>, bool)>().prop_map(|rules| {
+        let (clean_text, handle_chinese_chars, strip_accents, lowercase) = rules;
+        NormalizeStep::Bert(BertRules {
+            clean_text,
+            handle_chinese_chars,
+            strip_accents,
+            lowercase,
+        })
+    });
+    let pattern = prop::sample::select(vec![
+        " {2,}", r"\s+", "[a-c]", r"\p{M}+", r"^\s+", r"(?<=a)b", r"\bb",
+    ]);
+    let pattern = pattern.prop_map(|source| NormalizeStep::ReplaceMatches {
+        pattern: text_pattern(source).unwrap(),
+        to: "xé".to_owned(),
+    });
+    prop_oneof![
+        Just(NormalizeStep::Lowercase),
+        prop::sample::select(forms.to_vec()).prop_map(NormalizeStep::Form),
+        prop::sample::select(vec![(" ", "▁"), ("a", ""), ("é", "ab")])
+            .prop_map(|(from, to)| replaced(from, to)),
+        any::<(bool, bool)>().prop_map(|(only_first, unless_there)| NormalizeStep::Prepend {
+            text: "▁".to_owned(),
+            only_first,
+            unless_there
+        }),
+        any::<(bool, bool)>().prop_map(|(left, right)| NormalizeStep::Strip { left, right }),
+        Just(NormalizeStep::StripAccents),
+        Just(NormalizeStep::Nmt),
+        Just(NormalizeStep::ByteChars),
+        Just(NormalizeStep::Precompiled(characters_map())),
+        bert,
+        pattern,
+    ]
+}
+
+fn any_text() -> impl Strategy<Value = Vec<u8>> {
+    let parts = "a b é ﬁ e\u{301} \u{316} \u{1DF6} \u{105C9} 한 \u{1100}\u{1161} 中 İ \u{200B} \u{FFFD} \u{344} \u{F73}";
+    let part = prop::sample::select(parts.split(' ').collect::<Vec<_>>());
+    prop_oneof![
+        4 => prop::collection::vec(prop_oneof![part.prop_map(|part| part.as_bytes().to_vec()),
+            prop::sample::select(vec![b" ".to_vec(), b"  ".to_vec(), b"\0".to_vec(), b"\t".to_vec(), b"\xFF".to_vec(), b"\xE2\x80".to_vec()])],
+            0..12).prop_map(|parts| parts.concat()),
+        1 => any::<String>().prop_map(String::into_bytes),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_aligned_way_gives_the_same_text(
+        steps in prop::collection::vec(any_step(), 0..5),
+        text in any_text(),
+        is_first: bool,
+    ) {
+        let normalizer = normalizer(steps);
+        let segment = Segment { text: &text, is_first, is_last: true };
+        let aligned = normalizer.normalize_aligned(segment).unwrap();
+        prop_assert_eq!(&*normalizer.normalize(segment).unwrap(), &aligned.text[..]);
+        prop_assert_eq!(aligned.spans.len(), aligned.text.len());
+        prop_assert!(aligned.spans.iter().all(|&(start, end)| start <= end && end <= text.len()));
+        prop_assert!(aligned.spans.is_sorted());
+    }
+}

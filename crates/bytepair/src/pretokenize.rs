@@ -1,0 +1,124 @@
+//! A segment to pieces: rounds of changing and cutting.
+//!
+//! Most tokenizers have one round that changes nothing and cuts once. Published files may go on: each
+//! further round changes every piece of the one before (a space put in front of it, `▁` for its spaces)
+//! and cuts what comes out. Costs one pass over the text for each round; the first round copies nothing
+//! that it does not change.
+
+use std::ops::Range;
+
+use crate::encoding::Traced;
+use crate::error::Result;
+use crate::normalize::{NormalizeStep, Normalizer};
+use crate::split::{Segment, Splitter};
+
+/// Rounds that a segment goes through, each on the pieces of the one before.
+#[derive(Clone, Debug)]
+pub struct PreTokenizer {
+    rounds: Vec<Round>,
+}
+
+/// One change of the pieces, and one cut.
+#[derive(Clone, Debug)]
+pub struct Round {
+    /// Changes each piece. Its rules about the first segment hold for the piece that begins the text.
+    pub change: Normalizer,
+    /// Cuts each changed piece.
+    pub splitter: Splitter,
+}
+
+impl PreTokenizer {
+    /// A pre-tokenizer of these rounds; without any, a segment is one piece.
+    pub fn new(rounds: Vec<Round>) -> Self {
+        Self { rounds }
+    }
+
+    /// The rounds, in the order in which they are applied.
+    pub fn rounds(&self) -> &[Round] {
+        &self.rounds
+    }
+
+    /// The splitter, where there is no more to it: at most one round, which changes nothing.
+    pub fn only_splitter(&self) -> Option<Splitter> {
+        match self.rounds.as_slice() {
+            [] => Some(Splitter::whole()),
+            [round] if round.change.steps().is_empty() => Some(round.splitter.clone()),
+            _ => None,
+        }
+    }
+
+    /// Visits all pieces in order, each as a text and a range of it. An error of `visit` ends the visit.
+    pub fn for_each_piece(
+        &self,
+        segment: Segment<'_>,
+        mut visit: impl FnMut(&[u8], Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        match self.rounds.as_slice() {
+            [round] if round.change.steps().is_empty() => {
+                round.splitter.for_each_piece(segment.text, |piece| visit(segment.text, piece))
+            }
+            rounds => visit_rounds(rounds, segment, &mut visit),
+        }
+    }
+
+    /// Whether a change treats the beginning of a text in its own way.
+    pub(crate) fn asks_for_the_first(&self) -> bool {
+        let mut steps = self.rounds.iter().flat_map(|round| round.change.steps());
+        steps.any(|step| matches!(step, NormalizeStep::Prepend { only_first: true, .. }))
+    }
+
+    /// Whether it does so once there are pieces: several of them may be of the first character.
+    pub(crate) fn asks_late(&self) -> bool {
+        self.rounds.len() > 1 && self.asks_for_the_first()
+    }
+
+    /// The same for a text that knows where it came from.
+    pub(crate) fn for_each_traced(
+        &self,
+        segment: &Traced<'_>,
+        visit: &mut VisitTraced<'_>,
+    ) -> Result<()> {
+        visit_traced(&self.rounds, segment, visit)
+    }
+}
+
+impl From<Splitter> for PreTokenizer {
+    /// One round that changes nothing.
+    fn from(splitter: Splitter) -> Self {
+        Self { rounds: vec![Round { change: Normalizer::default(), splitter }] }
+    }
+}
+
+/// Receives a text and a range of it.
+type Visit<'v> = dyn FnMut(&[u8], Range<usize>) -> Result<()> + 'v;
+
+fn visit_rounds(rounds: &[Round], segment: Segment<'_>, visit: &mut Visit<'_>) -> Result<()> {
+    let Some((round, later)) = rounds.split_first() else {
+        return visit(segment.text, 0..segment.text.len());
+    };
+    let text = round.change.normalize(segment)?;
+    round.splitter.for_each_piece(&text, |piece| {
+        if later.is_empty() {
+            return visit(&text, piece);
+        }
+        let is_first = segment.is_first && piece.start == 0;
+        let is_last = segment.is_last && piece.end == text.len();
+        visit_rounds(later, Segment { text: &text[piece], is_first, is_last }, visit)
+    })
+}
+
+/// Receives a text that knows where it came from, and a range of it.
+type VisitTraced<'v> = dyn FnMut(&Traced<'_>, Range<usize>) -> Result<()> + 'v;
+
+fn visit_traced(rounds: &[Round], segment: &Traced<'_>, visit: &mut VisitTraced<'_>) -> Result<()> {
+    let Some((round, later)) = rounds.split_first() else {
+        return visit(segment, 0..segment.text.len());
+    };
+    let changed = segment.changed(&round.change)?;
+    round.splitter.for_each_piece(&changed.text, |piece| {
+        if later.is_empty() {
+            return visit(&changed, piece);
+        }
+        visit_traced(later, &changed.part(piece), visit)
+    })
+}
