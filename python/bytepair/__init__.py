@@ -13,9 +13,11 @@ Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.
 """
 
-from ._core import DecodeStream
+from ._core import DecodeStream, Encoding
 from ._core import dialect_names as dialects
+from ._core import encoding_names as encodings
 from ._core import pattern_names as patterns
+from .convert import convert
 from .errors import (
     EncodingError,
     FileError,
@@ -29,11 +31,13 @@ from .errors import (
 from .progress import Progress
 from .tokenizer import Tokenizer
 from .training import train, train_from_counts, train_from_iterator
+from .verify import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DecodeStream",
+    "Encoding",
     "EncodingError",
     "FileError",
     "FormatError",
@@ -44,9 +48,12 @@ __all__ = [
     "TokenizerError",
     "TrainingError",
     "UnknownTokenError",
+    "convert",
     "dialects",
+    "encodings",
     "patterns",
     "train",
     "train_from_counts",
     "train_from_iterator",
+    "verify",
 ]

@@ -1,6 +1,7 @@
 """The compiled core: what :mod:`bytepair` is made of."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
@@ -9,6 +10,9 @@ from typing_extensions import Self
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+OffsetUnit: TypeAlias = Literal["characters", "bytes"]
+Text: TypeAlias = str | bytes
+TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
 Ids: TypeAlias = Iterable[int] | NDArray[np.uint32]
 
 class CoreTokenizer:
@@ -18,7 +22,7 @@ class CoreTokenizer:
     methods ``allowed_special`` names the special tokens that are recognised in the text,
     ``"all"`` or a collection; every other special token is plain text, or an error if it
     is in ``disallowed_special``. ``add_special_tokens`` puts around the text what the
-    tokenizer's template says.
+    tokenizer's template says, and applies its truncation and padding.
     """
 
     def __new__(cls, source: CoreTokenizer) -> Self: ...
@@ -42,6 +46,78 @@ class CoreTokenizer:
             The text is not UTF-8 where the dialect needs it.
         PatternError
             The split pattern takes too many steps on this text.
+        """
+
+    def encode_with_offsets(
+        self,
+        text: Text,
+        *,
+        unit: OffsetUnit = "characters",
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Encode a text to ids, with the span of the text that each stands for.
+
+        Spans are those of the text as it was given, before any change. A token that is a
+        part of a character spans all of it, in characters; in bytes, the part. A special
+        token of the template has the span ``(0, 0)``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> tokenizer.encode_with_offsets("abé")[1]
+        [(0, 2), (2, 3), (2, 3)]
+        >>> tokenizer.encode_with_offsets("abé", unit="bytes")[1]
+        [(0, 2), (2, 3), (3, 4)]
+        """
+
+    def encode_full(
+        self,
+        text: Text,
+        pair: Text | None = None,
+        *,
+        unit: OffsetUnit = "characters",
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        fit_length: bool | None = None,
+        dropout: float | None = None,
+        seed: int = 0,
+    ) -> Encoding:
+        """Encode a text, or two, with all that is known of each id.
+
+        ``fit_length`` says whether the tokenizer's truncation and padding are applied; as a
+        rule they are if ``add_special_tokens`` is. ``dropout`` is the probability that a
+        merge is left out, by a chance that ``seed`` decides.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab", "c")
+        >>> encoding.tokens, encoding.offsets, encoding.type_ids
+        (['ab', 'c'], [(0, 2), (0, 1)], [0, 1])
+
+        Raises
+        ------
+        TokenizerError
+            The texts cannot be cut as the truncation says.
+        """
+
+    def encode_full_batch(
+        self,
+        texts: Iterable[Text | tuple[Text, Text]],
+        *,
+        unit: OffsetUnit = "characters",
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        fit_length: bool | None = None,
+        dropout: float | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> list[Encoding]:
+        """Encode many texts, or tuples of two, as :meth:`encode_full` does.
+
+        Padding without a length fills all up to the longest.
         """
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
@@ -107,7 +183,8 @@ class CoreTokenizer:
         """Show the tokens of a text as they are written, marks included.
 
         A unit outside the alphabet appears as itself, or as the unknown token where there
-        is one. Bytes that are not UTF-8 appear as escapes.
+        is one; an added token as it stands in the text, with the white space that belongs
+        to it. Bytes that are not UTF-8 appear as escapes.
         """
 
     def split(self, text: str | bytes) -> list[Any]:
@@ -180,10 +257,116 @@ class CoreTokenizer:
     def fingerprint(self) -> str:
         """A hash of all that decides what this tokenizer does, in hexadecimal."""
 
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """How texts are cut to a length, or ``None``."""
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """How texts are filled up to a length, or ``None``."""
+
+    @property
+    def template(self) -> tuple[TemplatePieces, TemplatePieces]:
+        """What stands around one text and around two.
+
+        Each piece has the number of a text or ``None``, the ids of special tokens, and a
+        type.
+        """
+
+    def _with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        stride: int = 0,
+        strategy: str = ...,
+        side: str = ...,
+    ) -> CoreTokenizer: ...
+    def _with_padding(
+        self,
+        id: int | None,
+        *,
+        length: int | None = None,
+        multiple_of: int | None = None,
+        side: str = ...,
+        type_id: int = 0,
+    ) -> CoreTokenizer: ...
+    def _with_template(
+        self, single: TemplatePieces, pair: TemplatePieces
+    ) -> CoreTokenizer: ...
     def _describe(self) -> list[tuple[str, str]]: ...
     def _with_special_tokens(
         self, tokens: Sequence[tuple[str, int | None]]
     ) -> CoreTokenizer: ...
+    def _with_added_tokens(
+        self, tokens: Sequence[tuple[str, Sequence[bool]]]
+    ) -> tuple[CoreTokenizer, int]: ...
+    @property
+    def _added_tokens(self) -> list[tuple[int, str, list[bool]]]: ...
+    def _encode_words_batch(
+        self,
+        texts: Sequence[tuple[list[str], list[str] | None]],
+        *,
+        unit: OffsetUnit = "characters",
+        allowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        fit_length: bool | None = None,
+        threads: int | None = None,
+    ) -> list[Encoding]: ...
+
+@final
+class Encoding:
+    """One text or two, encoded: lists with one entry for each id.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    >>> encoding = tokenizer.encode_full("ab ab")
+    >>> encoding.ids, encoding.word_ids
+    ([256, 220, 256], [0, 1, 1])
+    """
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids."""
+
+    @property
+    def type_ids(self) -> list[int]:
+        """The type of each id, by the template."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens, as Hugging Face files write them (``Ġthe``)."""
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """What each id stands for in its text: where that begins and ends."""
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for each id of the template or of the padding, else 0."""
+
+    @property
+    def attention_mask(self) -> list[int]:
+        """0 for each id of the padding, else 1."""
+
+    @property
+    def word_ids(self) -> list[int | None]:
+        """The piece of its text that each id belongs to; ``None`` where it has no text."""
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        """The text of each id, 0 or 1; ``None`` where it has no text."""
+
+    @property
+    def overflowing(self) -> list[Encoding]:
+        """What truncation cut off, in parts of the same length."""
+
+    def ids_to_numpy(self) -> NDArray[np.uint32]:
+        """Give the ids as an array, ``uint32[n]``."""
+
+    def offsets_to_numpy(self) -> NDArray[np.int64]:
+        """Give the offsets as an array, ``int64[n, 2]``."""
+
+    def __len__(self) -> int: ...
 
 @final
 class DecodeStream:
@@ -261,6 +444,15 @@ def read_huggingface(data: bytes) -> CoreTokenizer:
 def write_huggingface(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a ``tokenizer.json``."""
 
+def read_gguf(path: str | PathLike[str]) -> CoreTokenizer:
+    """Read the tokenizer at the beginning of a ``.gguf`` file."""
+
+def read_sentencepiece(data: bytes) -> CoreTokenizer:
+    """Read the content of a SentencePiece ``.model``."""
+
+def write_sentencepiece(tokenizer: CoreTokenizer) -> bytes:
+    """Give the content of a SentencePiece ``.model``."""
+
 def read_gpt2(vocab: bytes, merges: bytes) -> CoreTokenizer:
     """Read the contents of ``vocab.json`` and ``merges.txt``."""
 
@@ -277,3 +469,55 @@ def read_tiktoken_sidecar(ranks: bytes, sidecar: bytes) -> CoreTokenizer:
 
 def write_tiktoken(tokenizer: CoreTokenizer) -> tuple[bytes, bytes]:
     """Give the contents of a ``.tiktoken`` file and of its sidecar."""
+
+def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreTokenizer:
+    """Read a file of ranks as a published encoding."""
+
+def recognise_encoding(ranks: bytes, file_name: str) -> str | None:
+    """Name the published encoding that a file of ranks belongs to."""
+
+def encoding_names() -> list[str]:
+    """List the published encodings by name."""
+
+def read_tekken(data: bytes) -> CoreTokenizer:
+    """Read the content of a ``tekken.json``."""
+
+def read_gpt1(vocab: bytes, merges: bytes) -> CoreTokenizer:
+    """Read the contents of ``encoder_bpe_40000.json`` and ``vocab_40000.bpe``."""
+
+def read_clip(data: bytes) -> CoreTokenizer:
+    """Read the content of a ``bpe_simple_vocab_16e6.txt.gz``."""
+
+def read_compiled(data: bytes) -> CoreTokenizer:
+    """Read a compiled tokenizer."""
+
+def write_compiled(tokenizer: CoreTokenizer) -> bytes:
+    """Give the compiled form of a tokenizer."""
+
+def read_subword_nmt(data: bytes, n_merges: int | None) -> CoreTokenizer:
+    """Read codes of subword-nmt."""
+
+def write_subword_nmt(tokenizer: CoreTokenizer) -> bytes:
+    """Give the codes of a tokenizer for subword-nmt."""
+
+def read_fastbpe(data: bytes, n_merges: int | None) -> CoreTokenizer:
+    """Read codes of fastBPE."""
+
+def write_fastbpe(tokenizer: CoreTokenizer) -> bytes:
+    """Give the codes of a tokenizer for fastBPE."""
+
+def read_subword_vocabulary(data: bytes, threshold: int | None) -> list[str]:
+    """List the tokens that occur at least ``threshold`` times."""
+
+@final
+class CoreSegmenter:
+    """Words cut apart."""
+
+    def __new__(
+        cls, codes: bytes, n_merges: int | None, separator: str, allowed: list[str]
+    ) -> CoreSegmenter: ...
+    def segment(self, text: str) -> str:
+        """Cut the words of a text apart, line by line."""
+
+    def parts_of_word(self, word: str) -> list[str]:
+        """Give the parts of a word, without separators."""

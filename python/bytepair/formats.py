@@ -1,19 +1,107 @@
-"""Which format a path means, and the files that belong to it.
+"""Which format a file is of, and the files that belong to it.
 
-The formats themselves are read and written by the core, which knows bytes alone.
+A file is told by what it holds, not by its name; the name decides only between published
+encodings that share a file. The formats themselves are read and written by the core, which
+knows bytes alone.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from . import _core
-from .errors import FormatError, TokenizerError
+from . import _core, settings
+from .errors import FileError, FormatError, TokenizerError
 from .files import read, write
 
-__all__ = ["TiktokenOptions", "format_of", "from_bytes", "load", "save", "to_bytes"]
+__all__ = [
+    "TiktokenOptions",
+    "format_of",
+    "from_bytes",
+    "load",
+    "load_folder",
+    "save",
+    "sniff",
+    "to_bytes",
+]
 
-FORMATS = ("bytepair", "huggingface", "tiktoken", "gpt2")
+_Loaded = TypeVar("_Loaded")
+Reader = Callable[[bytes], _core.CoreTokenizer]
+Writer = Callable[[_core.CoreTokenizer], bytes]
+
+# Formats of one file, told by what they hold.
+READERS: dict[str, Reader] = {
+    "bytepair": _core.read_native,
+    "compiled": _core.read_compiled,
+    "huggingface": _core.read_huggingface,
+    "tekken": _core.read_tekken,
+    "sentencepiece": _core.read_sentencepiece,
+    "clip": _core.read_clip,
+    "subword-nmt": lambda data: _core.read_subword_nmt(data, None),
+    "fastbpe": lambda data: _core.read_fastbpe(data, None),
+}
+
+# Formats of one file that can be written.
+WRITERS: dict[str, Writer] = {
+    "bytepair": _core.write_native,
+    "compiled": _core.write_compiled,
+    "huggingface": _core.write_huggingface,
+    "sentencepiece": _core.write_sentencepiece,
+    "subword-nmt": _core.write_subword_nmt,
+    "fastbpe": _core.write_fastbpe,
+}
+
+# Formats that can be written.
+FORMATS = (
+    "bytepair",
+    "compiled",
+    "huggingface",
+    "tiktoken",
+    "gpt2",
+    "sentencepiece",
+    "subword-nmt",
+    "fastbpe",
+)
+
+# What is looked for in a folder, best first: the file that says most about its tokenizer.
+FOLDER_FILES = (
+    "tokenizer.json",
+    "tekken.json",
+    "tokenizer.bytepair",
+    "tokenizer.bytepair-compiled",
+    "tokenizer.model",
+    "tiktoken.model",
+    "vocab.json",
+    "encoder.json",
+    "encoder_bpe_40000.json",
+    "bpe_simple_vocab_16e6.txt.gz",
+)
+
+# And besides these, of any name, if there is one such file.
+FOLDER_PATTERNS = ("tekken*.json", "*.tiktoken", "*.model", "*.gguf")
+
+# What is fetched of a published model.
+HUB_FILES = [
+    *FOLDER_FILES,
+    "merges.txt",
+    "vocab.bpe",
+    "vocab_40000.bpe",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "config.json",
+    "tekken*.json",
+    "*.tiktoken",
+    "*.tiktoken.json",
+]
+
+# Vocabularies that need a second file beside them, with its possible names.
+MERGES_OF = {
+    "vocab.json": ("merges.txt",),
+    "encoder.json": ("vocab.bpe",),
+    "encoder_bpe_40000.json": ("vocab_40000.bpe",),
+}
 
 
 class TiktokenOptions(NamedTuple):
@@ -22,49 +110,157 @@ class TiktokenOptions(NamedTuple):
     dialect: str | None = None
     pattern: str | list[str] | None = None
     special_tokens: Mapping[str, int] | None = None
+    encoding: str | None = None
 
 
 def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
     """Load whatever lies at ``path``."""
     if _is_folder(path):
-        return _load_folder(path)
-    if path.suffix == ".tiktoken":
-        return _load_tiktoken(path, options)
-    if path.name == "vocab.json" and (path.parent / "merges.txt").exists():
-        return _load_gpt2(path.parent)
+        return load_folder(path)
+    pair = _pair_of(path)
+    if pair is not None:
+        return _load_pair(*pair)
+    if _begins_with(path, b"GGUF"):
+        return _named(path, lambda: _read_gguf(path))
     data = read(path)
-    return _named(path, lambda: _from_json(data))
+    if path.suffix == ".tiktoken":
+        return _load_tiktoken(path, data, options)
+    if _named(path, lambda: sniff(data)) == "tiktoken":
+        return _load_tiktoken(path, data, options)
+    return _named(path, lambda: from_bytes(data, None))
 
 
-def from_bytes(data: bytes, format_name: str) -> _core.CoreTokenizer:
-    """Load from the content of a file."""
-    _check_one_file(format_name)
-    if format_name == "bytepair":
-        return _core.read_native(data)
-    return _core.read_huggingface(data)
+def load_folder(folder: Path) -> _core.CoreTokenizer:
+    """Load the file of a folder that says most about its tokenizer.
+
+    The order is that of ``FOLDER_FILES``; then a single file of another name will do.
+    """
+    for name in FOLDER_FILES:
+        path = folder / name
+        if path.is_file() and (name not in MERGES_OF or _pair_of(path) is not None):
+            return load(path, TiktokenOptions())
+    for pattern in FOLDER_PATTERNS:
+        found = sorted(folder.glob(pattern))
+        if len(found) > 1:
+            names = ", ".join(path.name for path in found)
+            message = f"{folder}: several tokenizers, {names}; name the file"
+            raise FormatError(message)
+        if found:
+            return load(found[0], TiktokenOptions())
+    message = (
+        f"{folder}: no tokenizer in this folder; looked for {', '.join(FOLDER_FILES)} "
+        f"(vocab.json with merges.txt beside it) and {', '.join(FOLDER_PATTERNS)}"
+    )
+    raise FormatError(message)
+
+
+def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
+    """Load from the content of a file, of the format that is named or that it shows."""
+    if format_name is None:
+        format_name = sniff(data)
+        if format_name == "gguf":
+            message = (
+                "a GGUF file is read from its path, since it is not kept in memory"
+            )
+            raise FormatError(message)
+    if format_name == "tiktoken":
+        encoding = _core.recognise_encoding(data, "")
+        if encoding is None:
+            message = "these ranks belong to no published encoding; use from_file with dialect="
+            raise FormatError(message)
+        return _core.read_encoding(data, encoding, {})
+    if format_name not in READERS:
+        message = f"format must be one of {', '.join(READERS)}, not {format_name!r}"
+        raise TokenizerError(message)
+    return READERS[format_name](data)
 
 
 def to_bytes(tokenizer: _core.CoreTokenizer, format_name: str) -> bytes:
     """Give the content of a file."""
-    _check_one_file(format_name)
-    if format_name == "bytepair":
-        return _core.write_native(tokenizer)
-    return _core.write_huggingface(tokenizer)
-
-
-def _check_one_file(format_name: str) -> None:
-    if format_name not in ("bytepair", "huggingface"):
+    if format_name not in WRITERS:
         message = (
-            f"format must be bytepair or huggingface, not {format_name!r}; "
+            f"format must be one of {', '.join(WRITERS)}, not {format_name!r}; "
             "the others are more than one file"
         )
         raise TokenizerError(message)
+    return WRITERS[format_name](tokenizer)
+
+
+def sniff(data: bytes) -> str:
+    r"""Tell the format of a file by what it holds.
+
+    >>> (
+    ...     sniff(b'{"version": "1.0", "model": {}}'),
+    ...     sniff(b"IQ== 0\n"),
+    ...     sniff(b"l o 12\n"),
+    ... )
+    ('huggingface', 'tiktoken', 'fastbpe')
+
+    Raises
+    ------
+    FormatError
+        The file is of no format that is known; the message says what it looks like.
+    """
+    start = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"{"):
+        return _sniff_json(data)
+    for prefix, format_name in BINARY.items():
+        if data.startswith(prefix):
+            return format_name
+    line = data[:4096].split(b"\n", 1)[0].rstrip(b"\r").decode(errors="replace")
+    for pattern, format_name in FIRST_LINES.items():
+        if re.fullmatch(pattern, line):
+            return format_name
+    raise FormatError(_what_it_looks_like(data))
+
+
+# What binary formats begin with.
+BINARY = {
+    b"\x8fbpc\r\n\x1a\n": "compiled",
+    b"\x1f\x8b": "clip",
+    b"GGUF": "gguf",
+    b"\n": "sentencepiece",
+}
+
+# What the first line of a text says. The first merge of codes is one of single characters.
+FIRST_LINES = {
+    r'"?bpe_simple_vocab_16e6\.txt#version: 0\.2': "clip",
+    r"#version: *[0-9.]+ *": "subword-nmt",
+    r"v3;.*": "subword-nmt",
+    r"(=|([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)) [0-9]+": (
+        "tiktoken"
+    ),
+    r"[^ ] [^ ](</w>)? [0-9]+": "fastbpe",
+    r"[^ ] ([^ ]|</w>)": "subword-nmt",
+}
+
+
+# A key that only a tokenizer.json has, and has at its beginning: the rest, of many
+# megabytes, need not be searched.
+_HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
+
+
+def _sniff_json(data: bytes) -> str:
+    if b'"bytepair"' in data[:200]:
+        return "bytepair"
+    if _HUGGINGFACE_KEY.search(data, 0, 4096):
+        return "huggingface"
+    if b'"default_num_special_tokens"' in data:
+        return "tekken"
+    return "huggingface"
+
+
+def _what_it_looks_like(data: bytes) -> str:
+    known = "a tokenizer.json or a .bytepair file begins with {"
+    if not data.strip():
+        return f"no tokenizer that is known here: the file is empty ({known})"
+    return f"no tokenizer that is known here: {known}; this begins with {data[:24]!r}"
 
 
 def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) -> None:
     """Write a tokenizer in the format that is named, or that the path means."""
     format_name = format_of(path, format_name)
-    if format_name in ("bytepair", "huggingface"):
+    if format_name in WRITERS:
         write(path, to_bytes(tokenizer, format_name))
     elif format_name == "tiktoken":
         ranks, sidecar = _core.write_tiktoken(tokenizer)
@@ -97,28 +293,22 @@ def format_of(path: Path, format_name: str | None) -> str:
     """
     if format_name is not None:
         return format_name
-    endings = {".bytepair": "bytepair", ".json": "huggingface", ".tiktoken": "tiktoken"}
+    endings = {
+        ".bytepair": "bytepair",
+        ".bytepair-compiled": "compiled",
+        ".json": "huggingface",
+        ".tiktoken": "tiktoken",
+        ".model": "sentencepiece",
+    }
     if path.suffix in endings:
         return endings[path.suffix]
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: the ending {path.suffix!r} says no format; use .bytepair, .json or "
-        f".tiktoken, or name the format: {', '.join(FORMATS)}"
+        f"{path}: the ending {path.suffix!r} says no format; use .bytepair, .json, "
+        f".tiktoken or .model, or name the format: {', '.join(FORMATS)}"
     )
     raise TokenizerError(message)
-
-
-def _from_json(data: bytes) -> _core.CoreTokenizer:
-    """Read either of the two formats that are one JSON file."""
-    if data[:64].lstrip()[:1] != b"{":
-        message = (
-            "no tokenizer that is known here: a tokenizer.json or a .bytepair file begins "
-            "with {; other formats are told by their names, .tiktoken and vocab.json"
-        )
-        raise FormatError(message)
-    is_native = b'"bytepair"' in data[:200]
-    return _core.read_native(data) if is_native else _core.read_huggingface(data)
 
 
 def _is_folder(path: Path) -> bool:
@@ -128,43 +318,87 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _load_folder(path: Path) -> _core.CoreTokenizer:
-    for name in ("tokenizer.json", "tokenizer.bytepair"):
-        if (path / name).exists():
-            return load(path / name, TiktokenOptions())
-    if (path / "vocab.json").exists() and (path / "merges.txt").exists():
-        return _load_gpt2(path)
-    message = (
-        f"{path}: no tokenizer.json, and no vocab.json with merges.txt, in this folder"
+def _begins_with(path: Path, magic: bytes) -> bool:
+    """Look at the beginning of a file alone; models are many times larger than memory."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError:  # reading says what is wrong
+        return False
+
+
+def _read_gguf(path: Path) -> _core.CoreTokenizer:
+    try:
+        return _core.read_gguf(path)
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def _pair_of(path: Path) -> tuple[Path, Path] | None:
+    """Find the vocabulary and the merges that a path is one of."""
+    for vocab_name, merges_names in MERGES_OF.items():
+        for merges_name in merges_names:
+            vocab, merges = path.with_name(vocab_name), path.with_name(merges_name)
+            if path in (vocab, merges) and vocab.exists() and merges.exists():
+                return vocab, merges
+    return None
+
+
+def _load_pair(vocab_path: Path, merges_path: Path) -> _core.CoreTokenizer:
+    vocab, merges = read(vocab_path), read(merges_path)
+    folder = vocab_path.parent
+    if vocab_path.name == "encoder_bpe_40000.json":
+        return _named(folder, lambda: _core.read_gpt1(vocab, merges))
+    if b"</w>" not in vocab and not settings.has_settings(folder):
+        return _named(folder, lambda: _core.read_gpt2(vocab, merges))
+    return _named(
+        folder,
+        lambda: _core.read_huggingface(
+            settings.tokenizer_json(vocab_path, vocab, merges)
+        ),
     )
-    raise FormatError(message)
 
 
-def _load_gpt2(folder: Path) -> _core.CoreTokenizer:
-    vocab, merges = read(folder / "vocab.json"), read(folder / "merges.txt")
-    return _named(folder, lambda: _core.read_gpt2(vocab, merges))
-
-
-def _load_tiktoken(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
-    ranks = read(path)
-    sidecar = sidecar_of(path)
-    chosen = _core.Dialect(options.dialect or "gpt2", pattern=options.pattern)
+def _load_tiktoken(
+    path: Path, ranks: bytes, options: TiktokenOptions
+) -> _core.CoreTokenizer:
     specials = dict(options.special_tokens or {})
-    if options.dialect is None and options.pattern is None:
-        if not sidecar.exists():
-            message = (
-                f"{path}: a .tiktoken file holds no split pattern; put its sidecar "
-                f"{sidecar.name} beside it, or pass dialect= or pattern="
-            )
-            raise FormatError(message)
+    if options.dialect is not None or options.pattern is not None:
+        chosen = _core.Dialect(options.dialect or "gpt2", pattern=options.pattern)
+        return _named(path, lambda: _core.read_tiktoken(ranks, chosen, specials))
+    sidecar = sidecar_of(path)
+    if options.encoding is None and sidecar.exists():
         described = read(sidecar)
         return _named(path, lambda: _core.read_tiktoken_sidecar(ranks, described))
-    return _named(path, lambda: _core.read_tiktoken(ranks, chosen, specials))
+    stem = path.name.removesuffix(path.suffix)
+    encoding = options.encoding or _core.recognise_encoding(ranks, stem)
+    if encoding is None:
+        message = (
+            f"{path}: a .tiktoken file holds no split pattern, and this is none of the "
+            f"published ones; put its sidecar {sidecar.name} beside it, or pass dialect= or "
+            "pattern="
+        )
+        raise FormatError(message)
+    renamed = _renamed_specials(path) if path.suffix == ".model" else {}
+    return _named(path, lambda: _core.read_encoding(ranks, encoding, renamed))
 
 
-def _named(
-    path: Path, load_it: Callable[[], _core.CoreTokenizer]
-) -> _core.CoreTokenizer:
+def _renamed_specials(path: Path) -> dict[int, str]:
+    """Read the special tokens that a ``tokenizer_config.json`` beside the file names."""
+    config_path = path.with_name("tokenizer_config.json")
+    if not config_path.exists():
+        return {}
+    try:
+        config = json.loads(read(config_path))
+        listed = config.get("added_tokens_decoder", {})
+        return {int(number): str(token["content"]) for number, token in listed.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        message = f"{config_path}: added_tokens_decoder is not understood: {error!r}"
+        raise FormatError(message) from error
+
+
+def _named(path: Path, load_it: Callable[[], _Loaded]) -> _Loaded:
     """Load, and put the name of the file before the message of an error."""
     try:
         return load_it()

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from . import _core, formats
+from . import _core, formats, hub, pretrained
+from .errors import SpecialTokenError, TokenizerError
 from .files import StrPath, refuse_no_name
 
 __all__ = ["Tokenizer"]
+
+Side: TypeAlias = Literal["left", "right"]
+TruncationStrategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
 
 
 class Tokenizer(_core.CoreTokenizer):
@@ -28,18 +32,22 @@ class Tokenizer(_core.CoreTokenizer):
         dialect: str | None = None,
         pattern: str | list[str] | None = None,
         special_tokens: Mapping[str, int] | None = None,
+        encoding: str | None = None,
     ) -> "Tokenizer":
-        """Load a tokenizer.
+        """Load a tokenizer, of whatever format its content shows.
 
         Parameters
         ----------
         path
-            A ``tokenizer.json``, a ``.bytepair`` file, a ``vocab.json`` with its
-            ``merges.txt`` beside it, a ``.tiktoken`` file, or a folder with one of the
-            first three.
+            A ``tokenizer.json``, a ``tekken.json``, a ``.bytepair`` file or its compiled
+            form, a ``vocab.json`` with its ``merges.txt`` beside it, a ``.tiktoken`` file,
+            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE, or a folder.
         dialect, pattern, special_tokens
-            For a ``.tiktoken`` file without its sidecar, which holds neither a split
-            pattern nor special tokens: the dialect or the pattern that it was made for.
+            For a file of ranks without its sidecar, which holds neither a split pattern nor
+            special tokens: the dialect or the pattern that it was made for.
+        encoding
+            For a published file of ranks: the encoding, where several share a file, such as
+            ``o200k_harmony`` or ``whisper_multilingual_v3``.
 
         Raises
         ------
@@ -50,19 +58,49 @@ class Tokenizer(_core.CoreTokenizer):
             names the field.
         """
         refuse_no_name(path)
-        options = formats.TiktokenOptions(dialect, pattern, special_tokens)
+        options = formats.TiktokenOptions(dialect, pattern, special_tokens, encoding)
         return cls(formats.load(Path(path), options))
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, format: str = "bytepair") -> "Tokenizer":
-        """Load a tokenizer from the content of a file: ``bytepair`` or ``huggingface``."""
+    def from_directory(cls, path: StrPath) -> "Tokenizer":
+        """Load the tokenizer of a folder, as published models have one.
+
+        Taken is the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
+        ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older
+        models.
+        """
+        refuse_no_name(path)
+        return cls(formats.load_folder(Path(path)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, format: str | None = None) -> "Tokenizer":
+        """Load a tokenizer from the content of a file, by default of what format it shows."""
         return cls(formats.from_bytes(data, format))
+
+    @classmethod
+    def from_hub(
+        cls,
+        name: str,
+        *,
+        revision: str | None = None,
+        local_files_only: bool = False,
+    ) -> "Tokenizer":
+        """Load the tokenizer of a published model, such as ``openai/gpt-oss-20b``.
+
+        Needs ``pip install bytepair[hub]``. Files that are in the cache are not fetched
+        again; with ``local_files_only`` none is.
+        """
+        folder = hub.download(
+            name, revision=revision, local_files_only=local_files_only
+        )
+        return cls(formats.load_folder(folder))
 
     def save(self, path: StrPath, *, format: str | None = None) -> None:
         """Write the tokenizer to a file, whole or not at all.
 
         The ending of ``path`` says how, or ``format`` does: ``.bytepair`` holds every
         tokenizer; ``.json`` (``huggingface``) is read by Hugging Face tokenizers;
+        ``.bytepair-compiled`` (``compiled``) loads quickest;
         ``.tiktoken`` is written with a sidecar ``.tiktoken.json`` for the pattern and the
         special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``.
 
@@ -75,6 +113,34 @@ class Tokenizer(_core.CoreTokenizer):
         """
         refuse_no_name(path)
         formats.save(self, Path(path), format)
+
+    def save_pretrained(self, directory: StrPath) -> list[Path]:
+        """Write a folder that ``AutoTokenizer.from_pretrained`` of transformers reads.
+
+        It gets a ``tokenizer.json`` and a ``tokenizer_config.json``, which names the special
+        tokens that this tokenizer puts before and after texts, and those for padding and
+        unknown units. Gives the paths. Chat templates and other roles are set by
+        ``bytepair.compat.transformers``.
+
+        >>> import bytepair, tempfile
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["low lower"], vocab_size=258, special_tokens=["<s>"]
+        ... )
+        >>> folder = tempfile.mkdtemp()
+        >>> paths = tokenizer.with_template("<s> $A").save_pretrained(folder)
+        >>> [path.name for path in paths]
+        ['tokenizer.json', 'tokenizer_config.json']
+        >>> '"bos_token": "<s>"' in paths[1].read_text()
+        True
+
+        Raises
+        ------
+        FormatError
+            A ``tokenizer.json`` cannot express a part of this tokenizer. Nothing is written.
+        FileError
+            The folder cannot be written.
+        """
+        return pretrained.save(self, directory)
 
     def to_bytes(self, *, format: str = "bytepair") -> bytes:
         """Give the content of a file: ``bytepair`` or ``huggingface``."""
@@ -102,6 +168,111 @@ class Tokenizer(_core.CoreTokenizer):
         else:
             wanted = [(name, None) for name in tokens]
         return type(self)(self._with_special_tokens(wanted))
+
+    def with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        stride: int = 0,
+        strategy: TruncationStrategy = "longest_first",
+        side: Side = "right",
+    ) -> "Tokenizer":
+        """Make a tokenizer that cuts texts to a length; ``None`` turns that off.
+
+        It does so in calls with ``add_special_tokens=True``, and special tokens count.
+        What is cut off is ``overflowing`` in :meth:`encode_full`, in parts that share
+        ``stride`` ids; ``strategy`` says which text of a pair is cut.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["abc"], vocab_size=256)
+        >>> short = tokenizer.with_truncation(3)
+        >>> short.decode(short.encode("abcdefg", add_special_tokens=True))
+        'abc'
+        """
+        changed = self._with_truncation(
+            max_length, stride=stride, strategy=strategy, side=side
+        )
+        return type(self)(changed)
+
+    def with_padding(
+        self,
+        id: int | None,
+        *,
+        length: int | None = None,
+        multiple_of: int | None = None,
+        side: Side = "right",
+        type_id: int = 0,
+    ) -> "Tokenizer":
+        """Make a tokenizer that fills texts up with an id; ``None`` turns that off.
+
+        It does so in calls with ``add_special_tokens=True``: to ``length``, or to the
+        longest of a batch, and then to a multiple of ``multiple_of``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["abc"], vocab_size=256)
+        >>> tokenizer = tokenizer.with_padding(0)
+        >>> batch = tokenizer.encode_batch(["a", "abc"], add_special_tokens=True)
+        >>> [tokenizer.decode(ids) for ids in batch]
+        ['a!!', 'abc']
+        """
+        changed = self._with_padding(
+            id, length=length, multiple_of=multiple_of, side=side, type_id=type_id
+        )
+        return type(self)(changed)
+
+    def with_template(
+        self, single: str | None, *, pair: str | None = None
+    ) -> "Tokenizer":
+        """Make a tokenizer that puts special tokens around texts; ``None`` takes none.
+
+        A template is written with spaces between its parts: ``$A`` is the text, ``$B`` the
+        second one, anything else a special token, each with ``:1`` behind it if its type
+        is 1. Without ``pair``, the second text has the type 1 and no special tokens.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["abc"], vocab_size=258, special_tokens=["<s>", "</s>"]
+        ... )
+        >>> tokenizer = tokenizer.with_template("<s> $A </s>")
+        >>> ids = tokenizer.encode("abc", add_special_tokens=True)
+        >>> tokenizer.decode(ids)
+        '<s>abc</s>'
+
+        Raises
+        ------
+        TokenizerError
+            A text is missing, stands twice or does not belong there.
+        SpecialTokenError
+            A special token is not one of this tokenizer.
+        """
+        one = self._template_pieces(single or "$A", "A")
+        two = self._template_pieces(pair or f"{single or '$A'} $B:1", "AB")
+        return type(self)(self._with_template(one, two))
+
+    def _template_pieces(
+        self, template: str, texts: str
+    ) -> list[tuple[int | None, list[int], int]]:
+        """Read a template in which each of ``texts`` stands once."""
+        pieces: list[tuple[int | None, list[int], int]] = []
+        special_tokens = self.special_tokens
+        found = ""
+        for part in template.split():
+            name, colon, number = part.rpartition(":")
+            if not (colon and number.isdecimal() and name):
+                name, number = part, "0"
+            if name in {"$A", "$B"}:
+                found += name[1]
+                pieces.append(("AB".index(name[1]), [], int(number)))
+            elif name in special_tokens:
+                pieces.append((None, [special_tokens[name]], int(number)))
+            else:
+                message = f"{name!r} is not a special token of this tokenizer"
+                raise SpecialTokenError(message)
+        if sorted(found) != list(texts):
+            wanted = " and ".join(f"${text}" for text in texts)
+            message = f"template {template!r}: expected {wanted}, once"
+            raise TokenizerError(message)
+        return pieces
 
     def __len__(self) -> int:
         return self.n_vocab

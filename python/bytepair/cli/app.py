@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from bytepair import TokenizerError, __version__
 
-from . import decode, demo, encode, info, train
+from . import convert, decode, demo, encode, info, train, verify
 
 __all__ = ["app", "run"]
 
@@ -58,6 +58,8 @@ app.command("train")(train.train)
 app.command("encode")(encode.encode)
 app.command("decode")(decode.decode)
 app.command("info")(info.info)
+app.command("convert")(convert.convert)
+app.command("verify")(verify.verify)
 app.command("demo")(demo.demo)
 
 

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["DialectName", "Input", "Lines", "NumberFormat", "Output", "TokenizerPath"]
+__all__ = [
+    "DialectName",
+    "Input",
+    "Lines",
+    "NumberFormat",
+    "Output",
+    "Texts",
+    "TokenizerPath",
+]
 
 
 class NumberFormat(str, enum.Enum):
@@ -45,6 +53,15 @@ DialectName = Annotated[
         "--dialect",
         metavar="NAME",
         help="For a .tiktoken file without its sidecar .tiktoken.json: the dialect that it is of.",
+        show_default=False,
+    ),
+]
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="FILE",
+        help="A text to compare on, beside those built in. May be repeated.",
         show_default=False,
     ),
 ]

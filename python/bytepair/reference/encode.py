@@ -2,29 +2,28 @@
 
 The definition, for every vocabulary: of all neighbours that have a merge, join
 those whose merge has the lowest rank, the leftmost first among equals; repeat
-until none is left. Quadratic in the length of a piece.
+until none is left. Several merges may share a rank. Quadratic in the length of a piece.
 """
 
-from collections.abc import Container, Mapping
-from functools import reduce
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 
 from .train import Pair
-from .units import Token, Units, join, special, symbols
+from .units import Token, Units, byte_order, join, special, symbols, written
 
 
 def encode_piece(
     piece: bytes,
-    known: Container[Token],
+    known: Collection[Token],
     ranks: Mapping[Pair, int],
     units: Units,
     *,
-    ignore_merges: bool = False,
+    whole: Mapping[bytes, Token] | None = None,
 ) -> list[Token]:
     """Cut a piece into tokens; ``known`` holds those of the vocabulary.
 
-    With ``ignore_merges``, a piece that is a token as a whole is that token, even
-    if no merges lead to it. A unit that nothing stands in for stays as it is.
+    A piece that is in ``whole`` is that token, even if no merges lead to it. A unit
+    that nothing stands in for stays as it is, or is left out.
 
     >>> b, u, g = symbols(b"bug", Units())
     >>> ug = join(u, g)
@@ -32,41 +31,114 @@ def encode_piece(
     >>> [token.text for token in tokens]
     [b'b', b'ug']
     """
-    word = symbols(piece, units)
-    if ignore_merges and (whole := reduce(join, word)) in known:
-        return [whole]
-    word = [token for unit in word for token in stand_in(unit, known, units)]
-    if units.fuse_unknown and units.unknown_token is not None:
-        word = fuse(word, special(units.unknown_token))
-    return apply_merges(word, ranks)
+    if whole and piece in whole:
+        return [whole[piece]]
+    return apply_merges(resolve(symbols(piece, units), known, units), ranks)
 
 
-def stand_in(unit: Token, known: Container[Token], units: Units) -> list[Token]:
-    """Return the unit itself if it is known, else what stands in for it.
+def resolve(
+    word: Iterable[Token], known: Collection[Token], units: Units
+) -> list[Token]:
+    """Replace the units that are not known by what stands in for them.
 
-    That is its bytes (with ``byte_fallback``), else the unknown token.
+    That is their bytes (with ``byte_fallback``), else the unknown token, else they
+    stay or are left out. An unknown token is held back until a known unit follows;
+    so bytes may stand before it.
 
-    >>> units = Units(kind="character", unknown_token="[UNK]")
-    >>> stand_in(Token(b"m", "u"), set(), units)
-    [Token(text=b'[UNK]', form='s')]
-    """
-    if unit in known:
-        return [unit]
-    fallback = [Token(bytes([byte]), "x") for byte in unit.text]
-    if units.byte_fallback and all(token in known for token in fallback):
-        return fallback
-    return [unit if units.unknown_token is None else special(units.unknown_token)]
-
-
-def fuse(word: list[Token], unknown: Token) -> list[Token]:
-    """Keep one of several unknown tokens in a row.
-
-    >>> unknown, a = special("[UNK]"), Token(b"a", "u")
-    >>> fuse([unknown, unknown, a, unknown], unknown) == [unknown, a, unknown]
+    >>> units = Units(kind="character", unknown_token="[UNK]", byte_fallback=True)
+    >>> byte, a = Token(b"y", "x"), Token(b"a", "u")
+    >>> word = symbols(b"xya", units)
+    >>> resolve(word, {byte, a}, units) == [byte, special("[UNK]"), a]
     True
     """
-    pairs = zip([None, *word], word, strict=False)
-    return [token for last, token in pairs if not token == last == unknown]
+    resolved: list[Token] = []
+    waiting: list[Token] = []
+    for unit in word:
+        fallback = bytes_for(unit, known, units)
+        if unit in known:
+            resolved += [*waiting, unit]
+            waiting = []
+        elif fallback:
+            resolved += fallback
+        elif units.unknown_token is not None:
+            waiting.append(special(units.unknown_token))
+            if units.fuse_unknown:
+                waiting = waiting[:1]
+        elif units.missing == "error":
+            resolved.append(unit)
+    return resolved + waiting
+
+
+def bytes_for(unit: Token, known: Collection[Token], units: Units) -> list[Token]:
+    """List the byte tokens that stand in for a unit; none unless all are known.
+
+    They are the bytes that it is written with in a file, marks included, where a
+    byte is one printable character. An end mark of its own has none.
+
+    >>> units = Units(kind="character", byte_fallback=True, prefix="#")
+    >>> known = {Token(b"#", "x"), Token(b"a", "x")}
+    >>> [token.text for token in bytes_for(Token(b"a", "#"), known, units)]
+    [b'#', b'a']
+    """
+    if not units.byte_fallback or unit.form == "e":
+        return []
+    if units.kind == "byte":
+        unit = Token(printable(unit.text[0]).encode() + unit.text[1:], unit.form)
+    tokens = [Token(bytes([byte]), "x") for byte in written(unit, units)]
+    return tokens if all(token in known for token in tokens) else []
+
+
+def printable(byte: int) -> str:
+    """Give the character that stands for a byte in published byte-level vocabularies.
+
+    >>> printable(ord("a")), printable(ord(" "))
+    ('a', 'Ġ')
+    """
+    place = byte_order("printable").index(byte)
+    n_visible = 188
+    return chr(byte) if place < n_visible else chr(256 + place - n_visible)
+
+
+def whole_pieces(known: Iterable[Token], units: Units) -> dict[bytes, Token]:
+    """Map the pieces that are a token as a whole to it: what a text must spell.
+
+    A suffix or prefix is spelled out, as are the names of byte tokens and of the
+    unknown token; an end mark of its own is not. A token without marks goes first.
+
+    >>> units = Units(kind="character", end_mark="</w>", end_mark_kind="suffix")
+    >>> known = [Token(b"low ", "uuue"), Token(b"low", "uuu")]
+    >>> sorted(whole_pieces(known, units))
+    [b'low', b'low</w>']
+    """
+    mark = (units.end_mark or "").encode() if units.end_mark_kind == "unit" else b""
+    pieces: dict[bytes, Token] = {}
+    for token in sorted(known, key=lambda token: place_of_form(token.form)):
+        if mark and (token.form[-1] != "e" or token.form[0] == "#"):
+            continue
+        if token.form == "s" and token.text.decode() != units.unknown_token:
+            continue
+        spelled = written(token, units)
+        if token.form == "s" and units.kind == "byte":
+            letters = {printable(byte): byte for byte in range(256)}
+            name = spelled.decode()
+            if not all(letter in letters for letter in name):
+                continue
+            spelled = bytes(letters[letter] for letter in name)
+        pieces.setdefault(spelled.removesuffix(mark), token)
+    return pieces
+
+
+def place_of_form(form: str) -> int:
+    """Order tokens that are written alike: plain, both marks, prefix, suffix, names.
+
+    >>> [place_of_form(form) for form in ("uu", "#e", "##", "ue", "x")]
+    [0, 1, 2, 3, 4]
+    """
+    if form[0] in "xs":
+        return 4
+    return {(False, False): 0, (True, True): 1, (True, False): 2, (False, True): 3}[
+        form[0] == "#", form[-1] == "e"
+    ]
 
 
 def apply_merges(word: list[Token], ranks: Mapping[Pair, int]) -> list[Token]:

@@ -8,7 +8,7 @@ Bytes that are not UTF-8 are legal: :func:`to_text` turns each of them into one
 character of no class (a lone surrogate), and :func:`to_bytes` turns it back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Literal
 
@@ -17,6 +17,9 @@ import regex
 from .unicode import expand
 
 Stage = tuple[str, Literal["keep", "drop"]]
+Behaviour = Literal[
+    "isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"
+]
 
 
 def to_text(data: bytes | str, *, strict: bool = False) -> str:
@@ -82,6 +85,46 @@ def split_once(text: str, pattern: str) -> Iterator[tuple[str, bool]]:
         run_start = position = match.end()
     if run_start < position:
         yield text[run_start:], False
+
+
+def delimited(
+    parts: Iterable[tuple[str, bool]], behaviour: Behaviour, *, invert: bool = False
+) -> list[str]:
+    r"""Turn matches and the runs between them into pieces, as Hugging Face's ``Split``.
+
+    Matches are delimiters, with ``invert`` the rest is. An empty match stands between
+    two unmatched runs and is never a piece.
+
+    >>> parts = list(split_once("the-final--countdown", "-"))
+    >>> delimited(parts, "merged_with_previous")
+    ['the-', 'final-', '-', 'countdown']
+    >>> delimited(parts, "merged_with_next")
+    ['the', '-final', '-', '-countdown']
+    >>> delimited(parts, "contiguous")
+    ['the', '-', 'final', '--', 'countdown']
+    >>> delimited(parts, "removed"), delimited(parts, "removed", invert=True)
+    (['the', 'final', 'countdown'], ['-', '-', '-'])
+    >>> delimited([("1", False), ("", True), ("234", False)], "merged_with_next")
+    ['1', '234']
+    """
+    marked = [(text, is_match != invert) for text, is_match in parts]
+    if behaviour == "removed":
+        return [text for text, is_delimiter in marked if text and not is_delimiter]
+    from_behind = behaviour == "merged_with_next"
+    pieces: list[str] = []
+    before = False
+    for text, is_delimiter in reversed(marked) if from_behind else marked:
+        if behaviour == "contiguous":
+            joins = is_delimiter == before
+        else:
+            joins = behaviour != "isolated" and is_delimiter and not before
+        if joins and pieces:
+            pieces[-1] = text + pieces[-1] if from_behind else pieces[-1] + text
+        else:
+            pieces.append(text)
+        before = is_delimiter
+    kept = [piece for piece in pieces if piece]
+    return kept[::-1] if from_behind else kept
 
 
 @cache

@@ -15,7 +15,7 @@ import regex
 from .count import Counts, count
 from .decode import decode_bytes
 from .dialects import Dialect, find
-from .encode import encode_piece
+from .encode import encode_piece, whole_pieces
 from .normalize import normalize
 from .split import split, to_bytes, to_text
 from .train import Merge, Pair, train
@@ -28,12 +28,17 @@ class UnknownTokenError(KeyError):
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """A dialect and what was learned in it; ``tokens`` are in the order of their ids."""
+    """A dialect and what was learned in it; ``tokens`` are in the order of their ids.
+
+    ``priorities`` are those of the merges, where they are not their places; several
+    merges may have the same.
+    """
 
     dialect: Dialect
     tokens: tuple[Token, ...]
     learned: tuple[Merge, ...]
     ignore_merges: bool = False
+    priorities: tuple[int, ...] | None = None
 
     @cached_property
     def ids(self) -> dict[Token, int]:
@@ -42,9 +47,16 @@ class Tokenizer:
 
     @cached_property
     def ranks(self) -> dict[Pair, int]:
-        """Pair -> place of its merge."""
+        """Pair -> priority of its merge."""
         pairs = [(merge.left, merge.right) for merge in self.learned]
-        return {pair: rank for rank, pair in enumerate(pairs)}
+        ranks = self.priorities or range(len(pairs))
+        return dict(zip(pairs, ranks, strict=True))
+
+    @cached_property
+    def whole(self) -> dict[bytes, Token]:
+        """Piece -> token that it is as a whole, where merges are ignored then."""
+        tokens = self.tokens if self.ignore_merges else ()
+        return whole_pieces(tokens, self.dialect.units)
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -137,8 +149,8 @@ class Tokenizer:
             yield from self._encode_piece(piece)
 
     def _encode_piece(self, piece: bytes) -> list[Token]:
-        units, ignore = self.dialect.units, self.ignore_merges
-        return encode_piece(piece, self.ids, self.ranks, units, ignore_merges=ignore)
+        units = self.dialect.units
+        return encode_piece(piece, self.ids, self.ranks, units, whole=self.whole)
 
     def _show(self, token: Token) -> bytes | str:
         text = written(token, self.dialect.units)

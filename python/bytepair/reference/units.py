@@ -5,9 +5,9 @@ it was made of:
 
 ====  ======================================================================
 ``u``  a unit: a byte, or a character
-``#``  a character that continues a piece (written with the prefix, ``##a``)
+``#``  a unit that continues a piece (written with the prefix, ``##a``)
 ``e``  an end mark; it stands for a space
-``x``  a byte that stands in for an unknown character (written ``<0x41>``)
+``x``  a byte that stands in for an unknown unit (written ``<0x41>``)
 ``s``  a special token, or the token for unknown characters
 ====  ======================================================================
 
@@ -32,7 +32,8 @@ class Units:
     """How pieces become symbols, and how tokens are written.
 
     ``end_mark_kind`` is ``"unit"`` (the mark is a symbol of its own after the
-    last character) or ``"suffix"`` (it is joined to the last character).
+    last unit) or ``"suffix"`` (it is joined to the last unit). ``missing`` says
+    what becomes of an unknown unit that nothing stands in for.
     """
 
     kind: Literal["byte", "character"] = "byte"
@@ -43,6 +44,7 @@ class Units:
     unknown_token: str | None = None
     fuse_unknown: bool = False
     byte_fallback: bool = False
+    missing: Literal["error", "drop"] = "error"
 
 
 def join(left: Token, right: Token) -> Token:
@@ -72,13 +74,11 @@ def symbols(piece: bytes, units: Units) -> list[Token]:
     >>> show = lambda units: [written(token, units) for token in symbols(b"low", units)]
     >>> show(at(end_mark="_")), show(at(end_mark="</w>", end_mark_kind="suffix"))
     ([b'l', b'o', b'w', b'_'], [b'l', b'o', b'w</w>'])
-    >>> show(at(prefix="##"))
-    [b'l', b'##o', b'##w']
+    >>> show(at(prefix="##")), show(Units(end_mark="</w>", end_mark_kind="suffix"))
+    ([b'l', b'##o', b'##w'], [b'l', b'o', b'w</w>'])
     """
-    if units.kind == "byte":
-        return [Token(bytes([byte]), "u") for byte in piece]
     rest = "u" if units.prefix is None else "#"
-    cut = [Token(character.encode(), rest) for character in piece.decode()]
+    cut = [Token(unit, rest) for unit in cut_units(piece, units)]
     cut[:1] = [Token(token.text, "u") for token in cut[:1]]
     mark = Token(b" ", "e")
     if units.end_mark is None or not cut:
@@ -86,6 +86,17 @@ def symbols(piece: bytes, units: Units) -> list[Token]:
     if units.end_mark_kind == "suffix":
         return [*cut[:-1], join(cut[-1], mark)]
     return [*cut, mark]
+
+
+def cut_units(piece: bytes, units: Units) -> list[bytes]:
+    r"""Cut a piece into its bytes or characters.
+
+    >>> cut_units("né".encode(), Units(kind="character"))
+    [b'n', b'\xc3\xa9']
+    """
+    if units.kind == "byte":
+        return [bytes([byte]) for byte in piece]
+    return [character.encode() for character in piece.decode()]
 
 
 def written(token: Token, units: Units) -> bytes:
@@ -110,7 +121,7 @@ def written(token: Token, units: Units) -> bytes:
 def alphabet(words: Iterable[list[Token]], units: Units) -> list[Token]:
     """List the tokens that exist before the first merge, in the order of their ids.
 
-    Bytes: all 256. Characters: those of the words by their written text, an end
+    Bytes: all 256, in each form that they can have. Characters: those of the words by their written text, an end
     mark of its own after them, bytes for fallback before them.
 
     >>> units = Units(kind="character", end_mark="_")
@@ -121,7 +132,7 @@ def alphabet(words: Iterable[list[Token]], units: Units) -> list[Token]:
     Token(text=b'!', form='u')
     """
     if units.kind == "byte":
-        return [Token(bytes([byte]), "u") for byte in byte_order(units.byte_ids)]
+        return byte_alphabet(units)
     fallback = [Token(bytes([byte]), "x") for byte in range(256)]
     found = {token for word in words for token in word}
 
@@ -129,6 +140,24 @@ def alphabet(words: Iterable[list[Token]], units: Units) -> list[Token]:
         return token.form == "e", written(token, units)
 
     return fallback * units.byte_fallback + sorted(found, key=place)
+
+
+def byte_alphabet(units: Units) -> list[Token]:
+    """List all bytes, then those with a prefix, with a suffix, with both; then a mark.
+
+    >>> suffix = Units(end_mark="</w>", end_mark_kind="suffix")
+    >>> written(byte_alphabet(suffix)[256], suffix), len(byte_alphabet(suffix))
+    (b'!</w>', 512)
+    """
+    order = [bytes([byte]) for byte in byte_order(units.byte_ids)]
+    mark = Token(b" ", "e")
+    starts = ["u"] if units.prefix is None else ["u", "#"]
+    plain = [Token(byte, start) for start in starts for byte in order]
+    if units.end_mark is None:
+        return plain
+    if units.end_mark_kind == "unit":
+        return [*plain, mark]
+    return [*plain, *(join(token, mark) for token in plain)]
 
 
 def byte_order(byte_ids: str) -> list[int]:

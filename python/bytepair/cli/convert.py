@@ -1,0 +1,68 @@
+"""``bytepair convert``: another format, with a proof that nothing changed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bytepair.convert import Conversion
+from bytepair.convert import convert as write_converted
+
+from .options import DialectName, Texts, TokenizerPath
+from .texts import load, read_texts
+
+__all__ = ["convert"]
+
+
+def convert(
+    tokenizer_path: TokenizerPath,
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TARGET",
+            help="What to write; its ending says the format.",
+            show_default=False,
+        ),
+    ],
+    *,
+    format_name: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="The format.", show_default=False),
+    ] = None,
+    texts: Texts = None,
+    ids_may_change: Annotated[
+        bool,
+        typer.Option(
+            "--ids-may-change",
+            help="Let tokens get other ids, for formats that hold none.",
+        ),
+    ] = False,
+    dialect: DialectName = None,
+) -> None:
+    """Write a tokenizer in another format, read it again, and compare both."""
+    own = read_texts(texts or [])
+    tokenizer = load(tokenizer_path, dialect)
+    done = write_converted(
+        tokenizer, target, format=format_name, texts=own, ids_may_change=ids_may_change
+    )
+    for path in done.files:
+        print(f"wrote {path}")
+    same = (
+        "ids, tokens and decoded text"
+        if done.has_ids
+        else "tokens, whatever their ids,"
+    )
+    print(
+        f"{done.format}: the same {same} for {done.n_texts:,} texts of "
+        f"{done.n_characters:,} characters{_rest(done)}"
+    )
+
+
+def _rest(done: Conversion) -> str:
+    vocabulary = "; the same vocabulary and special tokens" if done.has_ids else ""
+    if not done.n_refused:
+        return vocabulary
+    return (
+        f"{vocabulary}; {done.n_refused:,} lines of your text are not compared: this "
+        "tokenizer refuses them, another library may drop what is not in the alphabet"
+    )

@@ -1,0 +1,36 @@
+"""``bytepair verify``: the first difference between two tokenizers."""
+
+import typer
+
+from bytepair.verify import verify as find_difference
+
+from .options import DialectName, Texts, TokenizerPath
+from .texts import load, read_texts
+
+__all__ = ["verify"]
+
+DIFFERENT = 1
+
+
+def verify(
+    first_path: TokenizerPath,
+    second_path: TokenizerPath,
+    *,
+    texts: Texts = None,
+    dialect: DialectName = None,
+) -> None:
+    """Show the first difference between two tokenizers; the exit code is 1 if there is one."""
+    own = read_texts(texts or [])
+    first, second = load(first_path, dialect), load(second_path, dialect)
+    found = find_difference(first, second, texts=own)
+    if found is not None:
+        print(found)
+        raise typer.Exit(DIFFERENT)
+    print(
+        f"no difference: ids, tokens, decoded text, vocabulary, special tokens{_of(own)}"
+    )
+
+
+def _of(own: list[str]) -> str:
+    n_characters = sum(map(len, own))
+    return f"; {n_characters:,} characters of your text" if own else ""

@@ -1,0 +1,239 @@
+"""The answer of a call: lists by name, and the encodings that they were taken from.
+
+``batch["input_ids"]`` and ``batch.input_ids`` are the same; ``batch.word_ids(0)`` and its
+like say what each token of a row stands for, in characters and in words. Words are the
+pieces of the text that no merge crosses.
+
+Left out: tensors of other libraries than NumPy and PyTorch, and encodings in a pickle.
+"""
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bytepair import _core
+from bytepair.errors import TokenizerError
+
+__all__ = ["BatchEncoding", "CharSpan", "TokenSpan", "tensor"]
+
+
+class CharSpan(NamedTuple):
+    """Where characters of a text begin and end."""
+
+    start: int
+    end: int
+
+
+class TokenSpan(NamedTuple):
+    """Where tokens of a row begin and end."""
+
+    start: int
+    end: int
+
+
+class BatchEncoding(dict[str, Any]):
+    """A mapping whose entries are attributes too."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        encoding: _core.Encoding | Sequence[_core.Encoding] | None = None,
+        tensor_type: str | None = None,
+        prepend_batch_axis: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+        n_sequences: int | None = None,
+    ) -> None:
+        super().__init__(data or {})
+        if isinstance(encoding, _core.Encoding):
+            encoding = [encoding]
+        self.encodings = None if encoding is None else list(encoding)
+        """Row by row, what the lists were taken from; ``None`` where there is none."""
+        self._n_sequences = n_sequences
+        self.convert_to_tensors(tensor_type, prepend_batch_axis=prepend_batch_axis)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The entries; this mapping itself."""
+        return self
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether there are encodings."""
+        return self.encodings is not None
+
+    @property
+    def n_sequences(self) -> int | None:
+        """How many texts a row is made of, 1 or 2; ``None`` where that is not known."""
+        if self._n_sequences is not None or not self.encodings:
+            return self._n_sequences
+        return max(
+            (n + 1 for n in self.encodings[0].sequence_ids if n is not None), default=1
+        )
+
+    def __getitem__(self, item: Any) -> Any:  # noqa: ANN401 -- a name, a row, or rows
+        """Give an entry by name, the encoding of a row, or those of a slice of rows.
+
+        Where there are no encodings, a slice is one of each entry.
+        """
+        if isinstance(item, str):
+            return super().__getitem__(item)
+        if self.encodings is not None:
+            return self.encodings[item]
+        if isinstance(item, slice):
+            return {name: value[item] for name, value in self.items()}
+        message = (
+            f"{item!r}: this batch was not made by a call; rows have names, or slices"
+        )
+        raise KeyError(message)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- any entry
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BatchEncoding, (dict(self),)
+
+    def copy(self) -> "BatchEncoding":
+        """Make a batch with the same entries."""
+        return BatchEncoding(self, self.encodings)
+
+    def to(self, device: object, *, non_blocking: bool = False) -> "BatchEncoding":
+        """Move the tensors of a batch to a device."""
+        for name, value in self.items():
+            if hasattr(value, "to"):
+                self[name] = value.to(device, non_blocking=non_blocking)
+        return self
+
+    def convert_to_tensors(
+        self,
+        tensor_type: str | None = None,
+        prepend_batch_axis: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+    ) -> "BatchEncoding":
+        """Make every entry a tensor: ``"np"``, or ``"pt"`` where torch is installed."""
+        if tensor_type is None:
+            return self
+        for name, rows in self.items():
+            if prepend_batch_axis or not hasattr(rows, "ndim"):
+                values = [rows] if prepend_batch_axis else rows
+                self[name] = tensor(
+                    values, str(getattr(tensor_type, "value", tensor_type))
+                )
+        return self
+
+    # What each token of a row stands for
+
+    def _row(self, batch_index: int) -> _core.Encoding:
+        rows: list[_core.Encoding] | None = self.encodings
+        if rows is None:
+            message = "this batch was not made by a call, so it knows no tokens"
+            raise TokenizerError(message)
+        return rows[batch_index]
+
+    def tokens(self, batch_index: int = 0) -> list[str]:
+        """Give the tokens of a row as they are written."""
+        return self._row(batch_index).tokens
+
+    def word_ids(self, batch_index: int = 0) -> list[int | None]:
+        """Give the word that each token belongs to; ``None`` where it has no text."""
+        return self._row(batch_index).word_ids
+
+    def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
+        """Give the text that each token belongs to, 0 or 1; ``None`` where it has none."""
+        return self._row(batch_index).sequence_ids
+
+    def token_to_sequence(
+        self, first: int, token_index: int | None = None
+    ) -> int | None:
+        """Tell the text of a token; indices are of row and token, or of a token of row 0."""
+        row, token = self._place(first, token_index)
+        return row.sequence_ids[token]
+
+    def token_to_word(self, first: int, token_index: int | None = None) -> int | None:
+        """Tell the word of a token."""
+        row, token = self._place(first, token_index)
+        return row.word_ids[token]
+
+    def token_to_chars(
+        self, first: int, token_index: int | None = None
+    ) -> CharSpan | None:
+        """Tell the characters of a token; ``None`` for one without text."""
+        row, token = self._place(first, token_index)
+        if row.sequence_ids[token] is None:
+            return None
+        return CharSpan(*row.offsets[token])
+
+    def char_to_token(
+        self, first: int, char_index: int | None = None, sequence_index: int = 0
+    ) -> int | None:
+        """Tell the token that a character of a text is in, or the first of several."""
+        row, character = self._place(first, char_index)
+        spans = zip(row.offsets, row.sequence_ids, strict=True)
+        return next(
+            (
+                token
+                for token, ((start, end), which) in enumerate(spans)
+                if which == sequence_index and start <= character < end
+            ),
+            None,
+        )
+
+    def char_to_word(
+        self, first: int, char_index: int | None = None, sequence_index: int = 0
+    ) -> int | None:
+        """Tell the word that a character of a text is in."""
+        token = self.char_to_token(first, char_index, sequence_index)
+        row, _ = self._place(first, char_index)
+        return None if token is None else row.word_ids[token]
+
+    def word_to_tokens(
+        self, first: int, word_index: int | None = None, sequence_index: int = 0
+    ) -> TokenSpan | None:
+        """Tell the tokens of a word."""
+        row, word = self._place(first, word_index)
+        words = zip(row.word_ids, row.sequence_ids, strict=True)
+        found = [
+            token for token, of in enumerate(words) if of == (word, sequence_index)
+        ]
+        return TokenSpan(found[0], found[-1] + 1) if found else None
+
+    def word_to_chars(
+        self, first: int, word_index: int | None = None, sequence_index: int = 0
+    ) -> CharSpan | None:
+        """Tell the characters of a word."""
+        span = self.word_to_tokens(first, word_index, sequence_index)
+        row, _ = self._place(first, word_index)
+        if span is None:
+            return None
+        return CharSpan(row.offsets[span.start][0], row.offsets[span.end - 1][1])
+
+    def _place(self, first: int, second: int | None) -> tuple[_core.Encoding, int]:
+        """Read the indices of a row and of something in it; one index is of row 0."""
+        batch_index, index = (0, first) if second is None else (first, second)
+        return self._row(batch_index), index
+
+
+def tensor(values: Sequence[Any], kind: str) -> Any:  # noqa: ANN401 -- of another library
+    """Make a tensor of rows; ids are ``int64[n_rows, length]``."""
+    if len(set(_lengths(values))) > 1:
+        message = (
+            "inputs differ in length; use padding=True, truncation=True for a tensor"
+        )
+        raise TokenizerError(message)
+    if kind == "np":
+        try:
+            found = np.asarray(values)
+        except ValueError as error:
+            message = f"inputs are nested unevenly, which makes no tensor: {error}"
+            raise TokenizerError(message) from error
+        return found.astype(np.int64) if found.size == 0 else found
+    if kind == "pt":
+        return importlib.import_module("torch").tensor(values)
+    message = f"return_tensors must be 'np' or 'pt', not {kind!r}"
+    raise TokenizerError(message)
+
+
+def _lengths(values: Iterable[Any]) -> list[int]:
+    return [len(value) for value in values if isinstance(value, (list, tuple))]

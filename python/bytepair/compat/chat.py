@@ -1,0 +1,171 @@
+"""Chat templates: messages to one text, by the model's own Jinja template.
+
+Needs ``jinja2``. The template runs in Jinja's sandbox with what transformers gives it:
+``raise_exception``, ``strftime_now``, ``tojson``, loop controls, ``{% generation %}``
+blocks, and blocks without the lines that they stand on.
+
+Left out: schemas of tools that are functions; pass the schema.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from bytepair.errors import TokenizerError
+
+__all__ = ["Messages", "Rendered", "render"]
+
+Messages: TypeAlias = Sequence[Mapping[str, Any]]
+
+MARK = "\ue000CONTINUED HERE\ue000 "
+"""Stands at the end of the message that is continued; a template may trim its space."""
+REASONING = ("reasoning_content", "thinking", "reasoning")
+
+
+class Rendered(NamedTuple):
+    """A chat as text, and where what the model itself writes begins and ends."""
+
+    text: str
+    generated: list[tuple[int, int]]
+
+
+def render(
+    template: str,
+    messages: Messages,
+    *,
+    continued: bool | str = False,
+    **variables: Any,  # noqa: ANN401
+) -> Rendered:
+    """Render messages; ``continued`` leaves the last one open, or a field of it.
+
+    Raises
+    ------
+    TokenizerError
+        The template refuses the messages, or is no template, or what is to be continued is
+        not in the chat.
+    ImportError
+        ``jinja2`` is not installed.
+    """
+    import jinja2
+
+    chat = [_plain(message) for message in messages]
+    field = continued if isinstance(continued, str) else "content"
+    last = _mark_end(chat, field) if continued else ""
+    blocks: list[str] = []
+    generated: list[tuple[int, int]] = []
+    try:
+        compiled = _compiled(template)
+        tracker = {"_bytepair_blocks": blocks, "_bytepair_generated": generated}
+        for block in compiled.generate(messages=chat, **variables, **tracker):
+            blocks.append(block)  # noqa: PERF402 -- a block asks for those before it
+    except jinja2.exceptions.TemplateError as error:
+        message = f"chat template: {error}"
+        raise TokenizerError(message) from error
+    text = "".join(blocks)
+    return Rendered(_cut_at_mark(text, last) if continued else text, generated)
+
+
+def _plain(message: Any) -> dict[str, Any]:  # noqa: ANN401 -- what a caller passed
+    """Take what a message says; reasoning is known by two names."""
+    if not isinstance(message, Mapping):
+        error = f"expected messages with a role and a content, not {message!r:.80}"
+        raise TokenizerError(error)
+    found = {k: v for k, v in message.items() if v is not None}
+    reasoning = next((found[name] for name in REASONING if name in found), None)
+    if reasoning is None:
+        return found
+    return {"thinking": reasoning, **found, "reasoning_content": reasoning}
+
+
+def _mark_end(chat: list[dict[str, Any]], field: str) -> str:
+    """Mark the end of the last message; gives its text."""
+    found = chat[-1].get(field) if chat else None
+    if isinstance(found, str):
+        names = [k for k in REASONING if chat[-1].get(k) == found]
+        for name in names if field in REASONING else [field]:
+            chat[-1][name] = found + MARK
+        return found
+    blocks: list[Any] = [dict(block) for block in found or []]
+    for block in reversed(blocks):
+        if "text" in block:
+            text = str(block["text"])
+            block["text"] = text + MARK
+            chat[-1][field] = blocks
+            return text
+    message = f"continue_final_message: the last message has no {field!r} to continue"
+    raise TokenizerError(message)
+
+
+def _cut_at_mark(text: str, last: str) -> str:
+    place = text.rfind(MARK.strip())
+    if place < 0 or last.strip() not in text:
+        message = "continue_final_message: the template does not write the last message as it is"
+        raise TokenizerError(message)
+    before = text[:place]
+    return before if text.startswith(MARK, place) else before.rstrip()
+
+
+@lru_cache(maxsize=8)
+def _compiled(template: str) -> Any:  # noqa: ANN401 -- jinja2 may be absent
+    from jinja2.ext import loopcontrols
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _generation()]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = _refuse
+    environment.globals["strftime_now"] = _now
+    return environment.from_string(template)
+
+
+def _generation() -> Any:  # noqa: ANN401 -- jinja2 may be absent
+    """Make the extension that notes where ``{% generation %}`` blocks stand."""
+    import jinja2
+    from jinja2 import ext, nodes
+
+    class Generation(ext.Extension):
+        tags = {"generation"}  # noqa: RUF012 -- as jinja2 has it
+
+        def parse(self, parser: Any) -> Any:  # noqa: ANN401
+            line = next(parser.stream).lineno
+            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+            call = self.call_method("_note", [nodes.ContextReference()])
+            return nodes.CallBlock(call, [], [], body).set_lineno(line)
+
+        @staticmethod
+        def _note(context: jinja2.runtime.Context, caller: Any) -> str:  # noqa: ANN401
+            text = str(caller())
+            start = sum(map(len, context["_bytepair_blocks"]))
+            context["_bytepair_generated"].append((start, start + len(text)))
+            return text
+
+    return Generation
+
+
+def _to_json(
+    value: object,
+    ensure_ascii: bool = False,  # noqa: FBT001, FBT002 -- as templates call it
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,  # noqa: FBT001, FBT002
+) -> str:
+    return json.dumps(
+        value,
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+    )
+
+
+def _refuse(message: str) -> None:
+    import jinja2
+
+    raise jinja2.exceptions.TemplateError(message)
+
+
+def _now(format: str) -> str:
+    return dt.datetime.now().astimezone().strftime(format)

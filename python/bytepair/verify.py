@@ -1,0 +1,267 @@
+"""Find the first difference between two tokenizers.
+
+Both encode a built-in torture text, their special tokens in many places, and the texts
+that are given; compared are ids (of plain text, with special tokens recognised, and with
+what is put around a text), written tokens and decoded text; then what every id stands
+for, and the special tokens. The first text that differs is cut down to the characters
+that matter. A difference that comes from characters on which versions of Unicode differ,
+and from nothing else, is told apart: see ``Difference.is_drift``.
+
+Left out: training options, names, and how parts are written in files.
+Cost: encoding the texts six times with each, and decoding them twice. To cut down a text
+that differs costs as much as to encode it a hundred times; see ``shrinking``.
+"""
+
+import os
+import unicodedata
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+from . import torture
+from .errors import TokenizerError
+from .files import StrPath
+from .shrinking import shrink
+from .tokenizer import Tokenizer
+
+__all__ = ["Difference", "Terms", "compare", "verify"]
+
+N_SPECIAL = 40
+"""How many special tokens are put into texts."""
+
+
+class Difference(NamedTuple):
+    """Something on which two tokenizers differ.
+
+    ``what`` is ``ids``, ``tokens``, ``decoded text``, ``vocabulary`` or ``special tokens``;
+    ``text`` is the small text that shows it, ``None`` for the last two. ``first`` and
+    ``second`` are what each tokenizer gives, or the error that it raises.
+    """
+
+    what: str
+    text: str | None
+    first: Any
+    second: Any
+    is_drift: bool = False
+
+    def __str__(self) -> str:
+        """Lay it out for a reader."""
+        shown = [] if self.text is None else [f"  text    {self.text!a}"]
+        shown += [f"  first   {_short(self.first)}", f"  second  {_short(self.second)}"]
+        drift = (
+            [
+                "  These characters are classed by the version of Unicode: only that differs."
+            ]
+            if self.is_drift
+            else []
+        )
+        return "\n".join([f"{self.what} differ", *shown, *drift])
+
+
+View = Callable[[Tokenizer, str], Any]
+
+
+class Terms(NamedTuple):
+    """What two tokenizers must agree on."""
+
+    has_ids: bool = True
+    """Ids and what they decode to; without them, how tokens are written alone."""
+    has_refusals: bool = True
+    """Texts that the first tokenizer refuses; without them, only what it encodes."""
+
+
+def _ids(tokenizer: Tokenizer, text: str, **options: Any) -> list[int]:  # noqa: ANN401 -- those of encode
+    return tokenizer.encode(text, **options)
+
+
+def _tokens(tokenizer: Tokenizer, text: str, **options: Any) -> list[str]:  # noqa: ANN401 -- those of tokenize
+    return tokenizer.tokenize(text, **options)
+
+
+def _decoded(tokenizer: Tokenizer, text: str, **options: Any) -> str:  # noqa: ANN401 -- those of decode
+    return tokenizer.decode(tokenizer.encode(text, allowed_special="all"), **options)
+
+
+SPECIAL: dict[str, Any] = {"allowed_special": "all"}
+WHOLE: dict[str, Any] = {**SPECIAL, "add_special_tokens": True}
+DECODED: list[tuple[str, View]] = [
+    ("decoded text", _decoded),
+    ("decoded text", partial(_decoded, skip_special_tokens=True)),
+]
+
+
+def _views(terms: Terms) -> list[tuple[str, View]]:
+    """List the ways to look at a text, each with what it shows."""
+    written: list[tuple[str, View]] = [("tokens", partial(_tokens, **SPECIAL))]
+    if not terms.has_ids:
+        whole = partial(_tokens, **WHOLE)
+        return [("tokens", _tokens), *written, ("tokens", whole)]
+    ids: list[tuple[str, View]] = [
+        ("ids", _ids),
+        ("ids", partial(_ids, **SPECIAL)),
+        ("ids", partial(_ids, **WHOLE)),
+    ]
+    return [*ids, *written, *DECODED]
+
+
+def verify(
+    first: Tokenizer | StrPath,
+    second: Tokenizer | StrPath,
+    *,
+    texts: Iterable[str] = (),
+) -> Difference | None:
+    """Give the first difference between two tokenizers, or ``None`` if none was found.
+
+    >>> import bytepair
+    >>> one = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> other = one.with_special_tokens(["<|end|>"])
+    >>> bytepair.verify(one, one) is None
+    True
+    >>> print(bytepair.verify(one, other))
+    ids differ
+      text    '<|end|>'
+      first   [27, 91, 68, 77, 67, 91, 29]
+      second  [258]
+
+    Raises
+    ------
+    FileError, FormatError
+        One of them is a path that does not lead to a tokenizer.
+    """
+    return compare(_loaded(first), _loaded(second), texts, Terms())
+
+
+def compare(
+    first: Tokenizer, second: Tokenizer, texts: Iterable[str], terms: Terms
+) -> Difference | None:
+    """Give the first difference in what must agree, as :func:`verify` does."""
+    names = [*first.special_tokens, *second.special_tokens]
+    around = torture.around(list(dict.fromkeys(names))[:N_SPECIAL])
+    for group in (torture.TEXTS, texts, around):
+        for text in group:
+            found = _difference_on(first, second, text, terms)
+            if found is not None:
+                return found
+    return _difference_of_vocabularies(first, second) if terms.has_ids else None
+
+
+def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
+    if isinstance(tokenizer, (str, os.PathLike)):
+        return Tokenizer.from_file(tokenizer)
+    return tokenizer
+
+
+def _difference_on(
+    first: Tokenizer, second: Tokenizer, text: str, terms: Terms
+) -> Difference | None:
+    for what, view in _views(terms):
+        if _differs(first, second, text, view, terms):
+            return _small(first, second, text, (what, view), terms)
+    return None
+
+
+def _differs(
+    first: Tokenizer, second: Tokenizer, text: str, view: View, terms: Terms
+) -> bool:
+    here = _outcome(view, first, text)
+    if not terms.has_refusals and _refuses(first, text):
+        return False
+    return bool(here != _outcome(view, second, text))
+
+
+def _small(
+    first: Tokenizer,
+    second: Tokenizer,
+    text: str,
+    shown: tuple[str, View],
+    terms: Terms,
+) -> Difference:
+    what, view = shown
+    small = shrink(text, lambda text: _differs(first, second, text, view, terms))
+    outcomes = _outcome(view, first, small), _outcome(view, second, small)
+    return Difference(what, small, *outcomes, is_drift=_is_drift(first, second, small))
+
+
+def _refuses(tokenizer: Tokenizer, text: str) -> bool:
+    """Tell whether a text has no ids, with special tokens recognised or without."""
+    encoded = (_outcome(view, tokenizer, text) for _, view in _views(Terms())[:2])
+    return any(isinstance(outcome, Refusal) for outcome in encoded)
+
+
+class Refusal(str):
+    """The error that a tokenizer raises in place of an answer."""
+
+    __slots__ = ()
+
+
+def _outcome(view: View, tokenizer: Tokenizer, text: str) -> Any:  # noqa: ANN401 -- any view's
+    try:
+        return view(tokenizer, text)
+    except TokenizerError as error:
+        return Refusal(f"{type(error).__name__}: {error}")
+
+
+def _is_drift(first: Tokenizer, second: Tokenizer, text: str) -> bool:
+    """Tell whether versions of Unicode explain a difference, and nothing else does.
+
+    The tokenizers cut the text at other places because of some of its characters; all of
+    these were assigned, or changed their class, after Unicode 3.2, which is older than
+    the tables of any library; and without them the text is cut alike.
+    """
+    suspects = {c for c in set(text) if _cut_differently(first, second, c)}
+    rest = "".join(c for c in text if c not in suspects)
+    if not suspects or not all(map(_is_young, suspects)):
+        return False
+    return _pieces(first, rest) == _pieces(second, rest)
+
+
+def _cut_differently(first: Tokenizer, second: Tokenizer, character: str) -> bool:
+    contexts = ("a{}a", " {}", "1{}1", "!{}!", "{} ", "A{}a")
+    probes = [context.format(character) for context in contexts]
+    return any(_pieces(first, probe) != _pieces(second, probe) for probe in probes)
+
+
+def _pieces(tokenizer: Tokenizer, text: str) -> list[bytes] | None:
+    """Cut a text; pieces of text and of bytes are the same."""
+    try:
+        pieces = tokenizer.split(text)
+    except TokenizerError:
+        return None
+    return [p.encode() if isinstance(p, str) else p for p in pieces]
+
+
+def _is_young(character: str) -> bool:
+    old = unicodedata.ucd_3_2_0.category(character)
+    return old == "Cn" or old != unicodedata.category(character)
+
+
+def _difference_of_vocabularies(
+    first: Tokenizer, second: Tokenizer
+) -> Difference | None:
+    if first.special_tokens != second.special_tokens:
+        here, there = first.special_tokens, second.special_tokens
+        return Difference("special tokens", None, *_only(here, there))
+    here, there = first.get_vocab(), second.get_vocab()
+    if here != there:
+        return Difference("vocabularies", None, *_only(here, there))
+    return None
+
+
+def _only(
+    here: dict[str, int], there: dict[str, int]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Give the entries that one side alone has."""
+    first = dict(sorted(here.items() - there.items(), key=_by_id))
+    second = dict(sorted(there.items() - here.items(), key=_by_id))
+    return first, second
+
+
+def _by_id(entry: tuple[str, int]) -> tuple[int, str]:
+    return entry[1], entry[0]
+
+
+def _short(value: object, n_characters: int = 400) -> str:
+    text = ascii(value) if not isinstance(value, str) else repr(value)
+    if len(text) <= n_characters:
+        return text
+    return f"{text[:n_characters]}… ({len(text)} characters)"
