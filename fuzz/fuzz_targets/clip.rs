@@ -1,0 +1,13 @@
+//! CLIP's merges, packed with gzip.
+//!
+//! Any bytes give a tokenizer or an error; a tokenizer that loads can be used.
+
+#![no_main]
+
+use bytepair::format::clip;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| {
+    if let Ok(tokenizer) = clip::read(file) {
+        bytepair_fuzz::use_it(&tokenizer);
+    }
+});

@@ -1,0 +1,11 @@
+//! Codes of fastBPE.
+//!
+//! Any bytes give codes or an error.
+
+#![no_main]
+
+use bytepair::format::fastbpe;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| {
+    let _ = fastbpe::read(file, None);
+});

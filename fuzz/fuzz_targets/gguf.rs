@@ -1,0 +1,13 @@
+//! A GGUF file with the vocabulary of a model.
+//!
+//! Any bytes give a tokenizer or an error; a tokenizer that loads can be used.
+
+#![no_main]
+
+use bytepair::format::gguf;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| {
+    if let Ok(tokenizer) = gguf::read(file) {
+        bytepair_fuzz::use_it(&tokenizer);
+    }
+});

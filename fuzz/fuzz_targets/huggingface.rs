@@ -1,0 +1,13 @@
+//! A `tokenizer.json`.
+//!
+//! Any bytes give a tokenizer or an error; a tokenizer that loads can be used.
+
+#![no_main]
+
+use bytepair::format::huggingface;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| {
+    if let Ok(tokenizer) = huggingface::read(file) {
+        bytepair_fuzz::use_it(&tokenizer);
+    }
+});

@@ -1,0 +1,13 @@
+//! A `.bytepair` file.
+//!
+//! Any bytes give a tokenizer or an error; a tokenizer that loads can be used.
+
+#![no_main]
+
+use bytepair::format::native;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| {
+    if let Ok(tokenizer) = native::read(file) {
+        bytepair_fuzz::use_it(&tokenizer);
+    }
+});

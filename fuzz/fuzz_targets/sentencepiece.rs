@@ -1,0 +1,13 @@
+//! A SentencePiece `.model`.
+//!
+//! Any bytes give a tokenizer or an error; a tokenizer that loads can be used.
+
+#![no_main]
+
+use bytepair::format::sentencepiece;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| {
+    if let Ok(tokenizer) = sentencepiece::read(file) {
+        bytepair_fuzz::use_it(&tokenizer);
+    }
+});

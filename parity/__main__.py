@@ -1,0 +1,204 @@
+"""The command: ``python -m parity [VOCABULARY …]``; the exit code is 1 on a difference."""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from . import families, strings, synthetic, table, texts, vocabularies
+from .compare import compare_ids, compare_texts
+from .libraries import LIBRARIES
+from .ours import Ours
+from .table import Result
+from .vocabularies import Vocabulary
+
+__all__ = ["compare_one", "main"]
+
+SHARED = Path(
+    os.environ.get("BYTEPAIR_SHARED", Path(__file__).parent.parent.parent / "shared")
+)
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Say what the command takes."""
+    parser = argparse.ArgumentParser(prog="parity", description=__doc__)
+    add = parser.add_argument
+    add(
+        "names",
+        nargs="*",
+        metavar="VOCABULARY",
+        help="files, folders, or beginnings of names in the shared vocabularies; default: all of those",
+    )
+    add(
+        "--shared",
+        type=Path,
+        default=SHARED,
+        help="folder with vocabularies/ and corpora/ (BYTEPAIR_SHARED)",
+    )
+    add(
+        "--text",
+        type=Path,
+        action="append",
+        help="a text file or a folder of them; default: the shared corpora",
+    )
+    add(
+        "--megabytes",
+        type=float,
+        default=2.0,
+        help="how much of each text (default 2; 0 for none)",
+    )
+    add(
+        "--strings",
+        type=int,
+        default=200_000,
+        help="random strings for all vocabularies together",
+    )
+    add("--seed", type=int, default=0)
+    add(
+        "--first-string",
+        type=int,
+        metavar="N",
+        help="only string N of the seed, on every vocabulary",
+    )
+    add(
+        "--synthetic",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also N made-up tokenizer.json files",
+    )
+    add(
+        "--families",
+        action="store_true",
+        help="also files built like those of well-known models",
+    )
+    add("--keep", type=Path, metavar="FOLDER", help="where made-up files are left")
+    add("--jobs", type=int, default=1, help="vocabularies at a time")
+    add("--brief", action="store_true", help="leave out of the table what agrees")
+    add("--strict", action="store_true", help="a refused BPE file is a difference")
+    return parser
+
+
+def main() -> int:
+    """Compare what the arguments name."""
+    options = arguments().parse_args()
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    with tempfile.TemporaryDirectory() as temporary:
+        found = list(chosen(options, options.keep or Path(temporary)))
+        files = texts.text_files(options.text or [options.shared / "corpora"])
+        n_strings = options.strings // max(1, len(found)) + 1 if options.strings else 0
+        compare = partial(
+            compare_one, options=options, files=files, n_strings=n_strings
+        )
+        results = list(progress(run(compare, found, options.jobs), len(found)))
+    shown = [result for result in results if result.n_differences or not options.brief]
+    print(table.rows(shown))
+    print(table.differences(results))
+    n_different = sum(result.n_differences > 0 for result in results)
+    n_refused = sum(result.is_bpe and result.refused is not None for result in results)
+    print(
+        f"\n{len(results)} vocabularies: {n_different} differ, {n_refused} BPE files are refused"
+    )
+    return 1 if n_different or (options.strict and n_refused) else 0
+
+
+def chosen(options: argparse.Namespace, folder: Path) -> Iterator[Vocabulary]:
+    """List the vocabularies; made-up ones are written first."""
+    if options.names or not (options.synthetic or options.families):
+        yield from vocabularies.find(options.names, options.shared / "vocabularies")
+    if options.families:
+        families.write(folder / "families")
+        yield from vocabularies.find([str(folder / "families")], folder)
+    if options.synthetic:
+        synthetic.write(folder / "synthetic", options.synthetic, options.seed)
+        yield from vocabularies.find([str(folder / "synthetic")], folder)
+
+
+def run(compare: Any, found: list[Vocabulary], n_jobs: int) -> Iterator[Result]:  # noqa: ANN401
+    """Compare one vocabulary after the other, or several at a time."""
+    if n_jobs == 1:
+        yield from map(compare, found)
+        return
+    with ProcessPoolExecutor(n_jobs) as pool:
+        yield from pool.map(compare, found)
+
+
+def progress(results: Iterable[Result], n_results: int) -> Iterator[Result]:
+    """Say on standard error what is done."""
+    start = time.monotonic()
+    for number, result in enumerate(results, 1):
+        state = (
+            "refused"
+            if result.refused is not None
+            else f"{result.n_differences} differences"
+        )
+        seconds = time.monotonic() - start
+        print(
+            f"[{number}/{n_results} {seconds:.0f} s] {result.name}: {state}",
+            file=sys.stderr,
+        )
+        yield result
+
+
+def compare_one(
+    vocabulary: Vocabulary,
+    options: argparse.Namespace,
+    files: list[Path],
+    n_strings: int,
+) -> Result:
+    """Load a vocabulary twice and compare everything that was asked for."""
+    try:
+        theirs = LIBRARIES[vocabulary.kind](vocabulary.path)
+    except (Exception, SystemExit) as error:
+        message = f"by its own library: {type(error).__name__}: {error}"[:200]
+        return Result(
+            vocabulary.name, vocabulary.kind, message, is_bpe=False, tallies={}
+        )
+    try:
+        ours = Ours(vocabulary.path, vocabulary.kind)
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}".replace(f"{vocabulary.path}: ", "")
+        return Result(vocabulary.name, theirs.name, message, vocabulary.is_bpe, {})
+    tallies = {}
+    n_bytes = int(options.megabytes * 1e6)
+    if n_bytes:
+        documents = (
+            text
+            for file in files
+            for text in texts.documents(file, n_bytes, options.seed)
+        )
+        tallies["texts"] = compare_texts(theirs, ours, documents, deep_every=5)
+    if n_strings or options.first_string is not None:
+        specials = theirs.specials or ours.specials
+        numbers = (
+            range(n_strings) if options.first_string is None else [options.first_string]
+        )
+        made = (strings.make_string(options.seed, n, specials) for n in numbers)
+        tallies["strings"] = compare_texts(theirs, ours, made)
+        tallies["ids"] = compare_ids(theirs, ours, min(n_strings, 2000), options.seed)
+    different = difference_of_vocabularies(theirs.vocabulary(), ours.vocabulary())
+    return Result(
+        vocabulary.name, theirs.name, None, vocabulary.is_bpe, tallies, different
+    )
+
+
+def difference_of_vocabularies(theirs: Any, ours: Any) -> str | None:  # noqa: ANN401
+    """Say how two maps of tokens differ."""
+    if theirs is None or theirs == ours:
+        return None
+    here, there = (
+        sorted(theirs.items() - ours.items()),
+        sorted(ours.items() - theirs.items()),
+    )
+    counts = f"{len(here)} tokens only theirs, {len(there)} only ours"
+    return f"{counts}: {here[:4]!a} {there[:4]!a}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,330 @@
+"""Random combinations of everything a BPE ``tokenizer.json`` can hold.
+
+File ``n`` of a seed is always the same: a normalizer (or a row of them), a pre-tokenizer
+(or a row), options of the model, added tokens with random flags and overlapping contents,
+a post-processor, a decoder, truncation and padding. Combinations that Hugging Face
+tokenizers itself does not load are left out. ``building`` learns the vocabularies.
+"""
+
+import contextlib
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import families as f
+from .building import Json, Parts, added, build, charsmap, write_file
+
+__all__ = ["make", "write"]
+
+BEHAVIOURS = [
+    "Isolated",
+    "Removed",
+    "MergedWithPrevious",
+    "MergedWithNext",
+    "Contiguous",
+]
+PATTERNS = [
+    f.LLAMA3,
+    f.O200K,
+    f.CLIP,
+    f.BLOOM,
+    r"\s+",
+    r"\d{1,3}",
+    r"\w+|[^\w\s]+",
+    r"(?=[A-Z])",
+    r"\b",
+    r"\d",
+    " ",
+    r"[^\p{L}]+",
+    r"\p{Lu}\p{Ll}*",
+    r"(?i)the|ß|s",
+    r"^\s|\s$",
+    r"\p{M}+",
+    r"(?<=\d)(?=(\d{3})+$)",
+    r".",
+]
+STRINGS = [" ", "a", "the", ".", "'", "\n", "▁", "  ", "é"]
+CONTENTS = [
+    "<s>",
+    "</s>",
+    "<mask>",
+    "ab",
+    "the",
+    " the",
+    "th",
+    "  ",
+    "\n\n",
+    "é",
+    "É",
+    "A",
+    "<|end|>",
+    "<|end",
+    "▁x",
+    "Hello",
+    "12",
+    "日本",
+    "'s",
+]
+ALL_FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"]
+
+Chance = random.Random
+
+
+def normalizer(chance: Chance) -> Json:
+    """Choose one normalizer."""
+    makers: list[Callable[[], Json]] = [
+        *(
+            lambda name=name: {"type": name}
+            for name in (
+                "NFC",
+                "NFD",
+                "NFKC",
+                "NFKD",
+                "Lowercase",
+                "StripAccents",
+                "Nmt",
+            )
+        ),
+        lambda: {
+            "type": "Strip",
+            "strip_left": chance.random() < 0.6,
+            "strip_right": chance.random() < 0.6,
+        },
+        lambda: {"type": "Prepend", "prepend": chance.choice(["▁", " ", "ab"])},
+        lambda: f.replace(
+            chance.choice(STRINGS), chance.choice(["", "▁", " ", "xy", "é"])
+        ),
+        lambda: {
+            "type": "Replace",
+            "pattern": {
+                "Regex": chance.choice(
+                    [r"\s+", r"\d", "[aeiou]+", r"^ ", " {2,}", r"(.)\1"]
+                )
+            },
+            "content": chance.choice(["", " ", "0", "--"]),
+        },
+        lambda: {
+            "type": "BertNormalizer",
+            "clean_text": chance.random() < 0.5,
+            "handle_chinese_chars": chance.random() < 0.5,
+            "strip_accents": chance.choice([None, True, False]),
+            "lowercase": chance.random() < 0.5,
+        },
+        lambda: {"type": "Precompiled", "precompiled_charsmap": charsmap()},
+        lambda: {"type": "ByteLevel"},
+    ]
+    return chance.choice(makers)()
+
+
+def pre_tokenizer(chance: Chance) -> Json:
+    """Choose one pre-tokenizer."""
+    makers: list[Callable[[], Json]] = [
+        lambda: f.byte_level(
+            prefix=chance.random() < 0.3,
+            trim=chance.random() < 0.5,
+            regex=chance.random() < 0.6,
+        ),
+        lambda: f.split(
+            chance.choice(PATTERNS),
+            chance.choice(BEHAVIOURS),
+            invert=chance.random() < 0.4,
+        ),
+        lambda: {
+            "type": "Split",
+            "pattern": {"String": chance.choice(STRINGS)},
+            "behavior": chance.choice(BEHAVIOURS),
+            "invert": chance.random() < 0.4,
+        },
+        lambda: f.digits(individual=chance.random() < 0.5),
+        lambda: {"type": "Punctuation", "behavior": chance.choice(BEHAVIOURS)},
+        *(
+            lambda name=name: {"type": name}
+            for name in (
+                "Whitespace",
+                "WhitespaceSplit",
+                "BertPreTokenizer",
+                "UnicodeScripts",
+            )
+        ),
+        lambda: f.metaspace(
+            chance.choice(["always", "first", "never"]), split_it=chance.random() < 0.6
+        ),
+        lambda: {
+            "type": "Metaspace",
+            "replacement": "_",
+            "prepend_scheme": chance.choice(["always", "first", "never"]),
+            "split": True,
+        },
+        lambda: {"type": "CharDelimiterSplit", "delimiter": chance.choice(" -a")},
+        lambda: {"type": "FixedLength", "length": chance.choice([1, 2, 5])},
+    ]
+    return chance.choice(makers)()
+
+
+def model(chance: Chance) -> Json:
+    """Choose options of the model."""
+    options: Json = {}
+    if chance.random() < 0.5:
+        options |= {"unk_token": "[UNK]", "fuse_unk": chance.random() < 0.5}
+    if chance.random() < 0.35:
+        options["byte_fallback"] = True
+    if chance.random() < 0.2:
+        options["continuing_subword_prefix"] = "##"
+    if chance.random() < 0.25:
+        options["end_of_word_suffix"] = "</w>"
+    if chance.random() < 0.2:
+        options["ignore_merges"] = True
+    return options
+
+
+def decoder(chance: Chance) -> Json:
+    """Choose one decoder."""
+    makers: list[Callable[[], Json]] = [
+        lambda: f.DECODE,
+        lambda: f.DECODE,
+        lambda: {"type": "BPEDecoder", "suffix": "</w>"},
+        lambda: f.metaspace(chance.choice(["always", "first", "never"]), split_it=True),
+        lambda: {"type": "ByteFallback"},
+        lambda: {"type": "Fuse"},
+        lambda: {
+            "type": "Strip",
+            "content": chance.choice(" ▁a"),
+            "start": chance.randint(0, 2),
+            "stop": chance.randint(0, 2),
+        },
+        lambda: f.replace(chance.choice(["▁", "Ġ", "a"]), chance.choice([" ", ""])),
+        lambda: {"type": "WordPiece", "prefix": "##", "cleanup": chance.random() < 0.5},
+        lambda: {
+            "type": "CTC",
+            "pad_token": "<s>",
+            "word_delimiter_token": "|",
+            "cleanup": chance.random() < 0.5,
+        },
+        lambda: f.LLAMA_DECODER,
+    ]
+    return chance.choice(makers)()
+
+
+def row(
+    chance: Chance, key: str, one: Callable[[Chance], Json], weights: list[float]
+) -> Json | None:
+    """Choose none, one, or a row of several."""
+    n_parts = chance.choices(range(len(weights)), weights)[0]
+    parts = [one(chance) for _ in range(n_parts)]
+    if n_parts == 0:
+        return None
+    return parts[0] if n_parts == 1 else f.sequence(key, *parts)
+
+
+def post_processor(chance: Chance) -> Any:  # noqa: ANN401 -- JSON, or what makes it
+    """Choose what is put around a text; its tokens are ``<s>`` and ``</s>``."""
+    flags = {"trim": chance.random() < 0.5, "prefix": chance.random() < 0.5}
+    choices = [
+        None,
+        None,
+        f.template("<s>"),
+        f.template("<s>", "</s>"),
+        f.template("", "</s>", in_pair=False),
+        f.roberta("<s>", "</s>", **flags),
+        f.bert("<s>", "</s>"),
+        f.byte_level(**flags),
+        f.byte_level_then(f.template("<s>", "</s>")),
+        f.byte_level_then(f.roberta("<s>", "</s>", **flags)),
+    ]
+    return chance.choice(choices)
+
+
+def truncation(chance: Chance) -> Json | None:
+    """Choose truncation, mostly none."""
+    if chance.random() < 0.85:
+        return None
+    strategies = ["LongestFirst", "LongestFirst", "OnlyFirst", "OnlySecond"]
+    return {
+        "direction": chance.choice(["Left", "Right"]),
+        "max_length": chance.choice([8, 20]),
+        "strategy": chance.choice(strategies),
+        "stride": chance.choice([0, 2]),
+    }
+
+
+def padding(chance: Chance) -> Json | None:
+    """Choose padding, mostly none."""
+    if chance.random() < 0.85:
+        return None
+    return {
+        "strategy": chance.choice(["BatchLongest", {"Fixed": 24}]),
+        "direction": chance.choice(["Left", "Right"]),
+        "pad_to_multiple_of": chance.choice([None, 8]),
+        "pad_id": 0,
+        "pad_type_id": chance.choice([0, 3]),
+        "pad_token": "<s>",
+    }
+
+
+def make(seed: int, number: int) -> Parts:
+    """Choose all parts of one file."""
+    chance = Chance(seed * 1_000_003 + number)
+    contents = ["<s>", "</s>", *chance.sample(CONTENTS[2:], k=chance.randint(0, 6))]
+    tokens = [
+        added(text, " ".join(flag for flag in ALL_FLAGS if chance.random() < 0.35))
+        for text in contents
+    ]
+    parts = _all_parts(chance, tokens)
+    if (
+        chance.random() < 0.6
+    ):  # few parts at once, so that what differs says what is wrong
+        names = [
+            name for name in parts._fields if name not in ("n_tokens", "in_vocabulary")
+        ]
+        plain = {
+            name: Parts._field_defaults[name] for name in names if chance.random() < 0.6
+        }
+        if "added" in plain:  # the post-processor needs two
+            plain["added"] = [{**added(name)} for name in ("<s>", "</s>")]
+        parts = parts._replace(**plain)
+    return parts
+
+
+def _all_parts(chance: Chance, tokens: list[Json]) -> Parts:
+    pre = row(chance, "pretokenizers", pre_tokenizer, [1, 5, 4, 2])
+    return Parts(
+        normalizer=row(chance, "normalizers", normalizer, [5, 4, 2, 1]),
+        pre_tokenizer=pre,
+        post_processor=post_processor(chance),
+        decoder=row(chance, "decoders", decoder, [1, 5, 2, 2]),
+        model=model(chance),
+        added=tokens,
+        in_vocabulary=chance.random() < 0.5,
+        n_tokens=chance.choice([300, 600, 1200]),
+        truncation=truncation(chance),
+        padding=padding(chance),
+    )
+
+
+def write(folder: Path, n_files: int, seed: int) -> None:
+    """Write the first files of a seed, as ``NUMBER.json``."""
+    for number in range(n_files):
+        with contextlib.suppress(Exception):  # whatever tokenizers itself refuses
+            whole = build(make(seed, number))
+            if not is_ambiguous(whole):
+                write_file(folder / f"{seed}-{number:05}.json", whole)
+
+
+def is_ambiguous(whole: Json) -> bool:
+    """Tell whether a normalizer leaves nothing of an added token, or makes two of them equal.
+
+    Hugging Face tokenizers then finds the token at every byte, and fails within characters;
+    or finds one of the two, which depends on the order of a hash table.
+    """
+    import tokenizers
+
+    normalizer = tokenizers.Tokenizer.from_str(json.dumps(whole)).normalizer
+    sought = [
+        token["content"] for token in whole["added_tokens"] if token["normalized"]
+    ]
+    if normalizer is None:
+        return False
+    forms = [normalizer.normalize_str(content) for content in sought]
+    return not all(forms) or len(set(forms)) < len(forms)
