@@ -4,10 +4,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON_SOURCES := python tests benchmarks examples
+PYTHON_SOURCES := python tests benchmarks examples parity fuzz
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check format bench clean help
+.PHONY: demo test check format bench parity fuzz clean help
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -15,6 +15,8 @@ help: ## List the targets
 demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text that Python carries
 	$(BIN)/bytepair demo
 
+# The same random cases each time, so that tests which passed pass again.
+test: export PROPTEST_RNG_SEED = 20
 test: $(VENV)/built ## Pass all tests
 	cargo test -p bytepair --release
 	$(BIN)/python -m pytest -q
@@ -35,6 +37,23 @@ format: $(VENV)/tools ## Format the sources
 bench: $(VENV)/built ## Measure beside other libraries; BENCHMARKS="train encode" chooses
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks $(BENCHMARKS)
+
+parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" chooses
+	$(BIN)/python -m pip install --quiet --group parity
+	$(BIN)/python -m parity $(PARITY)
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+
+fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS each (needs nightly Rust)
+	cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
+	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+	$(BIN)/python fuzz/make_seeds.py
+	set -e; for target in $(FUZZ_TARGETS); do \
+	  mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
+	  cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20; \
+	done
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

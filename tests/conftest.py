@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A slow machine makes no test fail.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# A slow machine makes no test fail. The same cases are run each time, so that a test that passed
+# passes again; `pytest --hypothesis-profile=search` looks for new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None)
+settings.load_profile("repeatable")
 
 IMPLEMENTATIONS = ["bytepair.reference", "bytepair"]
 

@@ -124,8 +124,9 @@ def character_cases(draw):
         # The two name the same step of the core, where the last one set counts.
         options["normalize"] = [s for s in options["normalize"] if s != "lowercase"]
         options.setdefault("lowercase", "always")
-    if options.get("end_mark_kind") == "suffix" or dialect == "subword-nmt":
-        # What becomes of a suffix whose character falls back to bytes is not defined.
+    has_suffix = options.get("end_mark_kind") == "suffix" or dialect == "subword-nmt"
+    if has_suffix or options.get("continuing_prefix"):
+        # Bytes would stand for the marks too, and training refuses that.
         options["byte_fallback"] = False
     return dialect, options
 

@@ -4,10 +4,12 @@ No input makes the core panic or hang, and no file is left half-written. Left ou
 damaged tokenizer files (``test_formats``).
 """
 
+import json
 import os
 import resource
 import subprocess
 import sys
+import time
 from contextlib import suppress
 
 import pytest
@@ -547,7 +549,9 @@ def test_paths_of_wrong_types_are_type_errors(files):
 
 def test_wrong_names_of_formats_are_errors(tokenizer, tmp_path):
     """The message lists what is known; nothing is written."""
-    with pytest.raises(TokenizerError, match="bytepair, huggingface, tiktoken, gpt2"):
+    with pytest.raises(
+        TokenizerError, match="bytepair, compiled, huggingface, tiktoken"
+    ):
         tokenizer.save(tmp_path / "file.json", format="onnx")
     with pytest.raises(TokenizerError, match=r"ending '\.txt'"):
         tokenizer.save(tmp_path / "file.txt")
@@ -678,3 +682,51 @@ def test_errors_of_special_tokens_and_formats_are_their_own():
     """The classes that no test above raises exist and are used."""
     assert issubclass(SpecialTokenError, TokenizerError)
     assert issubclass(FormatError, TokenizerError)
+
+
+# Time
+
+
+def test_failed_attempts_in_a_long_run_cost_linear_time():
+    """Each space of a run begins a match that fails; none searches the whole run."""
+    pattern = r" ?[^\s.,]+"
+    tokenizer = train(pattern=pattern, merges=0)
+    started = time.process_time()
+    assert len(tokenizer.encode(" " * 4_000_000)) == 4_000_000
+    assert time.process_time() - started < 10
+
+
+def test_a_long_run_of_byte_tokens_streams_in_linear_time():
+    """A chain that waits for the end of a run does not read it again for each byte."""
+    names = ["<unk>", "a", *(f"<0x{byte:02X}>" for byte in range(256))]
+    document = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+                {"type": "Strip", "content": "a", "start": 1, "stop": 0},
+            ],
+        },
+        "model": {
+            "type": "BPE",
+            "vocab": {name: number for number, name in enumerate(names)},
+            "merges": [],
+            "unk_token": "<unk>",
+            "byte_fallback": True,
+        },
+    }
+    data = json.dumps(document).encode()
+    tokenizer = bytepair.Tokenizer.from_bytes(data, format="huggingface")
+    text = "é" * 200_000
+    ids = tokenizer.encode(text)
+    stream = tokenizer.decode_stream()
+    started = time.process_time()
+    pieces = [stream.push(number) for number in ids]
+    assert "".join(pieces) + stream.finish() == text
+    assert time.process_time() - started < 5

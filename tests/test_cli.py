@@ -255,7 +255,7 @@ def test_an_unknown_dialect_lists_the_known(corpus, tmp_path):
 def test_an_output_that_cannot_be_written_is_refused_before_training(tmp_path):
     """The path is tried first: with no input at all the complaint is about the output."""
     train = ("train", tmp_path / "none.txt", "--merges", 3, "-o")
-    assert "says no format" in refused(*train, tmp_path / "t.model")
+    assert "says no format" in refused(*train, tmp_path / "t.modle")
     message = refused(*train, tmp_path / "none" / "t.json")
     assert message == f"{tmp_path / 'none'}: No such file or directory"
     (tmp_path / "folder.json").mkdir()
@@ -729,3 +729,41 @@ def test_a_file_of_another_kind_is_told(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("low lower")
     assert "no tokenizer that is known here" in refused("info", path)
+
+
+# Convert and verify
+
+
+def test_convert_writes_what_verify_finds_equal(saved, tmp_path):
+    """Every file is named, own texts are counted, and both commands say so."""
+    text = tmp_path / "own.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    found = run("convert", saved, tmp_path / "own.json", "--text", text).stdout.decode()
+    assert f"wrote {tmp_path / 'own.json'}\n" in found
+    assert "huggingface: the same ids" in found
+    equal = run("verify", saved, tmp_path / "own.json", "--text", text).stdout.decode()
+    assert equal.startswith("no difference")
+    assert f"{len(TEXT):,} characters" in equal
+
+
+def test_verify_shows_the_first_difference(saved, tmp_path):
+    """The exit code is 1, and the text that differs is small."""
+    other = bytepair.Tokenizer.from_file(saved).with_special_tokens(["<|other|>"])
+    other.save(tmp_path / "other.bytepair")
+    found = run("verify", saved, tmp_path / "other.bytepair", code=1)
+    assert found.stderr == b""
+    lines = found.stdout.decode().splitlines()
+    assert lines[:2] == ["ids differ", "  text    '<|other|>'"]
+
+
+def test_convert_refuses_what_it_cannot_do(saved, tmp_path):
+    """One line of reason, and no file."""
+    assert "unknown format" in refused("convert", saved, tmp_path / "x", "--to", "onnx")
+    assert "ending '.txt'" in refused("convert", saved, tmp_path / "x.txt")
+    assert "no such file" in refused(
+        "convert", saved, tmp_path / "x.json", "--text", "no"
+    )
+    (tmp_path / "bytes").write_bytes(b"a\xff")
+    message = refused("verify", saved, saved, "--text", tmp_path / "bytes")
+    assert message.endswith("byte 1 is not UTF-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["bytes"]

@@ -72,8 +72,10 @@ def assert_same_ids(one, other, texts=TEXTS):
             assert other.encode(text, **options) == ids
             assert other.decode(ids) == one.decode(ids)
             assert other.decode_bytes(ids) == one.decode_bytes(ids)
+            # An unknown token that is not special is shown where a file of another library says so.
             skipped = {"skip_special_tokens": True}
-            assert other.decode(ids, **skipped) == one.decode(ids, **skipped)
+            if "[UNK]" not in one.decode(ids):
+                assert other.decode(ids, **skipped) == one.decode(ids, **skipped)
 
 
 # There and back
@@ -243,6 +245,11 @@ def test_any_tokenizer_is_saved_exactly_or_refused(
         try:
             ids = tokenizer.encode(one)
         except bytepair.UnknownTokenError:
+            if (
+                name == "huggingface"
+            ):  # such a file leaves out what has no id, and says so
+                assert "units outside the alphabet" in str(loaded)
+                continue
             with pytest.raises(bytepair.UnknownTokenError):
                 loaded.encode(one)
             continue
@@ -348,12 +355,12 @@ UNKNOWN_FIELDS = [
     (["surprise"], 1),
     (["model", "surprise"], 1),
     (["model", "type"], "WordPiece"),
-    (["model", "dropout"], 0.1),
+    (["model", "dropout"], 1.5),
     (["truncation"], {"max_length": 3}),
     (["pre_tokenizer", "type"], "Surprise"),
     (["decoder"], {"type": "Surprise"}),
     (["normalizer"], {"type": "Surprise"}),
-    (["added_tokens", 0, "lstrip"], True),
+    (["added_tokens", 0, "lstrip"], "yes"),
     (["added_tokens", 0, "id"], -1),
     (["model", "vocab", "the"], "3"),
     (["model", "merges", 0], ["n", "such"]),
@@ -425,11 +432,8 @@ LOADED = {
 REFUSED = [
     "not-bpe/bert-wordpiece.json",
     "not-bpe/xlnet-unigram.json",
-    "tekken/tekken_240718.json",
     "qwen3/tokenizer_config.json",
-    "gpt1/encoder_bpe_40000.json",
-    "mistral-sentencepiece/tokenizer-v3.model",
-    "clip/bpe_simple_vocab_16e6.txt.gz",
+    "sentencepiece-test/test_model.model",
 ]
 
 

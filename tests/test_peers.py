@@ -350,12 +350,6 @@ TIKTOKEN = {
     ),
     "tiktoken/o200k_base.tiktoken": ("gpt4o", {END: 199999, "<|endofprompt|>": 200018}),
 }
-# Vectors for these exist, and their files are refused: what they need is not there yet.
-NOT_READ = {
-    "clip/tokenizer.json": "Replace",
-    "tiny-wordpiece-prefix/tokenizer.json": "BertNormalizer",
-    "mistral-sentencepiece/tokenizer-v1.model": "tokenizer-v1",
-}
 
 
 def published(shared, name):
@@ -375,16 +369,12 @@ def test_shared_vectors_hold(shared):
         cases[case["vocabulary"]].append(case)
     n_held = 0
     for name, some in cases.items():
-        if name in NOT_READ:
-            with pytest.raises(bytepair.FormatError, match=NOT_READ[name]):
-                published(shared, name)
-            continue
         tokenizer = published(shared, name)
         for case in some:
             ids = tokenizer.encode(case["text"], allowed_special="all")
             assert ids == case["ids"], (name, case["text"][:200])
             n_held += 1
-    assert n_held > 1000
+    assert n_held == 1844
 
 
 PUBLISHED = [
@@ -397,6 +387,8 @@ PUBLISHED = [
     "olmo-dolma2/tokenizer.json",
     "qwen3/tokenizer.json",
     "tiny-metaspace-nfkc/tokenizer.json",
+    "clip/tokenizer.json",
+    "tiny-wordpiece-prefix/tokenizer.json",
 ]
 
 
@@ -460,18 +452,28 @@ PATTERNS_OF = {
 }
 
 
-@pytest.mark.parametrize("flavour", ["rust", "oniguruma"])
-@pytest.mark.parametrize("pattern", [r"(?=[A-Z])|\s+", r"\d*", r"\s*", r"(?<=\d)"])
-def test_patterns_that_match_nothing_stay_here(pattern, flavour, tmp_path):
-    """Other libraries cut at empty matches, so such a pattern is neither written nor read."""
+EMPTY = [r"(?=[A-Z])|\s+", r"\d*", r"\s*", r"(?<=\d)"]
+
+
+@pytest.mark.parametrize("pattern", EMPTY)
+def test_empty_matches_of_rust_patterns_stay_here(pattern, tmp_path):
+    """An empty match is no match there, and the library of the file would cut at it."""
     tokenizer = bytepair.train_from_iterator(
-        ["helloWorld fooBar 12 "], merges=9, pattern=pattern, pattern_flavour=flavour
+        ["helloWorld fooBar 12 "], merges=9, pattern=pattern, pattern_flavour="rust"
     )
     with pytest.raises(bytepair.FormatError, match="could match the empty text"):
         tokenizer.save(tmp_path / "t.json")
-    plain = bytepair.train_from_iterator(["a"], merges=0, pattern=r"\s+")
-    file = json.loads(plain.to_bytes(format="huggingface"))
-    text = json.dumps(file).replace(json.dumps(r"\s+"), json.dumps(pattern))
-    assert text != json.dumps(file)
-    with pytest.raises(bytepair.FormatError, match="could match the empty text"):
-        bytepair.Tokenizer.from_bytes(text.encode(), format="huggingface")
+
+
+@pytest.mark.parametrize("pattern", EMPTY)
+def test_empty_matches_of_oniguruma_patterns_cut(pattern, tmp_path):
+    """Both libraries cut at them, in the file as it is written and in one made by hand."""
+    hf = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    text = "helloWorld fooBar 12 3  x"
+    tokenizer = bytepair.train_from_iterator(
+        [text], merges=9, pattern=pattern, pattern_flavour="oniguruma"
+    )
+    tokenizer.save(tmp_path / "t.json")
+    theirs = hf.Tokenizer.from_file(str(tmp_path / "t.json"))
+    read = bytepair.Tokenizer.from_file(tmp_path / "t.json")
+    assert read.encode(text) == theirs.encode(text).ids == tokenizer.encode(text)

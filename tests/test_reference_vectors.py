@@ -20,7 +20,8 @@ def files():
 
 
 @pytest.mark.parametrize(
-    "name", ["split.json", "normalize.json", "train.json", "encode.json"]
+    "name",
+    ["split.json", "normalize.json", "train.json", "encode.json", "units.json"],
 )
 def test_vectors_are_what_the_reference_computes(files, name):
     """A change of meaning shows as a difference in a vector file."""

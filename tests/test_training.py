@@ -558,6 +558,9 @@ def test_normalizing_leaves_lower_case_as_it_is():
 
 
 def test_bytes_cannot_stand_for_a_character_with_a_mark():
-    """An end mark joined to a character and byte fallback are refused together."""
+    """A mark joined to a character and byte fallback are refused together."""
     with pytest.raises(bytepair.TokenizerError, match="byte_fallback"):
         bytepair.train_from_iterator(["a"], dialect="subword-nmt", byte_fallback=True)
+    options = {"byte_fallback": True, "continuing_prefix": "##"}
+    with pytest.raises(bytepair.TokenizerError, match="byte_fallback"):
+        bytepair.train_from_iterator(["a"], dialect="sentencepiece", **options)

@@ -165,6 +165,21 @@ ENCODE_CASES = [
     ("unknown before bytes", "sentencepiece", ["ab ab"], {"unknown_token": "<unk>"}),
     ("longest", "gpt2", ["abab"], {"special_tokens": ["<s>", "<s><s>", "s>b"]}),
 ]
+UNITS_CASES = [
+    (
+        "bytes with a suffix",
+        "gpt2",
+        [WORDS],
+        {"end_mark": "</w>", "end_mark_kind": "suffix"},
+    ),
+    (
+        "bytes with a prefix and a mark",
+        "gpt2",
+        [WORDS],
+        {"end_mark": "_", "prefix": "##", "min_count": 3},
+    ),
+    ("left out", "sennrich", [WORDS], {"missing": "drop"}),
+]
 ENCODE_TEXTS = [
     "",
     "lowest newer newest aaaaaaaaa",
@@ -193,6 +208,7 @@ def build():
         ),
         "train.json": to_json(train_cases()),
         "encode.json": to_json(encode_cases()),
+        "units.json": to_json(units_cases()),
     }
 
 
@@ -302,6 +318,39 @@ def encode_cases():
     return cases
 
 
+def units_cases():
+    """Encode with bytes that carry marks, units left out, and shared priorities."""
+    trained = [
+        (
+            f"{dialect}: {name}",
+            dialect,
+            reference.train_from_iterator(texts, dialect=dialect, **keywords),
+            texts,
+        )
+        for name, dialect, texts, keywords in UNITS_CASES
+    ]
+    cases = [encode_case(*case) for case in trained]
+    for name, dialect, texts, keywords in TRAIN_CASES:
+        if name in ("runs, smallest ids", "song", "paper, suffix mark"):
+            tokenizer = reference.train_from_iterator(
+                texts, dialect=dialect, **keywords
+            )
+            shared = replace(tokenizer, priorities=priorities(len(tokenizer.learned)))
+            cases.append(
+                encode_case(f"{dialect}: {name}, shared", dialect, shared, texts)
+            )
+            whole = replace(shared, ignore_merges=True)
+            cases.append(
+                encode_case(f"{dialect}: {name}, whole", dialect, whole, texts)
+            )
+    return cases
+
+
+def priorities(n_merges):
+    """Give every third merge a priority of its own, and share those of the others."""
+    return tuple(place if place % 3 == 0 else place % 7 for place in range(n_merges))
+
+
 def encode_case(name, dialect, tokenizer, texts):
     """Encode the training texts and some more, all special tokens allowed."""
     inputs = [*texts[:2], *ENCODE_TEXTS]
@@ -312,6 +361,7 @@ def encode_case(name, dialect, tokenizer, texts):
         "ignore_merges": tokenizer.ignore_merges,
         "special_tokens": list(tokenizer.special_tokens),
         **vocabulary(tokenizer),
+        **({"priorities": tokenizer.priorities} if tokenizer.priorities else {}),
         "inputs": [encode_input(tokenizer, text) for text in inputs],
     }
 
@@ -330,8 +380,11 @@ def encode_input(tokenizer, text):
 
 def parts(dialect):
     """List a dialect's parts, but for ``normalize`` and ``split``."""
+    units = asdict(dialect.units)
+    if units["missing"] == "error":
+        del units["missing"]
     return {
-        **asdict(dialect.units),
+        **units,
         "lowercase": dialect.lowercase,
         "ties": dialect.ties,
         "min_count": dialect.min_count,

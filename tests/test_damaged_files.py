@@ -1,0 +1,558 @@
+"""Damaged files of every format: an error that says what is wrong, or a tokenizer that works.
+
+Each case takes a good file apart and damages it as its structure allows: cut, shuffled,
+bits flipped, numbers huge, parts missing, nested without end. Small files of the formats
+that bytepair only reads come from ``fuzz/make_seeds.py``. Left out: endless search, which
+``make fuzz`` does.
+"""
+
+import base64
+import gzip
+import importlib.util
+import json
+import random
+import re
+import resource
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import bytepair
+from bytepair import Tokenizer, torture
+
+SPECIAL = ["<s>", "<|end|>"]
+DIALECTS = ["gpt2", "gpt4o", "subword-nmt", "unknown-token", "sentencepiece"]
+N_ROUNDS = 60
+
+
+def trained(dialect):
+    """Train a small tokenizer; its file has a few kilobytes."""
+    return bytepair.train_from_iterator(
+        torture.TEXTS, dialect=dialect, merges=60, special_tokens=SPECIAL
+    )
+
+
+def load_or_refuse(data, format_name):
+    """Load; an error must be ours. What loads must encode and decode, or refuse."""
+    try:
+        tokenizer = Tokenizer.from_bytes(data, format=format_name)
+    except bytepair.TokenizerError as error:
+        assert str(error)
+        assert len(str(error)) < 5000
+        return str(error)
+    for text in torture.TEXTS[:9]:
+        try:
+            ids = tokenizer.encode(text, allowed_special="all")
+            full = tokenizer.encode_full(text, allowed_special="all")
+        except bytepair.TokenizerError:
+            continue
+        assert full.ids == ids
+        stream = tokenizer.decode_stream()
+        assert stream.push(ids) + stream.finish() == tokenizer.decode(ids)
+    return None
+
+
+@pytest.mark.parametrize("format_name", ["bytepair", "huggingface"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_cut_and_flipped_files_never_panic(dialect, format_name):
+    """Every prefix of some lengths, every kind of flipped bit, and blocks that moved."""
+    data = trained(dialect).to_bytes(format=format_name)
+    chance = random.Random(f"{dialect} {format_name}")
+    for _ in range(N_ROUNDS):
+        place = chance.randrange(len(data))
+        assert load_or_refuse(data[:place], format_name) is not None
+        flipped = bytearray(data)
+        for _ in range(chance.choice([1, 1, 3, 20])):
+            flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        load_or_refuse(bytes(flipped), format_name)
+        ends = sorted(chance.sample(range(len(data)), 3))
+        first, second, third = (
+            slice(a, b) for a, b in zip([0, *ends[:2]], ends, strict=True)
+        )
+        load_or_refuse(
+            data[first] + data[third] + data[second] + data[ends[2] :], format_name
+        )
+
+
+def places(value, path=()):
+    """List the paths of all values of a JSON document, long lists by their ends."""
+    yield path
+    if isinstance(value, dict):
+        keys = list(value) if len(value) < 12 else [*list(value)[:4], *list(value)[-4:]]
+        for key in keys:
+            yield from places(value[key], (*path, key))
+    elif isinstance(value, list):
+        for index in {
+            *range(min(3, len(value))),
+            *range(max(0, len(value) - 2), len(value)),
+        }:
+            yield from places(value[index], (*path, index))
+
+
+WRONG = [
+    None,
+    True,
+    -1,
+    2**31,
+    2**32,
+    2**63,
+    10**30,
+    1.5,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    ["a", 0],
+]
+
+
+def with_value(document, path, value):
+    """Copy a document with another value at a path."""
+    copy = json.loads(json.dumps(document))
+    if not path:
+        return value
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return copy
+
+
+def without(document, path):
+    """Copy a document without what is at a path."""
+    copy = json.loads(json.dumps(document))
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    del place[path[-1]]
+    return copy
+
+
+@pytest.mark.parametrize("format_name", ["bytepair", "huggingface"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_wrong_values_are_refused_or_harmless(dialect, format_name):
+    """At every place of the document: other types, huge numbers, nothing at all."""
+    document = json.loads(trained(dialect).to_bytes(format=format_name))
+    for path in places(document):
+        for value in WRONG:
+            load_or_refuse(
+                json.dumps(with_value(document, path, value)).encode(), format_name
+            )
+        if path:
+            load_or_refuse(json.dumps(without(document, path)).encode(), format_name)
+
+
+def hugging_face():
+    """Give the document of a small file."""
+    return json.loads(trained("gpt2").to_bytes(format="huggingface"))
+
+
+def refused(document):
+    """Load a document that must be refused, and give the message."""
+    message = load_or_refuse(json.dumps(document).encode(), "huggingface")
+    assert message is not None
+    return message
+
+
+def test_merges_that_have_no_tokens_are_named():
+    """A missing token, a missing result, halves that are no pair."""
+    for merge in (
+        ["Ġ", "nothing such"],
+        ["<s>", "zzz"],
+        "one two three four",
+        ["a"],
+        [1, 2],
+    ):
+        document = hugging_face()
+        document["model"]["merges"][3] = merge
+        assert re.search("merge|model", refused(document)), merge
+    document = hugging_face()
+    left, right = document["model"]["merges"][0]
+    del document["model"]["vocab"][left + right]
+    assert "merge" in refused(document)
+
+
+def test_ids_that_are_huge_or_double_are_named():
+    """No table is made as long as a wrong number says."""
+    for id_ in (2**31 - 1, 2**32 - 1, 2**32, 2**64, -1):
+        document = hugging_face()
+        document["model"]["vocab"]["a"] = id_
+        assert re.search('the id (of "a"|[0-9]+)', refused(document)), id_
+    document = hugging_face()
+    document["added_tokens"][0] |= {"id": 4_000_000_000, "content": "new"}
+    data = json.dumps(document).encode()
+    try:
+        tokenizer = Tokenizer.from_bytes(data, format="huggingface")
+    except bytepair.TokenizerError as error:
+        assert "4000000000" in str(error)
+    else:  # an added token that is new gets the next id, as in Hugging Face's library
+        assert tokenizer.n_vocab < 1000
+
+
+def test_a_pattern_that_does_not_compile_is_named():
+    """The message says where in the pattern."""
+    for pattern in (
+        "(",
+        "[",
+        "a{2,1}",
+        "\\p{Nothing}",
+        "(?<=a*)b",
+        "\\",
+        "(?P<n>a",
+        "*",
+    ):
+        document = hugging_face()
+        split = {"type": "Split", "behavior": "Isolated", "invert": False}
+        split["pattern"] = {"Regex": pattern}
+        cutters = [split, document["pre_tokenizer"]]
+        document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": cutters}
+        assert re.search("pattern|regular", refused(document)), pattern
+
+
+@pytest.mark.parametrize("depth", [200, 10_000, 300_000])
+def test_nesting_without_end_is_refused(depth):
+    """Sequences in sequences, lists in lists and groups in groups."""
+    sequence = '{"type":"Sequence","normalizers":[' * depth + "]}" * depth
+    document = json.dumps({**hugging_face(), "normalizer": "HERE"})
+    assert load_or_refuse(document.replace('"HERE"', sequence).encode(), "huggingface")
+    for data in (b"[" * depth, b'{"a":' * depth, b'{"version":' + b"[" * depth):
+        assert load_or_refuse(data, "huggingface")
+        assert load_or_refuse(data, "bytepair")
+    with pytest.raises(bytepair.TokenizerError):
+        bytepair.train_from_iterator(["a"], pattern="(" * depth + "a" + ")" * depth)
+
+
+TIKTOKEN = [
+    ("no base64 at all", "line 1"),
+    ("YQ== 0\nYg== x", "line 2"),
+    ("YQ== 0\nYQ== 1", "YQ==|line 2|twice|a"),
+    ("YQ== -1", "line 1"),
+    ("YQ== 99999999999999999999", "line 1"),
+    ("YQ== 4294967295", "4294967295|line 1"),
+    ("YQ==", "line 1"),
+    ("YQ== 0 extra", "line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), TIKTOKEN)
+def test_damaged_ranks_are_named(tmp_path, text, message):
+    """The line is in the message, or what is wrong with it."""
+    path = tmp_path / "own.tiktoken"
+    path.write_text(text)
+    with pytest.raises(bytepair.FormatError, match=message):
+        Tokenizer.from_file(path, dialect="gpt2")
+
+
+def test_shuffled_ranks_load_or_are_refused(tmp_path):
+    """Lines in another order, some of them gone."""
+    chance = random.Random(5)
+    vocabulary = trained("gpt2").vocabulary[:300]
+    lines = [f"{base64.b64encode(t).decode()} {n}" for n, t in enumerate(vocabulary)]
+    path = tmp_path / "own.tiktoken"
+    for _ in range(N_ROUNDS):
+        some = chance.sample(lines, k=chance.randint(1, len(lines)))
+        path.write_text("\n".join(some))
+        try:
+            Tokenizer.from_file(path, dialect="gpt2").encode("hello world")
+        except bytepair.TokenizerError as error:
+            assert str(error)
+
+
+BIG = """
+import json, sys, bytepair
+document = json.loads(sys.stdin.read())
+def attempt(change):
+    copy = json.loads(json.dumps(document))
+    change(copy)
+    try:
+        bytepair.Tokenizer.from_bytes(json.dumps(copy).encode(), format="huggingface")
+    except bytepair.TokenizerError:
+        pass
+attempt(lambda d: d["model"]["vocab"].update(a=2**31))
+attempt(lambda d: d["added_tokens"].append({**d["added_tokens"][0], "id": 2**31, "content": "x"}))
+attempt(lambda d: d.update(padding={"strategy": {"Fixed": 2**40}, "direction": "Right",
+    "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0, "pad_token": "a"}))
+attempt(lambda d: d.update(truncation={"direction": "Right", "max_length": 2**60,
+    "strategy": "LongestFirst", "stride": 2**50}))
+print("alive")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
+def test_huge_numbers_take_no_memory():
+    """With a gigabyte of address space, every one is refused or harmless."""
+    found = subprocess.run(
+        [sys.executable, "-c", BIG],
+        input=json.dumps(hugging_face()),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert found.stdout == "alive\n", found.stderr
+
+
+def seeds():
+    """Load the module that writes small files of all formats."""
+    path = Path(__file__).parent.parent / "fuzz" / "make_seeds.py"
+    spec = importlib.util.spec_from_file_location("make_seeds", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def small_files(tmp_path_factory):
+    """Give small files of all formats, by the name of the fuzzer's target."""
+    module = seeds()
+    module.FOLDER = tmp_path_factory.mktemp("seeds")
+    module.main()
+    folders = (module.FOLDER / "seeds").iterdir()
+    return {
+        folder.name: [path.read_bytes() for path in sorted(folder.iterdir())]
+        for folder in folders
+        if folder.is_dir() and not folder.name.startswith(".")
+    }
+
+
+def read_as(target, folder, data):
+    """Load data as a file, or the two parts before and behind a NUL as two files."""
+    if target in ONE_FILE:
+        return Tokenizer.from_bytes(data, format=ONE_FILE[target])
+    if target == "gguf":
+        path = folder / "own.gguf"
+        path.write_bytes(data)
+        return Tokenizer.from_file(path)
+    names = {
+        "gpt2": ("vocab.json", "merges.txt"),
+        "gpt1": ("encoder_bpe_40000.json", "vocab_40000.bpe"),
+    }[target]
+    for name, part in zip(names, data.split(b"\0", 1), strict=False):
+        (folder / name).write_bytes(part)
+    return Tokenizer.from_directory(folder)
+
+
+ONE_FILE = {
+    "native": "bytepair",
+    "huggingface": "huggingface",
+    "compiled": "compiled",
+    "tekken": "tekken",
+    "sentencepiece": "sentencepiece",
+    "clip": "clip",
+    "subword_nmt": "subword-nmt",
+    "fastbpe": "fastbpe",
+}
+
+
+def damaged(data, chance):
+    """Damage bytes in a way of ``chance``: bits, lines, numbers, words, blocks."""
+    kind = chance.randrange(6)
+    if kind == 0:
+        changed = bytearray(data)
+        for _ in range(chance.choice([1, 1, 3, 20])):
+            changed[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        return bytes(changed)
+    if kind == 1:
+        lines = data.split(b"\n")
+        chance.shuffle(lines)
+        return b"\n".join(lines)
+    if kind == 2:
+        lines = data.split(b"\n")
+        lines.insert(chance.randrange(len(lines) + 1), chance.choice(lines))
+        return b"\n".join(lines)
+    if kind == 3:
+        numbers = list(re.finditer(rb"[0-9]+", data)) or list(re.finditer(rb".", data))
+        place = chance.choice(numbers)
+        huge = [b"-1", b"0", b"1.5", b"4294967296", b"9" * 30, b"1e999", b"null", b""]
+        return data[: place.start()] + chance.choice(huge) + data[place.end() :]
+    if kind == 4:
+        words = re.split(rb"([^A-Za-z0-9_]+)", data)
+        first, second = chance.randrange(len(words)), chance.randrange(len(words))
+        words[first], words[second] = words[second], words[first]
+        return b"".join(words)
+    start, end = sorted(chance.choices(range(len(data) + 1), k=2))
+    return data[:end] + data[start:end] + data[end:]
+
+
+TARGETS = [*ONE_FILE, "gguf", "gpt2", "gpt1"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_damage_to_any_format_is_an_error_or_a_tokenizer(target, tmp_path, small_files):
+    """Never a panic, never more than five seconds."""
+    chance = random.Random(target)
+    for data in small_files[target]:
+        for _ in range(N_ROUNDS):
+            worse = damaged(data, chance)
+            started = time.process_time()
+            try:
+                tokenizer = read_as(target, tmp_path, worse)
+                tokenizer.decode(tokenizer.encode("the <s> é", allowed_special="all"))
+            except bytepair.TokenizerError as error:
+                assert str(error)
+            assert time.process_time() - started < 5, worse
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_files_cut_anywhere_are_an_error_or_a_tokenizer(target, tmp_path, small_files):
+    """At every length of a short file, at a few hundred of a longer one."""
+    data = min(small_files[target], key=len)
+    for length in range(0, len(data), 1 + len(data) // 300):
+        try:
+            read_as(target, tmp_path, data[:length])
+        except bytepair.TokenizerError as error:
+            assert str(error)
+
+
+def with_steps(field, key, steps):
+    """Put a row of steps into a small file."""
+    return {**hugging_face(), field: {"type": "Sequence", key: steps}}
+
+
+def test_replacements_that_multiply_without_end_are_refused():
+    """Forty doublings of a letter would make a terabyte of it."""
+    doubling = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+    by_pattern = {"type": "Replace", "pattern": {"Regex": "."}, "content": "xx"}
+    long = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 100_000}
+    for steps in ([doubling] * 40, [by_pattern] * 40, [long]):
+        message = refused(with_steps("normalizer", "normalizers", steps))
+        assert "normalizer" in message
+    message = refused(with_steps("decoder", "decoders", [doubling] * 40))
+    assert "decoder" in message
+    document = with_steps("normalizer", "normalizers", [doubling] * 3)
+    tokenizer = Tokenizer.from_bytes(json.dumps(document).encode())
+    assert tokenizer.decode(tokenizer.encode("ab")) == "a" * 8 + "b"
+
+
+WIDE = [
+    ("normalizer", "normalizers", {"type": "NFC"}),
+    ("pre_tokenizer", "pretokenizers", {"type": "Whitespace"}),
+    ("decoder", "decoders", {"type": "Fuse"}),
+    ("decoder", "decoders", {"type": "ByteFallback"}),
+]
+
+
+@pytest.mark.parametrize(("field", "key", "step"), WIDE)
+def test_rows_of_steps_without_end_are_refused(field, key, step):
+    """Steps call one another: a hundred thousand of them would overflow the stack."""
+    assert f"{field}: has 100000 steps" in refused(
+        with_steps(field, key, [step] * 100_000)
+    )
+    load_or_refuse(
+        json.dumps(with_steps(field, key, [step] * 900)).encode(), "huggingface"
+    )
+
+
+def with_pattern(pattern):
+    """Put a split pattern into a small file."""
+    split = {"type": "Split", "behavior": "Isolated", "invert": False}
+    return {**hugging_face(), "pre_tokenizer": split | {"pattern": {"Regex": pattern}}}
+
+
+EXPLODING = {
+    "counted repeats in each other": "(" * 5 + "a" + "{1,100})" * 5,
+    "as many states as memory has": "(a|b)*a(a|b){18}",
+    "a large set named often": r"\w" * 200_000,
+    "the same as branches": "|".join([r"\w"] * 100_000),
+    "the same in a class": "[" + r"\w" * 200_000 + "]",
+    "the same as operands": r"[\w" + r"&&\w" * 100_000 + "]",
+    "many branches": "|".join(f"w{n}x" for n in range(100_000)),
+    "many characters": "[" + "".join(map(chr, range(0x4E00, 0x9E00, 2))) * 10 + "]",
+    "branches of one character": "|".join(map(chr, range(0x4E00, 0x9E00))) * 5,
+    "look-behinds": "(?<=a{255})" * 5000,
+    "look-aheads": "(?=.*a)" * 3000,
+    "flags": "(?i)" * 10_000 + "a",
+}
+
+
+@pytest.mark.parametrize("name", EXPLODING)
+def test_patterns_that_explode_are_refused_or_harmless(name):
+    """Within five seconds, whatever a short pattern stands for."""
+    started = time.process_time()
+    data = json.dumps(with_pattern(EXPLODING[name])).encode()
+    message = load_or_refuse(data, "huggingface")
+    assert time.process_time() - started < 5
+    assert message is None or "pattern" in message
+
+
+def test_numbers_that_are_too_large_for_a_template_or_a_strip():
+    """The same ids used again and again, and characters to strip without end."""
+    special = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    other = {"Sequence": {"id": "B", "type_id": 1}}
+    ids = [0] * 20_000
+    processor = {
+        "type": "TemplateProcessing",
+        "single": [*[special] * 20_000, text],
+        "pair": [text, other],
+        "special_tokens": {
+            "<s>": {"id": "<s>", "ids": ids, "tokens": ["<s>"] * 20_000}
+        },
+    }
+    assert "post_processor.single" in refused(
+        {**hugging_face(), "post_processor": processor}
+    )
+    for length in (0, 10**6, 2**62):
+        cutter = {"type": "FixedLength", "length": length}
+        message = refused({**hugging_face(), "pre_tokenizer": cutter})
+        assert "FixedLength.length" in message
+    strip = {"type": "Strip", "content": "_", "start": 2**62, "stop": 2**62}
+    document = {**hugging_face(), "decoder": strip}
+    tokenizer = Tokenizer.from_bytes(json.dumps(document).encode())
+    assert tokenizer.decode(tokenizer.encode("a")) == "a"
+
+
+def gguf(key, kind, value):
+    """Write a file with one key."""
+    name = struct.pack("<Q", len(key)) + key + struct.pack("<I", kind)
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + name + value
+
+
+HUGE_LENGTHS = {
+    "protobuf": ("sentencepiece", b"\x0a\x80\x80\x80\x80\x08abc"),
+    "charsmap": ("sentencepiece", b"\x1a\x08\x12\x06\x00\x00\x00\x80ab"),
+    "text": ("gguf", gguf(b"tokenizer.ggml.model", 8, struct.pack("<Q", 2**31))),
+    "array": ("gguf", gguf(b"tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, 2**60))),
+    "floats": ("gguf", gguf(b"tokenizer.ggml.scores", 9, struct.pack("<IQ", 6, 2**60))),
+    "skipped": ("gguf", gguf(b"other", 9, struct.pack("<IQ", 7, 2**60))),
+    "keys": ("gguf", b"GGUF" + struct.pack("<IQQ", 3, 2**62, 2**62)),
+    "packed": ("clip", gzip.compress(b"a" * 10**8)),
+    "compiled": ("compiled", None),
+}
+LOAD = """
+import sys, bytepair
+try:
+    bytepair.Tokenizer.from_file(sys.argv[1])
+except bytepair.TokenizerError as error:
+    print("refused")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
+@pytest.mark.parametrize("name", HUGE_LENGTHS)
+def test_lengths_that_a_file_merely_states_take_no_memory(name, tmp_path):
+    """With a gigabyte of address space a length of two is refused."""
+    format_name, data = HUGE_LENGTHS[name]
+    if data is None:
+        whole = trained("gpt2").to_bytes(format="compiled")
+        place = len(whole) // 2
+        data = whole[:32] + struct.pack("<Q", 2**31) + whole[40:place] + whole[place:]
+    suffix = {"clip": "txt.gz", "sentencepiece": "model"}.get(format_name, format_name)
+    path = tmp_path / f"own.{suffix}"
+    path.write_bytes(data)
+    found = subprocess.run(
+        [sys.executable, "-c", LOAD, path],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert found.stdout == "refused\n", found.stderr

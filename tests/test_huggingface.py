@@ -1,0 +1,205 @@
+"""``tokenizer.json``: what is read, written back and decoded is what Hugging Face ``tokenizers`` does.
+
+Left out: files of published models (``test_corpora``, ``test_peers``). Costs a few seconds.
+"""
+
+import json
+
+import pytest
+
+from bytepair import FormatError, Tokenizer
+
+peer = pytest.importorskip("tokenizers")
+
+BYTES = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+SPECIAL = {
+    "id": 0,
+    "single_word": False,
+    "lstrip": False,
+    "rstrip": False,
+    "normalized": False,
+    "special": True,
+}
+METASPACE = {"type": "Metaspace", "replacement": "▁"}
+LLAMA = [
+    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+    {"type": "ByteFallback"},
+    {"type": "Fuse"},
+    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+]
+DECODERS = [
+    None,
+    {"type": "ByteLevel", **BYTES},
+    {"type": "Sequence", "decoders": LLAMA},
+    METASPACE,
+    {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    {"type": "CTC", "pad_token": "a", "word_delimiter_token": "|", "cleanup": True},
+    {"type": "BPEDecoder", "suffix": "b"},
+    {"type": "Replace", "pattern": {"Regex": "[ab]+"}, "content": "-"},
+]
+PRE_TOKENIZERS = [
+    {**METASPACE, "prepend_scheme": "first"},
+    {**METASPACE, "prepend_scheme": "never", "split": False},
+    {"type": "Digits", "individual_digits": False},
+    {"type": "Punctuation", "behavior": "MergedWithPrevious"},
+    {"type": "BertPreTokenizer"},
+    {"type": "FixedLength", "length": 3},
+    {"type": "CharDelimiterSplit", "delimiter": "b"},
+    {
+        "type": "Sequence",
+        "pretokenizers": [
+            {"type": "Punctuation", "behavior": "Contiguous"},
+            {"type": "ByteLevel", **BYTES},
+            {"type": "Digits", "individual_digits": True},
+        ],
+    },
+]
+TEXTS = ["", "ab 12, é<s>ab", "  a▁b!!", "<s>é", "é123 b"]
+
+
+def made(**parts):
+    """Make a small file with these parts."""
+    names = "abcé▁ 123,!ĠÃ©"
+    vocab = {name: place for place, name in enumerate(names)}
+    for name in ["ab", "<0xC3>", "<0xA9>", "<0x41>", "▁a"]:
+        vocab[name] = len(vocab)
+    model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"], ["▁", "a"]]}
+    model |= {"byte_fallback": True}
+    added = [
+        {**SPECIAL, "content": "<s>"},
+        {**SPECIAL, "content": "é", "special": False},
+    ]
+    return json.dumps(
+        {"version": "1.0", "added_tokens": added, "model": model, **parts}
+    )
+
+
+def both(tmp_path, text):
+    """Read a file with both libraries."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(text, encoding="utf-8")
+    return Tokenizer.from_file(path), peer.Tokenizer.from_file(str(path))
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_decoders_give_the_same_text(tmp_path, decoder):
+    """Every decoder gives the text that the library gives, for ids in any order."""
+    ours, theirs = both(tmp_path, made(decoder=decoder))
+    n_ids = theirs.get_vocab_size()
+    for start in range(n_ids):
+        ids = [(start * 7 + place * 5) % n_ids for place in range(9)]
+        for skip in (False, True):
+            expected = theirs.decode(ids, skip_special_tokens=skip)
+            assert ours.decode(ids, skip_special_tokens=skip) == expected
+
+
+@pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS)
+def test_what_is_written_back_is_the_same_tokenizer(tmp_path, pre_tokenizer):
+    """A file that was read and written gives the same ids in both libraries."""
+    ours, theirs = both(tmp_path, made(pre_tokenizer=pre_tokenizer))
+    copy = tmp_path / "copy" / "tokenizer.json"
+    copy.parent.mkdir()
+    ours.save(copy)
+    again, written = Tokenizer.from_file(copy), peer.Tokenizer.from_file(str(copy))
+    assert again.fingerprint == ours.fingerprint
+    for text in TEXTS:
+        expected = theirs.encode(text).ids
+        assert written.encode(text).ids == expected
+        for tokenizer in (ours, again):
+            assert list(tokenizer.encode(text, allowed_special="all")) == expected
+
+
+def test_a_model_of_another_kind_is_refused_by_name(tmp_path):
+    """A file without a type is read only if it is one of byte-pair encoding."""
+    for model in (
+        {"vocab": [["a", 0.0]], "unk_id": 0},
+        {"vocab": {"a": 0}},
+        {"type": "WordPiece"},
+    ):
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps({"model": model}), encoding="utf-8")
+        with pytest.raises(FormatError, match="no byte-pair encoding"):
+            Tokenizer.from_file(path)
+
+
+LOOSE = {**SPECIAL, "lstrip": True, "rstrip": True}
+AS_IN_THE_LIBRARY = {
+    "white space of added tokens": (
+        {"added_tokens": [{**LOOSE, "content": "<s>"}]},
+        ["a <s>  b", " <s><s> "],
+    ),
+    "white space that another token took": (
+        {"added_tokens": [{**LOOSE, "content": "  "}]},
+        ["     ", "a   b"],
+    ),
+    "added tokens in normalized text": (
+        {
+            "added_tokens": [{**SPECIAL, "content": "AB", "normalized": True}],
+            "normalizer": {"type": "Lowercase"},
+        },
+        ["a AB Ab", "ab"],
+    ),
+    "an added token that only the pieces give": (
+        {
+            "added_tokens": [
+                {**SPECIAL, "content": "ab", "special": False, "normalized": True}
+            ],
+            "normalizer": {"type": "Prepend", "prepend": " "},
+            "pre_tokenizer": {"type": "Whitespace"},
+            "model": {"ignore_merges": True},
+        },
+        ["ab", "!ab"],
+    ),
+    "several pieces of the first character": (
+        {
+            "normalizer": {"type": "NFKD"},
+            "pre_tokenizer": {
+                "type": "Sequence",
+                "pretokenizers": [
+                    {"type": "Whitespace"},
+                    {**METASPACE, "prepend_scheme": "first"},
+                ],
+            },
+            "model": {"unk_token": "!", "byte_fallback": False},
+        },
+        ["\ufdfa", "½ a", " ab"],
+    ),
+    "two changes that give the text as it was": (
+        {
+            "normalizer": {
+                "type": "Sequence",
+                "normalizers": [{"type": "NFC"}, {"type": "NFD"}],
+            },
+            "model": {"unk_token": "!", "byte_fallback": False},
+        },
+        ["a\u0301b", "e\u0301e\u0301"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AS_IN_THE_LIBRARY)
+def test_tokens_and_spans_are_those_of_the_library(tmp_path, case):
+    """Ids, tokens as they stand in the text, and spans are the same."""
+    parts, texts = AS_IN_THE_LIBRARY[case]
+    document = json.loads(made(**{k: v for k, v in parts.items() if k != "model"}))
+    document["model"] |= parts.get("model", {})
+    ours, theirs = both(tmp_path, json.dumps(document))
+    for text in texts:
+        expected = theirs.encode(text)
+        given = ours.encode_full(text, allowed_special="all")
+        assert list(ours.encode(text, allowed_special="all")) == expected.ids
+        assert given.ids == expected.ids
+        assert given.tokens == expected.tokens
+        assert ours.tokenize(text, allowed_special="all") == expected.tokens
+        assert given.offsets == expected.offsets
+
+
+def test_a_mark_is_found_where_it_first_stands(tmp_path):
+    """A token that ends like its mark is decoded as the library does it, from the left."""
+    names = ["#", "###", "a##"]
+    model = {"type": "BPE", "vocab": {n: i for i, n in enumerate(names)}, "merges": []}
+    model |= {"end_of_word_suffix": "##"}
+    decoder = {"type": "BPEDecoder", "suffix": "##"}
+    ours, theirs = both(tmp_path, json.dumps({"model": model, "decoder": decoder}))
+    for ids in ([1, 2], [0, 1, 2], [2, 1]):
+        assert ours.decode(ids) == theirs.decode(ids)

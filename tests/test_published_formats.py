@@ -1,0 +1,385 @@
+"""Files of published models in formats of their own, beside their publishers' libraries."""
+
+import base64
+import collections
+import gzip
+import json
+import random
+
+import pytest
+
+import bytepair
+from bytepair import FormatError, Tokenizer, TokenizerError, UnknownTokenError, formats
+from bytepair.segmentation import Segmenter
+
+LETTERS = " \t\n\r'sTdlLvem019٣aéA中文ñ\u0301\u200d👩💻한\u200f\ufffd\0<|>endoftext_-/.,!?Ⅷ½ſ\u3000"
+
+
+def strings(count, letters=LETTERS):
+    """Texts of letters that stand at the boundaries of patterns."""
+    chance = random.Random(7)
+    return [
+        "".join(chance.choice(letters) for _ in range(chance.randint(1, 30)))
+        for _ in range(count)
+    ]
+
+
+def ranks_of(path):
+    """Ranks by token, of a file of ranks."""
+    lines = (line.split() for line in path.read_text().splitlines() if line)
+    return {base64.b64decode(token): int(rank) for token, rank in lines}
+
+
+PATTERNS = {
+    "tiktoken/r50k_base.tiktoken": "r50k_base",
+    "tiktoken/p50k_base.tiktoken": "p50k_base",
+    "tiktoken/cl100k_base.tiktoken": "cl100k_base",
+    "tiktoken/o200k_base.tiktoken": "o200k_base",
+    "whisper/multilingual.tiktoken": "r50k_base",
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_published_ranks_need_no_sidecar(shared, name):
+    """A file of ranks is recognised, and its ids are tiktoken's, special tokens included."""
+    tiktoken = pytest.importorskip("tiktoken")
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    path = shared(f"vocabularies/{name}")
+    tokenizer = Tokenizer.from_file(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
+        published = getattr(public, PATTERNS[name])()
+    special_tokens = published["special_tokens"]
+    if "whisper" in name:
+        special_tokens = tokenizer.special_tokens
+    assert tokenizer.special_tokens == special_tokens
+    theirs = tiktoken.Encoding(
+        "theirs",
+        pat_str=published["pat_str"],
+        mergeable_ranks=ranks_of(path),
+        special_tokens=special_tokens,
+    )
+    for text in [*strings(500), "a<|endoftext|>b"]:
+        assert tokenizer.encode_ordinary(text) == theirs.encode_ordinary(text)
+        ids = tokenizer.encode(text, allowed_special="all")
+        assert ids == theirs.encode(text, allowed_special="all")
+
+
+def test_the_name_tells_encodings_of_one_file_apart(shared, tmp_path):
+    """o200k_harmony is o200k_base with other special tokens."""
+    path = shared("vocabularies/tiktoken/o200k_base.tiktoken")
+    base, harmony = (
+        Tokenizer.from_file(path),
+        Tokenizer.from_file(path, encoding="o200k_harmony"),
+    )
+    assert base.n_vocab == 200_019
+    assert harmony.n_vocab == 201_088
+    copy = tmp_path / "o200k_harmony.tiktoken"
+    copy.write_bytes(path.read_bytes())
+    assert Tokenizer.from_file(copy) == harmony
+    assert harmony.encode("<|call|><|endofprompt|>", allowed_special="all") == [
+        200_012,
+        200_018,
+    ]
+    assert Tokenizer.from_bytes(path.read_bytes()) == base
+
+
+def test_an_encoding_is_refused_for_another_file(shared):
+    """A name does not make a file that of a published encoding."""
+    path = shared("vocabularies/tiktoken/r50k_base.tiktoken")
+    with pytest.raises(FormatError, match="100256 tokens of cl100k_base"):
+        Tokenizer.from_file(path, encoding="cl100k_base")
+    with pytest.raises(TokenizerError, match="known are r50k_base"):
+        Tokenizer.from_file(path, encoding="gpt5")
+
+
+def test_tekken_is_mistral_commons(shared):
+    """Ids, special tokens and text are those of Mistral's own library."""
+    tekken = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
+    path = shared("vocabularies/tekken/tekken_240718.json")
+    ours, theirs = Tokenizer.from_file(path), tekken.Tekkenizer.from_file(path)
+    assert ours.n_vocab == theirs.n_words
+    for text in [*strings(500), "<s>[INST]"]:
+        ids = theirs.encode(text, bos=True, eos=False)
+        assert ours.encode(text, add_special_tokens=True) == ids
+        keep = tekken.SpecialTokenPolicy.KEEP
+        assert ours.decode(ids) == theirs.decode(ids, keep)
+
+
+def test_tekken_is_the_tokenizer_json_of_the_same_model(shared):
+    """The published tokenizer.json has the same ids, except those that it spells otherwise."""
+    tokenizer = Tokenizer.from_file(shared("vocabularies/tekken/tekken_240718.json"))
+    other = Tokenizer.from_file(shared("vocabularies/mistral-nemo/tokenizer.json"))
+    for text in strings(500, "abcdefgh .,ABC\n"):
+        assert tokenizer.encode_ordinary(text) == other.encode_ordinary(text)
+
+
+def test_a_folder_gives_the_file_that_says_most(shared, tmp_path):
+    """Of several files the order decides; a single file of another name will do."""
+    with pytest.raises(
+        FormatError, match=r"no tokenizer in this folder.*tokenizer\.json"
+    ):
+        Tokenizer.from_directory(tmp_path)
+    ranks = shared("vocabularies/tiktoken/r50k_base.tiktoken").read_bytes()
+    (tmp_path / "r50k_base.tiktoken").write_bytes(ranks)
+    assert Tokenizer.from_directory(tmp_path).n_vocab == 50_257
+    (tmp_path / "second.tiktoken").write_bytes(ranks)
+    with pytest.raises(FormatError, match=r"r50k_base\.tiktoken, second\.tiktoken"):
+        Tokenizer.from_directory(tmp_path)
+    own = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+    own.save(tmp_path / "tokenizer.json")
+    assert Tokenizer.from_directory(tmp_path).n_vocab == 258
+
+
+@pytest.mark.parametrize("folder", ["tekken", "gpt2", "qwen3", "tiny-metaspace-nfkc"])
+def test_folders_of_published_models_load(shared, folder):
+    """What publishers ship in a folder is found there."""
+    path = shared(f"vocabularies/{folder}")
+    file = next(
+        path / name
+        for name in ("tokenizer.json", "tekken_240718.json")
+        if (path / name).exists()
+    )
+    assert Tokenizer.from_directory(path) == Tokenizer.from_file(file)
+
+
+def test_content_tells_the_format_whatever_the_name(tmp_path):
+    """A file under a strange name is what it holds."""
+    own = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+    for format_name in ("bytepair", "compiled", "huggingface"):
+        path = tmp_path / "file.data"
+        own.save(path, format=format_name)
+        assert formats.sniff(path.read_bytes()) == format_name
+        assert Tokenizer.from_file(path).encode("hello") == own.encode("hello")
+        assert Tokenizer.from_bytes(path.read_bytes()).encode("hello") == own.encode(
+            "hello"
+        )
+
+
+@pytest.mark.parametrize("data", [b"", b"   ", b"\0\1\2", b"hello", b"a b c d e\n"])
+def test_what_is_no_tokenizer_is_refused(tmp_path, data):
+    """The error names the file and says what was found."""
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="no tokenizer that is known here"):
+        Tokenizer.from_file(path)
+
+
+def test_special_tokens_of_ranks_may_be_named_beside_them(tmp_path, monkeypatch):
+    """``added_tokens_decoder`` renames special tokens; one that is no map is an error."""
+    path = tmp_path / "tiktoken.model"
+    path.write_bytes(b"IQ== 0\n")
+    seen = {}
+    monkeypatch.setattr(formats._core, "recognise_encoding", lambda *_: "kimi_k2")
+    monkeypatch.setattr(
+        formats._core, "read_encoding", lambda _, __, renamed: seen.update(renamed)
+    )
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text(json.dumps({"added_tokens_decoder": {"5": {"content": "<x>"}}}))
+    formats.load(path, formats.TiktokenOptions())
+    assert seen == {5: "<x>"}
+    config.write_text(json.dumps({"added_tokens_decoder": {"5": 3}}))
+    with pytest.raises(FormatError, match="added_tokens_decoder"):
+        formats.load(path, formats.TiktokenOptions())
+
+
+def test_the_hub_needs_its_extra(monkeypatch):
+    """Without the library the error says what to install."""
+    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
+    with pytest.raises(TokenizerError, match=r"pip install bytepair\[hub\]"):
+        Tokenizer.from_hub("openai-community/gpt2")
+
+
+def test_the_hub_gives_the_files_of_a_model(monkeypatch, tmp_path):
+    """The files of one revision are fetched, and the folder is loaded."""
+    asked = {}
+
+    class Hub:
+        @staticmethod
+        def snapshot_download(name, **options):
+            asked.update(options, name=name)
+            return str(tmp_path)
+
+    own = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+    own.save(tmp_path / "tokenizer.json")
+    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", Hub)
+    loaded = Tokenizer.from_hub("someone/model", revision="v1", local_files_only=True)
+    assert loaded.n_vocab == 258
+    assert (asked["name"], asked["revision"], asked["local_files_only"]) == (
+        "someone/model",
+        "v1",
+        True,
+    )
+    assert "tokenizer.json" in asked["allow_patterns"]
+
+
+def test_a_compiled_tokenizer_survives_no_damage(tmp_path):
+    """A changed byte, or a cut, is an error that says so."""
+    own = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+    path = tmp_path / "own.bytepair-compiled"
+    own.save(path)
+    assert Tokenizer.from_file(path) == own
+    content = path.read_bytes()
+    for place in range(8, len(content), 7):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << place % 8
+        with pytest.raises(FormatError, match="compiled"):
+            Tokenizer.from_bytes(bytes(damaged))
+    with pytest.raises(FormatError, match="damaged"):
+        Tokenizer.from_bytes(content[:-1])
+
+
+def test_a_bomb_is_no_clip(tmp_path):
+    """A gzip file that unpacks to a hundred times its size is refused early."""
+    path = tmp_path / "bpe_simple_vocab_16e6.txt.gz"
+    path.write_bytes(gzip.compress(b"a" * 50_000_000))
+    with pytest.raises(FormatError, match="16 times"):
+        Tokenizer.from_file(path)
+
+
+CODES = ["bpe.ref", "bpe_code.v0.2", "testcode.v0.1"]
+WORDS = "thedsinarol  \u00a0</w>@é中\u2028"
+
+
+def lines_of_words(count):
+    """Lines of letters that stand in codes, and of others."""
+    return [line + "\n" for line in strings(count, WORDS)]
+
+
+def test_the_published_segmentation_is_reached(shared):
+    """subword-nmt's own reference, in one call."""
+    segmenter = Segmenter(shared("vocabularies/subword-nmt/bpe.ref"))
+    corpus = shared("vectors/subword-nmt/corpus.en").read_text(encoding="utf-8")
+    expected = shared("vectors/subword-nmt/corpus.bpe.ref.en").read_text(
+        encoding="utf-8"
+    )
+    assert segmenter.segment(corpus) == expected
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"merges": 20, "separator": "￭"},
+        {"threshold": 100_000},
+        {"threshold": 10**12},
+        {"glossaries": ["the", r"\d+", "<w>", "in", "e[nr]"]},
+        {"glossaries": ["and"], "threshold": 500},
+    ],
+)
+def test_segments_are_those_of_subword_nmt(shared, codes, options):
+    """Every option of apply_bpe but dropout gives the same text."""
+    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    path = shared(f"vocabularies/subword-nmt/{codes}")
+    vocabulary = (
+        shared("vocabularies/subword-nmt/vocab.en") if "threshold" in options else None
+    )
+    ours = Segmenter(path, vocabulary=vocabulary, **options)
+    vocab = None
+    if vocabulary:
+        with vocabulary.open(encoding="utf-8") as file:
+            vocab = apply_bpe.read_vocabulary(file, options["threshold"])
+    with path.open(encoding="utf-8") as file:
+        theirs = apply_bpe.BPE(
+            file,
+            merges=options.get("merges", -1),
+            separator=options.get("separator", "@@"),
+            vocab=vocab,
+            glossaries=options.get("glossaries"),
+        )
+    corpus = shared("vectors/subword-nmt/corpus.en").read_text(encoding="utf-8")
+    for line in [*corpus.splitlines(keepends=True)[:300], *lines_of_words(500)]:
+        assert ours.segment(line) == theirs.process_line(line)
+
+
+def test_codes_are_written_as_they_were_read(shared, tmp_path):
+    """subword-nmt's codes come back line by line, and fastBPE's give the same words."""
+    path = shared("vocabularies/subword-nmt/bpe.ref")
+    tokenizer = Tokenizer.from_file(path)
+    assert (
+        tokenizer.to_bytes(format="subword-nmt").splitlines()
+        == path.read_bytes().splitlines()
+    )
+    tokenizer.save(tmp_path / "codes", format="fastbpe")
+    assert Tokenizer.from_file(tmp_path / "codes") == tokenizer
+    segmenter = Segmenter(tmp_path / "codes")
+    assert segmenter.segment("the ingot\n") == Segmenter(path).segment("the ingot\n")
+    byte_level = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+    with pytest.raises(FormatError, match="words without an end mark"):
+        byte_level.to_bytes(format="subword-nmt")
+
+
+def test_codes_whose_order_matters_are_no_tokenizer(tmp_path):
+    """A merge before the one that it needs is followed by a segmenter alone."""
+    path = tmp_path / "codes"
+    path.write_text("#version: 0.2\nab a\na b\n")
+    with pytest.raises(FormatError, match="a later merge makes"):
+        Tokenizer.from_file(path)
+    assert Segmenter(path).segment("ababx") == "ab@@ ab@@ x"
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("#version: 0.3\na b\n", "0.3"),
+        ("#version: 0.2\na b\nabc\n", "line 3"),
+        ("#version: 0.2\na b c\n", "line 2"),
+        ("#version: 0.2\na</w> b\n", "line 2"),
+        ("v3;false;true;false;<w>;</w>\na b\n", "OpenNMT"),
+    ],
+)
+def test_damaged_codes_are_refused(tmp_path, content, named):
+    """The error names the line or the version."""
+    path = tmp_path / "codes"
+    path.write_text(content)
+    with pytest.raises(FormatError, match=named):
+        Tokenizer.from_file(path)
+
+
+def test_parts_are_numbered_by_the_vocabulary(shared, tmp_path):
+    """Numbers are places in the vocabulary, and give the text back."""
+    codes = shared("vocabularies/subword-nmt/bpe.ref")
+    text = "the ingot against the hot steel"
+    counts = collections.Counter(Segmenter(codes).segment(text).split())
+    vocabulary = tmp_path / "vocabulary"
+    vocabulary.write_text(
+        "".join(f"{token} {count}\n" for token, count in counts.items())
+    )
+    segmenter = Segmenter(codes, vocabulary=vocabulary)
+    ids = segmenter.encode(text)
+    assert ids[0] == list(counts).index("the")
+    assert segmenter.decode(ids) == text
+    with pytest.raises(UnknownTokenError, match="'Q'"):
+        segmenter.encode("Q")
+
+
+def test_clip_is_the_published_tokenizer_json(shared):
+    """The list of merges alone gives the ids of the file that is published beside it."""
+    tokenizers = pytest.importorskip("tokenizers")
+    theirs = tokenizers.Tokenizer.from_file(
+        str(shared("vocabularies/clip/tokenizer.json"))
+    )
+    ours = Tokenizer.from_file(shared("vocabularies/clip/bpe_simple_vocab_16e6.txt.gz"))
+    for text in strings(500):
+        ids = ours.encode(text, allowed_special="all", add_special_tokens=True)
+        assert ids == theirs.encode(text).ids, text
+
+
+def test_gpt1_is_what_transformers_makes_of_it(shared):
+    """Bert's clean text and words, then merges of characters with ``</w>``."""
+    tokenizers = pytest.importorskip("tokenizers")
+    folder = shared("vocabularies/gpt1")
+    theirs = tokenizers.Tokenizer(
+        tokenizers.models.BPE.from_file(
+            str(folder / "encoder_bpe_40000.json"),
+            str(folder / "vocab_40000.bpe"),
+            end_of_word_suffix="</w>",
+            unk_token="<unk>",
+        )
+    )
+    theirs.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    ours = Tokenizer.from_directory(folder)
+    for text in strings(500):
+        assert ours.encode(text) == theirs.encode(text).ids, text
