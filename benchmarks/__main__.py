@@ -33,8 +33,12 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
     if wanted.get("large") and not arguments.large:
         print(f"skipped {name}: it is large; --large runs it\n", flush=True)
         return [], 0
-    if arguments.rounds:
-        wanted["rounds"] = arguments.rounds
+    changes = {
+        "rounds": arguments.rounds,
+        "threads": arguments.threads,
+        "timeout_seconds": arguments.timeout,
+    }
+    wanted |= {key: value for key, value in changes.items() if value}
     print(f"# {name}", ", ".join(record.conditions().values()), sep="\n# ", flush=True)
     all_rows: list[runner.Row] = []
     n_wrong = 0
@@ -77,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--rounds", type=int, help="how often, where a case says nothing"
+    )
+    parser.add_argument(
+        "--threads", type=int, action="append", help="instead of the usual numbers"
+    )
+    parser.add_argument(
+        "--timeout", type=float, help="seconds after which an engine is left out"
     )
     parser.add_argument(
         "--wait",

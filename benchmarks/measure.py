@@ -50,13 +50,14 @@ def timed(
 ) -> tuple[Result, Cost]:
     """Do ``work``; give its result and what it took.
 
-    ``who`` says whose CPU time and memory: those of this process, or of its children.
+    ``who`` says whose CPU time: that of this process, or of its children. The memory of
+    children is not known, and given as 0.
     """
     gc.collect()
     busy, cpu, start = _busy_seconds(), _cpu_seconds(who), time.perf_counter()
     result = work(*arguments)
     wall = time.perf_counter() - start
-    peak_bytes = _peak_bytes(who)
+    peak_bytes = _peak_bytes() if who == resource.RUSAGE_SELF else 0
     cpu = _cpu_seconds(who) - cpu
     busy = _busy_seconds() - busy
     # The clock of /proc/stat ticks in hundredths of a second.
@@ -79,22 +80,21 @@ def _cpu_seconds(who: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _peak_bytes(who: int) -> int:
-    """Give the largest resident set of this process, or of the largest child.
+def _peak_bytes() -> int:
+    """Give the largest resident set of this process so far.
 
     Where the kernel says it, that of this program alone: the number of ``getrusage``
     begins with what the parent held when it started the process.
     """
-    if who == resource.RUSAGE_SELF:
-        try:
-            status = Path("/proc/self/status").read_text()
-        except OSError:
-            status = ""
-        found = re.search(r"VmHWM:\s+(\d+) kB", status)
-        if found:
-            return int(found[1]) << 10
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        status = ""
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    if found:
+        return int(found[1]) << 10
     unit = 1 if sys.platform == "darwin" else 1 << 10
-    return resource.getrusage(who).ru_maxrss * unit
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _busy_seconds() -> float:

@@ -37,7 +37,7 @@ def compared(rows: list[Row]) -> Iterator[str]:
             f"{row.n_threads:7} {row.engine:22}"
             f"{_spread(row.wall)}{row.wall.median / base.wall.median:7.2f}x"
             f"{_spread(row.cpu)}{row.cpu.median / base.cpu.median:7.2f}x"
-            f"{row.peak_bytes / 1e6:9.1f}{row.peak_bytes / base.peak_bytes:7.2f}x"
+            f"{_memory(row, base)}"
             f"{row.rounds:7}{row.others:8.2f}{note}"
         )
 
@@ -110,6 +110,12 @@ def _sizes(title: str, lines: dict[str, dict[int, Row]]) -> str:
 
 def _spread(times: Times) -> str:
     return f"{times.median:9.3f} [{times.least:.3f}-{times.most:.3f}]".rjust(23)
+
+
+def _memory(row: Row, base: Row) -> str:
+    if not base.peak_bytes:
+        return f"{'-':>9}{'-':>8}"
+    return f"{row.peak_bytes / 1e6:9.1f}{row.peak_bytes / base.peak_bytes:7.2f}x"
 
 
 def _speed(row: Row, base: Row, clock: str) -> str:

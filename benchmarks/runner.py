@@ -76,7 +76,7 @@ def run(case: Case, *, calm_seconds: float = 0) -> Measured:
                 continue
             _tell(f"{case.name}: round {turn + 1}, {case.jobs[place]['engine']}")
             wait_for_calm(calm_seconds)
-            job = {**case.jobs[place], "learned": str(Path(folder, str(place)))}
+            job = {**case.jobs[place], "learned": str(Path(folder, f"{turn}-{place}"))}
             start = time.monotonic()
             try:
                 found = run_job(job, case.timeout_seconds)
@@ -123,12 +123,14 @@ def _difference(
     folder: Path,
 ) -> str:
     """Say how the result of a job is not that of the first, ``""`` where it is."""
-    if not _is_compared(job) or _results(found) <= _results(reference[: len(found)]):
+    if not reference or not _is_compared(job):
+        return ""
+    if _results(found) == _results(reference[: len(found)]):
         return ""
     theirs = Path(job["learned"])
     if not theirs.exists():
         return "its result is another than that of the first"
-    return compare.difference(folder / "0", theirs, first["merges"])
+    return compare.difference(folder / "0-0", theirs, first["merges"])
 
 
 def _is_compared(job: dict[str, Any]) -> bool:
