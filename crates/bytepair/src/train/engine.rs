@@ -9,10 +9,11 @@
 //! for each distinct neighbour. Where occurrences touch, `a b a b`, one (b, a) goes and one (c, c)
 //! comes.
 
-use super::Ties;
+use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
 use super::queue::Queue;
 use super::words::Words;
+use super::{Ties, TrainOptions};
 use crate::error::Result;
 use crate::pair_map::pair_key;
 use crate::slots::BARRIER;
@@ -43,6 +44,7 @@ pub(super) struct Engine {
     pairs: Pairs,
     queue: Queue<Candidate>,
     order: Order,
+    veto: Veto,
     left: Neighbours,
     right: Neighbours,
     /// Scratch: the slots where the pair at hand was merged, in ascending order.
@@ -78,9 +80,11 @@ impl Engine {
         words: Words,
         vocabulary: &Vocabulary,
         units: &Units,
-        ties: Ties,
+        options: &TrainOptions,
     ) -> Result<Self> {
-        let mut order = Order { ties, texts: Vec::new() };
+        let mut order = Order { ties: options.ties, texts: Vec::new() };
+        let mut veto = Veto::new(options.limits);
+        vocabulary.iter().for_each(|(id, token)| veto.learn(id, token.bytes));
         for (id, _) in vocabulary.iter() {
             order.learn(id, vocabulary, units)?;
         }
@@ -90,6 +94,7 @@ impl Engine {
             pairs,
             queue: Queue::new(),
             order,
+            veto,
             left: Neighbours::default(),
             right: Neighbours::default(),
             merged: Vec::new(),
@@ -136,6 +141,7 @@ impl Engine {
     ) -> Result<()> {
         self.words.set_length(result, best.left, best.right);
         self.order.learn(result, vocabulary, units)?;
+        self.veto.learn(result, vocabulary.expect_token(result)?.bytes);
         self.merge_occurrences(best, result);
         let touching = self.sum_neighbours(result);
         self.decrease_pairs(best, touching);
@@ -231,7 +237,8 @@ impl Engine {
     /// Puts a pair into the queue as it stands now, if it occurs at all.
     fn enqueue(&mut self, pair: PairIndex) {
         let count = self.pairs.count(pair);
-        if count <= 0 {
+        let (left, right) = self.pairs.tokens(pair);
+        if count <= 0 || !self.veto.allows(left, right) {
             return;
         }
         if let Some(tie) = self.tie(pair) {

@@ -3,11 +3,12 @@
 //! A piece takes one slot for each of its initial symbols, and one more, a barrier, follows it. Pieces
 //! lie in the order of their first occurrence, so slots are ordered as the text is.
 
+use super::start::Segmenter;
 use crate::count::PieceCounts;
 use crate::error::{ErrorKind, Result};
 use crate::slots::{BARRIER, Slots};
 use crate::units::Units;
-use crate::vocabulary::{Token, TokenId, Vocabulary};
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The corpus while it is being merged.
 pub(super) struct Words {
@@ -42,18 +43,12 @@ impl Words {
             n_tokens: 0,
         };
         words.push_slot(BARRIER, 0);
-        let byte_ids = byte_ids(vocabulary);
-        let are_plain_bytes =
-            units.is_bytes() && units.end_mark.is_none() && units.continuing_prefix.is_none();
+        let mut segmenter = Segmenter::new(units, vocabulary);
+        let mut tokens = Vec::new();
         for (piece_index, (piece, count, _)) in (0..).zip(counts.iter()) {
             let start = words.slots.len();
-            if are_plain_bytes {
-                piece
-                    .iter()
-                    .for_each(|&byte| words.push_slot(byte_ids[usize::from(byte)], piece_index));
-            } else {
-                words.push_symbols(piece, piece_index, units, vocabulary)?;
-            }
+            segmenter.push_tokens(piece, &mut tokens)?;
+            tokens.drain(..).for_each(|id| words.push_slot(id, piece_index));
             words.counts.push(count);
             words.n_tokens = weighted(words.slots.len() - start, count)
                 .and_then(|n| words.n_tokens.checked_add(n))
@@ -116,32 +111,10 @@ impl Words {
         self.slots.token_before(slot)
     }
 
-    /// The alphabet was made from these pieces, so every symbol has an id.
-    fn push_symbols(
-        &mut self,
-        piece: &[u8],
-        piece_index: u32,
-        units: &Units,
-        vocabulary: &Vocabulary,
-    ) -> Result<()> {
-        units.for_each_symbol(piece, |symbol| {
-            self.push_slot(vocabulary.id(symbol).unwrap_or(BARRIER), piece_index);
-        })
-    }
-
     fn push_slot(&mut self, id: TokenId, piece_index: u32) {
         self.slots.push(id);
         self.piece_of_slot.push(piece_index);
     }
-}
-
-/// By byte value: its id; a barrier where the alphabet is no byte alphabet.
-fn byte_ids(vocabulary: &Vocabulary) -> [TokenId; 256] {
-    let mut ids = [BARRIER; 256];
-    for (byte, id) in (0..=u8::MAX).zip(&mut ids) {
-        *id = vocabulary.id(Token::plain(&[byte])).unwrap_or(BARRIER);
-    }
-    ids
 }
 
 fn weighted(n_symbols: usize, count: i64) -> Option<i64> {
