@@ -53,6 +53,8 @@ const PRE_TOKENIZERS: &[PreTokenizer] = &[
     },
     PreTokenizer { composes: true, ..pre_tokenizer(&["qwen2"], "qwen2") },
     pre_tokenizer(&["glm4", "chatglm-bpe"], "llama3"),
+    pre_tokenizer(&["deepseek-llm"], "deepseek-llm"),
+    pre_tokenizer(&["deepseek-coder"], "deepseek-coder"),
     pre_tokenizer(&["deepseek-v3"], "deepseek-v3"),
     pre_tokenizer(&["kimi-k2"], "kimi-k2"),
     pre_tokenizer(&["superbpe"], "superbpe"),
