@@ -26,8 +26,7 @@ def units_left_out(theirs: Library, text: str, view: str, sides: Sides) -> bool:
     """``tokenizers`` moves spans to the left behind units that it leaves out.
 
     Given a token for such units, it spans all others rightly: those spans must be ours. Where
-    that token keeps neighbours from merging, or is cut off, or spans are trimmed by their place
-    in the row, nothing more can be asked.
+    that token keeps neighbours from merging, or is cut off, nothing more can be asked.
     """
     expected, given = sides
     if not view.endswith("offsets") or not isinstance(theirs, HuggingFace):
@@ -45,8 +44,7 @@ def units_left_out(theirs: Library, text: str, view: str, sides: Sides) -> bool:
     plain = theirs.full if view != "offsets" else theirs.plain
     tokens = plain.encode(*pair, add_special_tokens=view != "offsets").tokens
     is_same_row = [token for token, _ in kept] == tokens
-    is_trimmed = '"trim_offsets":true' in theirs.full.to_str()
-    return not is_same_row or is_trimmed or [span for _, span in kept] == given
+    return not is_same_row or [span for _, span in kept] == given
 
 
 @cache
