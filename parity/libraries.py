@@ -236,7 +236,7 @@ class SentencePiece(Base):
 
     def decode(self, ids: list[int]) -> Views:
         """Decode by its defaults, in which control tokens are nothing."""
-        return {"skip": self.processor.decode(ids)}
+        return {"decode": self.processor.decode(ids)}
 
 
 class Mistral(Base):
