@@ -9,11 +9,13 @@
     reason = "signatures here are those of Python functions: keyword arguments, taken by value"
 )]
 
+mod calls;
 mod convert;
 mod dialect;
 mod encoding;
 mod error;
 mod formats;
+mod stream;
 mod template;
 mod tokenizer;
 mod training;
@@ -36,7 +38,9 @@ mod _core {
         write_huggingface, write_native, write_sentencepiece, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, DecodeStream};
+    use crate::stream::DecodeStream;
+    #[pymodule_export]
+    use crate::tokenizer::CoreTokenizer;
     #[pymodule_export]
     use crate::training::Corpus;
 }

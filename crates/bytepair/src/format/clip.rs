@@ -15,10 +15,11 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value, json};
 
-use super::{huggingface, names};
+use super::huggingface;
+use super::merge_lines::merge_lines;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
-use crate::units::{ByteIds, byte_order};
+use crate::units::{ByteIds, byte_order, printable_name};
 
 /// The name of the format in messages.
 const FORMAT: &str = "bpe_simple_vocab_16e6.txt.gz";
@@ -55,7 +56,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// The same tokenizer as a `tokenizer.json`.
 pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     let text = unpacked(file)?;
-    let merges = names::merge_lines(FORMAT, "the file", &text, N_MERGES)?;
+    let merges = merge_lines(FORMAT, "the file", &text, N_MERGES)?;
     if merges.len() < N_MERGES {
         let problem = format!("{} merges of {N_MERGES}: was it cut off?", merges.len());
         return Err(Error::format(FORMAT, "the file", problem));
@@ -136,7 +137,7 @@ fn unpacked(file: &[u8]) -> Result<Cow<'_, [u8]>> {
 /// The names of all tokens, in the order of their ids.
 fn all_names(merges: &[[String; 2]]) -> Vec<String> {
     let bytes = byte_order(ByteIds::Printable);
-    let bytes = bytes.iter().map(|&byte| names::printable_name(&[byte]));
+    let bytes = bytes.iter().map(|&byte| printable_name(&[byte]));
     let endings = bytes.clone().map(|name| format!("{name}</w>"));
     let merged = merges.iter().map(|[left, right]| format!("{left}{right}"));
     bytes.chain(endings).chain(merged).chain([BEGIN, END].map(str::to_owned)).collect()

@@ -7,8 +7,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::huggingface;
 use super::json::{self, Entries};
-use super::{huggingface, names};
+use super::merge_lines::merge_lines;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
 
@@ -36,7 +37,7 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
         "id": unknown, "content": UNKNOWN, "special": true, "normalized": false,
         "single_word": false, "lstrip": false, "rstrip": false
     });
-    let merges = names::merge_lines(FORMAT, "vocab_40000.bpe", vocab_bpe, usize::MAX)?;
+    let merges = merge_lines(FORMAT, "vocab_40000.bpe", vocab_bpe, usize::MAX)?;
     let n_entries = entries.len();
     let vocab: Map<String, Value> =
         entries.into_iter().map(|(name, id)| (name, id.into())).collect();

@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::json::{self, Entries};
-use super::names::{bytes_of_printable, printable_name};
 use super::{check_bare, check_id_range, inexpressible, quoted};
 use crate::added::AddedToken;
 use crate::decode::Decode;
@@ -17,7 +16,7 @@ use crate::split::{self, Flavour, Splitter, Stage};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
-use crate::units::{ByteIds, Units};
+use crate::units::{ByteIds, Units, bytes_of_printable, printable_name};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// The name of the format in messages.

@@ -18,7 +18,7 @@ pub mod gpt1;
 pub mod gpt2;
 pub mod huggingface;
 mod json;
-pub(crate) mod names;
+mod merge_lines;
 pub mod native;
 mod pattern;
 mod ranks;
@@ -30,8 +30,8 @@ pub mod tiktoken;
 #[cfg(test)]
 mod tests;
 
+pub use crate::units::published_name;
 pub use codes::Codes;
-pub use names::published_name;
 
 use crate::added::AddedToken;
 use crate::error::{Error, ErrorKind, Result};
