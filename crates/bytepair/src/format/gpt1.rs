@@ -7,9 +7,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::{Document, Pipeline};
 use super::huggingface;
 use super::json::{self, Entries};
-use super::merge_lines::merge_lines;
+use super::merges::merge_lines;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
 
@@ -45,23 +46,13 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
         let problem = "a token stands there twice";
         return Err(Error::format(FORMAT, "encoder_bpe_40000.json", problem));
     }
-    let file = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": [unknown],
-        "normalizer": {
-            "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
-            "strip_accents": null, "lowercase": true
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": null,
-        "decoder": {"type": "BPEDecoder", "suffix": "</w>"},
-        "model": {
-            "type": "BPE", "dropout": null, "unk_token": UNKNOWN,
-            "continuing_subword_prefix": "", "end_of_word_suffix": "</w>", "fuse_unk": false,
-            "byte_fallback": false, "ignore_merges": false, "vocab": vocab, "merges": merges
-        }
-    });
-    Ok(file.to_string().into_bytes())
+    let document = Document {
+        pipeline: Pipeline::Gpt1,
+        added_tokens: vec![unknown],
+        post_processor: Value::Null,
+        unknown: Some(UNKNOWN.to_owned()),
+        vocab,
+        merges,
+    };
+    Ok(document.into_bytes())
 }

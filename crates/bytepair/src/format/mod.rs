@@ -8,6 +8,7 @@
 //!
 //! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.
 
+mod assembly;
 pub mod clip;
 pub(crate) mod codes;
 pub mod compiled;
@@ -18,8 +19,9 @@ pub mod gpt1;
 pub mod gpt2;
 pub mod huggingface;
 mod json;
-mod merge_lines;
+mod merges;
 pub mod native;
+pub mod pair;
 mod pattern;
 mod ranks;
 pub mod sentencepiece;
