@@ -34,7 +34,7 @@ macro_rules! same {
 
 same!(FormRecord, UnicodeForm, Nfc, Nfd, Nfkc, Nfkd);
 same!(LeadingRecord, LeadingSpaces, Stay, OneGoes, EachGoes);
-same!(FlavourRecord, Flavour, Rust, Oniguruma);
+same!(FlavourRecord, Flavour, Rust, Oniguruma, Cutter);
 same!(
     BehaviourRecord,
     Behaviour,
