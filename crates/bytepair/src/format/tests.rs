@@ -2,6 +2,7 @@
 //!
 //! Formats with tests of their own have them beside their reader.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -16,7 +17,7 @@ use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
-use crate::train::{Target, TrainOptions, train};
+use crate::train::{Target, train};
 use crate::unicode::UnicodeTables;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
@@ -40,13 +41,8 @@ fn trained(dialect: &Dialect) -> Result<Tokenizer> {
     let mut counter = CorpusCounter::new(dialect.preparation(&special_tokens)?, 1)?;
     counter.count_texts(&[CORPUS.as_bytes()])?;
     let (counts, _) = counter.finish()?;
-    let options = TrainOptions {
-        target: Target::Merges(40),
-        min_count: dialect.min_count,
-        ties: dialect.ties,
-        special_tokens,
-    };
-    let trained = train(&counts, &dialect.units, &options, |_| Ok(()))?;
+    let options = dialect.train_options(Target::Merges(40), special_tokens);
+    let trained = train(&counts, &dialect.units, &options, |_| Ok(ControlFlow::Continue(())))?;
     dialect.tokenizer(trained, &options)
 }
 
