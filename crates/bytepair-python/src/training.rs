@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytepair::{CorpusCounter, Error, ErrorKind, First, PieceCounts, Stop, Target, TrainOptions};
+use bytepair::{
+    CorpusCounter, Error, ErrorKind, First, PieceCounts, Stop, Target, Ties, TrainOptions,
+};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -156,6 +158,9 @@ impl Corpus {
             None => (PieceCounts::new(), bytepair::CorpusReport::default()),
         };
         with(&self.counts, |added| counts.merge(added))?;
+        if options.ties == Ties::FirstSeen {
+            counts.sort();
+        }
         let n_characters =
             corpus.n_characters.saturating_add(with(&self.counts, |added| added.n_characters()));
         let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
