@@ -2,13 +2,12 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytepair::{
-    CorpusCounter, Error, ErrorKind, First, PieceCounts, Stop, Target, Ties, TrainOptions,
-};
+use bytepair::{CorpusCounter, Error, ErrorKind, First, PieceCounts, Stop, Target, TrainOptions};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -113,21 +112,15 @@ impl Corpus {
         merges: Option<usize>,
         progress: Py<PyAny>,
     ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>)> {
-        let options = TrainOptions {
-            target: match (vocab_size, merges) {
-                (Some(size), None) => Target::VocabSize(size),
-                (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
-                _ => {
-                    return Err(raise(
-                        "TrainingError",
-                        "give vocab_size or merges, not both".to_owned(),
-                    ));
-                }
-            },
-            min_count: self.dialect.min_count,
-            ties: self.dialect.ties,
-            special_tokens: self.special_tokens.clone(),
+        let target = match (vocab_size, merges) {
+            (Some(size), None) => Target::VocabSize(size),
+            (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
+            _ => {
+                let message = "give vocab_size or merges, not both".to_owned();
+                return Err(raise("TrainingError", message));
+            }
         };
+        let options = self.dialect.train_options(target, self.special_tokens.clone());
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| self.learn(&options, &mut reporter));
         let (tokenizer, report) =
@@ -158,21 +151,20 @@ impl Corpus {
             None => (PieceCounts::new(), bytepair::CorpusReport::default()),
         };
         with(&self.counts, |added| counts.merge(added))?;
-        if options.ties == Ties::FirstSeen {
-            counts.sort();
-        }
         let n_characters =
             corpus.n_characters.saturating_add(with(&self.counts, |added| added.n_characters()));
         let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
             let most = i64::try_from(progress.max_merges).ok();
-            reporter.report(|| (progress.n_merges, most, n_characters, progress.n_corpus_tokens))
+            reporter
+                .report(|| (progress.n_merges, most, n_characters, progress.n_corpus_tokens))?;
+            Ok(ControlFlow::Continue(()))
         })?;
         let report = Report {
             corpus,
             special_tokens: self.special_tokens.clone(),
             n_pieces: counts.len(),
             n_characters,
-            n_tokens: trained.n_corpus_tokens,
+            n_tokens: trained.n_corpus_tokens(),
             n_merges: trained.vocabulary.merges().len(),
             stop: trained.stop,
         };
@@ -190,7 +182,7 @@ impl Report {
         report.set_item("tokens", self.n_tokens)?;
         report.set_item("merges", self.n_merges)?;
         let stop = match self.stop {
-            Stop::Target => None,
+            Stop::Target | Stop::Caller => None,
             Stop::MinCount(count) => Some(count),
         };
         report.set_item("best_count_at_stop", stop)?;

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::train::{Ties, TrainOptions, Trained};
+use crate::train::{Target, Ties, TrainOptions, Trained};
 use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units};
 
@@ -111,6 +111,12 @@ impl Dialect {
             separator: None,
             requires_utf8: !self.units.is_bytes(),
         })
+    }
+
+    /// How to learn in this dialect up to `target`.
+    pub fn train_options(&self, target: Target, special_tokens: Vec<String>) -> TrainOptions {
+        let (min_count, ties) = (self.min_count, self.ties);
+        TrainOptions { min_count, ties, special_tokens, ..TrainOptions::new(target) }
     }
 
     /// The tokenizer of what was trained in this dialect.

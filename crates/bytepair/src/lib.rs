@@ -44,6 +44,6 @@ pub use normalize::{
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{EncodeOptions, Parts, Tokenizer, WordsOrPair};
-pub use train::{Stop, Target, Ties, TrainOptions, TrainProgress, Trained, train};
+pub use train::{Stop, Target, Ties, TokenLimits, TrainOptions, TrainProgress, Trained, train};
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -127,22 +128,17 @@ fn train_vectors_hold() {
     let Some((_, cases)) = cases("train.json") else { return };
     for case in &cases {
         let dialect = dialect(case);
-        let options = TrainOptions {
-            target: match (number(&case["vocab_size"]), number(&case["n_merges"])) {
-                (Some(size), _) => Target::VocabSize(size),
-                (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
-            },
-            min_count: dialect.min_count,
-            ties: dialect.ties,
-            special_tokens: special_tokens(case),
+        let target = match (number(&case["vocab_size"]), number(&case["n_merges"])) {
+            (Some(size), _) => Target::VocabSize(size),
+            (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
         };
+        let options = dialect.train_options(target, special_tokens(case));
         let mut counter =
             CorpusCounter::new(dialect.preparation(&options.special_tokens).unwrap(), 2).unwrap();
         let texts = all_bytes(&case["texts"]);
         counter.count_texts(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
-        let (mut counts, _) = counter.finish().unwrap();
-        counts.sort();
-        let trained = train(&counts, &dialect.units, &options, |_| Ok(()));
+        let (counts, _) = counter.finish().unwrap();
+        let trained = train(&counts, &dialect.units, &options, |_| Ok(ControlFlow::Continue(())));
         if counts.is_empty() {
             assert!(matches!(trained.unwrap_err().kind(), ErrorKind::EmptyCorpus));
             continue;

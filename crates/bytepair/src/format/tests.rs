@@ -1,3 +1,4 @@
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
-use crate::train::{Target, TrainOptions, train};
+use crate::train::{Target, train};
 use crate::unicode::UnicodeTables;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
@@ -35,15 +36,9 @@ fn trained(dialect: &Dialect) -> Result<Tokenizer> {
     let special_tokens = vec!["<|endoftext|>".to_owned(), "<s>".to_owned()];
     let mut counter = CorpusCounter::new(dialect.preparation(&special_tokens)?, 1)?;
     counter.count_texts(&[CORPUS.as_bytes()])?;
-    let (mut counts, _) = counter.finish()?;
-    counts.sort();
-    let options = TrainOptions {
-        target: Target::Merges(40),
-        min_count: dialect.min_count,
-        ties: dialect.ties,
-        special_tokens,
-    };
-    let trained = train(&counts, &dialect.units, &options, |_| Ok(()))?;
+    let (counts, _) = counter.finish()?;
+    let options = dialect.train_options(Target::Merges(40), special_tokens);
+    let trained = train(&counts, &dialect.units, &options, |_| Ok(ControlFlow::Continue(())))?;
     dialect.tokenizer(trained, &options)
 }
 

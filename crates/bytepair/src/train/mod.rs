@@ -10,26 +10,44 @@
 //! token, and no two pairs make the same token. For the same reason encoding a piece by the learned
 //! merges gives the segmentation that training ended with.
 //!
-//! `words` holds the pieces as one flat array of tokens, `pairs` knows for each pair its count and
-//! where it may occur, `queue` finds the best pair, `engine` runs the steps, and `naive` is the
-//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols
-//! in the distinct pieces, M merged occurrences and P distinct pairs; the length of a piece alone
+//! The way of the data: `start` says what tokens a piece begins with, `row` holds pieces as one flat row of tokens,
+//! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
+//! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
+//! done at once, `crew` has them done by all threads as the `plan` says, `limits` refuses tokens. `naive` is the
+//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols in the
+//! distinct pieces, M merged occurrences and P pairs that are frequent at some time; the length of a piece alone
 //! costs nothing.
 
+mod batch;
+mod crew;
 mod engine;
+mod limits;
 #[cfg(test)]
 mod naive;
 mod pairs;
+mod places;
+mod plan;
 mod queue;
-mod words;
+mod ranking;
+mod row;
+mod share;
+mod shares;
+mod sketch;
+mod start;
+mod survey;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::count::PieceCounts;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
-use engine::Engine;
-use words::Words;
+use crew::Crew;
+use engine::{Done, Engine};
+pub use limits::TokenLimits;
+use plan::Plan;
 
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,7 +70,7 @@ pub enum Target {
 }
 
 /// What to learn.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct TrainOptions {
     /// Where to stop.
     pub target: Target,
@@ -62,17 +80,45 @@ pub struct TrainOptions {
     pub ties: Ties,
     /// Special tokens, which get the last ids.
     pub special_tokens: Vec<String>,
+    /// Which tokens may be learned.
+    pub limits: TokenLimits,
+    /// How many threads merge. The result does not depend on it.
+    pub n_threads: usize,
+    /// A vocabulary to go on from, as training wrote it: its alphabet and merges are kept.
+    pub resume: Option<Arc<Vocabulary>>,
+    /// Where pieces were left out: at most how often any pair of tokens occurs in them. Then the result says
+    /// which merges are certain.
+    pub dropped_bound: Option<i64>,
+}
+
+impl TrainOptions {
+    /// To learn up to `target` from all pairs that occur twice, with one thread; of equal counts the pair of the
+    /// smallest ids.
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            min_count: 2,
+            ties: Ties::SmallestIds,
+            special_tokens: Vec::new(),
+            limits: TokenLimits::default(),
+            n_threads: 1,
+            resume: None,
+            dropped_bound: None,
+        }
+    }
 }
 
 /// Where training stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainProgress {
-    /// Merges done so far.
+    /// Merges done so far, earlier ones included.
     pub n_merges: usize,
     /// The most that will be done.
     pub max_merges: usize,
     /// Length of the corpus in tokens, as it is segmented now.
     pub n_corpus_tokens: i64,
+    /// The count of the pair that was merged last: no later one is higher.
+    pub count: i64,
 }
 
 /// Why training ended.
@@ -82,6 +128,8 @@ pub enum Stop {
     Target,
     /// No pair was left that occurs often enough; the best one occurred this often.
     MinCount(i64),
+    /// The caller had enough.
+    Caller,
 }
 
 /// What was learned.
@@ -89,23 +137,36 @@ pub enum Stop {
 pub struct Trained {
     /// Alphabet, merges with their counts, unknown and special tokens.
     pub vocabulary: Vocabulary,
-    /// Length of the corpus in tokens of the new vocabulary.
-    pub n_corpus_tokens: i64,
+    /// Length of the corpus in tokens before the first new merge.
+    pub n_initial_tokens: i64,
+    /// By new merge: length of the corpus in tokens after it.
+    pub tokens_after: Vec<i64>,
     /// Why training ended.
     pub stop: Stop,
+    /// Where pieces were left out: how many of the new merges, from the first on, are certainly those that would
+    /// have been learned with all pieces.
+    pub n_certain: Option<usize>,
 }
 
-/// Learns merges from piece counts. `progress` is called after every merge and may end the training
-/// by an error.
+impl Trained {
+    /// Length of the corpus in tokens of the vocabulary.
+    pub fn n_corpus_tokens(&self) -> i64 {
+        self.tokens_after.last().copied().unwrap_or(self.n_initial_tokens)
+    }
+}
+
+/// Learns merges from piece counts. `progress` is called again and again, at most once for each merge; it may end
+/// the training with what was learned by then, or with an error.
 ///
 /// # Errors
 /// Where there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
-/// but has to be, a count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
+/// but has to be, a count exceeds 63 bits, the tie rule needs first occurrences that are unknown, or the
+/// vocabulary to go on from has its ids in another order than training gives them.
 pub fn train(
     counts: &PieceCounts,
     units: &Units,
     options: &TrainOptions,
-    mut progress: impl FnMut(TrainProgress) -> Result<()>,
+    mut progress: impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
 ) -> Result<Trained> {
     if counts.is_empty() {
         return Err(ErrorKind::EmptyCorpus.into());
@@ -113,48 +174,63 @@ pub fn train(
     if options.ties == Ties::FirstSeen && !counts.knows_first() {
         return Err(ErrorKind::FirstUnknown.into());
     }
-    let mut vocabulary = alphabet(counts, units)?;
-    let max_merges = max_merges(vocabulary.len(), units, options)?;
-    let words = Words::new(counts, units, &vocabulary)?;
-    let mut engine = Engine::new(words, &vocabulary, units, options.ties)?;
-    let mut merge_counts = Vec::new();
-    let stop = loop {
-        if merge_counts.len() == max_merges {
-            break Stop::Target;
-        }
-        let Some(best) = engine.best(options.min_count.max(1)) else {
-            break Stop::MinCount(engine.best_count());
-        };
-        let result = vocabulary.push_merge(best.left, best.right)?;
-        engine.merge(best, result, &vocabulary, units)?;
-        merge_counts.push(best.count);
-        let (n_merges, n_corpus_tokens) = (merge_counts.len(), engine.n_corpus_tokens());
-        progress(TrainProgress { n_merges, max_merges, n_corpus_tokens })?;
+    let mut vocabulary = match &options.resume {
+        Some(earlier) => start::continued(earlier)?,
+        None => start::alphabet(counts, units)?,
     };
-    vocabulary.set_merge_counts(merge_counts);
-    push_names(&mut vocabulary, units, options)?;
-    Ok(Trained { vocabulary, n_corpus_tokens: engine.n_corpus_tokens(), stop })
-}
-
-/// A vocabulary of the alphabet that the pieces need.
-fn alphabet(counts: &PieceCounts, units: &Units) -> Result<Vocabulary> {
-    let mut vocabulary = Vocabulary::new();
-    for (kind, bytes) in units.alphabet(counts.iter().map(|(piece, ..)| piece))? {
-        vocabulary.push(Token { kind, bytes: &bytes })?;
+    let mut merge_counts = vocabulary.merge_counts().to_vec();
+    let n_earlier = vocabulary.merges().len();
+    let max_merges = max_merges(&vocabulary, units, options)?;
+    let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
+    let plan = Plan::new(vocabulary.len(), n_initial_tokens);
+    let (mut tokens_after, mut n_certain) = (Vec::new(), None);
+    let stop = Crew::gather(plan, shares, |crew| {
+        let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;
+        loop {
+            let n_left = max_merges - vocabulary.merges().len();
+            if n_left == 0 {
+                break Ok(Stop::Target);
+            }
+            let done = engine.merge_next(n_left, &mut vocabulary)?;
+            let Some(&Done { count, n_corpus_tokens }) = done.last() else {
+                break Ok(Stop::MinCount(engine.best_count()));
+            };
+            merge_counts.extend(done.iter().map(|done| done.count));
+            tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
+            n_certain = engine.n_certain();
+            let n_merges = vocabulary.merges().len();
+            if progress(TrainProgress { n_merges, max_merges, n_corpus_tokens, count })?.is_break()
+            {
+                break Ok(Stop::Caller);
+            }
+        }
+    });
+    let stop: Stop = stop.map_err(|error: Error| error)?;
+    if merge_counts.len() == n_earlier + tokens_after.len() {
+        vocabulary.set_merge_counts(merge_counts);
     }
-    Ok(vocabulary)
+    push_names(&mut vocabulary, units, options)?;
+    let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
+    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain })
 }
 
-/// How many merges fit.
-fn max_merges(alphabet_len: usize, units: &Units, options: &TrainOptions) -> Result<usize> {
+/// How many merges fit, earlier ones included.
+fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) -> Result<usize> {
     let n_unknown = usize::from(units.unknown.is_some());
     let repeats_unknown = |name: &&String| units.unknown.as_ref() == Some(*name);
     let n_special = options.special_tokens.iter().filter(|name| !repeats_unknown(name)).count();
-    let needed = alphabet_len + n_unknown + n_special;
+    let n_earlier = vocabulary.merges().len();
+    let needed = vocabulary.len() + n_unknown + n_special;
     match options.target {
+        Target::Merges(n_merges) if n_merges < n_earlier => {
+            let problem =
+                format!("has {n_earlier} merges already, more than the {n_merges} asked for");
+            Err(Error::option("resume", problem))
+        }
         Target::Merges(n_merges) => Ok(n_merges),
         Target::VocabSize(requested) => requested
             .checked_sub(needed)
+            .map(|n_new| n_earlier + n_new)
             .ok_or_else(|| ErrorKind::VocabularyTooSmall { requested, needed }.into()),
     }
 }
@@ -188,17 +264,16 @@ mod tests {
     }
 
     fn options(ties: Ties, min_count: i64, n_merges: usize) -> TrainOptions {
-        TrainOptions {
-            target: Target::Merges(n_merges),
-            min_count,
-            ties,
-            special_tokens: Vec::new(),
-        }
+        TrainOptions { min_count, ties, ..TrainOptions::new(Target::Merges(n_merges)) }
+    }
+
+    fn go_on(_: TrainProgress) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The steps that the engine takes, in the form of the naive twin.
     fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
-        let trained = train(counts, units, options, |_| Ok(())).unwrap();
+        let trained = train(counts, units, options, go_on).unwrap();
         let merges = trained.vocabulary.merges().iter().zip(trained.vocabulary.merge_counts());
         merges.map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect()
     }
@@ -208,7 +283,7 @@ mod tests {
         units: &Units,
         options: &TrainOptions,
     ) -> Vec<naive::Step> {
-        let vocabulary = alphabet(counts, units).unwrap();
+        let vocabulary = start::alphabet(counts, units).unwrap();
         let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
         let tokens = |piece| {
             let mut ids = Vec::new();
@@ -221,7 +296,23 @@ mod tests {
         let Target::Merges(n_merges) = options.target else {
             unreachable!("the tests ask for merges")
         };
-        naive::train(pieces, texts, options.ties, options.min_count, n_merges)
+        let TokenLimits { max_bytes, max_characters, whole_characters } = options.limits;
+        let fits = |most: Option<u32>, n: usize| most.is_none_or(|most| n <= most as usize);
+        let allows = |token: &[u8]| {
+            let n_characters = token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+            let is_whole = std::str::from_utf8(token).is_ok();
+            // A part of one character: its beginning, or bytes that continue one.
+            let n_first = token.iter().take_while(|&&byte| byte & 0xC0 != 0x80).count();
+            let is_part = n_first <= 1 && n_characters == n_first && token.len() <= 3;
+            fits(max_bytes, token.len())
+                && fits(max_characters, n_characters)
+                && (!whole_characters || is_whole || is_part)
+        };
+        naive::train(pieces, texts, options.ties, allows, options.min_count, n_merges)
+    }
+
+    fn all_ties() -> [Ties; 3] {
+        [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText]
     }
 
     fn all_units() -> Vec<Units> {
@@ -244,11 +335,12 @@ mod tests {
         fn the_engine_learns_what_the_definition_learns(
             pieces in prop::collection::vec(("[a-c]{1,12}|[ab]{1,30}|a{1,20}|[aé]{1,6}", 0..6_u8), 1..12),
             min_count in 1..4_i64,
+            n_threads in 1..4_usize,
         ) {
             let counts = counted(&pieces);
             for units in all_units() {
-                for ties in [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText] {
-                    let options = options(ties, min_count, 200);
+                for ties in all_ties() {
+                    let options = TrainOptions { n_threads, ..options(ties, min_count, 200) };
                     prop_assert_eq!(
                         steps(&counts, &units, &options),
                         naive_steps(&counts, &units, &options),
@@ -257,6 +349,108 @@ mod tests {
                 }
             }
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn limits_are_those_of_the_definition(
+            pieces in prop::collection::vec(("[aé日😀]{1,8}|[ab ]{1,9}|[日本語]{1,6}", 0..9_u8), 1..12),
+            max_bytes in prop::option::of(1..9_u32),
+            max_characters in prop::option::of(1..5_u32),
+            whole_characters: bool,
+            n_threads in 1..3_usize,
+        ) {
+            let counts = counted(&pieces);
+            let limits = TokenLimits { max_bytes, max_characters, whole_characters };
+            let units = Units::bytes(ByteIds::Printable);
+            for ties in all_ties() {
+                let options = TrainOptions { limits, n_threads, ..options(ties, 1, 200) };
+                prop_assert_eq!(
+                    steps(&counts, &units, &options),
+                    naive_steps(&counts, &units, &options),
+                    "{:?}", ties
+                );
+            }
+        }
+
+        #[test]
+        fn going_on_gives_what_training_at_once_gives(
+            pieces in prop::collection::vec(("[a-c]{1,12}|[aé]{1,6}|a{1,20}", 0..6_u8), 1..12),
+            n_earlier in 0..12_usize,
+        ) {
+            let counts = counted(&pieces);
+            for units in all_units() {
+                for ties in all_ties() {
+                    let learn = |options| train(&counts, &units, &options, go_on).unwrap();
+                    let earlier = learn(TrainOptions {
+                        special_tokens: vec!["<s>".to_owned()],
+                        ..options(ties, 1, n_earlier)
+                    });
+                    let resume = Some(Arc::new(earlier.vocabulary));
+                    let later = learn(TrainOptions { resume, ..options(ties, 1, 100) });
+                    let at_once = learn(options(ties, 1, 100));
+                    prop_assert_eq!(later.vocabulary.merges(), at_once.vocabulary.merges());
+                    prop_assert_eq!(
+                        later.vocabulary.merge_counts(), at_once.vocabulary.merge_counts()
+                    );
+                    prop_assert_eq!(later.n_corpus_tokens(), at_once.n_corpus_tokens());
+                }
+            }
+        }
+
+        #[test]
+        fn certain_merges_are_those_of_all_pieces(
+            pieces in prop::collection::vec(("[a-d]{1,9}", 0..60_u8), 4..30),
+            rare in 1..20_i64,
+        ) {
+            let all = counted(&pieces);
+            let (mut kept, mut bound) = (PieceCounts::new(), 0);
+            for (piece, count, first) in all.iter() {
+                match count < rare {
+                    true => bound += count * i64::try_from(piece.len()).unwrap(),
+                    false => kept.add(piece, count, first).unwrap(),
+                }
+            }
+            prop_assume!(!kept.is_empty());
+            let units = Units::bytes(ByteIds::Printable);
+            for ties in [Ties::SmallestIds, Ties::LargestText] {
+                let of_all = train(&all, &units, &options(ties, 1, 50), go_on).unwrap();
+                let few = TrainOptions { dropped_bound: Some(bound), ..options(ties, 1, 50) };
+                let of_few = train(&kept, &units, &few, go_on).unwrap();
+                let n_certain = of_few.n_certain.unwrap();
+                prop_assert_eq!(
+                    &of_few.vocabulary.merges()[..n_certain],
+                    &of_all.vocabulary.merges()[..n_certain]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_clear_lead_makes_a_merge_certain_and_a_tie_does_not() {
+        let mut counts = PieceCounts::new();
+        counts.add(b"ab", 100, None).unwrap();
+        counts.add(b"cd", 50, None).unwrap();
+        counts.add(b"ef", 50, None).unwrap();
+        let units = Units::bytes(ByteIds::Value);
+        let certain = |bound| {
+            let options =
+                TrainOptions { dropped_bound: Some(bound), ..options(Ties::SmallestIds, 1, 3) };
+            train(&counts, &units, &options, go_on).unwrap().n_certain
+        };
+        assert_eq!([certain(0), certain(49), certain(50)], [Some(1), Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn the_caller_keeps_what_was_learned_before_it_stopped() {
+        let counts = counted(&[("abcdefgh".to_owned(), 3)]);
+        let stop = |_| Ok(ControlFlow::Break(()));
+        let options = options(Ties::SmallestIds, 1, 100);
+        let trained = train(&counts, &Units::characters(), &options, stop).unwrap();
+        assert_eq!(trained.stop, Stop::Caller);
+        let n_merges = trained.vocabulary.merges().len();
+        assert!(n_merges > 0 && n_merges == trained.tokens_after.len());
     }
 
     #[test]
@@ -284,12 +478,8 @@ mod tests {
     fn a_total_beyond_63_bits_is_an_error() {
         let mut counts = PieceCounts::new();
         counts.add(b"ab", i64::MAX - 1, None).unwrap();
-        let result = train(
-            &counts,
-            &Units::bytes(ByteIds::Value),
-            &options(Ties::SmallestIds, 2, 1),
-            |_| Ok(()),
-        );
+        let result =
+            train(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1), go_on);
         assert!(matches!(result.unwrap_err().kind(), ErrorKind::Count { .. }));
     }
 
@@ -301,7 +491,7 @@ mod tests {
             &counted(&[("ab".to_owned(), 1)]),
             &Units::bytes(ByteIds::Value),
             &options,
-            |_| Ok(()),
+            go_on,
         );
         assert!(matches!(
             result.unwrap_err().kind(),
@@ -315,7 +505,7 @@ mod tests {
             &PieceCounts::new(),
             &Units::characters(),
             &options(Ties::SmallestIds, 2, 1),
-            |_| Ok(()),
+            go_on,
         );
         assert!(matches!(result.unwrap_err().kind(), ErrorKind::EmptyCorpus));
     }

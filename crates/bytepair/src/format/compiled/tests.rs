@@ -1,20 +1,16 @@
 use super::checksum::checksum;
 use super::{COVERED_FROM, read, write};
 use crate::format::native;
-use crate::{Dialect, PieceCounts, Target, TrainOptions, train};
+use crate::{Dialect, PieceCounts, Target, train};
 
 fn file() -> Vec<u8> {
     let dialect = Dialect::named("gpt2").unwrap();
     let mut counts = PieceCounts::new();
     counts.add(b"lower", 5, None).unwrap();
     counts.add(b"lowest", 3, None).unwrap();
-    let options = TrainOptions {
-        target: Target::Merges(6),
-        min_count: 2,
-        ties: dialect.ties,
-        special_tokens: vec!["<|end|>".to_owned()],
-    };
-    let trained = train(&counts, &dialect.units, &options, |_| Ok(())).unwrap();
+    let options = dialect.train_options(Target::Merges(6), vec!["<|end|>".to_owned()]);
+    let go_on = |_| Ok(std::ops::ControlFlow::Continue(()));
+    let trained = train(&counts, &dialect.units, &options, go_on).unwrap();
     write(&dialect.tokenizer(trained, &options).unwrap()).unwrap()
 }
 

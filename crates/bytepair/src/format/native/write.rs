@@ -24,13 +24,9 @@ use crate::vocabulary::{TokenId, Vocabulary};
 /// # let mut counts = bytepair::PieceCounts::new();
 /// # counts.add(b"low", 5, None)?;
 /// # let dialect = bytepair::Dialect::named("gpt2").unwrap();
-/// # let options = bytepair::TrainOptions {
-/// #     target: bytepair::Target::Merges(2),
-/// #     min_count: 2,
-/// #     ties: dialect.ties,
-/// #     special_tokens: vec![],
-/// # };
-/// # let trained = bytepair::train(&counts, &dialect.units, &options, |_| Ok(()))?;
+/// # let options = dialect.train_options(bytepair::Target::Merges(2), vec![]);
+/// # let go_on = |_| Ok(std::ops::ControlFlow::Continue(()));
+/// # let trained = bytepair::train(&counts, &dialect.units, &options, go_on)?;
 /// # let tokenizer = dialect.tokenizer(trained, &options)?;
 /// let file = native::write(&tokenizer);
 /// let same = native::read(&file)?;

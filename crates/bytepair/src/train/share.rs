@@ -1,0 +1,287 @@
+//! What one thread does with its share of the corpus: survey it, and merge in it.
+//!
+//! A survey makes the row anew and finds where the pairs occur that are frequent in the whole corpus (`survey`). A
+//! batch of merges takes two steps: `apply` rewrites all places and says what it did to the neighbouring pairs;
+//! `list` notes where the new pairs occur that the whole corpus made frequent.
+//!
+//! A merge of (a, b) into c changes, at each place `x a b y`, the pairs (x, a) and (b, y) and the new (x, c) and
+//! (c, y). Changes are summed by neighbour in arrays indexed by token id, so what is looked up is paid once for
+//! each distinct neighbour, not for each place. Where places touch, `a b a b`, one (b, a) goes and one (c, c)
+//! comes. Linear in slots for a survey and in places for a batch.
+
+use std::cmp::Ordering;
+
+use super::pairs::PairIndex;
+use super::places::{List, Places};
+use super::plan::{Created, Job, Plan, Step};
+use super::row::Row;
+use super::survey::Survey;
+use crate::slots::BARRIER;
+use crate::vocabulary::TokenId;
+
+/// A part of the corpus, the places of its frequent pairs, and the outcome of the last step.
+pub(super) struct Share {
+    row: Row,
+    places: Places,
+    pub(super) survey: Survey,
+    /// By job of the batch.
+    pub(super) outcomes: Vec<Outcome>,
+    sums: Sides<Sums>,
+}
+
+/// The same for the neighbours before and after.
+#[derive(Default)]
+pub(super) struct Sides<T> {
+    pub(super) left: T,
+    pub(super) right: T,
+}
+
+/// What merging one pair did here.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// Where it was merged.
+    merged: List,
+    /// By how much pairs with a neighbour changed.
+    pub(super) changes: Sides<Vec<Change>>,
+    /// The same for places that touch.
+    pub(super) touching: Change,
+    /// How many tokens fewer there are.
+    pub(super) n_fewer: i64,
+}
+
+/// The places next to one neighbour.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Change {
+    pub(super) neighbour: TokenId,
+    n_slots: u32,
+    pub(super) weight: i64,
+}
+
+/// Changes while they are summed up, by neighbour.
+#[derive(Default)]
+struct Sums {
+    /// By token id. All empty between jobs.
+    sums: Vec<Sum>,
+    /// The ids whose sum is not empty, in the order in which they were met.
+    touched: Vec<TokenId>,
+}
+
+#[derive(Clone, Copy)]
+struct Sum {
+    weight: i64,
+    n_slots: u32,
+    /// The pair that the neighbour makes, where its places are wanted.
+    pair: PairIndex,
+}
+
+const NO_PAIR: PairIndex = PairIndex::MAX;
+const EMPTY: Sum = Sum { weight: 0, n_slots: 0, pair: NO_PAIR };
+
+impl Share {
+    pub(super) fn new(row: Row) -> Self {
+        Self {
+            row,
+            places: Places::default(),
+            survey: Survey::default(),
+            outcomes: Vec::new(),
+            sums: Sides::default(),
+        }
+    }
+
+    /// Does a step of the plan.
+    pub(super) fn perform(&mut self, plan: &Plan) {
+        match plan.step {
+            Step::Look => {
+                self.places.clear();
+                self.row.compact(&plan.lengths);
+                self.survey.look(&self.row, plan);
+            }
+            Step::Tally => self.survey.tally(&self.row, plan),
+            Step::Place => self.survey.place(&self.row, plan, &mut self.places),
+            Step::Apply => {
+                self.outcomes.resize_with(plan.jobs.len(), Outcome::default);
+                (0..plan.jobs.len()).for_each(|index| self.apply(plan, index));
+            }
+            Step::List => (0..plan.jobs.len()).for_each(|index| self.list(plan, index)),
+        }
+    }
+
+    /// The number of places where a pair may begin.
+    pub(super) fn n_places(&self, pair: PairIndex) -> usize {
+        self.places.len(pair)
+    }
+
+    /// The number of slots.
+    pub(super) fn n_slots(&self) -> usize {
+        self.row.n_slots()
+    }
+
+    /// The first slot where a pair does begin.
+    pub(super) fn first_place(&mut self, pair: PairIndex, plan: &Plan) -> Option<u32> {
+        let (left, right) = plan.pairs.tokens(pair);
+        let (row, left_len) = (&self.row, plan.length(left));
+        self.places.first(pair, |slot| row.has_pair(slot as usize, left, left_len, right))
+    }
+
+    /// Merges one pair wherever it still is.
+    fn apply(&mut self, plan: &Plan, index: usize) {
+        let job = &plan.jobs[index];
+        let merged = self.merge(job);
+        let outcome = &mut self.outcomes[index];
+        (outcome.merged, outcome.n_fewer) = (merged, 0);
+        outcome.touching = Change::default();
+        for &slot in self.places.slots(merged) {
+            let slot = slot as usize;
+            let weight = self.row.weight_at(slot);
+            outcome.n_fewer += weight;
+            let before = self.row.token_before(slot);
+            if before == job.result {
+                outcome.touching.n_slots += 1;
+                outcome.touching.weight += weight;
+            } else if before != BARRIER {
+                self.sums.left.add(before, weight);
+            }
+            let after = self.row.token_at(slot + job.result_len);
+            if after != job.result && after != BARRIER {
+                self.sums.right.add(after, weight);
+            }
+        }
+        self.sums.left.drain_to(&mut outcome.changes.left);
+        self.sums.right.drain_to(&mut outcome.changes.right);
+    }
+
+    /// Rewrites the places of a pair, left to right; gives those where it was.
+    fn merge(&mut self, job: &Job) -> List {
+        let Job { left, right, left_len, result, result_len, .. } = *job;
+        let list = self.places.take(job.pair);
+        let row = &mut self.row;
+        if left == right {
+            return self.places.filter(list, |slot| {
+                let is_there = row.has_pair(slot as usize, left, left_len, right);
+                is_there
+                    .then(|| row.merge_at(slot as usize, left_len, result, result_len))
+                    .is_some()
+            });
+        }
+        // Places of different tokens never overlap, so all can be looked for before any is changed.
+        let there =
+            self.places.filter(list, |slot| row.has_pair(slot as usize, left, left_len, right));
+        let slots = self.places.slots(there).iter();
+        slots.for_each(|&slot| row.merge_at(slot as usize, left_len, result, result_len));
+        there
+    }
+
+    /// Lists the places of those pairs of a new token that are kept.
+    ///
+    /// A neighbour may have been merged by a later job of the batch: then the pair is that job's.
+    fn list(&mut self, plan: &Plan, index: usize) {
+        let (job, created, outcome) =
+            (&plan.jobs[index], &plan.created[index], &self.outcomes[index]);
+        if created.is_empty() {
+            return;
+        }
+        self.sums.left.want(&created.sides.left);
+        self.sums.right.want(&created.sides.right);
+        self.sums.left.make_lists(&outcome.changes.left, &mut self.places);
+        self.sums.right.make_lists(&outcome.changes.right, &mut self.places);
+        if let Some(pair) = created.twice {
+            self.places.make(pair, outcome.touching.n_slots as usize);
+        }
+        let merged = outcome.merged;
+        for index in 0..self.places.slots(merged).len() {
+            let slot = self.places.slots(merged)[index];
+            if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {
+                self.places.push(pair, start);
+            }
+            let after = self.row.token_at(slot as usize + job.result_len);
+            if let Some(pair) = self.sums.right.pair(after).filter(|_| after < job.result) {
+                self.places.push(pair, slot);
+            }
+        }
+        self.sums.left.unwant(&created.sides.left);
+        self.sums.right.unwant(&created.sides.right);
+    }
+}
+
+impl Share {
+    /// The pair that a new token makes with what is before it, where its places are wanted, and where it begins.
+    #[inline]
+    fn pair_before(
+        &self,
+        slot: u32,
+        job: &Job,
+        created: &Created,
+        plan: &Plan,
+    ) -> Option<(PairIndex, u32)> {
+        let before = self.row.token_before(slot as usize);
+        let pair = match before.cmp(&job.result) {
+            Ordering::Less => self.sums.left.pair(before)?,
+            Ordering::Equal => created.twice?,
+            Ordering::Greater => return None,
+        };
+        Some((pair, slot - index_of(plan.length(before))))
+    }
+}
+
+impl Sums {
+    #[inline]
+    fn add(&mut self, id: TokenId, weight: i64) {
+        self.make_room(id);
+        let sum = &mut self.sums[id as usize];
+        if sum.n_slots == 0 {
+            self.touched.push(id);
+        }
+        sum.weight += weight;
+        sum.n_slots += 1;
+    }
+
+    /// Moves all sums to a list.
+    fn drain_to(&mut self, changes: &mut Vec<Change>) {
+        changes.clear();
+        for neighbour in self.touched.drain(..) {
+            let sum = std::mem::replace(&mut self.sums[neighbour as usize], EMPTY);
+            changes.push(Change { neighbour, n_slots: sum.n_slots, weight: sum.weight });
+        }
+    }
+
+    /// Notes which neighbours make pairs whose places are wanted.
+    fn want(&mut self, created: &[(TokenId, PairIndex)]) {
+        for &(neighbour, pair) in created {
+            self.make_room(neighbour);
+            self.sums[neighbour as usize].pair = pair;
+        }
+    }
+
+    fn unwant(&mut self, created: &[(TokenId, PairIndex)]) {
+        created.iter().for_each(|&(neighbour, _)| self.sums[neighbour as usize].pair = NO_PAIR);
+    }
+
+    /// Makes lists for the places of the pairs that are wanted.
+    fn make_lists(&self, changes: &[Change], places: &mut Places) {
+        for change in changes {
+            if let Some(pair) = self.pair(change.neighbour) {
+                places.make(pair, change.n_slots as usize);
+            }
+        }
+    }
+
+    /// The pair that a neighbour makes, where its places are wanted.
+    #[inline]
+    fn pair(&self, neighbour: TokenId) -> Option<PairIndex> {
+        let pair = self.sums.get(neighbour as usize)?.pair;
+        (pair != NO_PAIR).then_some(pair)
+    }
+
+    #[inline]
+    fn make_room(&mut self, id: TokenId) {
+        if self.sums.len() <= id as usize {
+            self.sums.resize(id as usize + 1, EMPTY);
+        }
+    }
+}
+
+/// The index of something of which there are fewer than slots in a row.
+#[expect(clippy::cast_possible_truncation, reason = "a row has fewer than 2^32 slots")]
+fn index_of(index: usize) -> u32 {
+    index as u32
+}
