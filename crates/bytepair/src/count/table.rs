@@ -1,204 +1,236 @@
 //! Counting pieces at full speed: the table that one thread fills.
 //!
 //! A piece of at most 15 bytes is its own key: 15 bytes and a length in one 128-bit word, kept in the
-//! slot, so that counting a piece that is there touches one cache line and compares one word. Longer
-//! pieces lie in an arena behind an ordinary hash table. Nothing is allocated per piece. Costs O(1)
-//! expected time for each piece, plus its length.
+//! table, so that counting a piece that is there touches one cache line and compares one word. The bytes
+//! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
+//! allocated per piece. Costs O(1) expected time for each piece, plus its length.
 
-use hashbrown::HashTable;
+use std::ops::Range;
 
-use crate::error::{ErrorKind, Result};
+use super::ordered::{Entry, Found, Table};
 use crate::hash::hash_bytes;
-use crate::piece_key::{key_hash, piece_key, piece_of_key};
+use crate::piece_key::{key_hash, piece_key};
+
+/// Places of a new table.
+const N_PLACES: usize = 1 << 12;
+/// Places that a table may have whatever the budget: enough for the pieces of one block of text.
+const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
-    /// Open addressing, at most 5/8 full. A free slot has the key 0: no piece is empty.
-    slots: Vec<Slot>,
-    n_used: usize,
-    long: LongPieces,
+    short: Table<Short>,
+    long: Table<Long>,
+    /// The bytes of long pieces.
+    long_bytes: Vec<u8>,
+    /// The most memory that may be taken, in bytes.
+    budget: usize,
 }
 
+/// A short piece.
 #[derive(Clone, Copy, Default)]
-struct Slot {
-    /// The bytes of the piece from the low end, its length in the highest byte.
-    key: u128,
-    count: u64,
+#[repr(align(32))] // none lies in two cache lines
+pub(super) struct Short {
+    /// The bytes of the piece from the low end, its length in the highest byte; 0 if there is none.
+    pub(super) key: u128,
+    pub(super) count: u64,
     /// The smallest position at which the piece was counted.
-    first: u64,
+    pub(super) first: u64,
 }
 
-#[derive(Default)]
-struct LongPieces {
-    bytes: Vec<u8>,
-    entries: Vec<LongEntry>,
-    index: HashTable<usize>,
-}
-
-#[derive(Clone, Copy)]
-struct LongEntry {
+/// A long piece.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Long {
+    hash: u64,
     start: usize,
+    /// 0 if there is none.
     len: usize,
-    count: u64,
-    first: u64,
+    pub(super) count: u64,
+    pub(super) first: u64,
+}
+
+impl Entry for Short {
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.key == 0
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        key_hash(self.key) as u64
+    }
+}
+
+impl Entry for Long {
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+/// The contents of a table by hash, pieces of equal hash by their bytes.
+pub(super) struct Sorted {
+    pub(super) short: Vec<Short>,
+    pub(super) long: Vec<Long>,
+    long_bytes: Vec<u8>,
+}
+
+impl Sorted {
+    pub(super) fn piece(&self, entry: &Long) -> &[u8] {
+        piece(&self.long_bytes, entry)
+    }
+}
+
+/// The bytes of an entry, which lie in an arena.
+pub(super) fn piece<'b>(long_bytes: &'b [u8], entry: &Long) -> &'b [u8] {
+    &long_bytes[entry.start..][..entry.len]
+}
+
+/// Keys by the bytes of their pieces.
+pub(super) fn in_order(key: u128) -> [u8; 16] {
+    key.to_le_bytes()
 }
 
 impl CountTable {
-    pub(super) fn new() -> Self {
-        Self { slots: vec![Slot::default(); 1 << 12], n_used: 0, long: LongPieces::default() }
+    /// A table that should not take more memory than `budget`, in bytes; see [`Self::is_over_budget`].
+    pub(super) fn new(budget: usize) -> Self {
+        let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
+        Self { short, long, long_bytes: Vec::new(), budget }
     }
 
-    /// Counts the piece `text[start..end]` once; `position` orders it among all pieces.
+    pub(super) fn set_budget(&mut self, budget: usize) {
+        self.budget = budget;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.short.is_empty() && self.long.is_empty()
+    }
+
+    /// Counts a piece `count` times. Positions never fall from one call to the next.
     #[inline]
-    pub(super) fn add(&mut self, text: &[u8], start: usize, end: usize, position: u64) {
-        match piece_key(text, start, end) {
-            Some(key) => self.add_key(key, 1, position),
-            None => self.long.add(&text[start..end], 1, position),
+    pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
+        match piece_key(text, piece.start, piece.end) {
+            Some(key) => self.add_short(key, count, position),
+            None => self.add_long(&text[piece], count, position),
         }
     }
 
-    /// Adds the counts of another table.
-    pub(super) fn merge(&mut self, other: &Self) {
-        for slot in other.slots.iter().filter(|slot| slot.key != 0) {
-            self.add_key(slot.key, slot.count, slot.first);
-        }
-        for entry in &other.long.entries {
-            self.long.add(&other.long.bytes[entry.start..][..entry.len], entry.count, entry.first);
-        }
+    /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
+    /// cost of the budget.
+    pub(super) fn is_over_budget(&self) -> bool {
+        let is_filled = |is_filled: bool, n_bytes: usize| is_filled && !self.may_grow(n_bytes);
+        self.n_bytes() > self.budget
+            || is_filled(self.short.is_well_filled(), self.short.n_bytes())
+            || is_filled(self.long.is_well_filled(), self.long.n_bytes())
     }
 
-    /// Visits every distinct piece with its count and first position, in no order.
-    pub(super) fn for_each(
-        &self,
-        mut visit: impl FnMut(&[u8], i64, u64) -> Result<()>,
-    ) -> Result<()> {
-        let checked = |piece: &[u8], count: u64| {
-            i64::try_from(count).map_err(|_| ErrorKind::Count { piece: piece.to_vec() })
-        };
-        for slot in self.slots.iter().filter(|slot| slot.key != 0) {
-            let (bytes, len) = piece_of_key(slot.key);
-            let piece = &bytes[..len];
-            visit(piece, checked(piece, slot.count)?, slot.first)?;
-        }
-        for entry in &self.long.entries {
-            let piece = &self.long.bytes[entry.start..][..entry.len];
-            visit(piece, checked(piece, entry.count)?, entry.first)?;
-        }
-        Ok(())
+    /// The contents in order. Takes O(n) expected time.
+    pub(super) fn into_sorted(self) -> Sorted {
+        let Self { short, long, long_bytes, .. } = self;
+        let by_bytes =
+            |one: &Long, other: &Long| piece(&long_bytes, one).cmp(piece(&long_bytes, other));
+        let long = long.into_sorted(by_bytes);
+        Sorted { short: short.into_sorted(by_key), long, long_bytes }
+    }
+
+    /// Hands the contents, in order, to `take` and forgets them.
+    pub(super) fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
+        let long_bytes = &self.long_bytes;
+        let by_bytes =
+            |one: &Long, other: &Long| piece(long_bytes, one).cmp(piece(long_bytes, other));
+        let result = take(self.short.sort(by_key), self.long.sort(by_bytes), long_bytes);
+        self.short.clear();
+        self.long.clear();
+        self.long_bytes.clear();
+        result
     }
 
     #[inline]
-    fn add_key(&mut self, key: u128, count: u64, position: u64) {
-        let mask = self.slots.len() - 1;
-        let mut index = key_hash(key) & mask;
-        loop {
-            let slot = &mut self.slots[index];
-            if slot.key == key {
-                // A count that saturates is reported as an overflow by `for_each`.
-                slot.count = slot.count.saturating_add(count);
-                slot.first = slot.first.min(position);
-                return;
+    fn add_short(&mut self, key: u128, count: u64, position: u64) {
+        match self.short.find(key_hash(key) as u64, |entry| entry.key == key) {
+            // A count that saturates is reported as an overflow when tables are added up.
+            Found::Used(entry) => entry.count = entry.count.saturating_add(count),
+            Found::Free(entry) => {
+                *entry = Short { key, count, first: position };
+                if self.short.is_well_filled()
+                    && (self.may_grow(self.short.n_bytes()) || self.short.is_nearly_full())
+                {
+                    self.short.grow();
+                }
             }
-            if slot.key == 0 {
-                *slot = Slot { key, count, first: position };
-                break;
-            }
-            index = (index + 1) & mask;
-        }
-        self.n_used += 1;
-        if self.n_used * 8 > self.slots.len() * 5 {
-            self.grow();
         }
     }
 
-    fn grow(&mut self) {
-        let larger = vec![Slot::default(); self.slots.len() * 4];
-        let mask = larger.len() - 1;
-        let slots = std::mem::replace(&mut self.slots, larger);
-        for slot in slots.into_iter().filter(|slot| slot.key != 0) {
-            let mut index = key_hash(slot.key) & mask;
-            while self.slots[index].key != 0 {
-                index = (index + 1) & mask;
+    fn add_long(&mut self, bytes: &[u8], count: u64, position: u64) {
+        let Self { long, long_bytes, .. } = self;
+        let hash = hash_bytes(bytes, 0);
+        let is_it = |entry: &Long| entry.hash == hash && piece(long_bytes, entry) == bytes;
+        match long.find(hash, is_it) {
+            Found::Used(entry) => entry.count = entry.count.saturating_add(count),
+            Found::Free(entry) => {
+                let (start, len) = (long_bytes.len(), bytes.len());
+                *entry = Long { hash, start, len, count, first: position };
+                long_bytes.extend_from_slice(bytes);
+                if self.long.is_well_filled()
+                    && (self.may_grow(self.long.n_bytes()) || self.long.is_nearly_full())
+                {
+                    self.long.grow();
+                }
             }
-            self.slots[index] = slot;
         }
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.short.n_bytes() + self.long.n_bytes() + self.long_bytes.capacity()
+    }
+
+    /// Whether places of so many bytes may be doubled: for a moment both tables are there.
+    fn may_grow(&self, n_bytes: usize) -> bool {
+        n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
     }
 }
 
-impl LongPieces {
-    fn add(&mut self, piece: &[u8], count: u64, position: u64) {
-        let hash = hash_bytes(piece, 0);
-        let (bytes, entries) = (&mut self.bytes, &mut self.entries);
-        let is_piece =
-            |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
-        if let Some(&place) = self.index.find(hash, is_piece) {
-            let entry = &mut entries[place];
-            entry.count = entry.count.saturating_add(count);
-            entry.first = entry.first.min(position);
-            return;
-        }
-        let place = entries.len();
-        entries.push(LongEntry { start: bytes.len(), len: piece.len(), count, first: position });
-        bytes.extend_from_slice(piece);
-        let rehash =
-            |&place: &usize| hash_bytes(&bytes[entries[place].start..][..entries[place].len], 0);
-        self.index.insert_unique(hash, place, rehash);
-    }
+fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
+    in_order(one.key).cmp(&in_order(other.key))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::contents;
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    /// The naive twin: an ordered map of owned pieces.
-    fn naive(text: &[u8], pieces: &[(usize, usize)]) -> BTreeMap<Vec<u8>, (i64, u64)> {
-        let mut counts = BTreeMap::new();
-        for &(start, end) in pieces {
-            let entry = counts.entry(text[start..end].to_vec()).or_insert((0, start as u64));
-            *entry = (entry.0 + 1, entry.1.min(start as u64));
-        }
-        counts
-    }
-
-    proptest! {
-        #[test]
-        fn agrees_with_a_map_of_owned_pieces(text in "[ab]{1,80}", cuts: Vec<(u8, u8)>, split_at: u8) {
-            let text = text.into_bytes();
-            let pieces: Vec<_> = cuts
-                .iter()
-                .map(|&(start, len)| (start as usize % text.len(), len as usize % 40 + 1))
-                .map(|(start, len)| (start, (start + len).min(text.len())))
-                .collect();
-            let (left, right) = pieces.split_at(split_at as usize % (pieces.len() + 1));
-            let (mut table, mut other) = (CountTable::new(), CountTable::new());
-            left.iter().for_each(|&(start, end)| table.add(&text, start, end, start as u64));
-            right.iter().for_each(|&(start, end)| other.add(&text, start, end, start as u64));
-            table.merge(&other);
-            let mut counts = BTreeMap::new();
-            table.for_each(|piece, count, first| {
-                counts.insert(piece.to_vec(), (count, first));
-                Ok(())
-            }).unwrap();
-            prop_assert_eq!(counts, naive(&text, &pieces));
-        }
-    }
 
     #[test]
     fn growing_keeps_every_count() {
         let text: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("{n:05}").into_bytes()).collect();
-        let mut table = CountTable::new();
+        let mut table = CountTable::new(usize::MAX);
         for start in (0..text.len()).step_by(5) {
-            table.add(&text, start, start + 5, start as u64);
+            table.add(&text, start..start + 5, 1, start as u64);
         }
-        let mut n_pieces = 0;
-        table
-            .for_each(|_, count, _| {
-                n_pieces += count;
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(n_pieces, 40_000);
+        let contents = contents(vec![table], 1);
+        assert_eq!(contents.iter().map(|(_, count, _)| count).sum::<i64>(), 40_000);
+        assert!(contents.iter().all(|(piece, _, first)| {
+            piece[..] == text[usize::try_from(*first).unwrap()..][..5]
+        }));
+    }
+
+    #[test]
+    fn pieces_come_in_the_order_of_their_hashes_whatever_their_place() {
+        for n_pieces in [0_u32, 1, 2500, 2559, 2560, 2561, 9000] {
+            let pieces = (0..n_pieces).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes());
+            let (mut one, mut other) = (CountTable::new(usize::MAX), CountTable::new(usize::MAX));
+            pieces.clone().for_each(|piece| one.add(&piece, 0..4, 1, 0));
+            pieces.rev().for_each(|piece| other.add(&piece, 0..4, 1, 0));
+            let keys = |table: CountTable| -> Vec<u128> {
+                table.into_sorted().short.iter().map(|entry| entry.key).collect()
+            };
+            let (one, other) = (keys(one), keys(other));
+            assert!(one.is_sorted_by_key(|&key| (key_hash(key), in_order(key))));
+            assert_eq!(one.len(), n_pieces as usize);
+            assert_eq!(one, other);
+        }
     }
 }
