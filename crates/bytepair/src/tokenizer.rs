@@ -5,6 +5,7 @@
 //! may use one tokenizer; a process that was forked may go on using it.
 
 mod adding;
+mod learned;
 mod words;
 
 use std::borrow::Cow;

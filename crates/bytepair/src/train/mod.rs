@@ -23,6 +23,7 @@ mod naive;
 mod pairs;
 mod queue;
 mod start;
+mod truncate;
 mod words;
 
 use std::ops::ControlFlow;
@@ -35,6 +36,7 @@ use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
 use engine::Engine;
 pub use limits::TokenLimits;
+pub(crate) use truncate::truncated;
 use words::Words;
 
 /// Which of several pairs of equal count is merged first.
