@@ -28,7 +28,7 @@ mod vocabulary;
 
 pub use added::{AddedToken, Specials};
 pub use batch::Batch;
-pub use count::{CorpusCounter, CorpusReport, First, PieceCounts, Preparation};
+pub use count::{CorpusCounter, CorpusReport, Dropped, First, PieceCounts, Preparation};
 pub use decode::{
     Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, DecodeStream, LeadingSpaces,
     SentencePieceDecode,
