@@ -63,6 +63,20 @@ impl Dialect {
         Ok(Self(dialect))
     }
 
+    #[getter]
+    fn ties(&self) -> &'static str {
+        match self.0.ties {
+            Ties::SmallestIds => "smallest_ids",
+            Ties::FirstSeen => "first_seen",
+            Ties::LargestText => "largest_text",
+        }
+    }
+
+    #[getter]
+    fn min_count(&self) -> i64 {
+        self.0.min_count
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }

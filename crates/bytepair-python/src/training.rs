@@ -228,10 +228,16 @@ fn added_names(tokenizer: &Tokenizer) -> Vec<String> {
     added.map(|(_, token)| String::from_utf8_lossy(token.bytes).into_owned()).collect()
 }
 
+fn is_name(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Unknown | TokenKind::Added)
+}
+
 /// What is known after merging.
 struct Learned {
     n_merges: usize,
     n_new_merges: usize,
+    /// Unknown and special tokens.
+    n_names: usize,
     /// Length of the corpus in tokens, before the first new merge and after each.
     n_tokens: Vec<i64>,
     stop: Stop,
@@ -277,6 +283,7 @@ impl Corpus {
         let learned = Learned {
             n_merges: trained.vocabulary.merges().len(),
             n_new_merges: trained.tokens_after.len(),
+            n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
             n_tokens: std::iter::once(trained.n_initial_tokens)
                 .chain(trained.tokens_after.iter().copied())
                 .collect(),
@@ -297,6 +304,7 @@ impl Learned {
         report.set_item("tokens", self.n_tokens.last())?;
         report.set_item("merges", self.n_merges)?;
         report.set_item("new_merges", self.n_new_merges)?;
+        report.set_item("n_names", self.n_names)?;
         report.set_item("certain_merges", self.n_certain)?;
         report.set_item("interrupted", self.stop == Stop::Caller)?;
         let best_count = match self.stop {

@@ -102,15 +102,6 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
     check_writable(output if output.is_dir() else output.parent)
 
 
-def check_writable(folder: Path) -> None:
-    """Refuse a folder that is absent or cannot be written to."""
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        message = f"{folder}: {error.strerror or error}"
-        raise FileError(message) from error
-
-
 def save(tokenizer: Tokenizer, output: Path, format_name: str | None) -> Path:
     """Save a tokenizer, and say where.
 

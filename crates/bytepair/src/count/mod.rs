@@ -5,12 +5,10 @@
 //! `table` counts at full speed, `corpus` feeds it from texts and readers.
 
 mod corpus;
-mod pending;
 mod summary;
 mod table;
 
 pub use corpus::{CorpusCounter, CorpusReport, Preparation};
-pub use pending::Dropped;
 
 use hashbrown::HashTable;
 
