@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytepair::{
-    CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, TokenKind,
+    CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, Ties, TokenKind,
     TokenLimits, Tokenizer, TrainOptions,
 };
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
@@ -250,17 +250,23 @@ impl Corpus {
         &self,
         min_piece_count: i64,
     ) -> bytepair::Result<(bytepair::CorpusReport, i64, Dropped)> {
-        let (mut counts, corpus) = match with(&self.counter, Option::take) {
-            Some(counter) => counter.finish()?,
-            None => (PieceCounts::new(), bytepair::CorpusReport::default()),
-        };
         let added = with(&self.counts, std::mem::take);
+        // What is added may turn a rare piece into a common one.
+        let least = if added.is_empty() { min_piece_count } else { 1 };
+        let (mut counts, mut dropped, corpus) = match with(&self.counter, Option::take) {
+            Some(counter) => counter.finish_common(least)?,
+            None => <_>::default(),
+        };
         let n_characters = corpus.n_characters.saturating_add(added.n_characters());
-        counts.merge(&added)?;
-        let mut dropped = Dropped::default();
-        if min_piece_count > 1 {
+        if !added.is_empty() {
+            counts.merge(&added)?;
             dropped = counts.drop_rare(min_piece_count)?;
+        }
+        if min_piece_count > 1 {
             with(&self.dropped_bound, |bound| *bound = Some(dropped.bound));
+        }
+        if self.dialect.ties == Ties::FirstSeen {
+            counts.sort();
         }
         with(&self.counts, |all| *all = counts);
         Ok((corpus, n_characters, dropped))

@@ -2,13 +2,24 @@
 //!
 //! [`PieceCounts`] of parts of a corpus merge commutatively and associatively into the counts of the
 //! whole, so how the work was divided never shows in the result. Counts are checked 64-bit numbers.
-//! `table` counts at full speed, `corpus` feeds it from texts and readers.
+//! The order of pieces is that in which they were added, unless somebody sorts them; only training with
+//! ties decided by first occurrence, and what shows pieces to users, asks for it.
+//!
+//! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
+//! `table`s; `runs` adds these up, and `dropped` leaves rare pieces out.
 
 mod corpus;
+mod dropped;
+mod feed;
+mod runs;
 mod summary;
 mod table;
+mod workers;
 
 pub use corpus::{CorpusCounter, CorpusReport, Preparation};
+pub use dropped::Dropped;
+
+use dropped::Dropper;
 
 use hashbrown::HashTable;
 
@@ -34,21 +45,29 @@ pub struct First {
 /// assert_eq!(counts.iter().next(), Some((b"low".as_slice(), 7, None)));
 /// # Ok::<(), bytepair::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PieceCounts {
     /// The bytes of all pieces, one after the other.
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
-    /// Entries by content. Built when first needed: counting hands over distinct pieces.
+    /// For each piece, where its bytes end.
+    ends: Vec<usize>,
+    counts: Vec<i64>,
+    /// For each piece; `None` where one is not known.
+    firsts: Option<Vec<First>>,
+    /// Places by content. Built when first needed: counting hands over distinct pieces.
     index: Option<HashTable<usize>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    start: usize,
-    len: usize,
-    count: i64,
-    first: Option<First>,
+impl Default for PieceCounts {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            counts: Vec::new(),
+            firsts: Some(Vec::new()),
+            index: None,
+        }
+    }
 }
 
 impl PieceCounts {
@@ -59,12 +78,12 @@ impl PieceCounts {
 
     /// The number of distinct pieces.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.counts.len()
     }
 
     /// Whether there is no piece.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.counts.is_empty()
     }
 
     /// The total length of the distinct pieces, in bytes.
@@ -75,12 +94,15 @@ impl PieceCounts {
     /// The total length of all occurrences, in characters. `i64::MAX`
     /// where it exceeds 63 bits.
     pub fn n_characters(&self) -> i64 {
-        let weighted =
-            |(piece, count, _): (&[u8], i64, _)| count.saturating_mul(n_characters(piece));
+        let weighted = |(piece, count, _): (&[u8], i64, _)| {
+            count.saturating_mul(i64::try_from(n_characters(piece)).unwrap_or(i64::MAX))
+        };
         self.iter().map(weighted).fold(0, i64::saturating_add)
     }
 
     /// Adds `count` occurrences of a piece. Empty pieces and counts of 0 add nothing.
+    ///
+    /// First occurrences are known of all pieces or of none.
     ///
     /// # Errors
     /// Where `count` is negative, or the sum exceeds 63 bits.
@@ -96,9 +118,12 @@ impl PieceCounts {
             self.push_distinct(piece, count, first);
             return Ok(());
         };
-        let entry = &mut self.entries[place];
-        entry.count = entry.count.checked_add(count).ok_or_else(overflow)?;
-        entry.first = entry.first.zip(first).map(|(one, other)| one.min(other));
+        let sum = &mut self.counts[place];
+        *sum = sum.checked_add(count).ok_or_else(overflow)?;
+        match (&mut self.firsts, first) {
+            (Some(firsts), Some(first)) => firsts[place] = firsts[place].min(first),
+            (firsts, _) => *firsts = None,
+        }
         Ok(())
     }
 
@@ -107,68 +132,137 @@ impl PieceCounts {
         other.iter().try_for_each(|(piece, count, first)| self.add(piece, count, first))
     }
 
-    /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
-    pub fn sort(&mut self) {
-        let bytes = &self.bytes;
-        if self.knows_first() {
-            self.entries.sort_unstable_by_key(|entry| entry.first);
-        } else {
-            self.entries.sort_unstable_by_key(|entry| &bytes[entry.start..entry.start + entry.len]);
+    /// Drops the pieces that occur less than `min_count` times and says what was dropped.
+    ///
+    /// # Errors
+    /// Where the sum of what is dropped exceeds 63 bits. The counts are then as they were.
+    pub fn drop_rare(&mut self, min_count: i64) -> Result<Dropped> {
+        let mut dropper = Dropper::new(min_count);
+        let mut kept = Self::new();
+        for (piece, count, first) in self.iter() {
+            if dropper.keeps(piece, count)? {
+                kept.push_distinct(piece, count, first);
+            }
         }
-        self.index = None;
+        let dropped = dropper.finish();
+        if dropped.n_pieces > 0 {
+            *self = kept;
+        }
+        Ok(dropped)
+    }
+
+    /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
+    ///
+    /// Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) asks for this order; with other tie rules
+    /// the order does not matter.
+    pub fn sort(&mut self) {
+        let order = match &self.firsts {
+            Some(firsts) => order_by(firsts.len(), |place| firsts[place]),
+            None => order_by(self.len(), |place| self.piece(place)),
+        };
+        let Some(order) = order else { return };
+        let mut sorted = Self::new();
+        sorted.bytes.reserve_exact(self.bytes.len());
+        for place in order {
+            sorted.push_distinct(self.piece(place), self.counts[place], self.first(place));
+        }
+        *self = sorted;
     }
 
     /// Whether the first occurrence of every piece is known.
     pub fn knows_first(&self) -> bool {
-        self.entries.iter().all(|entry| entry.first.is_some())
+        self.firsts.is_some()
+    }
+
+    /// Whether the pieces are in the order of their first occurrence, all of which are known.
+    pub fn is_in_order(&self) -> bool {
+        self.firsts.as_ref().is_some_and(|firsts| firsts.is_sorted())
     }
 
     /// The pieces in the order in which they were added or sorted.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], i64, Option<First>)> {
-        self.entries.iter().map(|entry| (self.piece(entry), entry.count, entry.first))
+        (0..self.len()).map(|place| (self.piece(place), self.counts[place], self.first(place)))
     }
 
     /// Adds a piece that is known to be new.
     fn push_distinct(&mut self, piece: &[u8], count: i64, first: Option<First>) {
-        let place = self.entries.len();
-        self.entries.push(Entry { start: self.bytes.len(), len: piece.len(), count, first });
+        let place = self.len();
         self.bytes.extend_from_slice(piece);
-        let (entries, bytes) = (&self.entries, &self.bytes);
+        self.ends.push(self.bytes.len());
+        self.counts.push(count);
+        match (&mut self.firsts, first) {
+            (Some(firsts), Some(first)) => firsts.push(first),
+            (firsts, _) => *firsts = None,
+        }
+        let (bytes, ends) = (&self.bytes, &self.ends);
         if let Some(index) = &mut self.index {
-            index.insert_unique(hash_bytes(piece, 0), place, |&place| {
-                entry_hash(bytes, entries[place])
-            });
+            let rehash = |&place: &usize| hash_bytes(piece_at(bytes, ends, place), 0);
+            index.insert_unique(hash_bytes(piece, 0), place, rehash);
         }
     }
 
-    fn piece(&self, entry: &Entry) -> &[u8] {
-        &self.bytes[entry.start..entry.start + entry.len]
+    /// Adds pieces that are all new.
+    fn append_distinct(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        let n_bytes = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| end + n_bytes));
+        self.counts.extend_from_slice(&other.counts);
+        match (&mut self.firsts, &other.firsts) {
+            (Some(firsts), Some(other)) => firsts.extend_from_slice(other),
+            (firsts, _) => *firsts = None,
+        }
+        self.index = None;
+    }
+
+    fn piece(&self, place: usize) -> &[u8] {
+        piece_at(&self.bytes, &self.ends, place)
+    }
+
+    fn first(&self, place: usize) -> Option<First> {
+        self.firsts.as_ref().map(|firsts| firsts[place])
     }
 
     fn find(&mut self, piece: &[u8]) -> Option<usize> {
-        let (entries, bytes) = (&self.entries, &self.bytes);
+        let (bytes, ends) = (&self.bytes, &self.ends);
         let index = self.index.get_or_insert_with(|| {
-            let mut index = HashTable::with_capacity(entries.len());
-            for (place, &entry) in entries.iter().enumerate() {
-                let rehash = |&place: &usize| entry_hash(bytes, entries[place]);
-                index.insert_unique(entry_hash(bytes, entry), place, rehash);
+            let hash = |&place: &usize| hash_bytes(piece_at(bytes, ends, place), 0);
+            let mut index = HashTable::with_capacity(ends.len());
+            for place in 0..ends.len() {
+                index.insert_unique(hash(&place), place, hash);
             }
             index
         });
-        let is_piece =
-            |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
+        let is_piece = |&place: &usize| piece_at(bytes, ends, place) == piece;
         index.find(hash_bytes(piece, 0), is_piece).copied()
     }
 }
 
-/// The number of characters of a text; stray continuation bytes are not counted.
-pub(crate) fn n_characters(text: &[u8]) -> i64 {
-    let n_continuations = text.iter().filter(|&&byte| byte & 0xC0 == 0x80).count();
-    i64::try_from(text.len() - n_continuations).unwrap_or(i64::MAX)
+#[inline]
+fn piece_at<'b>(bytes: &'b [u8], ends: &[usize], place: usize) -> &'b [u8] {
+    let start = if place == 0 { 0 } else { ends[place - 1] };
+    &bytes[start..ends[place]]
 }
 
-fn entry_hash(bytes: &[u8], entry: Entry) -> u64 {
-    hash_bytes(&bytes[entry.start..entry.start + entry.len], 0)
+/// The places 0 to `n - 1` in the order of their keys; `None` if they are in order.
+fn order_by<K: Ord>(n: usize, key: impl Fn(usize) -> K) -> Option<Vec<usize>> {
+    if (1..n).all(|place| key(place - 1) <= key(place)) {
+        return None;
+    }
+    let mut order: Vec<(K, usize)> = (0..n).map(|place| (key(place), place)).collect();
+    order.sort_unstable();
+    Some(order.into_iter().map(|(_, place)| place).collect())
+}
+
+/// The number of characters of a text; stray continuation bytes are not counted.
+pub(crate) fn n_characters(text: &[u8]) -> u64 {
+    // Sums of few bytes fit a byte, which lets the compiler take many at once.
+    let in_chunk =
+        |chunk: &[u8]| chunk.iter().map(|&byte| u8::from(byte & 0xC0 != 0x80)).sum::<u8>();
+    text.chunks(192).map(|chunk| u64::from(in_chunk(chunk))).sum()
 }
 
 #[cfg(test)]

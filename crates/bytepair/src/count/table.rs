@@ -7,25 +7,27 @@
 
 use hashbrown::HashTable;
 
-use crate::error::{ErrorKind, Result};
 use crate::hash::hash_bytes;
-use crate::piece_key::{key_hash, piece_key, piece_of_key};
+use crate::piece_key::{key_hash, piece_key};
 
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
-    /// Open addressing, at most 5/8 full. A free slot has the key 0: no piece is empty.
+    /// Open addressing, at most 5/8 full, a piece as near behind the place that the highest bits of its
+    /// hash name as there is room. A free slot has the key 0: no piece is empty.
     slots: Vec<Slot>,
     n_used: usize,
     long: LongPieces,
 }
 
+/// A short piece.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+#[repr(align(32))] // no slot lies in two cache lines
+pub(super) struct Slot {
     /// The bytes of the piece from the low end, its length in the highest byte.
-    key: u128,
-    count: u64,
+    pub(super) key: u128,
+    pub(super) count: u64,
     /// The smallest position at which the piece was counted.
-    first: u64,
+    pub(super) first: u64,
 }
 
 #[derive(Default)]
@@ -35,12 +37,27 @@ struct LongPieces {
     index: HashTable<usize>,
 }
 
+/// A long piece.
 #[derive(Clone, Copy)]
-struct LongEntry {
+pub(super) struct LongEntry {
+    pub(super) hash: u64,
     start: usize,
     len: usize,
-    count: u64,
-    first: u64,
+    pub(super) count: u64,
+    pub(super) first: u64,
+}
+
+/// The contents of a table by hash, pieces of equal hash by their keys or bytes.
+pub(super) struct Sorted {
+    pub(super) short: Vec<Slot>,
+    pub(super) long: Vec<LongEntry>,
+    long_bytes: Vec<u8>,
+}
+
+impl Sorted {
+    pub(super) fn piece(&self, entry: &LongEntry) -> &[u8] {
+        &self.long_bytes[entry.start..][..entry.len]
+    }
 }
 
 impl CountTable {
@@ -48,55 +65,61 @@ impl CountTable {
         Self { slots: vec![Slot::default(); 1 << 12], n_used: 0, long: LongPieces::default() }
     }
 
-    /// Counts the piece `text[start..end]` once; `position` orders it among all pieces.
+    /// Counts the piece `text[start..end]` `count` times. Positions never fall from one call to the next.
     #[inline]
-    pub(super) fn add(&mut self, text: &[u8], start: usize, end: usize, position: u64) {
+    pub(super) fn add(&mut self, text: &[u8], start: usize, end: usize, count: u64, position: u64) {
         match piece_key(text, start, end) {
-            Some(key) => self.add_key(key, 1, position),
-            None => self.long.add(&text[start..end], 1, position),
+            Some(key) => self.add_key(key, count, position),
+            None => self.long.add(&text[start..end], count, position),
         }
     }
 
-    /// Adds the counts of another table.
-    pub(super) fn merge(&mut self, other: &Self) {
-        for slot in other.slots.iter().filter(|slot| slot.key != 0) {
-            self.add_key(slot.key, slot.count, slot.first);
-        }
-        for entry in &other.long.entries {
-            self.long.add(&other.long.bytes[entry.start..][..entry.len], entry.count, entry.first);
-        }
+    /// The contents in order. Takes O(n) expected time for short pieces.
+    pub(super) fn into_sorted(mut self) -> Sorted {
+        self.gather();
+        let LongPieces { bytes: long_bytes, entries: mut long, .. } = self.long;
+        let piece = |entry: &LongEntry| &long_bytes[entry.start..][..entry.len];
+        long.sort_unstable_by(|one, other| {
+            one.hash.cmp(&other.hash).then_with(|| piece(one).cmp(piece(other)))
+        });
+        Sorted { short: self.slots, long, long_bytes }
     }
 
-    /// Visits every distinct piece with its count and first position, in no order.
-    pub(super) fn for_each(
-        &self,
-        mut visit: impl FnMut(&[u8], i64, u64) -> Result<()>,
-    ) -> Result<()> {
-        let checked = |piece: &[u8], count: u64| {
-            i64::try_from(count).map_err(|_| ErrorKind::Count { piece: piece.to_vec() })
-        };
-        for slot in self.slots.iter().filter(|slot| slot.key != 0) {
-            let (bytes, len) = piece_of_key(slot.key);
-            let piece = &bytes[..len];
-            visit(piece, checked(piece, slot.count)?, slot.first)?;
+    /// Moves all pieces to the front, in order.
+    ///
+    /// A run of used slots holds the pieces whose places lie in it, so runs are in order already and
+    /// only inside of each there is something to sort. The run that goes on from the last slot to the
+    /// first is the exception: what belongs to the end stands at the front, before its place.
+    fn gather(&mut self) {
+        let shift = self.shift();
+        let place = |slot: &Slot| key_hash(slot.key) >> shift;
+        let n_front = self.slots.iter().take_while(|slot| slot.key != 0).count();
+        let front = self.slots.iter().take(n_front).enumerate();
+        let is_wrapped = |index: usize, slot: &Slot| index < n_front && place(slot) > index;
+        let wrapped = front.filter(|&(index, slot)| is_wrapped(index, slot));
+        let wrapped: Vec<Slot> = wrapped.map(|(_, slot)| *slot).collect();
+        let mut n_gathered = 0;
+        for index in 0..self.slots.len() {
+            let slot = self.slots[index];
+            if slot.key != 0 && !is_wrapped(index, &slot) {
+                self.slots[n_gathered] = slot;
+                n_gathered += 1;
+            }
         }
-        for entry in &self.long.entries {
-            let piece = &self.long.bytes[entry.start..][..entry.len];
-            visit(piece, checked(piece, entry.count)?, entry.first)?;
-        }
-        Ok(())
+        self.slots.truncate(n_gathered);
+        self.slots.extend(wrapped);
+        sort_nearly_sorted(&mut self.slots);
     }
 
     #[inline]
     fn add_key(&mut self, key: u128, count: u64, position: u64) {
         let mask = self.slots.len() - 1;
-        let mut index = key_hash(key) & mask;
+        let mut index = key_hash(key) >> self.shift();
         loop {
             let slot = &mut self.slots[index];
             if slot.key == key {
-                // A count that saturates is reported as an overflow by `for_each`.
+                // A count that saturates is reported as an overflow when tables are added up.
                 slot.count = slot.count.saturating_add(count);
-                slot.first = slot.first.min(position);
                 return;
             }
             if slot.key == 0 {
@@ -111,16 +134,44 @@ impl CountTable {
         }
     }
 
+    /// Leaves of a hash as many of the highest bits as number the slots.
+    #[inline]
+    fn shift(&self) -> u32 {
+        usize::BITS - self.slots.len().trailing_zeros()
+    }
+
     fn grow(&mut self) {
         let larger = vec![Slot::default(); self.slots.len() * 4];
         let mask = larger.len() - 1;
         let slots = std::mem::replace(&mut self.slots, larger);
+        let shift = self.shift();
         for slot in slots.into_iter().filter(|slot| slot.key != 0) {
-            let mut index = key_hash(slot.key) & mask;
+            let mut index = key_hash(slot.key) >> shift;
             while self.slots[index].key != 0 {
                 index = (index + 1) & mask;
             }
             self.slots[index] = slot;
+        }
+    }
+}
+
+/// Sorts slots that are in order but for neighbours. Runs of equal places are short, if hashes are good;
+/// if they are not, an ordinary sort takes over.
+fn sort_nearly_sorted(slots: &mut [Slot]) {
+    let order = |slot: &Slot| (key_hash(slot.key), slot.key);
+    let mut n_moves = 0;
+    for index in 1..slots.len() {
+        let slot = slots[index];
+        let mut place = index;
+        while place > 0 && order(&slots[place - 1]) > order(&slot) {
+            slots[place] = slots[place - 1];
+            place -= 1;
+        }
+        slots[place] = slot;
+        n_moves += index - place;
+        if n_moves > slots.len() * 8 {
+            slots.sort_unstable_by_key(order);
+            return;
         }
     }
 }
@@ -134,71 +185,49 @@ impl LongPieces {
         if let Some(&place) = self.index.find(hash, is_piece) {
             let entry = &mut entries[place];
             entry.count = entry.count.saturating_add(count);
-            entry.first = entry.first.min(position);
             return;
         }
         let place = entries.len();
-        entries.push(LongEntry { start: bytes.len(), len: piece.len(), count, first: position });
+        let start = bytes.len();
+        entries.push(LongEntry { hash, start, len: piece.len(), count, first: position });
         bytes.extend_from_slice(piece);
-        let rehash =
-            |&place: &usize| hash_bytes(&bytes[entries[place].start..][..entries[place].len], 0);
-        self.index.insert_unique(hash, place, rehash);
+        self.index.insert_unique(hash, place, |&place| entries[place].hash);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::contents;
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    /// The naive twin: an ordered map of owned pieces.
-    fn naive(text: &[u8], pieces: &[(usize, usize)]) -> BTreeMap<Vec<u8>, (i64, u64)> {
-        let mut counts = BTreeMap::new();
-        for &(start, end) in pieces {
-            let entry = counts.entry(text[start..end].to_vec()).or_insert((0, start as u64));
-            *entry = (entry.0 + 1, entry.1.min(start as u64));
-        }
-        counts
-    }
-
-    proptest! {
-        #[test]
-        fn agrees_with_a_map_of_owned_pieces(text in "[ab]{1,80}", cuts: Vec<(u8, u8)>, split_at: u8) {
-            let text = text.into_bytes();
-            let pieces: Vec<_> = cuts
-                .iter()
-                .map(|&(start, len)| (start as usize % text.len(), len as usize % 40 + 1))
-                .map(|(start, len)| (start, (start + len).min(text.len())))
-                .collect();
-            let (left, right) = pieces.split_at(split_at as usize % (pieces.len() + 1));
-            let (mut table, mut other) = (CountTable::new(), CountTable::new());
-            left.iter().for_each(|&(start, end)| table.add(&text, start, end, start as u64));
-            right.iter().for_each(|&(start, end)| other.add(&text, start, end, start as u64));
-            table.merge(&other);
-            let mut counts = BTreeMap::new();
-            table.for_each(|piece, count, first| {
-                counts.insert(piece.to_vec(), (count, first));
-                Ok(())
-            }).unwrap();
-            prop_assert_eq!(counts, naive(&text, &pieces));
-        }
-    }
 
     #[test]
     fn growing_keeps_every_count() {
         let text: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("{n:05}").into_bytes()).collect();
         let mut table = CountTable::new();
         for start in (0..text.len()).step_by(5) {
-            table.add(&text, start, start + 5, start as u64);
+            table.add(&text, start, start + 5, 1, start as u64);
         }
-        let mut n_pieces = 0;
-        table
-            .for_each(|_, count, _| {
-                n_pieces += count;
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(n_pieces, 40_000);
+        let contents = contents(vec![table], 1);
+        assert_eq!(contents.iter().map(|(_, count, _)| count).sum::<i64>(), 40_000);
+        assert!(contents.iter().all(|(piece, _, first)| {
+            piece[..] == text[usize::try_from(*first).unwrap()..][..5]
+        }));
+    }
+
+    #[test]
+    fn pieces_come_in_the_order_of_their_hashes_whatever_their_place() {
+        for n_pieces in [0_u32, 1, 2500, 2559, 2560, 2561, 9000] {
+            let pieces = (0..n_pieces).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes());
+            let (mut one, mut other) = (CountTable::new(), CountTable::new());
+            pieces.clone().for_each(|piece| one.add(&piece, 0, 4, 1, 0));
+            pieces.rev().for_each(|piece| other.add(&piece, 0, 4, 1, 0));
+            let keys = |table: CountTable| -> Vec<u128> {
+                table.into_sorted().short.iter().map(|slot| slot.key).collect()
+            };
+            let (one, other) = (keys(one), keys(other));
+            assert!(one.is_sorted_by_key(|&key| (key_hash(key), key)));
+            assert_eq!(one.len(), n_pieces as usize);
+            assert_eq!(one, other);
+        }
     }
 }

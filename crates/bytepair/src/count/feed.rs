@@ -1,0 +1,363 @@
+//! Texts and readers to stretches of text whose pieces can be counted on their own.
+//!
+//! A text is cut at its special tokens and normalized; what is cut off goes into a stretch as soon as a
+//! cut behind it changes no piece ([`Splitter::safe_cut`]), and what follows the last such place is
+//! carried over to the next stretch. A stretch is about as large as a processor's second cache, and its
+//! memory is used again, so that text is still there when it is split and counted.
+//!
+//! A feeder does what must be done in order: it reads, looks for special tokens, and normalizes. It neither
+//! splits nor checks, and copies nothing twice but what is carried over, unless a normalizer is set.
+//! Its memory is one stretch, and the longest stretch of text without a safe cut.
+
+use std::io::Read;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::corpus::{CorpusReport, Preparation};
+use crate::error::{Error, ErrorKind, Result};
+use crate::split::{Segment, Splitter};
+
+/// How much text is handed out at once, in bytes.
+pub(super) const STRETCH_LEN: usize = 256 << 10;
+/// How much is read at least where the text before has no safe cut, in bytes.
+const MIN_READ_LEN: usize = 64 << 10;
+/// Longest UTF-8 character, in bytes.
+const MAX_CHARACTER_LEN: usize = 4;
+
+/// A stretch of text: some parts of one buffer, in order.
+#[derive(Default)]
+pub(super) struct Stretch {
+    pub(super) buffer: Vec<u8>,
+    pub(super) parts: Vec<Part>,
+}
+
+/// Text that begins and ends where a segment does or a cut changes no piece.
+pub(super) struct Part {
+    /// Where it lies in the buffer.
+    pub(super) range: Range<usize>,
+    /// The position of its first byte in the corpus.
+    pub(super) position: u64,
+    /// The offset of its first byte in its text.
+    pub(super) offset: u64,
+}
+
+/// Finds special tokens and, behind them in number, the separator.
+pub(super) struct Boundaries {
+    automaton: Option<AhoCorasick>,
+    /// Length of the longest, in bytes.
+    max_len: usize,
+}
+
+impl Boundaries {
+    pub(super) fn new(preparation: &Preparation) -> Result<Self> {
+        let texts: Vec<_> =
+            preparation.special_tokens.iter().chain(&preparation.separator).collect();
+        let automaton = match texts.is_empty() {
+            true => None,
+            false => Some(automaton(&texts)?),
+        };
+        Ok(Self { automaton, max_len: texts.iter().map(|text| text.len()).max().unwrap_or(0) })
+    }
+
+    fn find(&self, text: &[u8]) -> impl Iterator<Item = (Range<usize>, usize)> {
+        let matches = self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text));
+        matches.map(|found| (found.range(), found.pattern().as_usize()))
+    }
+}
+
+fn automaton(tokens: &[&String]) -> Result<AhoCorasick> {
+    if tokens.iter().any(|token| token.is_empty()) {
+        return Err(Error::option("special_tokens, separator", "an empty text stands everywhere"));
+    }
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(tokens)
+        .map_err(|error| Error::option("special_tokens", error.to_string()))
+}
+
+/// Fills one stretch after the other from a series of texts.
+pub(super) struct Feeder<'c, T, R, P> {
+    pub(super) preparation: &'c Preparation,
+    pub(super) boundaries: &'c Boundaries,
+    pub(super) report: &'c mut CorpusReport,
+    /// The position of what is handed out next.
+    pub(super) position: &'c mut u64,
+    pub(super) texts: T,
+    /// Is told the number of bytes read of a text.
+    pub(super) progress: P,
+    pub(super) text: Option<Text<R>>,
+}
+
+/// A text that is being read.
+pub(super) struct Text<R> {
+    reader: R,
+    n_read: u64,
+    /// What was read and is not handed out: to be normalized yet, where there is a normalizer.
+    raw: Vec<u8>,
+    /// What was normalized and is not handed out.
+    normalized: Vec<u8>,
+    /// The offset of what is handed out next.
+    offset: u64,
+    /// Whether a part of the segment has been normalized already.
+    segment_begun: bool,
+    /// Whether a special token stood before.
+    special_before: bool,
+}
+
+impl<R> Text<R> {
+    fn new(reader: R) -> Self {
+        let (raw, normalized) = (Vec::new(), Vec::new());
+        let (segment_begun, special_before) = (false, false);
+        Self { reader, n_read: 0, raw, normalized, offset: 0, segment_begun, special_before }
+    }
+}
+
+impl<T, R, P> Feeder<'_, T, R, P>
+where
+    T: Iterator<Item = R>,
+    R: Read,
+    P: FnMut(u64) -> Result<()>,
+{
+    /// Fills a stretch; returns whether there may be more.
+    pub(super) fn fill(&mut self, stretch: &mut Stretch) -> Result<bool> {
+        stretch.buffer.clear();
+        stretch.parts.clear();
+        while stretch.buffer.len() < STRETCH_LEN {
+            let text = match self.text.take() {
+                Some(text) => text,
+                None => match self.texts.next() {
+                    Some(reader) => {
+                        self.report.n_texts += 1;
+                        Text::new(reader)
+                    }
+                    None => return Ok(false),
+                },
+            };
+            self.text = match self.preparation.normalizer.steps().is_empty() {
+                true => self.take_plain(text, stretch)?,
+                false => self.take_normalized(text, stretch)?,
+            };
+        }
+        Ok(true)
+    }
+
+    /// Reads a text into the buffer until there is something to hand out; gives it back if it goes on.
+    fn take_plain(&mut self, mut text: Text<R>, stretch: &mut Stretch) -> Result<Option<Text<R>>> {
+        let begin = stretch.buffer.len();
+        stretch.buffer.append(&mut text.raw);
+        loop {
+            let at_end = self.read(&mut text, &mut stretch.buffer, begin)?;
+            let n_taken = self.cut_plain(&mut text, stretch, begin, at_end);
+            if at_end {
+                return Ok(None);
+            }
+            if n_taken > 0 {
+                text.raw.extend_from_slice(&stretch.buffer[begin + n_taken..]);
+                stretch.buffer.truncate(begin + n_taken);
+                return Ok(Some(text));
+            }
+        }
+    }
+
+    /// Hands out what can be decided of `buffer[begin..]`; returns how much that is.
+    fn cut_plain(
+        &mut self,
+        text: &mut Text<R>,
+        stretch: &mut Stretch,
+        begin: usize,
+        at_end: bool,
+    ) -> usize {
+        let Stretch { buffer, parts } = stretch;
+        let raw = &buffer[begin..];
+        let decided = self.decided(raw, at_end);
+        let mut start = 0;
+        for (range, boundary) in self.boundaries.find(raw) {
+            if range.start >= decided {
+                break;
+            }
+            let segment = begin + start..begin + range.start;
+            push_part(parts, segment, self.position, &mut text.offset);
+            note_boundary(self.preparation, self.report, boundary);
+            text.offset += range.len() as u64;
+            *self.position += range.len() as u64;
+            start = range.end;
+        }
+        let end = match at_end {
+            true => raw.len(),
+            false => {
+                let limit = decided.saturating_sub(start);
+                let cut = last_safe_cut(&self.preparation.splitter, &raw[start..], limit);
+                start + cut.unwrap_or(0)
+            }
+        };
+        push_part(parts, begin + start..begin + end, self.position, &mut text.offset);
+        end
+    }
+
+    /// Reads and normalizes a text until there is something to hand out; gives it back if it goes on.
+    fn take_normalized(
+        &mut self,
+        mut text: Text<R>,
+        stretch: &mut Stretch,
+    ) -> Result<Option<Text<R>>> {
+        let mut begin = stretch.buffer.len();
+        stretch.buffer.append(&mut text.normalized);
+        let mut raw = std::mem::take(&mut text.raw);
+        loop {
+            let at_end = self.read(&mut text, &mut raw, 0)?;
+            let n_taken = self.cut_normalized(&mut text, &raw, at_end, stretch, &mut begin)?;
+            raw.drain(..n_taken);
+            if at_end {
+                return Ok(None);
+            }
+            if begin > 0 {
+                text.raw = raw;
+                text.normalized.extend_from_slice(&stretch.buffer[begin..]);
+                stretch.buffer.truncate(begin);
+                return Ok(Some(text));
+            }
+        }
+    }
+
+    /// Normalizes what can be decided of `raw` and returns how much that is. `begin` is where the
+    /// buffer's text begins that is not handed out.
+    fn cut_normalized(
+        &mut self,
+        text: &mut Text<R>,
+        raw: &[u8],
+        at_end: bool,
+        stretch: &mut Stretch,
+        begin: &mut usize,
+    ) -> Result<usize> {
+        let raw_offset = text.n_read - raw.len() as u64;
+        let decided = self.decided(raw, at_end);
+        let mut start = 0;
+        for (range, boundary) in self.boundaries.find(raw) {
+            if range.start >= decided {
+                break;
+            }
+            let segment = &raw[start..range.start];
+            self.check_utf8(segment, raw_offset + start as u64, true)?;
+            self.normalize(text, segment, true, &mut stretch.buffer)?;
+            let end = stretch.buffer.len();
+            push_part(&mut stretch.parts, *begin..end, self.position, &mut text.offset);
+            *begin = end;
+            text.special_before = !note_boundary(self.preparation, self.report, boundary);
+            *self.position += range.len() as u64;
+            start = range.end;
+        }
+        let end = if at_end { raw.len() } else { self.raw_cut(raw, start, decided) };
+        self.check_utf8(&raw[start..end], raw_offset + start as u64, at_end)?;
+        self.normalize(text, &raw[start..end], at_end, &mut stretch.buffer)?;
+        let normalized = &stretch.buffer[*begin..];
+        let n_ready = match at_end {
+            true => normalized.len(),
+            false => {
+                last_safe_cut(&self.preparation.splitter, normalized, normalized.len()).unwrap_or(0)
+            }
+        };
+        let ready = *begin..*begin + n_ready;
+        *begin = ready.end;
+        push_part(&mut stretch.parts, ready, self.position, &mut text.offset);
+        Ok(end)
+    }
+
+    /// Appends to a buffer what comes next of a text; returns whether that is the end of the text.
+    ///
+    /// Reads until the buffer is as long as a stretch, or twice as long as it is from `begin` on.
+    fn read(&mut self, text: &mut Text<R>, buffer: &mut Vec<u8>, begin: usize) -> Result<bool> {
+        let n_before = buffer.len();
+        let wanted = (STRETCH_LEN.saturating_sub(n_before)).max(n_before - begin).max(MIN_READ_LEN);
+        buffer.reserve(wanted);
+        let n_new = text.reader.by_ref().take(wanted as u64).read_to_end(buffer)?;
+        text.n_read += n_new as u64;
+        self.report.n_bytes += n_new as u64;
+        (self.progress)(text.n_read)?;
+        Ok(n_new < wanted)
+    }
+
+    /// A boundary that begins before this place lies in `raw` whole, and so do any longer one that begins
+    /// there, and a character that does.
+    fn decided(&self, raw: &[u8], at_end: bool) -> usize {
+        let margin = if at_end { 0 } else { self.boundaries.max_len + MAX_CHARACTER_LEN };
+        raw.len().saturating_sub(margin)
+    }
+
+    /// The last place before `limit` where the text can be normalized in two parts.
+    fn raw_cut(&self, raw: &[u8], start: usize, limit: usize) -> usize {
+        let can_cut = |&place: &usize| self.preparation.normalizer.can_cut_before(raw[place]);
+        (start..limit).rev().find(can_cut).unwrap_or(start)
+    }
+
+    /// Normalizes a part of a segment; `ends` says whether the segment ends with it.
+    fn normalize(
+        &self,
+        text: &mut Text<R>,
+        raw: &[u8],
+        ends: bool,
+        buffer: &mut Vec<u8>,
+    ) -> Result<()> {
+        let is_first = !text.segment_begun && !text.special_before;
+        let segment = Segment { text: raw, is_first, is_last: false };
+        let normalized = match text.segment_begun {
+            true => self.preparation.normalizer.normalize_rest(segment)?,
+            false => self.preparation.normalizer.normalize(segment)?,
+        };
+        buffer.extend_from_slice(&normalized);
+        text.segment_begun = !ends && (text.segment_begun || !raw.is_empty());
+        Ok(())
+    }
+
+    /// Refuses text that is not UTF-8 where the dialect needs it. An incomplete character at the
+    /// end is an error only where the text is whole.
+    fn check_utf8(&self, text: &[u8], offset: u64, is_whole: bool) -> Result<()> {
+        if !self.preparation.requires_utf8 {
+            return Ok(());
+        }
+        match std::str::from_utf8(text) {
+            Err(error) if is_whole || error.error_len().is_some() => {
+                Err(ErrorKind::NotUtf8 { offset: offset + error.valid_up_to() as u64 }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Hands out a range of the buffer.
+fn push_part(parts: &mut Vec<Part>, range: Range<usize>, position: &mut u64, offset: &mut u64) {
+    if range.is_empty() {
+        return;
+    }
+    let len = range.len() as u64;
+    parts.push(Part { range, position: *position, offset: *offset });
+    *position += len;
+    *offset += len;
+}
+
+/// Counts a special token; returns whether it is the separator, where the next text begins.
+fn note_boundary(preparation: &Preparation, report: &mut CorpusReport, boundary: usize) -> bool {
+    let special = preparation.special_tokens.get(boundary);
+    if special.is_some() {
+        report.n_special[boundary] += 1;
+    }
+    let is_separator = special.is_none() || special == preparation.separator.as_ref();
+    if is_separator {
+        report.n_texts += 1;
+    }
+    is_separator
+}
+
+/// A safe cut close to the end of a text and not behind `limit`: looked for in the last bytes before
+/// that, then further back.
+fn last_safe_cut(splitter: &Splitter, text: &[u8], limit: usize) -> Option<usize> {
+    let mut distance = 256;
+    while distance < limit {
+        let cut = splitter.safe_cut(text, limit - distance);
+        if cut.is_some_and(|cut| cut <= limit && cut < text.len()) {
+            return cut;
+        }
+        distance *= 8;
+    }
+    None
+}

@@ -1,0 +1,250 @@
+//! Tables of threads to the counts of the whole.
+//!
+//! Each table is put in the order of hashes, which costs little: that is how its slots lie. The order is cut
+//! into ranges of hashes, and threads merge one range after the other: counts of equal pieces add up, of
+//! first positions the smallest is kept. So no piece is looked up again, and the result comes in an order
+//! that depends on the pieces alone: the short ones by hash, then the long ones by hash.
+//! Takes O(n k) time for n pieces in k tables, divided by the number of threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::table::{CountTable, LongEntry, Slot, Sorted};
+use crate::error::{ErrorKind, Result};
+use crate::piece_key::{key_hash, piece_of_key};
+
+/// Ranges for each thread, so that no thread is left with much more than the others.
+const N_RANGES_PER_THREAD: usize = 4;
+/// Fewer pieces than this are not worth a thread.
+const MIN_PIECES_PER_THREAD: usize = 1 << 14;
+
+/// A piece of the whole, how often it occurs and its smallest position.
+type Sum<'r> = (&'r [u8], i64, u64);
+
+/// Puts each table in order, one thread for each.
+pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<Sorted> {
+    let n_threads = tables.len();
+    let tables: Vec<_> = tables.into_iter().map(|table| Mutex::new(Some(table))).collect();
+    let sorted = in_parallel(n_threads, tables.len(), |index| {
+        let table = tables[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+        table.map(CountTable::into_sorted)
+    });
+    sorted.into_iter().flatten().collect()
+}
+
+/// Merges all runs and gives them, range by range, to `collect`; returns what that makes, in order.
+pub(super) fn merge<T: Send>(
+    runs: &[Sorted],
+    n_threads: usize,
+    collect: impl Fn(Range<'_>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let n_pieces: usize = runs.iter().map(|run| run.short.len() + run.long.len()).sum();
+    let n_threads = n_threads.min(n_pieces / MIN_PIECES_PER_THREAD).max(1);
+    let n_ranges = if n_threads == 1 { 1 } else { n_threads * N_RANGES_PER_THREAD };
+    let merged = in_parallel(n_threads, n_ranges * 2, |index| {
+        let (index, is_long) = (index % n_ranges, index >= n_ranges);
+        collect(Range { runs, index, n_ranges, is_long })
+    });
+    merged.into_iter().collect()
+}
+
+/// The pieces of one kind in one range of hashes, in all runs.
+#[derive(Clone, Copy)]
+pub(super) struct Range<'r> {
+    runs: &'r [Sorted],
+    index: usize,
+    n_ranges: usize,
+    is_long: bool,
+}
+
+impl<'r> Range<'r> {
+    /// Visits every distinct piece once, in order.
+    ///
+    /// # Errors
+    /// Where a count exceeds 63 bits, and those of `visit`.
+    pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
+        if self.is_long {
+            let parts = self.runs.iter().map(|run| self.part(&run.long, |entry| entry.hash));
+            let order = |entry: &LongEntry, run: usize| (entry.hash, self.runs[run].piece(entry));
+            let total = |entry: &LongEntry| Total { count: entry.count, first: entry.first };
+            return merge_sorted(parts.collect(), order, total, |entry, run, total| {
+                visit(total.of(self.runs[run].piece(entry))?)
+            });
+        }
+        let parts = self.runs.iter().map(|run| self.part(&run.short, short_hash));
+        let order = |slot: &Slot, _| (short_hash(slot), slot.key);
+        let total = |slot: &Slot| Total { count: slot.count, first: slot.first };
+        merge_sorted(parts.collect(), order, total, |slot, _, total| {
+            let (bytes, len) = piece_of_key(slot.key);
+            visit(total.of(&bytes[..len])?)
+        })
+    }
+
+    /// The part of a run that lies in the range.
+    fn part<E>(self, run: &'r [E], hash: impl Fn(&E) -> u64) -> &'r [E] {
+        let place = |index: usize| {
+            let bound = ((index as u128) << 64) / self.n_ranges as u128;
+            run.partition_point(|entry| u128::from(hash(entry)) < bound)
+        };
+        &run[place(self.index)..place(self.index + 1)]
+    }
+}
+
+fn short_hash(slot: &Slot) -> u64 {
+    key_hash(slot.key) as u64
+}
+
+/// What is known of a piece, in one run or in several.
+#[derive(Clone, Copy)]
+struct Total {
+    count: u64,
+    first: u64,
+}
+
+impl Total {
+    fn and(self, other: Self) -> Self {
+        // A sum that saturates is reported by `of`.
+        let count = self.count.saturating_add(other.count);
+        Self { count, first: self.first.min(other.first) }
+    }
+
+    fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
+        let count = i64::try_from(self.count);
+        let count = count.map_err(|_| ErrorKind::Count { piece: piece.to_vec() })?;
+        Ok((piece, count, self.first))
+    }
+}
+
+/// Merges parts of runs; `visit` is given the entry of one run that has the piece.
+fn merge_sorted<'r, E, K: Ord>(
+    mut parts: Vec<&'r [E]>,
+    order: impl Fn(&'r E, usize) -> K,
+    total: impl Fn(&E) -> Total,
+    mut visit: impl FnMut(&'r E, usize, Total) -> Result<()>,
+) -> Result<()> {
+    if let [part] = parts[..] {
+        return part.iter().try_for_each(|entry| visit(entry, 0, total(entry)));
+    }
+    let key = |run: usize, part: &&'r [E]| part.first().map(|entry| order(entry, run));
+    let mut heads: Vec<Option<K>> =
+        parts.iter().enumerate().map(|(run, part)| key(run, part)).collect();
+    loop {
+        let least = heads.iter().enumerate().filter_map(|(run, head)| Some((head.as_ref()?, run)));
+        let Some((_, first_run)) = least.min() else { return Ok(()) };
+        let Some((entry, rest)) = parts[first_run].split_first() else { return Ok(()) };
+        parts[first_run] = rest;
+        let piece = std::mem::replace(&mut heads[first_run], key(first_run, &rest));
+        let mut sum = total(entry);
+        for run in first_run + 1..parts.len() {
+            if heads[run] == piece
+                && let Some((same, rest)) = parts[run].split_first()
+            {
+                sum = sum.and(total(same));
+                parts[run] = rest;
+                heads[run] = key(run, &rest);
+            }
+        }
+        visit(entry, first_run, sum)?;
+    }
+}
+
+/// Does work number 0 to `n - 1` on up to `n_threads` threads; returns the results in order.
+fn in_parallel<T: Send>(n_threads: usize, n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if n_threads.min(n) <= 1 {
+        return (0..n).map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let indices = std::iter::from_fn(|| {
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < n)
+        });
+        indices.map(|index| (index, work(index))).collect::<Vec<_>>()
+    };
+    let mut results = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..n_threads.min(n)).map(|_| scope.spawn(take)).collect();
+        let mut results = take();
+        for thread in others {
+            match thread.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    });
+    results.sort_unstable_by_key(|&(index, _)| index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// All pieces of some tables with count and first position, in the order of the result.
+#[cfg(test)]
+pub(super) fn contents(tables: Vec<CountTable>, n_threads: usize) -> Vec<(Vec<u8>, i64, u64)> {
+    let parts = merge(&sorted(tables), n_threads, |range| {
+        let mut contents = Vec::new();
+        range.try_for_each(|(piece, count, first)| {
+            contents.push((piece.to_vec(), count, first));
+            Ok(())
+        })?;
+        Ok(contents)
+    });
+    parts.unwrap().into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// The naive twin: an ordered map of owned pieces.
+    fn naive(text: &[u8], pieces: &[(usize, usize)]) -> BTreeMap<Vec<u8>, (i64, u64)> {
+        let mut counts = BTreeMap::new();
+        for (position, &(start, end)) in (0..).zip(pieces) {
+            let entry = counts.entry(text[start..end].to_vec()).or_insert((0, position));
+            entry.0 += 1;
+        }
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn tables_together_are_a_map_of_owned_pieces(
+            text in "[ab]{1,80}", cuts: Vec<(u8, u8, u8)>, n_tables in 1..5_usize,
+        ) {
+            let text = text.into_bytes();
+            let pieces: Vec<_> = cuts
+                .iter()
+                .map(|&(start, len, _)| (start as usize % text.len(), len as usize % 40 + 1))
+                .map(|(start, len)| (start, (start + len).min(text.len())))
+                .collect();
+            let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new()).collect();
+            for ((position, &(start, end)), &(.., table)) in (0..).zip(&pieces).zip(&cuts) {
+                tables[table as usize % n_tables].add(&text, start, end, 1, position);
+            }
+            let found = contents(tables, 1);
+            let n_found = found.len();
+            let found: BTreeMap<_, _> =
+                found.into_iter().map(|(piece, count, first)| (piece, (count, first))).collect();
+            prop_assert_eq!(found.len(), n_found);
+            prop_assert_eq!(found, naive(&text, &pieces));
+        }
+    }
+
+    #[test]
+    fn the_order_does_not_depend_on_tables_or_threads() {
+        let text: Vec<u8> = (0..90_000_u32).flat_map(|n| format!("{n:020}").into_bytes()).collect();
+        let of = |n_tables: usize, n_threads: usize| {
+            let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new()).collect();
+            for (n, start) in (0..text.len()).step_by(20).enumerate() {
+                let table = &mut tables[n % n_tables];
+                table.add(&text, start, start + 20, 1, n as u64);
+                table.add(&text, start + 12, start + 20, 1, n as u64);
+            }
+            contents(tables, n_threads)
+        };
+        let expected = of(1, 1);
+        assert_eq!(expected.len(), 180_000);
+        for n_threads in [2, 3, 8] {
+            assert!(of(n_threads, n_threads) == expected, "{n_threads} threads");
+        }
+    }
+}
