@@ -453,11 +453,11 @@ class Corpus:
         scale: int,
         limits: tuple[int | None, int | None, bool],
         progress: Callable[[int, int | None, int], object] | None,
-    ) -> tuple[CoreTokenizer, dict[str, Any], list[int]]:
+    ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]]]:
         """After ``finish``: learn merges.
 
-        Gives the tokenizer, a report, and the tokens of the corpus before the first new
-        merge and after each.
+        Gives the tokenizer, a report, and the course: the tokens of the corpus before the
+        first new merge and after each, and the count of each.
         """
 
 def dialect_names() -> list[str]:

@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from . import _core
 from .errors import TrainingError, TrainingInterrupted
@@ -24,13 +24,14 @@ from .merge_log import (
     write_log,
 )
 from .progress import Progress, Reporter
-from .ranges import MAX_COUNT, check_count, check_range
+from .ranges import check_count, check_range
 from .remaining import Remaining
 from .tokenizer import Tokenizer
 from .weights import unscaled
 
 __all__ = ["Learner"]
 
+Course: TypeAlias = tuple[list[int], list[int]]
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 
 
@@ -59,8 +60,8 @@ class Learner:
         parts = dict(options)
         self.limits = {name: parts.pop(name, None) for name in LIMITS}
         check_limits(**self.limits)
-        self.min_piece_count = parts.pop("min_piece_count", None) or 1
-        check_count(min_piece_count=self.min_piece_count)
+        self.min_piece_count = parts.pop("min_piece_count", None)
+        check_count(min_piece_count=(self.min_piece_count or 0) * scale)
         self.resume = _tokenizer(parts.pop("resume", None))
         self.log_path = parts.pop("log", None)
         self.earlier_log = self._read_earlier_log()
@@ -155,10 +156,10 @@ class Learner:
         """
         self._check_growth(vocab_size)
         with self.counting():
-            counted = self.corpus.finish(self._scaled(self.min_piece_count))
+            counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
             self.n_characters = self._unscaled(counted["characters"])
             summary = self._summary(counted) if self.log_path else None
-        core, learned, n_tokens = self.corpus.train(
+        core, learned, course = self.corpus.train(
             vocab_size=vocab_size,
             merges=merges,
             scale=self.scale,
@@ -172,7 +173,7 @@ class Learner:
         tokenizer = Tokenizer(core)
         if summary:
             n_names = learned["n_names"]
-            write_log(self.log_path, self._log(tokenizer, n_names, summary, n_tokens))
+            write_log(self.log_path, self._log(tokenizer, n_names, summary, course))
         del learned["n_names"]
         interrupted = learned.pop("interrupted")
         report = self._report(counted, learned)
@@ -191,9 +192,6 @@ class Learner:
                 f"{vocab_size:,} asked for; Tokenizer.truncated() makes smaller ones"
             )
             raise TrainingError(message)
-
-    def _scaled(self, count: int) -> int:
-        return min(count * self.scale, MAX_COUNT)
 
     def _unscaled(self, count: int) -> int | float:
         return unscaled(count, self.scale)
@@ -232,8 +230,9 @@ class Learner:
         tokenizer: Tokenizer,
         n_names: int,
         corpus: CorpusSummary,
-        n_tokens: list[int],
+        course: Course,
     ) -> MergeLog:
+        n_tokens, _counts = course
         merges = tokenizer.merge_log
         n_new = len(n_tokens) - 1
         n_earlier = len(merges) - n_new
@@ -250,7 +249,7 @@ class Learner:
             first_step=earlier.first_step if earlier else n_earlier + 1,
             steps=[
                 *(earlier.steps if earlier else []),
-                *self._steps(tokenizer, corpus, n_earlier, n_tokens),
+                *self._steps(tokenizer, corpus, n_earlier, course),
             ],
         )
 
@@ -265,16 +264,16 @@ class Learner:
         }
 
     def _steps(
-        self,
-        tokenizer: Tokenizer,
-        corpus: CorpusSummary,
-        n_earlier: int,
-        n_tokens: list[int],
+        self, tokenizer: Tokenizer, corpus: CorpusSummary, n_earlier: int, course: Course
     ) -> Iterator[MergeStep]:
         tokens = tokenizer.vocabulary
-        new_merges = tokenizer.merge_log[n_earlier:]
-        places = enumerate(zip(new_merges, n_tokens[1:], strict=True), n_earlier + 1)
-        for step, ((left, right, id_, count), n_left) in places:
+        merges = tokenizer.merge_log[n_earlier:]
+        n_tokens, counts = course
+        known = counts or [None] * len(merges)  # earlier ones may be unknown: then all are
+        steps = zip(merges, n_tokens[1:], known, strict=True)
+        for step, ((left, right, id_, _), n_left, count) in enumerate(
+            steps, n_earlier + 1
+        ):
             n_tokens_left = self._unscaled(n_left)
             yield MergeStep(
                 step=step,
@@ -282,7 +281,7 @@ class Learner:
                 right=tokens[right],
                 token=tokens[id_],
                 ids=(left, right, id_),
-                count=self._unscaled(count or 0),
+                count=None if count is None else self._unscaled(count),
                 tokens=n_tokens_left,
                 bytes_per_token=bytes_per_token(corpus.bytes, n_tokens_left),
             )

@@ -10,7 +10,8 @@ The first line says what was trained on what; every other line is one merge:
 ``ids``
     The ids of the three.
 ``count``
-    How often the pair occurred.
+    How often the pair occurred; ``null`` where training went on from merges whose counts
+    are not known.
 ``tokens``, ``bytes_per_token``
     Length of the corpus in tokens after the step, and the mean length of one in bytes.
 
@@ -46,7 +47,7 @@ class MergeStep(NamedTuple):
     right: LogToken
     token: LogToken
     ids: tuple[int, int, int]
-    count: Number
+    count: Number | None
     tokens: Number
     bytes_per_token: float
 
@@ -250,7 +251,7 @@ class _Reading:
             self.refuse(number, f"ids are {step.ids}")
         if not 0 < step.tokens < tokens_before:
             self.refuse(number, f"tokens must be below {tokens_before:,}")
-        if step.count <= 0:
+        if step.count is not None and step.count <= 0:
             self.refuse(number, "count must be above 0")
         self.expect(number, "bytes_per_token", step.bytes_per_token, ratio)
         return step
@@ -291,7 +292,7 @@ STEP: dict[str, type | tuple[type, ...]] = {
     "right": TOKEN,
     "token": TOKEN,
     "ids": list,
-    "count": NUMBER,
+    "count": (*NUMBER, type(None)),
     "tokens": NUMBER,
     "bytes_per_token": NUMBER,
 }

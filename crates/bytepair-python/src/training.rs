@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytepair::{
     CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, Ties, TokenKind,
-    TokenLimits, Tokenizer, TrainOptions,
+    TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ use crate::error::{in_file, raise, to_python};
 use crate::tokenizer::CoreTokenizer;
 
 /// The shortest time between two calls of a progress function.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(4);
 
 /// Piece counts while they are gathered, and what is learned from them.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -180,8 +180,8 @@ impl Corpus {
     }
 
     /// After `finish`: learns merges. `progress` is called with merges done, the most merges (or `None`) and
-    /// tokens of the corpus. Gives the tokenizer, a report, and the tokens of the corpus before the first new
-    /// merge and after each.
+    /// tokens of the corpus. Gives the tokenizer, a report, and the course: the tokens of the corpus before the
+    /// first new merge and after each, and the count of each. The counts of the tokenizer are divided by `scale`.
     #[pyo3(signature = (*, vocab_size, merges, scale, limits, progress))]
     fn train<'py>(
         &self,
@@ -191,7 +191,7 @@ impl Corpus {
         scale: i64,
         limits: (Option<u32>, Option<u32>, bool),
         progress: Py<PyAny>,
-    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Vec<i64>)> {
+    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Course)> {
         let (max_bytes, max_characters, whole_characters) = limits;
         let mut options =
             self.dialect.train_options(target(vocab_size, merges)?, self.special_tokens.clone());
@@ -202,11 +202,11 @@ impl Corpus {
             self.resume.as_ref().map(|earlier| Arc::clone(&earlier.parts().vocabulary));
         options.dropped_bound = with(&self.dropped_bound, |bound| *bound);
         let mut reporter = Reporter::new(progress);
-        let result = py.detach(|| self.learn(&options, &mut reporter));
+        let result = py.detach(|| self.learn(&options, scale, &mut reporter));
         let (tokenizer, learned) =
             result.map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
         let report = learned.report(py)?;
-        Ok((CoreTokenizer(Arc::new(tokenizer)), report, learned.n_tokens))
+        Ok((CoreTokenizer(Arc::new(tokenizer)), report, learned.course))
     }
 }
 
@@ -228,6 +228,9 @@ fn added_names(tokenizer: &Tokenizer) -> Vec<String> {
     added.map(|(_, token)| String::from_utf8_lossy(token.bytes).into_owned()).collect()
 }
 
+/// Length of the corpus in tokens, before the first new merge and after each; how often each pair occurred.
+type Course = (Vec<i64>, Vec<i64>);
+
 fn is_name(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Unknown | TokenKind::Added)
 }
@@ -238,8 +241,7 @@ struct Learned {
     n_new_merges: usize,
     /// Unknown and special tokens.
     n_names: usize,
-    /// Length of the corpus in tokens, before the first new merge and after each.
-    n_tokens: Vec<i64>,
+    course: Course,
     stop: Stop,
     n_certain: Option<usize>,
 }
@@ -275,10 +277,11 @@ impl Corpus {
     fn learn(
         &self,
         options: &TrainOptions,
+        scale: i64,
         reporter: &mut Reporter,
     ) -> bytepair::Result<(Tokenizer, Learned)> {
         let counts = with(&self.counts, std::mem::take);
-        let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
+        let mut trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
             let most = i64::try_from(progress.max_merges).ok();
             let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
             match told {
@@ -286,13 +289,14 @@ impl Corpus {
                 told => told.map(ControlFlow::Continue),
             }
         })?;
+        let n_tokens = std::iter::once(trained.n_initial_tokens);
+        let n_tokens = n_tokens.chain(trained.tokens_after.iter().copied()).collect();
+        let merge_counts = unscale(&mut trained, scale);
         let learned = Learned {
             n_merges: trained.vocabulary.merges().len(),
             n_new_merges: trained.tokens_after.len(),
             n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
-            n_tokens: std::iter::once(trained.n_initial_tokens)
-                .chain(trained.tokens_after.iter().copied())
-                .collect(),
+            course: (n_tokens, merge_counts),
             stop: trained.stop,
             n_certain: trained.n_certain,
         };
@@ -304,10 +308,23 @@ impl Corpus {
     }
 }
 
+/// Divides the counts of the new merges, and gives them as they were.
+fn unscale(trained: &mut Trained, scale: i64) -> Vec<i64> {
+    let n_new = trained.tokens_after.len();
+    let mut counts = trained.vocabulary.merge_counts().to_vec();
+    let n_earlier = counts.len().saturating_sub(n_new);
+    let new_counts = counts[n_earlier..].to_vec();
+    if scale > 1 {
+        counts[n_earlier..].iter_mut().for_each(|count| *count /= scale);
+        trained.vocabulary.set_merge_counts(counts);
+    }
+    new_counts
+}
+
 impl Learned {
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = PyDict::new(py);
-        report.set_item("tokens", self.n_tokens.last())?;
+        report.set_item("tokens", self.course.0.last())?;
         report.set_item("merges", self.n_merges)?;
         report.set_item("new_merges", self.n_new_merges)?;
         report.set_item("n_names", self.n_names)?;
