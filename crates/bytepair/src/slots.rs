@@ -14,11 +14,34 @@ pub(crate) const BARRIER: TokenId = TokenId::MAX;
 /// Stands in a slot where a token no longer begins. No token has this id.
 const HOLE: TokenId = TokenId::MAX - 1;
 
-/// Tokens, each covering one slot or more.
-#[derive(Default)]
-pub(crate) struct Slots(Vec<TokenId>);
+/// What a slot holds: a token, perhaps with something that stays with the slot.
+pub(crate) trait Cell: Copy {
+    /// The token.
+    fn token(self) -> TokenId;
+    /// The same slot with another token.
+    fn with_token(self, token: TokenId) -> Self;
+}
 
-impl Slots {
+impl Cell for TokenId {
+    fn token(self) -> TokenId {
+        self
+    }
+
+    fn with_token(self, token: TokenId) -> Self {
+        token
+    }
+}
+
+/// Tokens, each covering one slot or more.
+pub(crate) struct Slots<C = TokenId>(Vec<C>);
+
+impl<C> Default for Slots<C> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<C: Cell> Slots<C> {
     pub(crate) fn with_capacity(n_slots: usize) -> Self {
         Self(Vec::with_capacity(n_slots))
     }
@@ -31,21 +54,42 @@ impl Slots {
         self.0.clear();
     }
 
+    /// Forgets all slots from `n_slots` on.
+    pub(crate) fn truncate(&mut self, n_slots: usize) {
+        self.0.truncate(n_slots);
+    }
+
     /// Appends a token that covers one slot, or a barrier.
-    pub(crate) fn push(&mut self, id: TokenId) {
-        self.0.push(id);
+    pub(crate) fn push(&mut self, cell: C) {
+        self.0.push(cell);
+    }
+
+    /// All slots.
+    pub(crate) fn cells(&self) -> &[C] {
+        &self.0
+    }
+
+    /// Puts a token that covers one slot, or a barrier, into a slot that nothing needs any more.
+    pub(crate) fn set(&mut self, slot: usize, cell: C) {
+        self.0[slot] = cell;
+    }
+
+    /// What stands in a slot where a token begins, or a barrier.
+    #[inline]
+    pub(crate) fn cell_at(&self, slot: usize) -> C {
+        self.0[slot]
     }
 
     /// The token that begins at `slot`, or a barrier.
     #[inline]
     pub(crate) fn token_at(&self, slot: usize) -> TokenId {
-        self.0[slot]
+        self.0[slot].token()
     }
 
     /// The token that ends before `slot`, where a token begins; or a barrier.
     #[inline]
     pub(crate) fn token_before(&self, slot: usize) -> TokenId {
-        self.0[slot - 1]
+        self.0[slot - 1].token()
     }
 
     /// Whether `left` begins at `slot` and `right` follows it.
@@ -59,7 +103,7 @@ impl Slots {
         left_len: usize,
         right: TokenId,
     ) -> bool {
-        self.0[slot] == left && self.0[slot + left_len] == right
+        self.0[slot].token() == left && self.0[slot + left_len].token() == right
     }
 
     /// Puts `result` in the place of two tokens, the first of which begins at `slot`.
@@ -75,8 +119,13 @@ impl Slots {
         result: TokenId,
         result_len: usize,
     ) {
-        self.0[slot] = result;
-        self.0[slot + left_len] = HOLE;
-        self.0[slot + result_len - 1] = result;
+        self.put(slot, result);
+        self.put(slot + left_len, HOLE);
+        self.put(slot + result_len - 1, result);
+    }
+
+    #[inline]
+    fn put(&mut self, slot: usize, token: TokenId) {
+        self.0[slot] = self.0[slot].with_token(token);
     }
 }

@@ -1,312 +1,309 @@
-//! One step after the other: find the best pair, merge its occurrences, account for the neighbours.
+//! Batches of merges between surveys: the course of training.
 //!
-//! The queue is lazy: an entry says what was true when it was pushed. A pair gains no occurrence after
-//! the merge that created it, so counts only fall and first occurrences only move back: a stale entry
-//! stands too early, never too late, and the first entry that is still true is the best pair.
+//! A survey finds the pairs that occur at least as often as a floor; batches merge the best of them until none is
+//! left; then the floor falls to a fraction, and the next survey finds what is frequent now. So the many pairs
+//! that are never chosen cost a few additions in each survey, and no list, no table, no queue ever holds them.
 //!
-//! A merge of (a, b) into c changes, at each occurrence `x a b y`, the pairs (x, a), (b, y) and the
-//! new (x, c), (c, y). Changes are summed by neighbour in arrays indexed by token id and applied once
-//! for each distinct neighbour. Where occurrences touch, `a b a b`, one (b, a) goes and one (c, c)
-//! comes.
+//! Surveys walk the whole corpus as it is then, some five to eight times in all; batches touch only the places of
+//! their pairs and the neighbours.
 
+use super::TrainOptions;
+use super::batch::Batches;
+use super::crew::Crew;
 use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
-use super::queue::Queue;
-use super::words::Words;
-use super::{Ties, TrainOptions};
+use super::plan::{Created, Job, Plan, Step};
+use super::ranking::Ranking;
+use super::share::Sides;
 use crate::error::Result;
-use crate::pair_map::pair_key;
-use crate::slots::BARRIER;
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// The pair to merge next.
-#[derive(Clone, Copy)]
-pub(super) struct Best {
-    pair: PairIndex,
-    pub(super) left: TokenId,
-    pub(super) right: TokenId,
-    pub(super) count: i64,
-}
+/// How far the floor lies below the most frequent pair.
+const FLOOR_RATIO: i64 = 8;
+/// From so many places on, merging them is worth waking the other threads. Tests wake them for some.
+const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
 
-/// What the queue knows of a pair.
-#[derive(Clone, Copy)]
-struct Candidate {
-    count: i64,
-    /// Orders pairs of equal count, the smaller first: the ids, or the slot of the first occurrence.
-    tie: u64,
-    pair: PairIndex,
-}
-
-/// The corpus, its pairs, and the order in which they are merged.
-pub(super) struct Engine {
-    words: Words,
-    pairs: Pairs,
-    queue: Queue<Candidate>,
-    order: Order,
+/// Chooses merges and has them done.
+pub(super) struct Engine<'e> {
+    crew: &'e Crew,
+    units: &'e Units,
+    ranking: Ranking,
+    batches: Batches,
     veto: Veto,
-    left: Neighbours,
-    right: Neighbours,
-    /// Scratch: the slots where the pair at hand was merged, in ascending order.
-    merged: Vec<u32>,
+    min_count: i64,
+    totals: Sides<Totals>,
+    n_corpus_tokens: i64,
+    certainty: Option<Certainty>,
 }
 
-/// The tie rule, with what it looks up.
-struct Order {
-    ties: Ties,
-    /// By token id: the token as it is written. Only for `LargestText`.
-    texts: Vec<Vec<u8>>,
+/// A merge that was done.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    pub(super) count: i64,
+    /// Length of the corpus in tokens after it.
+    pub(super) n_corpus_tokens: i64,
 }
 
-/// Changes of pairs, summed by the neighbour on one side.
+/// Which merges would be the same with the pieces that were left out.
+///
+/// Those pieces may add `bound` to the count of any pair, but not to all: the pair that was chosen is certain if
+/// it occurs more than `bound` times more often than every other.
+struct Certainty {
+    bound: i64,
+    /// The number of merges that are certain, from the first on.
+    n_certain: usize,
+    is_lost: bool,
+}
+
+/// Changes of all shares, by neighbour.
 #[derive(Default)]
-struct Neighbours {
-    /// By token id. All zero between merges.
-    sums: Vec<Sum>,
-    /// The ids whose sum is not zero, in the order in which they were met.
+struct Totals {
+    /// By token id. All zero between jobs.
+    weights: Vec<i64>,
     touched: Vec<TokenId>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    weight: i64,
-    n_slots: usize,
-    /// The pair that was created for this neighbour.
-    pair: PairIndex,
-}
-
-impl Engine {
+impl<'e> Engine<'e> {
     pub(super) fn new(
-        words: Words,
+        crew: &'e Crew,
         vocabulary: &Vocabulary,
-        units: &Units,
+        units: &'e Units,
         options: &TrainOptions,
+        n_corpus_tokens: i64,
     ) -> Result<Self> {
-        let mut order = Order { ties: options.ties, texts: Vec::new() };
-        let mut veto = Veto::new(options.limits);
-        vocabulary.iter().for_each(|(id, token)| veto.learn(id, token.bytes));
-        for (id, _) in vocabulary.iter() {
-            order.learn(id, vocabulary, units)?;
-        }
-        let pairs = Pairs::new(&words);
+        let certainty = |bound| Certainty { bound, n_certain: 0, is_lost: false };
         let mut engine = Self {
-            words,
-            pairs,
-            queue: Queue::new(),
-            order,
-            veto,
-            left: Neighbours::default(),
-            right: Neighbours::default(),
-            merged: Vec::new(),
+            crew,
+            units,
+            ranking: Ranking::new(options.ties),
+            batches: Batches::default(),
+            veto: Veto::new(options.limits),
+            min_count: options.min_count.max(1),
+            totals: Sides::default(),
+            n_corpus_tokens,
+            certainty: options.dropped_bound.map(certainty),
         };
-        (0..).take(engine.pairs.len()).for_each(|pair| engine.enqueue(pair));
+        for (id, _) in vocabulary.iter() {
+            engine.learn(id, vocabulary)?;
+        }
         Ok(engine)
     }
 
-    /// The length of the corpus in tokens.
-    pub(super) fn n_corpus_tokens(&self) -> i64 {
-        self.words.n_tokens()
+    /// How many of the merges, from the first on, are certain; `None` where nothing was left out.
+    pub(super) fn n_certain(&self) -> Option<usize> {
+        self.certainty.as_ref().map(|certainty| certainty.n_certain)
     }
 
-    /// The best pair, if it occurs at least `min_count` times.
-    pub(super) fn best(&mut self, min_count: i64) -> Option<Best> {
-        loop {
-            let candidate = *self.queue.first()?;
-            if candidate.count < min_count {
-                return None;
-            }
-            self.queue.pop(|one, other| self.order.before(one, other, &self.pairs));
-            let count = self.pairs.count(candidate.pair);
-            if count != candidate.count || Some(candidate.tie) != self.tie(candidate.pair) {
-                self.enqueue(candidate.pair);
-                continue;
-            }
-            let (left, right) = self.pairs.tokens(candidate.pair);
-            return Some(Best { pair: candidate.pair, left, right, count });
-        }
-    }
-
-    /// The count of the best pair, after [`Engine::best`] has found none good enough.
-    pub(super) fn best_count(&self) -> i64 {
-        self.queue.first().map_or(0, |candidate| candidate.count)
-    }
-
-    /// Merges a pair into the new token `result`.
-    pub(super) fn merge(
+    /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Of none where no pair is left
+    /// that occurs often enough.
+    pub(super) fn merge_next(
         &mut self,
-        best: Best,
-        result: TokenId,
-        vocabulary: &Vocabulary,
-        units: &Units,
-    ) -> Result<()> {
-        self.words.set_length(result, best.left, best.right);
-        self.order.learn(result, vocabulary, units)?;
-        self.veto.learn(result, vocabulary.expect_token(result)?.bytes);
-        self.merge_occurrences(best, result);
-        let touching = self.sum_neighbours(result);
-        self.decrease_pairs(best, touching);
-        self.create_pairs(result, touching);
-        self.left.clear();
-        self.right.clear();
+        max_len: usize,
+        vocabulary: &mut Vocabulary,
+    ) -> Result<Vec<Done>> {
+        let (crew, mut plan) = (self.crew, self.crew.plan_mut());
+        self.choose(max_len, &mut plan)?;
+        while plan.jobs.is_empty() && plan.floor > self.min_count {
+            drop(plan);
+            self.survey(self.min_count);
+            plan = crew.plan_mut();
+            self.choose(max_len, &mut plan)?;
+        }
+        for job in &plan.jobs {
+            let result = vocabulary.push_merge(job.left, job.right)?;
+            debug_assert_eq!(result, job.result, "no two pairs make the same token");
+            self.learn(result, vocabulary)?;
+        }
+        drop(plan);
+        Ok(self.merge_batch())
+    }
+
+    /// The count of the best pair, after [`Self::merge_next`] has found none good enough.
+    pub(super) fn best_count(&mut self) -> i64 {
+        if self.min_count == 1 {
+            return 0;
+        }
+        self.survey(1);
+        let plan = self.crew.plan();
+        self.ranking.best(&plan, self.crew).map_or(0, |best| best.count)
+    }
+
+    /// Lets the floor fall, but not below `lowest`, and finds the pairs above it.
+    fn survey(&mut self, lowest: i64) {
+        let crew = self.crew;
+        crew.plan_mut().n_slots = crew.shares().map(|share| share.n_slots()).sum();
+        crew.together(Step::Sketch);
+        let mut plan = crew.plan_mut();
+        plan.lengths.fill(1);
+        let sketches = crew.shares().map(|mut share| std::mem::take(&mut share.sketch));
+        let sketch = sketches.reduce(|mut sum, sketch| {
+            sum.merge(&sketch);
+            sum
+        });
+        plan.sketch = sketch.unwrap_or_default();
+        plan.floor = (plan.sketch.most_of_all().min(plan.floor) / FLOOR_RATIO).max(lowest);
+        drop(plan);
+        crew.together(Step::Tally);
+        let mut plan = crew.plan_mut();
+        plan.pairs = self.frequent_pairs(plan.floor);
+        drop(plan);
+        crew.together(Step::Place);
+        let mut plan = crew.plan_mut();
+        plan.sketch = Default::default();
+        self.ranking.clear();
+        (0..).take(plan.pairs.len()).for_each(|pair| self.ranking.push(pair, &plan, crew));
+    }
+
+    /// Adds up the tallies of all shares; keeps the pairs that reach the floor and may be merged.
+    fn frequent_pairs(&self, floor: i64) -> Pairs {
+        let mut sums = Pairs::new();
+        for share in self.crew.shares() {
+            for tally in share.tallies.iter() {
+                let (left, right) = tally.tokens();
+                sums.add(left, right, tally.count);
+            }
+        }
+        let mut pairs = Pairs::new();
+        for pair in (0..).take(sums.len()) {
+            let (count, (left, right)) = (sums.count(pair), sums.tokens(pair));
+            if count >= floor && self.veto.allows(left, right) {
+                pairs.push(left, right, count);
+            }
+        }
+        pairs
+    }
+
+    /// Puts the next batch into the plan.
+    fn choose(&mut self, max_len: usize, plan: &mut Plan) -> Result<()> {
+        let is_open = self.certainty.as_ref().is_some_and(|certainty| !certainty.is_lost);
+        let max_len = if is_open { max_len.min(1) } else { max_len };
+        let Self { batches, ranking, veto, crew, .. } = self;
+        batches.choose(max_len, plan, ranking, veto, crew)?;
+        if is_open && let Some(job) = plan.jobs.first() {
+            // A pair that is not in the ranking stays below the floor.
+            let next = self.ranking.best(plan, self.crew).map_or(0, |next| next.count);
+            let margin = job.count - next.max(plan.floor - 1);
+            if let Some(certainty) = &mut self.certainty {
+                certainty.is_lost = margin <= certainty.bound;
+                certainty.n_certain += usize::from(!certainty.is_lost);
+            }
+        }
         Ok(())
     }
 
-    /// Rewrites the occurrences that are still there, left to right, and lists them in `merged`.
-    fn merge_occurrences(&mut self, best: Best, id: TokenId) {
-        self.merged.clear();
-        for &slot in self.pairs.slots(best.pair) {
-            if self.words.has_pair(slot as usize, best.left, best.right) {
-                self.words.merge_at(slot as usize, best.left, id);
-                self.merged.push(slot);
-            }
+    /// Does the merges of the plan.
+    fn merge_batch(&mut self) -> Vec<Done> {
+        let crew = self.crew;
+        let is_much = self.n_places() >= MIN_SHARED_PLACES;
+        let take = |step| if is_much { crew.together(step) } else { crew.alone(step) };
+        take(Step::Apply);
+        let done = self.settle();
+        let has_created = crew.plan().created.iter().any(|created| !created.is_empty());
+        if has_created {
+            take(Step::List);
         }
+        let plan = crew.plan();
+        for created in plan.created.iter().take(plan.jobs.len()) {
+            created.pairs().for_each(|pair| self.ranking.push(pair, &plan, crew));
+        }
+        done
     }
 
-    /// Sums the neighbours of the merged occurrences; returns the sum of those that touch.
-    fn sum_neighbours(&mut self, id: TokenId) -> Sum {
-        let mut touching = Sum::default();
-        let length = self.words.length(id);
-        for &slot in &self.merged {
-            let slot = slot as usize;
-            let weight = self.words.weight_at(slot);
-            let before = self.words.token_before(slot);
-            if before == id {
-                touching.weight += weight;
-                touching.n_slots += 1;
-            } else if before != BARRIER {
-                self.left.add(before, weight);
-            }
-            let after = self.words.token_at(slot + length);
-            if after != id && after != BARRIER {
-                self.right.add(after, weight);
-            }
-        }
-        touching
+    /// The number of places that the batch will look at.
+    fn n_places(&self) -> usize {
+        let plan = self.crew.plan();
+        let n_places = |share: &super::share::Share| {
+            plan.jobs.iter().map(|job| share.n_places(job.pair)).sum::<usize>()
+        };
+        self.crew.shares().map(|share| n_places(&share)).sum()
     }
 
-    fn decrease_pairs(&mut self, best: Best, touching: Sum) {
-        for &before in &self.left.touched {
-            self.pairs.decrease(before, best.left, self.left.sums[before as usize].weight);
+    /// Accounts for what the merges of the batch did in all shares, in their order.
+    fn settle(&mut self) -> Vec<Done> {
+        let crew = self.crew;
+        let (mut plan, shares) = (crew.plan_mut(), crew.shares().collect::<Vec<_>>());
+        let Plan { jobs, pairs, created, floor, .. } = &mut *plan;
+        created.resize_with(jobs.len().max(created.len()), Created::default);
+        let mut done = Vec::with_capacity(jobs.len());
+        for (index, (job, created)) in jobs.iter().zip(&mut *created).enumerate() {
+            let mut touching = 0;
+            for outcome in shares.iter().map(|share| &share.outcomes[index]) {
+                self.totals.left.add(&outcome.changes.left);
+                self.totals.right.add(&outcome.changes.right);
+                touching += outcome.touching.weight;
+                self.n_corpus_tokens -= outcome.n_fewer;
+            }
+            self.change_pairs(job, touching, *floor, pairs, created);
+            done.push(Done { count: job.count, n_corpus_tokens: self.n_corpus_tokens });
         }
-        for &after in &self.right.touched {
-            self.pairs.decrease(best.right, after, self.right.sums[after as usize].weight);
-        }
-        self.pairs.decrease(best.right, best.left, touching.weight);
+        // Of jobs of earlier batches nothing is to be listed.
+        created.iter_mut().skip(jobs.len()).for_each(Created::clear);
+        done
+    }
+
+    /// Decreases the pairs that a merge has broken, and keeps those of the new token that reach the floor.
+    fn change_pairs(
+        &mut self,
+        job: &Job,
+        touching: i64,
+        floor: i64,
+        pairs: &mut Pairs,
+        created: &mut Created,
+    ) {
+        created.clear();
+        let veto = &self.veto;
+        let mut create = |left, right, weight| -> Option<PairIndex> {
+            let is_kept = weight >= floor && veto.allows(left, right);
+            is_kept.then(|| pairs.push(left, right, weight))
+        };
+        // All new pairs first: the closure holds the pairs.
+        self.totals.left.for_each(|before, weight| {
+            let pair = create(before, job.result, weight);
+            created.sides.left.extend(pair.map(|pair| (before, pair)));
+        });
+        self.totals.right.for_each(|after, weight| {
+            let pair = create(job.result, after, weight);
+            created.sides.right.extend(pair.map(|pair| (after, pair)));
+        });
+        created.twice = create(job.result, job.result, touching);
+        self.totals.left.drain(|before, weight| pairs.decrease(before, job.left, weight));
+        self.totals.right.drain(|after, weight| pairs.decrease(job.right, after, weight));
+        pairs.decrease(job.right, job.left, touching);
         // Of a pair of equal tokens no occurrence is left either, whatever was counted above.
-        self.pairs.clear(best.pair);
+        pairs.set_merged(job.pair);
     }
 
-    /// Adds the pairs of a new token: none of them exists yet.
-    fn create_pairs(&mut self, id: TokenId, touching: Sum) {
-        for &before in &self.left.touched {
-            let sum = &mut self.left.sums[before as usize];
-            sum.pair = self.pairs.create(before, id, sum.weight, sum.n_slots);
-        }
-        for &after in &self.right.touched {
-            let sum = &mut self.right.sums[after as usize];
-            sum.pair = self.pairs.create(id, after, sum.weight, sum.n_slots);
-        }
-        let twice = (touching.n_slots > 0)
-            .then(|| self.pairs.create(id, id, touching.weight, touching.n_slots));
-        self.place_pairs(id, twice);
-        let (left, right) = (std::mem::take(&mut self.left), std::mem::take(&mut self.right));
-        left.pairs().chain(right.pairs()).chain(twice).for_each(|pair| self.enqueue(pair));
-        (self.left, self.right) = (left, right);
-    }
-
-    /// Gives the pairs of a new token their slots.
-    #[expect(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
-    fn place_pairs(&mut self, id: TokenId, twice: Option<PairIndex>) {
-        let length = self.words.length(id);
-        for &slot in &self.merged {
-            let before = self.words.token_before(slot as usize);
-            if before == id {
-                let pair = twice.unwrap_or_default();
-                self.pairs.append(pair, slot - length as u32);
-            } else if before != BARRIER {
-                let start = slot - self.words.length(before) as u32;
-                self.pairs.append(self.left.sums[before as usize].pair, start);
-            }
-            let after = self.words.token_at(slot as usize + length);
-            if after != id && after != BARRIER {
-                self.pairs.append(self.right.sums[after as usize].pair, slot);
-            }
-        }
-    }
-
-    /// Puts a pair into the queue as it stands now, if it occurs at all.
-    fn enqueue(&mut self, pair: PairIndex) {
-        let count = self.pairs.count(pair);
-        let (left, right) = self.pairs.tokens(pair);
-        if count <= 0 || !self.veto.allows(left, right) {
-            return;
-        }
-        if let Some(tie) = self.tie(pair) {
-            self.queue.push(Candidate { count, tie, pair }, |one, other| {
-                self.order.before(one, other, &self.pairs)
-            });
-        }
-    }
-
-    /// What orders a pair among those of equal count; `None` if it does not occur.
-    fn tie(&mut self, pair: PairIndex) -> Option<u64> {
-        match self.order.ties {
-            Ties::FirstSeen => self.pairs.first_slot(pair, &self.words).map(u64::from),
-            Ties::SmallestIds | Ties::LargestText => {
-                let (left, right) = self.pairs.tokens(pair);
-                Some(pair_key(left, right))
-            }
-        }
-    }
-}
-
-impl Order {
-    /// Whether `one` is merged before `other`.
-    fn before(&self, one: &Candidate, other: &Candidate, pairs: &Pairs) -> bool {
-        if one.count != other.count {
-            return one.count > other.count;
-        }
-        if self.ties == Ties::LargestText {
-            let texts = |candidate: &Candidate| {
-                let (left, right) = pairs.tokens(candidate.pair);
-                (&self.texts[left as usize], &self.texts[right as usize])
-            };
-            return (texts(one), one.tie) > (texts(other), other.tie);
-        }
-        one.tie < other.tie
-    }
-
-    /// Takes note of a new token.
-    fn learn(&mut self, id: TokenId, vocabulary: &Vocabulary, units: &Units) -> Result<()> {
-        if self.ties == Ties::LargestText {
-            self.texts.resize(id as usize + 1, Vec::new());
-            self.texts[id as usize] = units.written(vocabulary.expect_token(id)?).into_owned();
-        }
+    fn learn(&mut self, id: TokenId, vocabulary: &Vocabulary) -> Result<()> {
+        let token = vocabulary.expect_token(id)?;
+        self.veto.learn(id, token.bytes);
+        self.ranking.learn(id, || self.units.written(token).into_owned());
         Ok(())
     }
 }
 
-impl Neighbours {
-    fn add(&mut self, id: TokenId, weight: i64) {
-        if self.sums.len() <= id as usize {
-            self.sums.resize(id as usize + 1, Sum::default());
+impl Totals {
+    fn add(&mut self, changes: &[super::share::Change]) {
+        for change in changes {
+            let id = change.neighbour as usize;
+            if self.weights.len() <= id {
+                self.weights.resize(id + 1, 0);
+            }
+            if self.weights[id] == 0 {
+                self.touched.push(change.neighbour);
+            }
+            self.weights[id] += change.weight;
         }
-        let sum = &mut self.sums[id as usize];
-        if sum.n_slots == 0 {
-            self.touched.push(id);
-        }
-        sum.weight += weight;
-        sum.n_slots += 1;
     }
 
-    /// The pairs that were created for the neighbours.
-    fn pairs(&self) -> impl Iterator<Item = PairIndex> {
-        self.touched.iter().map(|&id| self.sums[id as usize].pair)
+    fn for_each(&self, mut visit: impl FnMut(TokenId, i64)) {
+        self.touched.iter().for_each(|&id| visit(id, self.weights[id as usize]));
     }
 
-    fn clear(&mut self) {
+    /// Visits all totals and sets them to zero.
+    fn drain(&mut self, mut visit: impl FnMut(TokenId, i64)) {
         for id in self.touched.drain(..) {
-            self.sums[id as usize] = Sum::default();
+            visit(id, std::mem::take(&mut self.weights[id as usize]));
         }
     }
 }

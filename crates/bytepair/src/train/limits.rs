@@ -84,7 +84,6 @@ impl Veto {
     /// Whether the token of a pair may have neighbours that neither part of it may be merged with.
     ///
     /// So it is where the parts of a character become one. Lengths never free a pair.
-    #[allow(dead_code)]
     pub(super) fn frees(&self, left: TokenId, right: TokenId) -> bool {
         if self.is_idle() {
             return false;

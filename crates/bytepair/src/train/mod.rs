@@ -10,21 +10,31 @@
 //! token, and no two pairs make the same token. For the same reason encoding a piece by the learned
 //! merges gives the segmentation that training ended with.
 //!
-//! `words` holds the pieces as one flat array of tokens, `pairs` knows for each pair its count and
-//! where it may occur, `queue` finds the best pair, `engine` runs the steps, and `naive` is the
-//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols
-//! in the distinct pieces, M merged occurrences and P distinct pairs; the length of a piece alone
+//! The way of the data: `start` says what tokens a piece begins with, `row` holds pieces as one flat row of tokens,
+//! `shares` deals them to threads. `engine` runs the course: a survey (`sketch`, `share`) finds the pairs above a
+//! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
+//! done at once, `crew` has them done by all threads as the `plan` says, `limits` refuses tokens. `naive` is the
+//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols in the
+//! distinct pieces, M merged occurrences and P pairs that are frequent at some time; the length of a piece alone
 //! costs nothing.
 
+mod batch;
+mod crew;
 mod engine;
 mod limits;
 #[cfg(test)]
 mod naive;
 mod pairs;
+mod places;
+mod plan;
 mod queue;
+mod ranking;
+mod row;
+mod share;
+mod shares;
+mod sketch;
 mod start;
 mod truncate;
-mod words;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,10 +44,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
-use engine::Engine;
+use crew::Crew;
+use engine::{Done, Engine};
 pub use limits::TokenLimits;
+use plan::Plan;
 pub(crate) use truncate::truncated;
-use words::Words;
 
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,38 +182,36 @@ pub fn train(
     let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
-    let words = Words::new(counts, units, &vocabulary)?;
-    let mut engine = Engine::new(words, &vocabulary, units, options)?;
-    let n_initial_tokens = engine.n_corpus_tokens();
-    let mut tokens_after = Vec::new();
-    let stop = loop {
-        let n_merges = vocabulary.merges().len();
-        if n_merges == max_merges {
-            break Stop::Target;
+    let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
+    let plan = Plan::new(vocabulary.len());
+    let (mut tokens_after, mut n_certain) = (Vec::new(), None);
+    let stop = Crew::gather(plan, shares, |crew| {
+        let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;
+        loop {
+            let n_left = max_merges - vocabulary.merges().len();
+            if n_left == 0 {
+                break Ok(Stop::Target);
+            }
+            let done = engine.merge_next(n_left, &mut vocabulary)?;
+            let Some(&Done { count, n_corpus_tokens }) = done.last() else {
+                break Ok(Stop::MinCount(engine.best_count()));
+            };
+            merge_counts.extend(done.iter().map(|done| done.count));
+            tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
+            n_certain = engine.n_certain();
+            let n_merges = vocabulary.merges().len();
+            if progress(TrainProgress { n_merges, max_merges, n_corpus_tokens, count })?.is_break()
+            {
+                break Ok(Stop::Caller);
+            }
         }
-        let Some(best) = engine.best(options.min_count.max(1)) else {
-            break Stop::MinCount(engine.best_count());
-        };
-        let result = vocabulary.push_merge(best.left, best.right)?;
-        engine.merge(best, result, &vocabulary, units)?;
-        merge_counts.push(best.count);
-        let n_corpus_tokens = engine.n_corpus_tokens();
-        tokens_after.push(n_corpus_tokens);
-        let done = TrainProgress {
-            n_merges: n_merges + 1,
-            max_merges,
-            n_corpus_tokens,
-            count: best.count,
-        };
-        if progress(done)?.is_break() {
-            break Stop::Caller;
-        }
-    };
+    });
+    let stop: Stop = stop.map_err(|error: Error| error)?;
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }
     push_names(&mut vocabulary, units, options)?;
-    let n_certain = options.dropped_bound.map(|_| 0);
+    let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
     Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain })
 }
 
@@ -307,11 +316,12 @@ mod tests {
         fn the_engine_learns_what_the_definition_learns(
             pieces in prop::collection::vec(("[a-c]{1,12}|[ab]{1,30}|a{1,20}|[aé]{1,6}", 0..6_u8), 1..12),
             min_count in 1..4_i64,
+            n_threads in 1..4_usize,
         ) {
             let counts = counted(&pieces);
             for units in all_units() {
                 for ties in [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText] {
-                    let options = options(ties, min_count, 200);
+                    let options = TrainOptions { n_threads, ..options(ties, min_count, 200) };
                     prop_assert_eq!(
                         steps(&counts, &units, &options),
                         naive_steps(&counts, &units, &options),

@@ -1,0 +1,154 @@
+//! Threads that take the same step on their shares of the corpus at the same time.
+//!
+//! Merging takes thousands of short steps, some microseconds each. So the threads stay for as long as training
+//! lasts, wait for the next step by looking again and again for a moment, and only then go to sleep. The thread
+//! that trains takes the first share itself. Threads end with the training: nothing outlives a `fork`.
+//!
+//! A step begins when its number is stored and ends when every helper has counted itself; between steps only the
+//! training thread holds the locks, so none of them is ever waited for.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::{self, Thread};
+
+use super::plan::{Plan, Step};
+use super::share::Share;
+
+/// The shares of the corpus, and who works on them.
+pub(super) struct Crew {
+    plan: RwLock<Plan>,
+    shares: Vec<Mutex<Share>>,
+    signals: Signals,
+    /// Set once, before the first step.
+    helpers: Mutex<Vec<Thread>>,
+}
+
+/// What helpers look at while they wait.
+#[derive(Default)]
+struct Signals {
+    /// The number of the step that is to be taken.
+    n_begun: AtomicUsize,
+    /// How many helpers have ended it.
+    n_ended: AtomicUsize,
+    is_over: AtomicBool,
+    has_failed: AtomicBool,
+}
+
+/// How often a helper looks for the next step before it goes to sleep: some tens of microseconds.
+const N_LOOKS: u32 = 4000;
+
+impl Crew {
+    /// Calls `work` with a crew that has a thread for each share.
+    pub(super) fn gather<R>(plan: Plan, shares: Vec<Share>, work: impl FnOnce(&Self) -> R) -> R {
+        let crew = Self {
+            plan: RwLock::new(plan),
+            shares: shares.into_iter().map(Mutex::new).collect(),
+            signals: Signals::default(),
+            helpers: Mutex::default(),
+        };
+        thread::scope(|scope| {
+            let helpers = crew.shares.iter().skip(1);
+            let helpers = helpers.map(|share| scope.spawn(|| crew.help(share)).thread().clone());
+            *crew.helpers.lock().unwrap_or_else(PoisonError::into_inner) = helpers.collect();
+            let _dismissal = Dismissal(&crew);
+            work(&crew)
+        })
+    }
+
+    /// The plan, to look at. Never held while a step is taken.
+    pub(super) fn plan(&self) -> RwLockReadGuard<'_, Plan> {
+        self.plan.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The plan, to change. Never held while a step is taken.
+    pub(super) fn plan_mut(&self) -> RwLockWriteGuard<'_, Plan> {
+        self.plan.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The shares, in the order of the corpus.
+    pub(super) fn shares(&self) -> impl Iterator<Item = MutexGuard<'_, Share>> {
+        self.shares.iter().map(|share| share.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes a step on all shares, each in its thread.
+    pub(super) fn together(&self, step: Step) {
+        self.plan_mut().step = step;
+        let helpers = self.helpers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.signals.n_ended.store(0, Ordering::Relaxed);
+        self.signals.n_begun.fetch_add(1, Ordering::Release);
+        helpers.iter().for_each(Thread::unpark);
+        self.shares().take(1).for_each(|mut share| share.perform(&self.plan()));
+        let mut n_looks = 0;
+        while self.signals.n_ended.load(Ordering::Acquire) < helpers.len() {
+            wait_a_little(&mut n_looks);
+        }
+        assert!(!self.signals.has_failed.load(Ordering::Relaxed), "a training thread failed");
+    }
+
+    /// Takes a step on all shares, one after the other: for little work.
+    pub(super) fn alone(&self, step: Step) {
+        self.plan_mut().step = step;
+        let plan = self.plan();
+        self.shares().for_each(|mut share| share.perform(&plan));
+    }
+
+    /// What a helper does until the end.
+    fn help(&self, share: &Mutex<Share>) {
+        let mut n_taken = 0;
+        while self.wait_for_step(n_taken) {
+            n_taken += 1;
+            let _end = End(&self.signals);
+            share.lock().unwrap_or_else(PoisonError::into_inner).perform(&self.plan());
+        }
+    }
+
+    /// Waits for the step after the first `n_taken`; `false` where there is none.
+    fn wait_for_step(&self, n_taken: usize) -> bool {
+        let mut n_looks = 0;
+        while self.signals.n_begun.load(Ordering::Acquire) == n_taken {
+            if self.signals.is_over.load(Ordering::Acquire) {
+                return false;
+            }
+            if n_looks < N_LOOKS {
+                n_looks += 1;
+                std::hint::spin_loop();
+            } else {
+                thread::park();
+            }
+        }
+        true
+    }
+}
+
+/// Looks again at once, later only after others had a turn.
+fn wait_a_little(n_looks: &mut u32) {
+    if *n_looks < N_LOOKS {
+        *n_looks += 1;
+        std::hint::spin_loop();
+    } else {
+        thread::yield_now();
+    }
+}
+
+/// Counts a helper when its step ends, in whatever way.
+struct End<'s>(&'s Signals);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.has_failed.store(true, Ordering::Relaxed);
+        }
+        self.0.n_ended.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Sends the helpers home when the training ends, in whatever way.
+struct Dismissal<'c>(&'c Crew);
+
+impl Drop for Dismissal<'_> {
+    fn drop(&mut self) {
+        self.0.signals.is_over.store(true, Ordering::Release);
+        let helpers = self.0.helpers.lock().unwrap_or_else(PoisonError::into_inner);
+        helpers.iter().for_each(Thread::unpark);
+    }
+}

@@ -1,0 +1,90 @@
+//! Where pairs may begin: for each pair a list of slots in ascending order, all lists in one row of memory.
+//!
+//! A list has as much room as its pair has occurrences when it is made. Merges make places stale; they are
+//! skipped when they are met, never searched for.
+
+use super::pairs::PairIndex;
+
+/// Lists of slots, by pair.
+#[derive(Default)]
+pub(super) struct Places {
+    slots: Vec<u32>,
+    /// By pair: its list. Pairs that do not occur here may have none.
+    lists: Vec<List>,
+}
+
+/// A part of the row of slots.
+#[derive(Clone, Copy, Default)]
+pub(super) struct List {
+    start: usize,
+    len: usize,
+}
+
+impl Places {
+    /// Forgets all lists.
+    pub(super) fn clear(&mut self) {
+        self.slots.clear();
+        self.lists.clear();
+    }
+
+    /// Makes an empty list with room for `n_slots`.
+    pub(super) fn make(&mut self, pair: PairIndex, n_slots: usize) {
+        if self.lists.len() <= pair as usize {
+            self.lists.resize(pair as usize + 1, List::default());
+        }
+        self.lists[pair as usize] = List { start: self.slots.len(), len: 0 };
+        self.slots.resize(self.slots.len() + n_slots, 0);
+    }
+
+    /// Appends a slot to a list that has room for it.
+    #[inline]
+    pub(super) fn push(&mut self, pair: PairIndex, slot: u32) {
+        let list = &mut self.lists[pair as usize];
+        self.slots[list.start + list.len] = slot;
+        list.len += 1;
+    }
+
+    /// The length of a list.
+    pub(super) fn len(&self, pair: PairIndex) -> usize {
+        self.lists.get(pair as usize).map_or(0, |list| list.len)
+    }
+
+    /// A list, taken out: its pair has none any more, and its memory stays as it is.
+    pub(super) fn take(&mut self, pair: PairIndex) -> List {
+        self.lists.get_mut(pair as usize).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The slots of a list.
+    #[inline]
+    pub(super) fn slots(&self, list: List) -> &[u32] {
+        &self.slots[list.start..list.start + list.len]
+    }
+
+    /// Keeps those slots of a list for which `keep` says so, in their order.
+    #[inline]
+    pub(super) fn filter(&mut self, list: List, mut keep: impl FnMut(u32) -> bool) -> List {
+        let slots = &mut self.slots[list.start..list.start + list.len];
+        let mut n_kept = 0;
+        for index in 0..slots.len() {
+            // Written first and counted after: no branch that could be guessed wrongly.
+            let slot = slots[index];
+            slots[n_kept] = slot;
+            n_kept += usize::from(keep(slot));
+        }
+        List { start: list.start, len: n_kept }
+    }
+
+    /// Drops slots from the front of a pair's list until `keep` says so; gives the first that is left.
+    pub(super) fn first(
+        &mut self,
+        pair: PairIndex,
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        let list = self.lists.get_mut(pair as usize)?;
+        let slots = &self.slots[list.start..list.start + list.len];
+        let n_stale = slots.iter().take_while(|&&slot| !keep(slot)).count();
+        let first = slots.get(n_stale).copied();
+        (list.start, list.len) = (list.start + n_stale, list.len - n_stale);
+        first
+    }
+}

@@ -1,0 +1,110 @@
+//! The corpus, dealt to threads: each share holds pieces that follow each other.
+//!
+//! Shares are about equally large in symbols; a piece is never cut, so a corpus of one piece has one share. Pieces
+//! stand in the order of their first occurrence where the tie rule asks for it. Linear in the corpus.
+
+use super::row::Row;
+use super::share::Share;
+use super::start::Segmenter;
+use super::{Ties, TrainOptions};
+use crate::count::PieceCounts;
+use crate::error::{ErrorKind, Result};
+use crate::units::Units;
+use crate::vocabulary::Vocabulary;
+
+/// Smaller corpora than this are not worth a second thread. Tests share the smallest.
+const MIN_SHARED_BYTES: usize = if cfg!(test) { 0 } else { 1 << 16 };
+/// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
+/// one token, each piece two more slots.
+const MAX_ROW_BYTES: usize = 1 << 30;
+
+/// The shares, and the number of tokens in the corpus.
+///
+/// # Errors
+/// Where a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits: every
+/// count of a pair is at most that number, so none can overflow later.
+pub(super) fn of(
+    counts: &PieceCounts,
+    units: &Units,
+    vocabulary: &Vocabulary,
+    options: &TrainOptions,
+) -> Result<(Vec<Share>, i64)> {
+    let pieces = in_order(counts, options.ties);
+    let ranges = deal(&pieces, options.n_threads);
+    let results: Vec<Result<(Row, i64)>> = std::thread::scope(|scope| {
+        let build = |range: std::ops::Range<usize>| {
+            let pieces = &pieces[range];
+            move || row(pieces, units, vocabulary)
+        };
+        let (first, others) =
+            ranges.split_first().map_or((0..0, &[][..]), |(first, others)| (first.clone(), others));
+        let threads: Vec<_> =
+            others.iter().map(|range| scope.spawn(build(range.clone()))).collect();
+        let first = build(first)();
+        let others = threads.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(first).chain(others).collect()
+    });
+    let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
+    for result in results {
+        let (row, n_row_tokens) = result?;
+        let too_many = || ErrorKind::Count { piece: Vec::new() };
+        n_tokens = n_tokens.checked_add(n_row_tokens).ok_or_else(too_many)?;
+        shares.push(Share::new(row));
+    }
+    Ok((shares, n_tokens))
+}
+
+type Piece<'c> = (&'c [u8], i64);
+
+/// The pieces, in the order of their first occurrence where ties are decided by it.
+fn in_order(counts: &PieceCounts, ties: Ties) -> Vec<Piece<'_>> {
+    if ties != Ties::FirstSeen || counts.iter().is_sorted_by_key(|(_, _, first)| first) {
+        return counts.iter().map(|(piece, count, _)| (piece, count)).collect();
+    }
+    let mut pieces: Vec<_> = counts.iter().collect();
+    pieces.sort_by_key(|&(_, _, first)| first);
+    pieces.into_iter().map(|(piece, count, _)| (piece, count)).collect()
+}
+
+/// Cuts the pieces into ranges of about the same size in bytes, one for each thread.
+fn deal(pieces: &[Piece<'_>], n_threads: usize) -> Vec<std::ops::Range<usize>> {
+    let n_bytes: usize = pieces.iter().map(|(piece, _)| piece.len() + 1).sum();
+    let n_threads = if n_bytes < MIN_SHARED_BYTES { 1 } else { n_threads.max(1) };
+    let n_shares = n_threads.max(n_bytes.div_ceil(MAX_ROW_BYTES));
+    let share_len = n_bytes.div_ceil(n_shares).max(1);
+    let (mut ranges, mut start, mut n_seen) = (Vec::new(), 0, 0);
+    for (index, (piece, _)) in pieces.iter().enumerate() {
+        n_seen += piece.len() + 1;
+        if n_seen >= share_len * (ranges.len() + 1) {
+            ranges.push(start..index + 1);
+            start = index + 1;
+        }
+    }
+    if start < pieces.len() {
+        ranges.push(start..pieces.len());
+    }
+    ranges
+}
+
+/// A row of pieces, and the number of their tokens, weighted.
+fn row(pieces: &[Piece<'_>], units: &Units, vocabulary: &Vocabulary) -> Result<(Row, i64)> {
+    let n_bytes: usize = pieces.iter().map(|(piece, _)| piece.len() + 2).sum();
+    let mut row = Row::with_capacity(n_bytes);
+    let mut segmenter = Segmenter::new(units, vocabulary);
+    let (mut tokens, mut n_tokens) = (Vec::new(), 0_i64);
+    for &(piece, count) in pieces {
+        tokens.clear();
+        segmenter.push_tokens(piece, &mut tokens)?;
+        row.push_piece(&tokens, count);
+        let n_symbols = row.n_slots();
+        u32::try_from(n_symbols).map_err(|_| ErrorKind::CorpusTooLarge { n_symbols })?;
+        n_tokens = i64::try_from(tokens.len())
+            .ok()
+            .and_then(|n| n_tokens.checked_add(n.checked_mul(count)?))
+            .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
+    }
+    Ok((row, n_tokens))
+}
