@@ -78,7 +78,8 @@ class Learner:
         self.report = report
         self.n_texts = 0
         self.n_characters = 0
-        self.remaining = Remaining()
+        n_earlier = len(self.resume.merges) if self.resume else 0
+        self.remaining = Remaining(n_earlier)
         self.start = self.phase_start = time.perf_counter()
 
     def _choose(self, dialect: str | None, parts: dict[str, Any]) -> _core.Dialect:
@@ -159,6 +160,7 @@ class Learner:
             counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
             self.n_characters = self._unscaled(counted["characters"])
             summary = self._summary(counted) if self.log_path else None
+        self.phase_start = time.perf_counter()
         core, learned, course = self.corpus.train(
             vocab_size=vocab_size,
             merges=merges,
@@ -297,10 +299,7 @@ class Learner:
             self.report(Progress("count", done, total, 0, 0, seconds, {}, left))
 
     def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
-        now = time.perf_counter()
-        if not self.remaining.done:  # what came before was preparation
-            self.phase_start = now
-        self.remaining.add(done, now - self.phase_start)
+        self.remaining.add(done, time.perf_counter() - self.phase_start)
         self._tell("merge", (done, total), tokens, {}, self.remaining.seconds_left(total))
 
     def _tell_end(self, report: dict[str, Any]) -> None:

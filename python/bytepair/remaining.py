@@ -26,16 +26,14 @@ class Remaining:
     """Estimates the remaining time from the course so far.
 
     >>> remaining = Remaining()
-    >>> remaining.add(1, 0.0)
-    >>> remaining.seconds_left(100) is None
-    True
-    >>> for n_merges in range(2, 1001):
+    >>> for n_merges in range(1, 1001):
     ...     remaining.add(n_merges, math.sqrt(n_merges))
-    >>> round(remaining.seconds_left(4000))  # from sqrt(1000) to sqrt(4000)
-    32
+    >>> round(remaining.seconds_left(4000))  # sqrt(4000) - sqrt(1000) is 31.6
+    31
     """
 
-    def __init__(self) -> None:
+    def __init__(self, n_earlier: int = 0) -> None:
+        self.n_earlier = n_earlier
         self.done: list[int] = []
         self.seconds: list[float] = []
 
@@ -50,11 +48,12 @@ class Remaining:
 
     def seconds_left(self, total: int | None) -> float | None:
         """Give the remaining time up to ``total`` merges, if that can be said."""
-        if total is None or len(self.done) < 2:
+        if total is None or not self.done:
             return None
         last = self._window(len(self.done) - 1)
-        if last is None:
-            return None
+        if last is None:  # what there is to go by is the mean so far
+            n_done = self.done[-1] - self.n_earlier
+            return self.seconds[-1] * (total - self.done[-1]) / n_done
         place, speed, start = last
         exponent = USUAL_EXPONENT
         before = self._window(start)
