@@ -240,7 +240,9 @@ def assert_same_limited(corpus, dialect, options, limits):
     theirs = {**of_reference(dialect, options), "limits": reference.Limits(**limits)}
     expected = reference.train_from_iterator(corpus, dialect=dialect, **theirs)
     if has_pieces(corpus, expected, options):
-        ours = bytepair.train_from_iterator(corpus, dialect=dialect, **options, **limits)
+        ours = bytepair.train_from_iterator(
+            corpus, dialect=dialect, **options, **limits
+        )
         assert_same_training(ours, expected)
 
 

@@ -394,9 +394,7 @@ class Dialect:
 
     def __new__(cls, name: str, **changes: Any) -> Dialect: ...
     @staticmethod
-    def of(
-        tokenizer: CoreTokenizer, name: str | None, **changes: Any
-    ) -> Dialect:
+    def of(tokenizer: CoreTokenizer, name: str | None, **changes: Any) -> Dialect:
         """Give the dialect to go on with from a tokenizer."""
 
     @property

@@ -77,7 +77,7 @@ class Learner:
         )
         self.report = report
         self.n_texts = 0
-        self.n_characters = 0
+        self.n_characters: int | float = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
         self.remaining = Remaining(n_earlier)
         self.start = self.phase_start = time.perf_counter()
@@ -266,12 +266,18 @@ class Learner:
         }
 
     def _steps(
-        self, tokenizer: Tokenizer, corpus: CorpusSummary, n_earlier: int, course: Course
+        self,
+        tokenizer: Tokenizer,
+        corpus: CorpusSummary,
+        n_earlier: int,
+        course: Course,
     ) -> Iterator[MergeStep]:
         tokens = tokenizer.vocabulary
         merges = tokenizer.merge_log[n_earlier:]
         n_tokens, counts = course
-        known = counts or [None] * len(merges)  # earlier ones may be unknown: then all are
+        known = counts or [None] * len(
+            merges
+        )  # earlier ones may be unknown: then all are
         steps = zip(merges, n_tokens[1:], known, strict=True)
         for step, ((left, right, id_, _), n_left, count) in enumerate(
             steps, n_earlier + 1
@@ -300,7 +306,9 @@ class Learner:
 
     def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
         self.remaining.add(done, time.perf_counter() - self.phase_start)
-        self._tell("merge", (done, total), tokens, {}, self.remaining.seconds_left(total))
+        self._tell(
+            "merge", (done, total), tokens, {}, self.remaining.seconds_left(total)
+        )
 
     def _tell_end(self, report: dict[str, Any]) -> None:
         self.phase_start = self.start

@@ -23,7 +23,7 @@ whole or not at all.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from .errors import FormatError
 from .files import StrPath, read, writing
@@ -39,7 +39,8 @@ LogToken: TypeAlias = str | bytes
 Number: TypeAlias = int | float
 
 
-class MergeStep(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MergeStep:
     """One merge; see the module."""
 
     step: int
@@ -133,7 +134,7 @@ def write_log(path: StrPath, log: MergeLog) -> None:
         for step in log.steps:
             left, right, token = map(as_json, (step.left, step.right, step.token))
             shown = {"left": left, "right": right, "token": token}
-            file.write(_line({**step._asdict(), **shown}))
+            file.write(_line({**{name: getattr(step, name) for name in STEP}, **shown}))
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

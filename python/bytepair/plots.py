@@ -49,7 +49,9 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
     file = io.BytesIO()
     suffix = Path(path).suffix.lower()
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
-    with mpl.rc_context({**mpl.rcParamsDefault, **SETTINGS}):
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(SETTINGS)
         figure = _draw(logs)
         figure.savefig(file, format=suffix[1:], metadata=metadata, dpi=150)
     write(path, file.getvalue())

@@ -14,11 +14,12 @@ from .files import StrPath, expand
 from .learning import Learner
 from .progress import Progress, reporter
 from .ranges import check_range
-from .tokenizer import Tokenizer
 from .weights import Weight, whole_multipliers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .tokenizer import Tokenizer
 
 __all__ = [
     "DialectOptions",

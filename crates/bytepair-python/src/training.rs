@@ -22,7 +22,7 @@ use crate::error::{in_file, raise, to_python};
 use crate::tokenizer::CoreTokenizer;
 
 /// The shortest time between two calls of a progress function.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(4);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Piece counts while they are gathered, and what is learned from them.
 #[pyclass(frozen, module = "bytepair._core")]

@@ -34,4 +34,6 @@ def plot(
     """Draw bytes per token against the size of the vocabulary."""
     plots.check_output(output)
     names = plots.distinct_names(logs)
-    plots.plot_logs({name: read_log(path) for name, path in zip(names, logs, strict=True)}, output)
+    plots.plot_logs(
+        {name: read_log(path) for name, path in zip(names, logs, strict=True)}, output
+    )
