@@ -41,7 +41,8 @@ def test_a_log_tells_what_encoding_gives(tmp_path, dialect):
 def test_tokens_are_text_or_the_values_of_their_bytes(tmp_path):
     """A token that is no UTF-8 can be told from one that looks like it."""
     tokenizer, log = train(tmp_path / "log", merges=40)
-    written = [json.loads(line) for line in (tmp_path / "log").open(encoding="utf-8")]
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    written = list(map(json.loads, lines))
     shown = [line["token"] for line in written[1:]]
     as_bytes = [t.encode() if isinstance(t, str) else bytes(t) for t in shown]
     assert as_bytes == tokenizer.vocabulary[256:-1]

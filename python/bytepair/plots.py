@@ -7,7 +7,7 @@ chance goes into it, though another version of matplotlib may draw otherwise.
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .errors import FormatError, TokenizerError
 from .files import StrPath, check_writable, refuse_no_name, write
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["check_output", "distinct_names", "plot_logs"]
 
 SUFFIXES = (".svg", ".png")
-SETTINGS: dict[str, Any] = {
-    "svg.hashsalt": "bytepair",  # else ids of elements are drawn by chance
-    "svg.fonttype": "none",
-    "font.size": 10,
-}
 MAX_POINTS = 2000
 """More points than this show nothing more."""
 
@@ -51,7 +46,8 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(SETTINGS)
+        mpl.rc("svg", hashsalt="bytepair", fonttype="none")  # else ids come by chance
+        mpl.rc("font", size=10)
         figure = _draw(logs)
         figure.savefig(file, format=suffix[1:], metadata=metadata, dpi=150)
     write(path, file.getvalue())

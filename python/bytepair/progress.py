@@ -106,7 +106,7 @@ def _remaining(progress: Progress) -> str:
 
 
 def reporter(
-    progress: bool | Reporter | None,
+    progress: "bool | Reporter | None",
 ) -> Reporter | None:
     """Turn the ``progress`` argument into a function, or ``None``."""
     if progress is True:

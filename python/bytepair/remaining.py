@@ -30,13 +30,10 @@ class Remaining:
 
     def add(self, done: int, seconds: float) -> None:
         """Take note that so many merges were done after so many seconds."""
-        self.last = (done, seconds)
         self.n_points += 1
-        if (
-            self.n_points == 2
-        ):  # before the first was preparation, which does not return
-            self.first = self.second
-        self.second = self.last
+        if self.n_points == 2:  # preparation came before the first, and does not return
+            self.first = self.last
+        self.last = (done, seconds)
 
     def seconds_left(self, total: int | None) -> float | None:
         """Give the remaining time up to ``total`` merges, if that can be said."""
