@@ -167,7 +167,7 @@ def train(
     ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
-    paths, multipliers, scale = _weighted(files)
+    multipliers, scale = _multipliers(files)
     learner = Learner(
         dialect,
         options,
@@ -177,10 +177,11 @@ def train(
         reporter(progress),
         scale=scale,
     )
-    n_bytes_total = _total_size(paths)
+    sources = _sources(files, multipliers)
+    n_bytes_total = _total_size([path for path, _multiplier in sources])
     n_bytes_before = 0
     with learner.counting():
-        for path, multiplier in zip(paths, multipliers, strict=True):
+        for path, multiplier in sources:
             learner.count_file(path, multiplier, n_bytes_before, n_bytes_total)
             n_bytes_before += _total_size([path]) or 0
     return learner.learn(vocab_size, merges)
@@ -261,17 +262,22 @@ def _check_target(vocab_size: int | None, merges: int | None) -> None:
     check_range(vocab_size=vocab_size, merges=merges)
 
 
-def _weighted(
-    files: StrPath | Iterable[StrPath] | Mapping[StrPath, Weight],
-) -> tuple[list[str], list[int], int]:
-    """List paths, how often each piece of them counts, and by how much that is too often."""
+def _multipliers(files: object) -> tuple[list[int], int]:
+    """Give the weights of a mapping as whole numbers, and their scale."""
     if not isinstance(files, Mapping):
-        paths = expand(files)
-        return paths, [1] * len(paths), 1
-    multipliers, scale = whole_multipliers(list(files.values()))
-    found = zip(map(expand, files), multipliers, strict=True)
-    pairs = [(path, number) for paths, number in found for path in paths]
-    return [path for path, _ in pairs], [number for _, number in pairs], scale
+        return [], 1
+    return whole_multipliers(list(files.values()))
+
+
+def _sources(
+    files: StrPath | Iterable[StrPath] | Mapping[StrPath, Weight],
+    multipliers: list[int],
+) -> list[tuple[str, int]]:
+    """List paths, each with how often its pieces count."""
+    if not isinstance(files, Mapping):
+        return [(path, 1) for path in expand(files)]
+    weighted = zip(files, multipliers, strict=True)
+    return [(path, number) for name, number in weighted for path in expand(name)]
 
 
 def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:
