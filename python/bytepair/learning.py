@@ -275,9 +275,9 @@ class Learner:
         tokens = tokenizer.vocabulary
         merges = tokenizer.merge_log[n_earlier:]
         n_tokens, counts = course
-        known = counts or [None] * len(
-            merges
-        )  # earlier ones may be unknown: then all are
+        known: list[int | None] = [None] * len(merges)
+        if counts:  # else those of earlier merges are not known, and so none is
+            known[:] = counts
         steps = zip(merges, n_tokens[1:], known, strict=True)
         for step, ((left, right, id_, _), n_left, count) in enumerate(
             steps, n_earlier + 1
