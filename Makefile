@@ -4,13 +4,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := target/peers
+LIBRARIES := tomli numpy tokenizers tiktoken rustbpe bpeasy gigatoken sentencepiece
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check format bench parity fuzz clean help
+.PHONY: demo test check format bench bench-train parity fuzz clean help
 
 help: ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text that Python carries
 	$(BIN)/bytepair demo
@@ -34,9 +36,11 @@ format: $(VENV)/tools ## Format the sources
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
-bench: $(VENV)/built ## Measure beside other libraries; BENCHMARKS="train encode" chooses
-	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python -m benchmarks $(BENCHMARKS)
+bench: $(VENV)/built $(PEERS)/installed ## Measure beside other libraries; BENCHMARKS="encode linear" chooses
+	PYTHONPATH=python $(PEERS)/bin/python -m benchmarks $(BENCHMARKS)
+
+bench-train: BENCHMARKS ?= train train-mixed train-piece train-counts
+bench-train: bench ## Measure training beside other trainers; BENCHMARKS="train --file my.txt" or "train-mixed --large" chooses
 
 parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" chooses
 	$(BIN)/python -m pip install --quiet --group parity
@@ -54,6 +58,16 @@ fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS
 	  cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20; \
 	done
+
+# Other libraries, in an environment of their own: they bring many more.
+$(PEERS)/installed: pyproject.toml
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(PEERS)/bin/python -m pip install --quiet --group bench || \
+	for library in $(LIBRARIES); do \
+	  $(PEERS)/bin/python -m pip install --quiet $$library || echo "skipped $$library: it cannot be installed here"; \
+	done
+	touch $@
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

@@ -6,5 +6,5 @@ keeps a time only where the result is right; ``report`` prints tables and ``reco
 keeps them. A job is one of the ``tasks``, done by one of the ``engines`` on ``texts``.
 
 Measured are the CPU time of the whole process, all its threads, and the wall time,
-both around the work alone. Memory is left out.
+both around the work alone, and the most memory that the process has held.
 """

@@ -3,7 +3,9 @@
 import argparse
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from . import cases, record, report, runner
 
@@ -28,26 +30,42 @@ def main() -> int:
 def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row], int]:
     """Run one benchmark and print its tables."""
     wanted = cases.definition(name)
-    if arguments.rounds:
-        wanted["rounds"] = arguments.rounds
+    if wanted.get("large") and not arguments.large:
+        print(f"skipped {name}: it is large; --large runs it\n", flush=True)
+        return [], 0
+    changes = {
+        "rounds": arguments.rounds,
+        "threads": arguments.threads,
+        "timeout_seconds": arguments.timeout,
+    }
+    wanted |= {key: value for key, value in changes.items() if value}
     print(f"# {name}", ", ".join(record.conditions().values()), sep="\n# ", flush=True)
     all_rows: list[runner.Row] = []
     n_wrong = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for case in cases.cases(wanted, arguments.file, Path(scratch)):
-            if arguments.only not in case.name:
-                continue
-            rows, complaints = runner.run(case, calm_seconds=arguments.wait)
-            all_rows += rows
-            n_wrong += len(complaints)
-            if wanted["task"] != "linear":
-                lines = report.table(wanted["task"], rows)
-                print(f"\n{case.name}", *lines, sep="\n", flush=True)
-            for complaint in complaints:
-                print(f"not kept: {case.name}: {complaint}", flush=True)
-    if wanted["task"] == "linear":
+        for case in cases.cases(wanted, arguments.file, Path(scratch), arguments.only):
+            measured = runner.run(case, calm_seconds=arguments.wait)
+            all_rows += measured.rows
+            n_wrong += len(measured.complaints)
+            print(*_shown(case, measured, wanted), sep="\n", flush=True)
+    if wanted.get("report") == "growth":
         print(*report.growth(all_rows), sep="\n", flush=True)
+        if wanted["task"] == "train":
+            print(*report.memory(all_rows), sep="\n", flush=True)
     return all_rows, n_wrong
+
+
+def _shown(
+    case: cases.Case, measured: runner.Measured, wanted: dict[str, Any]
+) -> Iterator[str]:
+    """Draw what was measured of a case, but growth, which is over cases."""
+    if wanted.get("report") != "growth":
+        yield f"\n{case.name}"
+        yield from report.table(wanted["task"], measured.rows)
+        if case.published_seconds and measured.rows:
+            yield report.published(case.published_seconds, measured.rows)
+    yield from (f"not kept: {case.name}: {why}" for why in measured.complaints)
+    yield from (f"too slow: {case.name}: {why}" for why in measured.too_slow)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,7 +77,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", default="", help="cases whose name holds this")
     parser.add_argument(
+        "--large", action="store_true", help="run the large benchmarks too"
+    )
+    parser.add_argument(
         "--rounds", type=int, help="how often, where a case says nothing"
+    )
+    parser.add_argument(
+        "--threads", type=int, action="append", help="instead of the usual numbers"
+    )
+    parser.add_argument(
+        "--timeout", type=float, help="seconds after which an engine is left out"
     )
     parser.add_argument(
         "--wait",

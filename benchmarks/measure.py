@@ -1,19 +1,32 @@
-"""A stopwatch for the whole process: wall time, CPU time, and what others took.
+"""A stopwatch for the whole process: wall time, CPU time, memory, and what others took.
 
 CPU time is user and system time of all threads. ``others`` is the mean number of
 processors that other processes kept busy meanwhile: times taken while it is well above
 zero are not to be trusted. It is read from ``/proc/stat`` and 0 where there is none.
+Memory is the largest resident set since the process began: the interpreter and what it
+imported, pages of mapped files that were touched, and what earlier phases held.
 """
 
 import gc
 import os
+import re
 import resource
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 Result = TypeVar("Result")
+
+
+class Cost(NamedTuple):
+    """What some work took."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    others: float
+    peak_bytes: int
 
 
 class Sample(NamedTuple):
@@ -23,6 +36,7 @@ class Sample(NamedTuple):
     wall_seconds: float
     cpu_seconds: float
     others: float
+    peak_bytes: int
     n_bytes: int
     """Length of what was worked on."""
     n_results: int
@@ -33,20 +47,22 @@ class Sample(NamedTuple):
 
 def timed(
     work: Callable[..., Result], *arguments: object, who: int = resource.RUSAGE_SELF
-) -> tuple[Result, tuple[float, float, float]]:
-    """Do ``work``; give its result with wall seconds, CPU seconds and ``others``.
+) -> tuple[Result, Cost]:
+    """Do ``work``; give its result and what it took.
 
-    ``who`` says whose CPU time it is: that of this process, or of its children.
+    ``who`` says whose CPU time: that of this process, or of its children. The memory of
+    children is not known, and given as 0.
     """
     gc.collect()
     busy, cpu, start = _busy_seconds(), _cpu_seconds(who), time.perf_counter()
     result = work(*arguments)
     wall = time.perf_counter() - start
+    peak_bytes = _peak_bytes() if who == resource.RUSAGE_SELF else 0
     cpu = _cpu_seconds(who) - cpu
     busy = _busy_seconds() - busy
     # The clock of /proc/stat ticks in hundredths of a second.
     others = max(0.0, busy - cpu - 0.01) / wall
-    return result, (wall, cpu, others)
+    return result, Cost(wall, cpu, others, peak_bytes)
 
 
 def wait_for_calm(most_seconds: float) -> None:
@@ -62,6 +78,23 @@ def wait_for_calm(most_seconds: float) -> None:
 def _cpu_seconds(who: int) -> float:
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
+
+
+def _peak_bytes() -> int:
+    """Give the largest resident set of this process so far.
+
+    Where the kernel says it, that of this program alone: the number of ``getrusage``
+    begins with what the parent held when it started the process.
+    """
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        status = ""
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    if found:
+        return int(found[1]) << 10
+    unit = 1 if sys.platform == "darwin" else 1 << 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _busy_seconds() -> float:

@@ -15,7 +15,10 @@ from pathlib import Path
 from .runner import Row, Times
 
 FOLDER = Path(__file__).parent / "record"
-LIBRARIES = ("bytepair", "tokenizers", "tiktoken", "rustbpe", "numpy")
+LIBRARIES = (
+    *("bytepair", "tokenizers", "tiktoken", "rustbpe", "bpeasy", "gigatoken"),
+    *("sentencepiece", "numpy"),
+)
 
 
 def write(name: str, rows: list[Row], folder: Path = FOLDER) -> Path:

@@ -2,7 +2,8 @@
 
 Rounds go over all jobs of a case before the next one begins, each round starting with
 another job, so a busy minute of the machine falls on all of them. The time of a job whose
-result is another than that of the first job of its case is not kept.
+result is another than that of the first job of its case is not kept. A job that takes too
+long is stopped and left out; one that took long is not run in each round.
 """
 
 import json
@@ -10,10 +11,14 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from . import compare
 from .cases import Case
 from .measure import Sample, wait_for_calm
 
@@ -38,6 +43,10 @@ class Row(NamedTuple):
     cpu: Times
     others: float
     """The mean number of processors that were busy with other work, at the worst."""
+    peak_bytes: int
+    """The median of the most memory that the process held."""
+    is_compared: bool
+    """Whether it does the same work as the first of its case, by another algorithm not."""
     n_bytes: int
     n_results: int
     digest: str
@@ -49,35 +58,95 @@ class Measured(NamedTuple):
     rows: list[Row]
     complaints: list[str]
     """Which engines failed, or did not do the same as the first; they have no rows."""
+    too_slow: list[str]
+    """Which engines were stopped; they have no rows either."""
 
 
 def run(case: Case, *, calm_seconds: float = 0) -> Measured:
     """Measure a case; before each job wait, but not for ever, for a calm machine."""
     samples: dict[int, list[Sample]] = defaultdict(list)
     complaints: dict[int, str] = {}
-    places = range(len(case.jobs))
-    for turn in range(case.rounds):
-        _tell(f"{case.name}: round {turn + 1} of {case.rounds}")
-        first = turn % len(places)
-        for place in [*places[first:], *places[:first]]:
-            if place in complaints:
+    too_slow: dict[int, str] = {}
+    spent: dict[int, float] = defaultdict(float)
+    with tempfile.TemporaryDirectory() as folder:
+        for turn, place in _turns(case):
+            if place in complaints or place in too_slow:
                 continue
+            if spent[place] > case.budget_seconds:
+                continue
+            _tell(f"{case.name}: round {turn + 1}, {case.jobs[place]['engine']}")
             wait_for_calm(calm_seconds)
+            job = {**case.jobs[place], "learned": str(Path(folder, f"{turn}-{place}"))}
+            start = time.monotonic()
             try:
-                samples[place] += run_job(case.jobs[place])
+                found = run_job(job, case.timeout_seconds)
             except subprocess.CalledProcessError as error:
                 complaints[place] = _last_line(error.stderr)
+                continue
+            except subprocess.TimeoutExpired as error:
+                too_slow[place] = f"more than {error.timeout:.0f} s"
+                continue
+            spent[place] += time.monotonic() - start
+            samples[place] += found
+            wrong = _difference(case.jobs[0], samples[0], job, found, Path(folder))
+            if wrong:
+                complaints[place] = wrong
     _tell("")
-    for place in places:
-        if _results(samples[place]) - _results(samples[0]):
-            complaints.setdefault(place, "its result is another than that of the first")
-    kept = [place for place in places if place not in complaints]
-    named = (f"{case.jobs[at]['engine']}: {why}" for at, why in complaints.items())
-    rows = (row for place in kept for row in _rows(case, place, samples[place]))
-    return Measured(sorted(rows, key=_place_in_table), list(named))
+    left_out = complaints.keys() | too_slow.keys()
+    rows = (
+        row
+        for place in range(len(case.jobs))
+        if place not in left_out
+        for row in _rows(case, place, samples[place])
+    )
+    return Measured(
+        sorted(rows, key=_place_in_table),
+        _named(case, complaints),
+        _named(case, too_slow),
+    )
 
 
-def run_job(job: dict[str, Any]) -> list[Sample]:
+def _turns(case: Case) -> Iterator[tuple[int, int]]:
+    """Give the order of the jobs: in each round another one is the first."""
+    places = range(len(case.jobs))
+    for turn in range(case.rounds):
+        first = turn % len(places)
+        for place in (*places[first:], *places[:first]):
+            yield turn, place
+
+
+def _difference(
+    first: dict[str, Any],
+    reference: list[Sample],
+    job: dict[str, Any],
+    found: list[Sample],
+    folder: Path,
+) -> str:
+    """Say how the result of a job is not that of the first, ``""`` where it is."""
+    if not reference or not _is_compared(job):
+        return ""
+    if _results(found) == _results(reference[: len(found)]):
+        return ""
+    theirs = Path(job["learned"])
+    if not theirs.exists():
+        return "its result is another than that of the first"
+    return compare.difference(folder / "0-0", theirs, first["merges"])
+
+
+def _is_compared(job: dict[str, Any]) -> bool:
+    return job["engine"] not in job.get("time_only", [])
+
+
+def _named(case: Case, why: dict[int, str]) -> list[str]:
+    """Say what happened to which job."""
+    return [
+        f"{job['engine']}, {job['n_threads']} threads: {why[place]}"
+        for place, job in enumerate(case.jobs)
+        if place in why
+    ]
+
+
+def run_job(job: dict[str, Any], timeout_seconds: float | None = None) -> list[Sample]:
     """Do one job in a fresh process."""
     process = subprocess.run(
         [sys.executable, "-m", "benchmarks.job"],
@@ -86,6 +155,7 @@ def run_job(job: dict[str, Any]) -> list[Sample]:
         capture_output=True,
         check=True,
         text=True,
+        timeout=timeout_seconds,
     )
     return [Sample(*json.loads(line)) for line in process.stdout.splitlines()]
 
@@ -105,6 +175,8 @@ def _rows(case: Case, place: int, samples: list[Sample]) -> Iterator[Row]:
             _times([sample.wall_seconds for sample in taken]),
             _times([sample.cpu_seconds for sample in taken]),
             max(sample.others for sample in taken),
+            round(statistics.median(sample.peak_bytes for sample in taken)),
+            _is_compared(job),
             last.n_bytes,
             last.n_results,
             last.digest,

@@ -1,7 +1,7 @@
 """What can be measured: each task does one job and yields its phases.
 
 A job is the case it belongs to, with the engine and the number of threads. Loading
-libraries and vocabularies is left out; reading a corpus is part of training.
+libraries, vocabularies and counts is left out; reading a corpus is part of training.
 """
 
 import functools
@@ -14,22 +14,37 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import texts
+from . import compare, texts
 from .engines import engine
-from .measure import Sample, timed
+from .measure import Cost, Sample, timed
 
 Job = dict[str, Any]
+Merges = Iterable[tuple[bytes, ...]]
 
 
 def train(job: Job) -> Iterator[Sample]:
     """Learn merges, from the file on disk on."""
-    module, feed = engine(job["engine"])
-    path = texts.corpus(job["file"])
-    work = module.trainer(job, path, feed, job["n_threads"])
-    result, times = timed(work)
-    tokens = module.learned(result)
-    digest = _digest(b"%d:%s" % (len(token), token) for token in tokens)
-    yield Sample("train", *times, path.stat().st_size, len(tokens), digest)
+    module, _ = engine(job["engine"])
+    path = Path(job["file"])
+    work = module.trainer(job, path, job["n_threads"])
+    result, cost = timed(work)
+    yield _learned(job, module.learned(result), cost, path.stat().st_size)
+
+
+def counts(job: Job) -> Iterator[Sample]:
+    """Learn merges from a table of made-up pieces and their counts."""
+    module, _ = engine(job["engine"])
+    table = texts.counted_pieces(job["n_pieces"])
+    result, cost = timed(module.counts_trainer(job, table))
+    yield _learned(job, module.learned(result), cost, sum(map(len, table)))
+
+
+def _learned(job: Job, merges: Merges, cost: Cost, n_bytes: int) -> Sample:
+    """Write the merges where they are looked for, and sum them up."""
+    lines = compare.lines(merges, job["compare"])
+    if "learned" in job:
+        Path(job["learned"]).write_bytes(b"\n".join(lines))
+    return Sample("train", *cost, n_bytes, len(lines), _digest(lines))
 
 
 def linear(job: Job) -> Iterator[Sample]:
@@ -44,18 +59,18 @@ def linear(job: Job) -> Iterator[Sample]:
     train = functools.partial(bytepair.train_from_iterator, **options)
     english = train([texts.prose()])
     english.encode_to_numpy("")  # numpy is imported at the first call
-    own, times = timed(train, [text])
+    own, cost = timed(train, [text])
     digest = _digest(left + right for left, right in own.merges)
-    yield Sample("train", *times, len(text), len(own.merges), digest)
+    yield Sample("train", *cost, len(text), len(own.merges), digest)
     for tokenizer, name in ((own, "own"), (english, "English")):
-        ids, times = timed(tokenizer.encode_to_numpy, text)
+        ids, cost = timed(tokenizer.encode_to_numpy, text)
         digest = _digest([ids.tobytes()])
-        yield Sample(f"encode ({name})", *times, len(text), len(ids), digest)
-        data, times = timed(tokenizer.decode_bytes, ids)
+        yield Sample(f"encode ({name})", *cost, len(text), len(ids), digest)
+        data, cost = timed(tokenizer.decode_bytes, ids)
         if data != text:
             message = "decoding does not give the text back"
             raise AssertionError(message)
-        yield Sample(f"decode ({name})", *times, len(text), len(ids), _digest([data]))
+        yield Sample(f"decode ({name})", *cost, len(text), len(ids), _digest([data]))
 
 
 def encode(job: Job) -> Iterator[Sample]:
@@ -67,10 +82,10 @@ def encode(job: Job) -> Iterator[Sample]:
     )
     first, second = found[: len(found) // 2], found[len(found) // 2 :]
     for phase, batch in (("cold", first), ("fresh", second), ("warm", second)):
-        result, times = timed(encoder, batch)
+        result, cost = timed(encoder, batch)
         ids = _flat(result)
         n_bytes = sum(len(text.encode()) for text in batch)
-        yield Sample(phase, *times, n_bytes, len(ids), _digest([ids.tobytes()]))
+        yield Sample(phase, *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
 
 
 def imports(job: Job) -> Iterator[Sample]:
@@ -78,8 +93,8 @@ def imports(job: Job) -> Iterator[Sample]:
     command = [sys.executable, "-c", job["engine"]]
     start = functools.partial(subprocess.run, command, check=True)
     start()
-    _, times = timed(start, who=resource.RUSAGE_CHILDREN)
-    yield Sample("start", *times, 0, 0, "")
+    _, cost = timed(start, who=resource.RUSAGE_CHILDREN)
+    yield Sample("start", *cost, 0, 0, "")
 
 
 def _flat(result: Iterable[Any]) -> "array[int]":

@@ -1,9 +1,10 @@
-"""What is worked on: corpora from disk, and texts made up to be hard.
+"""What is worked on: corpora from disk, and texts and counts made up to be hard.
 
 Corpora lie in ``$BYTEPAIR_SHARED/corpora``, by default ``../shared/corpora``; what is
-not there is skipped with a word. Made-up texts are the same in every run.
+not there is skipped with a word. What is made up is the same in every run.
 """
 
+import itertools
 import os
 import random
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pydoc_data import topics
 
 SHARED = Path(os.environ.get("BYTEPAIR_SHARED", "../shared"))
 LETTERS = bytes(ord("a") + byte % 26 for byte in range(256))
+SEPARATOR = "<|endoftext|>"
+SYLLABLES = ["".join(letters) for letters in itertools.product("tnsrlkdmpb", "eaiou")]
 
 
 def corpus(name: str) -> Path:
@@ -30,22 +33,24 @@ def made(kind: str, n_bytes: int) -> bytes:
     return unit * (n_bytes // len(unit))
 
 
+def counted_pieces(n_pieces: int) -> dict[bytes, int]:
+    """Make up distinct words of some syllables, the n-th of them as frequent as 1/n."""
+    random_ = random.Random(n_pieces)
+    weights = [1 / place for place in range(1, len(SYLLABLES) + 1)]
+    counts: dict[bytes, int] = {}
+    while len(counts) < n_pieces:
+        syllables = iter(random_.choices(SYLLABLES, weights, k=1 << 16))
+        for length in random_.choices(range(2, 9), k=1 << 13):
+            word = " " + "".join(itertools.islice(syllables, length))
+            counts.setdefault(word.encode(), 50 * n_pieces // (len(counts) + 1))
+            if len(counts) == n_pieces:
+                break
+    return counts
+
+
 def prose() -> str:
     """Give half a megabyte of English that every Python carries: its own manual."""
     return "\n".join(topics.topics.values())
-
-
-def chunks(text: str, n_characters: int) -> Iterator[str]:
-    r"""Cut a text where no benchmarked pattern has a piece: between a letter and ``\n``.
-
-    >>> list(chunks("one.\ntwo\nthree\nfour", 4))
-    ['one.\ntwo', '\nthree', '\nfour']
-    """
-    start = 0
-    while start < len(text):
-        end = _cut(text, start + n_characters)
-        yield text[start:end]
-        start = end
 
 
 def documents(path: Path, n_bytes: int, *, max_bytes: int) -> list[str]:
@@ -54,19 +59,31 @@ def documents(path: Path, n_bytes: int, *, max_bytes: int) -> list[str]:
     Of a file that is longer than ``max_bytes``, documents are taken at even distances,
     so that a corpus of many languages keeps them all.
     """
-    data = path.read_bytes()
-    found = []
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start + n_bytes) + 1 or len(data)
-        found.append(data[start:end].decode())
-        start = end
-    step = -(-len(data) // max_bytes)
+    found = [document.decode() for document in _documents(path, n_bytes)]
+    step = -(-path.stat().st_size // max_bytes)
     return found[::step]
 
 
-def _cut(text: str, near: int) -> int:
-    end = text.find("\n", near)
-    while end != -1 and not (text[end - 1].isascii() and text[end - 1].isalpha()):
-        end = text.find("\n", end + 1)
-    return len(text) if end == -1 else end
+def write_documents(path: Path, n_bytes: int, target: Path) -> None:
+    """Write the documents of a file with separators between; what is no UTF-8 becomes U+FFFD."""
+    with target.open("wb") as out:
+        for place, document in enumerate(_documents(path, n_bytes)):
+            out.write(SEPARATOR.encode() if place else b"")
+            out.write(document.decode(errors="replace").encode())
+
+
+def read_documents(path: Path, separator: str) -> Iterator[str]:
+    """Read documents block by block, as what is between separators."""
+    mark, rest = separator.encode(), b""
+    with path.open("rb") as file:
+        while block := file.read(4 << 20):
+            *whole, rest = (rest + block).split(mark)
+            for document in whole:
+                yield document.decode()
+    yield rest.decode()
+
+
+def _documents(path: Path, n_bytes: int) -> Iterator[bytes]:
+    with path.open("rb") as lines:
+        while document := lines.read(n_bytes) + lines.readline():
+            yield document

@@ -44,6 +44,7 @@ PRE_TOKENIZERS = [
     {"type": "Punctuation", "behavior": "MergedWithPrevious"},
     {"type": "BertPreTokenizer"},
     {"type": "FixedLength", "length": 3},
+    {"type": "UnicodeScripts"},
     {"type": "CharDelimiterSplit", "delimiter": "b"},
     {
         "type": "Sequence",
@@ -109,17 +110,57 @@ def test_what_is_written_back_is_the_same_tokenizer(tmp_path, pre_tokenizer):
             assert list(tokenizer.encode(text, allowed_special="all")) == expected
 
 
-def test_a_model_of_another_kind_is_refused_by_name(tmp_path):
-    """A file without a type is read only if it is one of byte-pair encoding."""
-    for model in (
-        {"vocab": [["a", 0.0]], "unk_id": 0},
-        {"vocab": {"a": 0}},
-        {"type": "WordPiece"},
-    ):
+OTHER_MODELS = {
+    "Unigram": {"vocab": [["a", 0.0], ["b", -1.0]], "unk_id": 0},
+    "WordPiece": {
+        "vocab": {"[UNK]": 0, "##a": 1},
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100,
+    },
+    "WordLevel": {"vocab": {"[UNK]": 0, "a": 1}, "unk_token": "[UNK]"},
+}
+
+
+@pytest.mark.parametrize("has_type", [True, False])
+@pytest.mark.parametrize("kind", OTHER_MODELS)
+def test_a_model_of_another_kind_is_refused_by_name(tmp_path, kind, has_type):
+    """Its type says what it is, or in older files its fields; the library takes it."""
+    model = {"type": kind} if has_type else {}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"model": {**model, **OTHER_MODELS[kind]}}))
+    assert type(peer.Tokenizer.from_file(str(path)).model).__name__ == kind
+    with pytest.raises(FormatError, match=f"model.*{kind}") as caught:
+        Tokenizer.from_file(path)
+    assert "no byte-pair encoding" in str(caught.value)
+
+
+def test_a_model_of_byte_pair_encoding_needs_no_type(tmp_path):
+    """Its merges tell; without vocabulary and merges nothing is known."""
+    document = json.loads(made())
+    del document["model"]["type"]
+    ours, theirs = both(tmp_path, json.dumps(document))
+    assert list(ours.encode("ab 1")) == theirs.encode("ab 1").ids
+    for model in ({}, {"merges": []}, {"unk_token": "a"}):
         path = tmp_path / "tokenizer.json"
-        path.write_text(json.dumps({"model": model}), encoding="utf-8")
+        path.write_text(json.dumps({"model": model}))
         with pytest.raises(FormatError, match="no byte-pair encoding"):
             Tokenizer.from_file(path)
+
+
+def test_a_byte_order_mark_is_refused_as_the_library_does(tmp_path):
+    """The message says what stands there."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(made(), encoding="utf-8-sig")
+    with pytest.raises(Exception, match="expected value at line 1 column 1"):
+        peer.Tokenizer.from_file(str(path))
+    for read in (
+        lambda: Tokenizer.from_file(path),
+        lambda: Tokenizer.from_directory(tmp_path),
+        lambda: Tokenizer.from_bytes(path.read_bytes()),
+    ):
+        with pytest.raises(FormatError, match="byte order mark"):
+            read()
 
 
 LOOSE = {**SPECIAL, "lstrip": True, "rstrip": True}

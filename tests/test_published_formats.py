@@ -3,6 +3,7 @@
 import base64
 import collections
 import gzip
+import itertools
 import json
 import random
 
@@ -308,6 +309,63 @@ def test_codes_are_written_as_they_were_read(shared, tmp_path):
     byte_level = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
     with pytest.raises(FormatError, match="words without an end mark"):
         byte_level.to_bytes(format="subword-nmt")
+
+
+LOW_WORDS = "low lower lowest newer newest wide widest " * 9
+BETWEEN_SPACES_AND_LINES = {"pattern": r"[^\r\n ]+", "unmatched": "drop"}
+BREAKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\v", "\x1c", "\x85", "\xa0", "\u2028"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "options", "text"),
+    [
+        ("sennrich", BETWEEN_SPACES_AND_LINES, LOW_WORDS),
+        ("subword-nmt", BETWEEN_SPACES_AND_LINES, LOW_WORDS),
+        ("subword-nmt", BETWEEN_SPACES_AND_LINES, LOW_WORDS + "a\tb \tc"),
+        ("subword-nmt", {}, LOW_WORDS),
+        ("subword-nmt", {}, LOW_WORDS + "a\tb \tc"),
+    ],
+)
+def test_codes_that_are_written_cut_the_same_words(tmp_path, dialect, options, text):
+    """Of every text that has ids, whatever white space stands in it."""
+    ours = bytepair.train_from_iterator([text], dialect=dialect, merges=60, **options)
+    ours.save(tmp_path / "codes", format="subword-nmt")
+    again = Tokenizer.from_file(tmp_path / "codes")
+    n_taken = 0
+    for first, second in itertools.product(BREAKS, repeat=2):
+        spaced = f"{first}low{first}lower{second}newest{first}{second}"
+        try:
+            ours.count(spaced)
+        except TokenizerError:
+            continue
+        assert again.tokenize(spaced) == ours.tokenize(spaced)
+        n_taken += 1
+    assert n_taken >= 4
+
+
+@pytest.mark.parametrize(
+    ("dialect", "options", "text", "named"),
+    [
+        ("sennrich", {}, LOW_WORDS, "not words between spaces"),
+        ("subword-nmt", {}, LOW_WORDS + "a\nb", "in which a line ends"),
+        ("subword-nmt", {}, LOW_WORDS + "a\rb", "in which a line ends"),
+        ("subword-nmt", {"unknown_token": "[UNK]"}, LOW_WORDS, "unknown character"),
+        ("subword-nmt", {"unmatched": "keep"}, LOW_WORDS, "not words between spaces"),
+    ],
+)
+@pytest.mark.parametrize("name", ["subword-nmt", "fastbpe"])
+def test_codes_that_would_cut_other_words_are_not_written(
+    tmp_path, name, dialect, options, text, named
+):
+    """Neither saved nor converted; the error names the pattern that codes are for."""
+    ours = bytepair.train_from_iterator([text], dialect=dialect, merges=30, **options)
+    with pytest.raises(FormatError, match=named) as caught:
+        ours.to_bytes(format=name)
+    assert r"[^\r\n ]+" in str(caught.value)
+    target = tmp_path / "codes"
+    with pytest.raises(FormatError, match=named):
+        bytepair.convert(ours, target, format=name, ids_may_change=True)
+    assert not target.exists()
 
 
 def test_codes_whose_order_matters_are_no_tokenizer(tmp_path):

@@ -85,6 +85,39 @@ def test_numbers_and_punctuation_are_ours() -> None:
     assert cut_at(cutters.Punctuation()) == punctuation
 
 
+def scripts() -> dict[str, set[str]]:
+    """Collect what ``UnicodeScripts`` tells apart; kana and U+30FC count as Han."""
+    base, changes = rows("16.0.0.txt"), rows("huggingface-0.23.txt")
+    raw = {
+        name: changed(name, characters(base[name]))
+        if name in changes
+        else characters(base[name])
+        for name in base
+        if name.startswith("Script=")
+    }
+    kana = raw.pop("Script=Hiragana") | raw.pop("Script=Katakana")
+    raw["Script=Han"] |= kana | {"ー"}
+    raw["Script=Common"] -= {" ", "ー"}
+    return {name: members for name, members in raw.items() if members}
+
+
+def test_scripts_are_ours() -> None:
+    """``UnicodeScripts`` parts exactly the scripts of our table, and no others."""
+    cutters = pytest.importorskip("tokenizers.pre_tokenizers")
+    cut = cutters.UnicodeScripts().pre_tokenize_str
+    ours = scripts()
+    with_script = set().union(*ours.values())
+    assert sum(map(len, ours.values())) == len(with_script)
+    assert {c for c in CHARACTERS if cut(c)} == with_script
+    for members in ours.values():
+        assert len(cut("".join(sorted(members)))) == 1
+    several = "".join(min(members) for members in ours.values())
+    for distance in range(1, len(several)):
+        for place, character in enumerate(several):
+            pair = character + several[place - distance]
+            assert len(cut(pair)) == 2, pair
+
+
 def test_lower_case_is_ours() -> None:
     """``Lowercase`` maps exactly the characters of our tables."""
     normalizers = pytest.importorskip("tokenizers.normalizers")

@@ -9,21 +9,28 @@ import bytepair
 from . import Case
 
 PARTS = ("pattern", "byte_ids", "unmatched", "min_count", "ties", "dialect")
+OPTIONS = (*PARTS, "separator", "memory_limit")
 
 
-def trainer(
-    case: Case, path: Path, feed: str, n_threads: int
-) -> Callable[[], bytepair.Tokenizer]:
+def trainer(case: Case, path: Path, n_threads: int) -> Callable[[], bytepair.Tokenizer]:
     """Train with the parts of the dialect that the case names."""
-    parts = {name: case[name] for name in PARTS if name in case}
+    options = {name: case[name] for name in OPTIONS if name in case}
     return lambda: bytepair.train(
-        path, merges=case["merges"], threads=n_threads, **parts
+        path, merges=case["merges"], threads=n_threads, **options
     )
 
 
-def learned(tokenizer: bytepair.Tokenizer) -> list[bytes]:
-    """List the tokens that the merges made."""
-    return [left + right for left, right in tokenizer.merges]
+def counts_trainer(
+    case: Case, counts: dict[bytes, int]
+) -> Callable[[], bytepair.Tokenizer]:
+    """Train on pieces that were counted already."""
+    options = {name: case[name] for name in PARTS if name in case}
+    return lambda: bytepair.train_from_counts(counts, merges=case["merges"], **options)
+
+
+def learned(tokenizer: bytepair.Tokenizer) -> list[tuple[bytes, bytes]]:
+    """List the merges."""
+    return tokenizer.merges
 
 
 def encoder(

@@ -17,6 +17,7 @@
 
 mod character_set;
 mod published_classes;
+mod scripts;
 
 pub use published_classes::{PublishedClass, published_class};
 
@@ -129,12 +130,7 @@ impl UnicodeTables {
     pub fn class(&self, class: TextClass) -> Vec<RangeInclusive<char>> {
         let names = class.row().1.iter().filter_map(|name| self.property(name));
         let base: Vec<_> = names.flatten().collect();
-        let words = |sign: char| {
-            let all = self.changes(class).split(' ');
-            all.filter_map(move |word| parse_range(word.strip_prefix(sign)?))
-        };
-        let with_added = merged(base.into_iter().chain(words('+')).collect());
-        words('-').fold(with_added, |ranges, removed| without(ranges, &removed))
+        changed(base, self.changes(class))
     }
 
     /// What a library adds to a class of 16.0.0 (`+FIRST-LAST`) and takes away (`-FIRST-LAST`).
@@ -300,6 +296,15 @@ fn parse_character(hexadecimal: &str) -> Option<char> {
 fn line_of(text: &'static str, name: &str) -> Option<&'static str> {
     let mut lines = text.lines().filter_map(|line| line.split_once(' '));
     lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, rest)| rest)
+}
+
+/// Applies what a library holds against a set: `+FIRST-LAST` and `-FIRST-LAST`.
+fn changed(base: Vec<RangeInclusive<char>>, changes: &str) -> Vec<RangeInclusive<char>> {
+    let words = |sign: char| {
+        changes.split(' ').filter_map(move |word| parse_range(word.strip_prefix(sign)?))
+    };
+    let with_added = merged(base.into_iter().chain(words('+')).collect());
+    words('-').fold(with_added, |ranges, removed| without(ranges, &removed))
 }
 
 /// Takes a range away from others.

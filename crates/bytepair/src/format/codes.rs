@@ -28,11 +28,8 @@ pub(crate) const END_OF_WORD: &str = "</w>";
 /// A word: what stands between spaces and ends of lines.
 const WORD: &str = r"[^\r\n ]+";
 
-/// Other ways to cut words that give the same on text without odd white space.
-const OTHER_WORDS: &str = "[^ ]+";
-
-/// A word in the sense of the first version, any white space around it.
-const OLD_WORD: &str = r"\S+";
+/// A word between spaces, which is the same in a text without ends of lines.
+const BETWEEN_SPACES: &str = "[^ ]+";
 
 /// Merge operations in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,7 +154,8 @@ impl Codes {
     pub(super) fn of(format: &'static str, tokenizer: &Tokenizer, undone: Undone) -> Result<Self> {
         let parts = tokenizer.parts();
         let end_mark = checked_end_mark(format, parts)?;
-        check_pipeline(format, parts, end_mark)?;
+        check_words(format, parts)?;
+        check_pipeline(format, parts)?;
         let vocabulary = &parts.vocabulary;
         let written = |id: TokenId| {
             let token = vocabulary.expect_token(id)?;
@@ -206,21 +204,36 @@ fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> 
     }
 }
 
-fn check_pipeline(format: &'static str, parts: &Parts, end_mark: EndMarkKind) -> Result<()> {
-    check_bare(format, parts)?;
+/// Words must be those of the reading program in every text that the tokenizer has ids for.
+///
+/// Between spaces alone they are, if an end of a line is an error: it stands in no token, and there is no
+/// unknown token. Words between any white space are not: a tab is no part of a word then.
+fn check_words(format: &'static str, parts: &Parts) -> Result<()> {
     let splitter = parts.pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole);
-    let is_words = |stage: &Stage| {
-        let source = stage.pattern.source.as_str();
-        let is_old = end_mark == EndMarkKind::Unit && source == OLD_WORD;
-        stage.unmatched() == Some(Unmatched::Drop)
-            && (is_old || [WORD, OTHER_WORDS].contains(&source))
+    let words = match splitter.stages() {
+        [stage] if stage.unmatched() == Some(Unmatched::Drop) => stage.pattern.source.as_str(),
+        _ => "",
     };
+    let has_line_end =
+        |(_, token): &(TokenId, Token<'_>)| token.bytes.iter().any(|byte| b"\r\n".contains(byte));
+    let problem = match words {
+        WORD => return Ok(()),
+        BETWEEN_SPACES if parts.units.unknown.is_some() => {
+            "an end of a line as an unknown character of a word".to_owned()
+        }
+        BETWEEN_SPACES => match parts.vocabulary.iter().find(has_line_end) {
+            None => return Ok(()),
+            Some((id, _)) => format!("the token {id}, in which a line ends"),
+        },
+        _ => "pieces that are not words between spaces".to_owned(),
+    };
+    Err(inexpressible(format, format!("{problem} (codes are for words of the pattern {WORD})")))
+}
+
+fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
+    check_bare(format, parts)?;
     let checks = [
         (parts.normalizer.steps().is_empty(), "a normalizer"),
-        (
-            matches!(splitter.stages(), [stage] if is_words(stage)),
-            "pieces that are not words between spaces",
-        ),
         (parts.added.is_empty(), "added tokens"),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),

@@ -6,17 +6,24 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
+/// What some editors put before UTF-8. The libraries that own these formats refuse it too.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads one value that takes up the whole text.
-pub(super) fn parse<T: DeserializeOwned>(
+pub(super) fn parse<'j, T: Deserialize<'j>>(
     format: &'static str,
     part: &str,
-    json: &[u8],
+    json: &'j [u8],
 ) -> Result<T> {
+    if json.starts_with(BYTE_ORDER_MARK) {
+        let problem = "begins with a byte order mark (EF BB BF), which is no JSON; save it as UTF-8 without one";
+        return Err(Error::format(format, part, problem));
+    }
     serde_json::from_slice(json).map_err(|error| problem(format, part, &error))
 }
 

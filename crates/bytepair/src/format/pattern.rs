@@ -48,6 +48,9 @@ pub(super) fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern,
     if pattern.flavour == flavour {
         return Ok(pattern.clone());
     }
+    if pattern.flavour == Flavour::Cutter {
+        return Err("it is a cutter of Hugging Face tokenizers, not a pattern".to_owned());
+    }
     let mut translator = Translator {
         rest: &pattern.source,
         out: String::new(),

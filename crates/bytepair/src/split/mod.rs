@@ -17,6 +17,7 @@ mod backtrack;
 mod behaviour;
 mod bits;
 mod boundaries;
+mod cutters;
 mod engine;
 mod lanes;
 mod named;
@@ -33,6 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use self::boundaries::{Boundaries, Pieces};
+pub use self::cutters::UNICODE_SCRIPTS;
 pub use self::named::{named, names};
 
 use self::alphabet::{Alphabet, Mask};
@@ -56,6 +58,8 @@ pub enum Flavour {
     Rust,
     /// Oniguruma, as Hugging Face tokenizers uses it.
     Oniguruma,
+    /// No regular expression: the name of a cutter, of which [`UNICODE_SCRIPTS`] is the only one.
+    Cutter,
 }
 
 /// What becomes of a maximal run of characters that the pattern does not match.
@@ -67,10 +71,10 @@ pub enum Unmatched {
     Drop,
 }
 
-/// A regular expression and the flavour it is written in.
+/// A regular expression and the flavour it is written in, or the name of a cutter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
-    /// The regular expression.
+    /// The regular expression, or the name.
     pub source: String,
     /// Who reads it so.
     pub flavour: Flavour,
@@ -365,7 +369,10 @@ fn compile(
     unicode: &UnicodeTables,
     targets: &[Target],
 ) -> Result<(Engine, bool)> {
-    let parsed = parser::parse(&pattern.source, pattern.flavour, unicode)?;
+    let parsed = match pattern.flavour {
+        Flavour::Cutter => cutters::parse(pattern, unicode)?,
+        flavour => parser::parse(&pattern.source, flavour, unicode)?,
+    };
     let mut sets = program::sets_of(&parsed.root)
         .ok_or_else(|| too_large(pattern, "more than 1,000 sets of characters"))?;
     sets.extend(parsed.word.clone());

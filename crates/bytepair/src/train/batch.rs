@@ -43,41 +43,39 @@ use crate::vocabulary::TokenId;
 const MAX_LEN: usize = 256;
 
 /// Chooses batches.
-#[derive(Default)]
 pub(super) struct Batches {
+    pub(super) ranking: Ranking,
+    pub(super) veto: Veto,
     /// By token id: the number of the batch in which it was last a left or a right token.
     lefts: Vec<u32>,
     rights: Vec<u32>,
-    n_batches: u32,
+    current: u32,
 }
 
 impl Batches {
+    pub(super) fn new(ranking: Ranking, veto: Veto) -> Self {
+        Self { ranking, veto, lefts: Vec::new(), rights: Vec::new(), current: 0 }
+    }
+
     /// Puts the next batch into the plan, at most `max_len` merges; none where no pair reaches the floor.
-    pub(super) fn choose(
-        &mut self,
-        max_len: usize,
-        plan: &mut Plan,
-        ranking: &mut Ranking,
-        veto: &Veto,
-        crew: &Crew,
-    ) -> Result<()> {
+    pub(super) fn choose(&mut self, max_len: usize, plan: &mut Plan, crew: &Crew) -> Result<()> {
         self.begin(plan.lengths.len());
         plan.jobs.clear();
         while plan.jobs.len() < max_len.min(MAX_LEN) {
-            let Some(best) = ranking.best(plan, crew) else { break };
+            let Some(best) = self.ranking.best(plan, crew) else { break };
             let (left, right) = plan.pairs.tokens(best.pair);
             if !self.may_join(left, right) {
                 break;
             }
-            ranking.pop(plan);
-            if !plan.jobs.is_empty() && is_tied(best, ranking, plan, crew) {
-                ranking.push(best.pair, plan, crew);
+            self.ranking.pop(plan);
+            if !plan.jobs.is_empty() && self.is_tied(best, plan, crew) {
+                self.ranking.push(best.pair, plan, crew);
                 break;
             }
-            self.lefts[left as usize] = self.n_batches;
-            self.rights[right as usize] = self.n_batches;
+            self.lefts[left as usize] = self.current;
+            self.rights[right as usize] = self.current;
             plan.push_job(best.pair)?;
-            if left == right || veto.frees(left, right) {
+            if left == right || self.veto.frees(left, right) {
                 break;
             }
         }
@@ -85,18 +83,18 @@ impl Batches {
     }
 
     fn begin(&mut self, n_ids: usize) {
-        self.n_batches += 1;
+        self.current += 1;
         self.lefts.resize(n_ids, 0);
         self.rights.resize(n_ids, 0);
     }
 
     fn may_join(&self, left: TokenId, right: TokenId) -> bool {
-        self.rights[left as usize] != self.n_batches && self.lefts[right as usize] != self.n_batches
+        self.rights[left as usize] != self.current && self.lefts[right as usize] != self.current
     }
-}
 
-/// Whether the tie rule needs `best`, which was taken out, to stand alone, and it does not.
-fn is_tied(best: Candidate, ranking: &mut Ranking, plan: &Plan, crew: &Crew) -> bool {
-    ranking.ties() == Ties::LargestText
-        && ranking.best(plan, crew).is_some_and(|next| next.count == best.count)
+    /// Whether the tie rule needs `best`, which was taken out, to stand alone, and it does not.
+    fn is_tied(&mut self, best: Candidate, plan: &Plan, crew: &Crew) -> bool {
+        self.ranking.ties() == Ties::LargestText
+            && self.ranking.best(plan, crew).is_some_and(|next| next.count == best.count)
+    }
 }

@@ -4,7 +4,7 @@
 //! left; then the floor falls to a fraction, and the next survey finds what is frequent now. So the many pairs
 //! that are never chosen cost a few additions in each survey, and no list, no table, no queue ever holds them.
 //!
-//! Surveys walk the whole corpus as it is then, some five to eight times in all; batches touch only the places of
+//! Surveys walk the whole corpus as it is then, some four to six times in all; batches touch only the places of
 //! their pairs and the neighbours.
 
 use super::TrainOptions;
@@ -12,15 +12,17 @@ use super::batch::Batches;
 use super::crew::Crew;
 use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
-use super::plan::{Created, Job, Plan, Step};
+use super::plan::{Created, Plan, Step};
 use super::ranking::Ranking;
 use super::share::Sides;
+use super::sketch::Sketch;
+use super::survey;
 use crate::error::Result;
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair.
-const FLOOR_RATIO: i64 = 8;
+const FLOOR_RATIO: i64 = 16;
 /// From so many places on, merging them is worth waking the other threads. Tests wake them for some.
 const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
 
@@ -28,9 +30,7 @@ const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
 pub(super) struct Engine<'e> {
     crew: &'e Crew,
     units: &'e Units,
-    ranking: Ranking,
     batches: Batches,
-    veto: Veto,
     min_count: i64,
     totals: Sides<Totals>,
     n_corpus_tokens: i64,
@@ -76,9 +76,7 @@ impl<'e> Engine<'e> {
         let mut engine = Self {
             crew,
             units,
-            ranking: Ranking::new(options.ties),
-            batches: Batches::default(),
-            veto: Veto::new(options.limits),
+            batches: Batches::new(Ranking::new(options.ties), Veto::new(options.limits)),
             min_count: options.min_count.max(1),
             totals: Sides::default(),
             n_corpus_tokens,
@@ -126,48 +124,67 @@ impl<'e> Engine<'e> {
         }
         self.survey(1);
         let plan = self.crew.plan();
-        self.ranking.best(&plan, self.crew).map_or(0, |best| best.count)
+        self.batches.ranking.best(&plan, self.crew).map_or(0, |best| best.count)
     }
 
     /// Lets the floor fall, but not below `lowest`, and finds the pairs above it.
     fn survey(&mut self, lowest: i64) {
         let crew = self.crew;
         crew.plan_mut().n_slots = crew.shares().map(|share| share.n_slots()).sum();
-        crew.together(Step::Sketch);
+        crew.together(Step::Look);
         let mut plan = crew.plan_mut();
         plan.lengths.fill(1);
-        let sketches = crew.shares().map(|mut share| std::mem::take(&mut share.sketch));
-        let sketch = sketches.reduce(|mut sum, sketch| {
-            sum.merge(&sketch);
-            sum
-        });
-        plan.sketch = sketch.unwrap_or_default();
-        plan.floor = (plan.sketch.most_of_all().min(plan.floor) / FLOOR_RATIO).max(lowest);
+        let highest = if survey::is_exact(plan.lengths.len()) {
+            let sums = self.sum_tallies();
+            (0..).take(sums.len()).map(|pair| sums.count(pair)).max()
+        } else {
+            plan.sketch = self.sum_sketches();
+            plan.sketch.most()
+        };
+        let highest = highest.map_or(plan.floor, |highest| highest.min(plan.floor));
+        plan.floor = (highest / FLOOR_RATIO).max(lowest);
+        let is_tallied = survey::is_exact(plan.lengths.len());
         drop(plan);
-        crew.together(Step::Tally);
+        if !is_tallied {
+            crew.together(Step::Tally);
+        }
         let mut plan = crew.plan_mut();
+        plan.sketch = Sketch::default();
         plan.pairs = self.frequent_pairs(plan.floor);
         drop(plan);
         crew.together(Step::Place);
-        let mut plan = crew.plan_mut();
-        plan.sketch = Default::default();
-        self.ranking.clear();
-        (0..).take(plan.pairs.len()).for_each(|pair| self.ranking.push(pair, &plan, crew));
+        let plan = crew.plan();
+        self.batches.ranking.clear();
+        (0..).take(plan.pairs.len()).for_each(|pair| self.batches.ranking.push(pair, &plan, crew));
     }
 
-    /// Adds up the tallies of all shares; keeps the pairs that reach the floor and may be merged.
-    fn frequent_pairs(&self, floor: i64) -> Pairs {
+    fn sum_sketches(&self) -> Sketch {
+        let sketches = self.crew.shares().map(|mut share| std::mem::take(&mut share.survey.sketch));
+        let sum = sketches.reduce(|mut sum, sketch| {
+            sum.merge(&sketch);
+            sum
+        });
+        sum.unwrap_or_default()
+    }
+
+    fn sum_tallies(&self) -> Pairs {
         let mut sums = Pairs::new();
         for share in self.crew.shares() {
-            for tally in share.tallies.iter() {
+            for tally in share.survey.tallies.iter().filter(|tally| tally.count > 0) {
                 let (left, right) = tally.tokens();
                 sums.add(left, right, tally.count);
             }
         }
+        sums
+    }
+
+    /// The pairs that reach the floor and may be merged.
+    fn frequent_pairs(&self, floor: i64) -> Pairs {
+        let sums = self.sum_tallies();
         let mut pairs = Pairs::new();
         for pair in (0..).take(sums.len()) {
             let (count, (left, right)) = (sums.count(pair), sums.tokens(pair));
-            if count >= floor && self.veto.allows(left, right) {
+            if count >= floor && self.batches.veto.allows(left, right) {
                 pairs.push(left, right, count);
             }
         }
@@ -178,11 +195,10 @@ impl<'e> Engine<'e> {
     fn choose(&mut self, max_len: usize, plan: &mut Plan) -> Result<()> {
         let is_open = self.certainty.as_ref().is_some_and(|certainty| !certainty.is_lost);
         let max_len = if is_open { max_len.min(1) } else { max_len };
-        let Self { batches, ranking, veto, crew, .. } = self;
-        batches.choose(max_len, plan, ranking, veto, crew)?;
+        self.batches.choose(max_len, plan, self.crew)?;
         if is_open && let Some(job) = plan.jobs.first() {
             // A pair that is not in the ranking stays below the floor.
-            let next = self.ranking.best(plan, self.crew).map_or(0, |next| next.count);
+            let next = self.batches.ranking.best(plan, self.crew).map_or(0, |next| next.count);
             let margin = job.count - next.max(plan.floor - 1);
             if let Some(certainty) = &mut self.certainty {
                 certainty.is_lost = margin <= certainty.bound;
@@ -205,7 +221,7 @@ impl<'e> Engine<'e> {
         }
         let plan = crew.plan();
         for created in plan.created.iter().take(plan.jobs.len()) {
-            created.pairs().for_each(|pair| self.ranking.push(pair, &plan, crew));
+            created.pairs().for_each(|pair| self.batches.ranking.push(pair, &plan, crew));
         }
         done
     }
@@ -223,10 +239,11 @@ impl<'e> Engine<'e> {
     fn settle(&mut self) -> Vec<Done> {
         let crew = self.crew;
         let (mut plan, shares) = (crew.plan_mut(), crew.shares().collect::<Vec<_>>());
-        let Plan { jobs, pairs, created, floor, .. } = &mut *plan;
-        created.resize_with(jobs.len().max(created.len()), Created::default);
-        let mut done = Vec::with_capacity(jobs.len());
-        for (index, (job, created)) in jobs.iter().zip(&mut *created).enumerate() {
+        let n_jobs = plan.jobs.len();
+        let most = n_jobs.max(plan.created.len());
+        plan.created.resize_with(most, Created::default);
+        let mut done = Vec::with_capacity(n_jobs);
+        for index in 0..n_jobs {
             let mut touching = 0;
             for outcome in shares.iter().map(|share| &share.outcomes[index]) {
                 self.totals.left.add(&outcome.changes.left);
@@ -234,50 +251,44 @@ impl<'e> Engine<'e> {
                 touching += outcome.touching.weight;
                 self.n_corpus_tokens -= outcome.n_fewer;
             }
-            self.change_pairs(job, touching, *floor, pairs, created);
-            done.push(Done { count: job.count, n_corpus_tokens: self.n_corpus_tokens });
+            self.change_pairs(&mut plan, index, touching);
+            let count = plan.jobs[index].count;
+            done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
         }
         // Of jobs of earlier batches nothing is to be listed.
-        created.iter_mut().skip(jobs.len()).for_each(Created::clear);
+        plan.created.iter_mut().skip(n_jobs).for_each(Created::clear);
         done
     }
 
     /// Decreases the pairs that a merge has broken, and keeps those of the new token that reach the floor.
-    fn change_pairs(
-        &mut self,
-        job: &Job,
-        touching: i64,
-        floor: i64,
-        pairs: &mut Pairs,
-        created: &mut Created,
-    ) {
+    fn change_pairs(&mut self, plan: &mut Plan, index: usize, touching: i64) {
+        let (job, created, pairs) = (plan.jobs[index], &mut plan.created[index], &mut plan.pairs);
+        let (floor, veto) = (plan.floor, &self.batches.veto);
         created.clear();
-        let veto = &self.veto;
-        let mut create = |left, right, weight| -> Option<PairIndex> {
+        let kept = |pairs: &mut Pairs, left, right, weight| -> Option<PairIndex> {
             let is_kept = weight >= floor && veto.allows(left, right);
             is_kept.then(|| pairs.push(left, right, weight))
         };
-        // All new pairs first: the closure holds the pairs.
-        self.totals.left.for_each(|before, weight| {
-            let pair = create(before, job.result, weight);
+        self.totals.left.drain(|before, weight| {
+            pairs.decrease(before, job.left, weight);
+            let pair = kept(pairs, before, job.result, weight);
             created.sides.left.extend(pair.map(|pair| (before, pair)));
         });
-        self.totals.right.for_each(|after, weight| {
-            let pair = create(job.result, after, weight);
+        self.totals.right.drain(|after, weight| {
+            pairs.decrease(job.right, after, weight);
+            let pair = kept(pairs, job.result, after, weight);
             created.sides.right.extend(pair.map(|pair| (after, pair)));
         });
-        created.twice = create(job.result, job.result, touching);
-        self.totals.left.drain(|before, weight| pairs.decrease(before, job.left, weight));
-        self.totals.right.drain(|after, weight| pairs.decrease(job.right, after, weight));
         pairs.decrease(job.right, job.left, touching);
+        created.twice = kept(pairs, job.result, job.result, touching);
         // Of a pair of equal tokens no occurrence is left either, whatever was counted above.
         pairs.set_merged(job.pair);
     }
 
     fn learn(&mut self, id: TokenId, vocabulary: &Vocabulary) -> Result<()> {
         let token = vocabulary.expect_token(id)?;
-        self.veto.learn(id, token.bytes);
-        self.ranking.learn(id, || self.units.written(token).into_owned());
+        self.batches.veto.learn(id, token.bytes);
+        self.batches.ranking.learn(id, || self.units.written(token).into_owned());
         Ok(())
     }
 }
@@ -294,10 +305,6 @@ impl Totals {
             }
             self.weights[id] += change.weight;
         }
-    }
-
-    fn for_each(&self, mut visit: impl FnMut(TokenId, i64)) {
-        self.touched.iter().for_each(|&id| visit(id, self.weights[id as usize]));
     }
 
     /// Visits all totals and sets them to zero.

@@ -11,7 +11,7 @@
 //! merges gives the segmentation that training ended with.
 //!
 //! The way of the data: `start` says what tokens a piece begins with, `row` holds pieces as one flat row of tokens,
-//! `shares` deals them to threads. `engine` runs the course: a survey (`sketch`, `share`) finds the pairs above a
+//! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
 //! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
 //! done at once, `crew` has them done by all threads as the `plan` says, `limits` refuses tokens. `naive` is the
 //! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols in the
@@ -34,6 +34,7 @@ mod share;
 mod shares;
 mod sketch;
 mod start;
+mod survey;
 mod truncate;
 
 use std::ops::ControlFlow;
@@ -183,7 +184,7 @@ pub fn train(
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
-    let plan = Plan::new(vocabulary.len());
+    let plan = Plan::new(vocabulary.len(), n_initial_tokens);
     let (mut tokens_after, mut n_certain) = (Vec::new(), None);
     let stop = Crew::gather(plan, shares, |crew| {
         let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;

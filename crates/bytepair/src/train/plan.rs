@@ -28,8 +28,8 @@ pub(super) struct Plan {
 /// A step that every share takes on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Make the row anew and sketch its pairs.
-    Sketch,
+    /// Make the row anew and look at its pairs.
+    Look,
     /// Count the pairs that the sketch leaves.
     Tally,
     /// List the places of the frequent pairs.
@@ -64,14 +64,15 @@ pub(super) struct Created {
 }
 
 impl Plan {
-    /// A plan for tokens that cover one slot each, before anything is known of their pairs.
-    pub(super) fn new(n_ids: usize) -> Self {
+    /// A plan for tokens that cover one slot each, before anything is known of their pairs but that none occurs
+    /// more often than there are tokens.
+    pub(super) fn new(n_ids: usize, n_corpus_tokens: i64) -> Self {
         Self {
-            step: Step::Sketch,
+            step: Step::Look,
             lengths: vec![1; n_ids],
             n_slots: 0,
             sketch: Sketch::default(),
-            floor: i64::MAX,
+            floor: n_corpus_tokens,
             pairs: Pairs::new(),
             jobs: Vec::new(),
             created: Vec::new(),

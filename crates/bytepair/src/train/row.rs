@@ -131,14 +131,12 @@ impl Row {
             let start = write;
             let first = self.slots.cell_at(read);
             let count = self.weight_of(first, read);
-            loop {
-                let cell = self.slots.cell_at(read);
-                if cell.token == BARRIER {
-                    break;
-                }
+            let mut cell = first;
+            while cell.token != BARRIER {
                 self.slots.set(write, cell);
                 read += lengths[cell.token as usize] as usize;
                 write += 1;
+                cell = self.slots.cell_at(read);
             }
             read += 1;
             if write - start < 2 {

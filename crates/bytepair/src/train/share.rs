@@ -1,21 +1,21 @@
 //! What one thread does with its share of the corpus: survey it, and merge in it.
 //!
-//! A **survey** makes the row anew and finds where the pairs occur that are at least as frequent as the floor, in
-//! three passes: sketch all pairs, tally those that the sketch leaves, list the places of those that are frequent
-//! in the whole corpus. A **batch** of merges takes two steps: `apply` rewrites all places and says what it did to
-//! the neighbouring pairs; `list` notes where the new pairs occur that the whole corpus made frequent.
+//! A survey makes the row anew and finds where the pairs occur that are frequent in the whole corpus (`survey`). A
+//! batch of merges takes two steps: `apply` rewrites all places and says what it did to the neighbouring pairs;
+//! `list` notes where the new pairs occur that the whole corpus made frequent.
 //!
 //! A merge of (a, b) into c changes, at each place `x a b y`, the pairs (x, a) and (b, y) and the new (x, c) and
 //! (c, y). Changes are summed by neighbour in arrays indexed by token id, so what is looked up is paid once for
 //! each distinct neighbour, not for each place. Where places touch, `a b a b`, one (b, a) goes and one (c, c)
 //! comes. Linear in slots for a survey and in places for a batch.
 
+use std::cmp::Ordering;
+
 use super::pairs::PairIndex;
 use super::places::{List, Places};
-use super::plan::{Job, Plan, Step};
+use super::plan::{Created, Job, Plan, Step};
 use super::row::Row;
-use super::sketch::Sketch;
-use crate::pair_map::{PairMap, pair_key, pair_of};
+use super::survey::Survey;
 use crate::slots::BARRIER;
 use crate::vocabulary::TokenId;
 
@@ -23,8 +23,7 @@ use crate::vocabulary::TokenId;
 pub(super) struct Share {
     row: Row,
     places: Places,
-    pub(super) sketch: Sketch,
-    pub(super) tallies: Tallies,
+    pub(super) survey: Survey,
     /// By job of the batch.
     pub(super) outcomes: Vec<Outcome>,
     sums: Sides<Sums>,
@@ -35,20 +34,6 @@ pub(super) struct Share {
 pub(super) struct Sides<T> {
     pub(super) left: T,
     pub(super) right: T,
-}
-
-/// How often pairs occur here, for those that the sketch left.
-#[derive(Default)]
-pub(super) struct Tallies {
-    by_key: Option<PairMap<u32>>,
-    entries: Vec<Tally>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Tally {
-    key: u64,
-    pub(super) count: i64,
-    n_slots: u32,
 }
 
 /// What merging one pair did here.
@@ -97,8 +82,7 @@ impl Share {
         Self {
             row,
             places: Places::default(),
-            sketch: Sketch::default(),
-            tallies: Tallies::default(),
+            survey: Survey::default(),
             outcomes: Vec::new(),
             sums: Sides::default(),
         }
@@ -107,9 +91,13 @@ impl Share {
     /// Does a step of the plan.
     pub(super) fn perform(&mut self, plan: &Plan) {
         match plan.step {
-            Step::Sketch => self.make_sketch(plan),
-            Step::Tally => self.make_tallies(plan),
-            Step::Place => self.make_places(plan),
+            Step::Look => {
+                self.places.clear();
+                self.row.compact(&plan.lengths);
+                self.survey.look(&self.row, plan);
+            }
+            Step::Tally => self.survey.tally(&self.row, plan),
+            Step::Place => self.survey.place(&self.row, plan, &mut self.places),
             Step::Apply => {
                 self.outcomes.resize_with(plan.jobs.len(), Outcome::default);
                 (0..plan.jobs.len()).for_each(|index| self.apply(plan, index));
@@ -133,61 +121,6 @@ impl Share {
         let (left, right) = plan.pairs.tokens(pair);
         let (row, left_len) = (&self.row, plan.length(left));
         self.places.first(pair, |slot| row.has_pair(slot as usize, left, left_len, right))
-    }
-
-    fn make_sketch(&mut self, plan: &Plan) {
-        self.places.clear();
-        self.row.compact(&plan.lengths);
-        let mut sketch = Sketch::new(plan.n_slots, plan.lengths.len());
-        self.row.for_each_pair(|pair| sketch.add(pair.left, pair.right, pair.weight));
-        self.sketch = sketch;
-    }
-
-    fn make_tallies(&mut self, plan: &Plan) {
-        let (mut by_key, mut entries) = (PairMap::with_capacity(1 << 8), Vec::new());
-        self.row.for_each_pair(|pair| {
-            if plan.sketch.most(pair.left, pair.right) < plan.floor {
-                return;
-            }
-            let key = pair_key(pair.left, pair.right);
-            let index = by_key.get(key).unwrap_or_else(|| {
-                let index = index_of(entries.len());
-                entries.push(Tally { key, count: 0, n_slots: 0 });
-                by_key.insert(key, index);
-                index
-            });
-            let tally = &mut entries[index as usize];
-            tally.count += pair.weight;
-            tally.n_slots += 1;
-        });
-        self.tallies = Tallies { by_key: Some(by_key), entries };
-    }
-
-    /// Lists the places of the pairs of the plan.
-    fn make_places(&mut self, plan: &Plan) {
-        let tallies = std::mem::take(&mut self.tallies);
-        let Some(by_key) = tallies.by_key else { return };
-        let pair_of_tally = |tally: &Tally| {
-            let (left, right) = tally.tokens();
-            plan.pairs.index(left, right).unwrap_or(NO_PAIR)
-        };
-        let pairs: Vec<_> = tallies.entries.iter().map(pair_of_tally).collect();
-        for (tally, &pair) in
-            tallies.entries.iter().zip(&pairs).filter(|(_, pair)| **pair != NO_PAIR)
-        {
-            self.places.make(pair, tally.n_slots as usize);
-        }
-        let places = &mut self.places;
-        self.row.for_each_pair(|pair| {
-            if plan.sketch.most(pair.left, pair.right) < plan.floor {
-                return;
-            }
-            let index =
-                by_key.get(pair_key(pair.left, pair.right)).map(|index| pairs[index as usize]);
-            if let Some(index) = index.filter(|&index| index != NO_PAIR) {
-                places.push(index, pair.slot);
-            }
-        });
     }
 
     /// Merges one pair wherever it still is.
@@ -225,10 +158,9 @@ impl Share {
         if left == right {
             return self.places.filter(list, |slot| {
                 let is_there = row.has_pair(slot as usize, left, left_len, right);
-                if is_there {
-                    row.merge_at(slot as usize, left_len, result, result_len);
-                }
                 is_there
+                    .then(|| row.merge_at(slot as usize, left_len, result, result_len))
+                    .is_some()
             });
         }
         // Places of different tokens never overlap, so all can be looked for before any is changed.
@@ -250,38 +182,20 @@ impl Share {
         }
         self.sums.left.want(&created.sides.left);
         self.sums.right.want(&created.sides.right);
-        for (sums, changes) in
-            [(&self.sums.left, &outcome.changes.left), (&self.sums.right, &outcome.changes.right)]
-        {
-            for change in changes {
-                let pair = sums.pair(change.neighbour);
-                if pair != NO_PAIR {
-                    self.places.make(pair, change.n_slots as usize);
-                }
-            }
-        }
+        self.sums.left.make_lists(&outcome.changes.left, &mut self.places);
+        self.sums.right.make_lists(&outcome.changes.right, &mut self.places);
         if let Some(pair) = created.twice {
             self.places.make(pair, outcome.touching.n_slots as usize);
         }
-        for place in 0..self.places.slots(outcome.merged).len() {
-            let slot = self.places.slots(outcome.merged)[place];
-            let before = self.row.token_before(slot as usize);
-            if before < job.result {
-                let pair = self.sums.left.pair(before);
-                if pair != NO_PAIR {
-                    self.places.push(pair, slot - index_of(plan.length(before)));
-                }
-            } else if before == job.result
-                && let Some(pair) = created.twice
-            {
-                self.places.push(pair, slot - index_of(job.result_len));
+        let merged = outcome.merged;
+        for index in 0..self.places.slots(merged).len() {
+            let slot = self.places.slots(merged)[index];
+            if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {
+                self.places.push(pair, start);
             }
             let after = self.row.token_at(slot as usize + job.result_len);
-            if after < job.result {
-                let pair = self.sums.right.pair(after);
-                if pair != NO_PAIR {
-                    self.places.push(pair, slot);
-                }
+            if let Some(pair) = self.sums.right.pair(after).filter(|_| after < job.result) {
+                self.places.push(pair, slot);
             }
         }
         self.sums.left.unwant(&created.sides.left);
@@ -289,16 +203,23 @@ impl Share {
     }
 }
 
-impl Tallies {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Tally> {
-        self.entries.iter()
-    }
-}
-
-impl Tally {
-    /// The two tokens of the pair.
-    pub(super) fn tokens(&self) -> (TokenId, TokenId) {
-        pair_of(self.key)
+impl Share {
+    /// The pair that a new token makes with what is before it, where its places are wanted, and where it begins.
+    #[inline]
+    fn pair_before(
+        &self,
+        slot: u32,
+        job: &Job,
+        created: &Created,
+        plan: &Plan,
+    ) -> Option<(PairIndex, u32)> {
+        let before = self.row.token_before(slot as usize);
+        let pair = match before.cmp(&job.result) {
+            Ordering::Less => self.sums.left.pair(before)?,
+            Ordering::Equal => created.twice?,
+            Ordering::Greater => return None,
+        };
+        Some((pair, slot - index_of(plan.length(before))))
     }
 }
 
@@ -335,10 +256,20 @@ impl Sums {
         created.iter().for_each(|&(neighbour, _)| self.sums[neighbour as usize].pair = NO_PAIR);
     }
 
+    /// Makes lists for the places of the pairs that are wanted.
+    fn make_lists(&self, changes: &[Change], places: &mut Places) {
+        for change in changes {
+            if let Some(pair) = self.pair(change.neighbour) {
+                places.make(pair, change.n_slots as usize);
+            }
+        }
+    }
+
     /// The pair that a neighbour makes, where its places are wanted.
     #[inline]
-    fn pair(&self, neighbour: TokenId) -> PairIndex {
-        self.sums.get(neighbour as usize).map_or(NO_PAIR, |sum| sum.pair)
+    fn pair(&self, neighbour: TokenId) -> Option<PairIndex> {
+        let pair = self.sums.get(neighbour as usize)?.pair;
+        (pair != NO_PAIR).then_some(pair)
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use crate::units::Units;
 use crate::vocabulary::Vocabulary;
 
 /// Smaller corpora than this are not worth a second thread. Tests share the smallest.
-const MIN_SHARED_BYTES: usize = if cfg!(test) { 0 } else { 1 << 16 };
+const MIN_SHARED_BYTES: usize = if cfg!(test) { 8 } else { 1 << 16 };
 /// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
 /// one token, each piece two more slots.
 const MAX_ROW_BYTES: usize = 1 << 30;

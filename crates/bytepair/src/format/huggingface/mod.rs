@@ -6,8 +6,7 @@
 //! them (`allowed_special=all`), and template, truncation and padding are only applied on request
 //! (`add_special_tokens`).
 //!
-//! Left out: the cutter `UnicodeScripts`, replacements of what a pattern with backtracking matches, files in
-//! which two tokens have one id.
+//! Left out: replacements of what a pattern with backtracking matches, files in which two tokens have one id.
 
 mod read;
 mod schema;

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::{BYTE_LEVEL_PATTERN, WORD};
-use crate::split::{Behaviour, Flavour, Pattern, Stage, Unmatched};
+use crate::split::{Behaviour, Flavour, Pattern, Stage, UNICODE_SCRIPTS, Unmatched};
 use crate::unicode::{PublishedClass, published_class};
 
 /// The pieces of `Whitespace`.
@@ -68,6 +68,12 @@ pub(super) fn delimiter(delimiter: char) -> Stage {
     Stage::matches(rust(&format!("[^{}]+", escaped(delimiter))), Unmatched::Drop)
 }
 
+/// Pieces of one script each.
+pub(super) fn unicode_scripts() -> Stage {
+    let pattern = Pattern { source: UNICODE_SCRIPTS.to_owned(), flavour: Flavour::Cutter };
+    Stage::matches(pattern, Unmatched::Drop)
+}
+
 /// Pieces of so many characters; the last may have fewer.
 pub(super) fn fixed_length(length: usize) -> Stage {
     Stage::matches(rust(&format!("(?s:.{{1,{length}}})")), Unmatched::Keep)
@@ -83,6 +89,7 @@ pub(super) fn published(stages: &[&Stage]) -> Option<(Value, usize)> {
     let fixed = [
         (whitespace(), json!({"type": "Whitespace"})),
         (whitespace_split(), json!({"type": "WhitespaceSplit"})),
+        (unicode_scripts(), json!({"type": "UnicodeScripts"})),
         (digits(true), json!({"type": "Digits", "individual_digits": true})),
         (digits(false), json!({"type": "Digits", "individual_digits": false})),
     ];

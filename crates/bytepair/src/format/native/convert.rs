@@ -67,6 +67,7 @@ same!(
     FlavourRecord, Flavour,
     Rust = Flavour::Rust => Self::Rust,
     Oniguruma = Flavour::Oniguruma => Self::Oniguruma,
+    Cutter = Flavour::Cutter => Self::Cutter,
 );
 same!(
     BehaviourRecord, Behaviour,

@@ -123,6 +123,7 @@ pub(super) struct StageRecord {
 pub(super) enum FlavourRecord {
     Rust,
     Oniguruma,
+    Cutter,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]

@@ -42,8 +42,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
         check_version(&file)?;
         return tokenizer(&model, &file);
     }
-    let file: File<'_, &RawValue> =
-        serde_json::from_slice(file).map_err(|error| json::problem(FORMAT, "the file", &error))?;
+    let file: File<'_, &RawValue> = json::parse(FORMAT, "the file", file)?;
     let (value, file) = file.with(());
     check_version(&file)?;
     tokenizer(&model(value)?, &file)

@@ -110,9 +110,7 @@ impl Cutting {
                 return Err(problem("pre_tokenizer.FixedLength.length", problem_is));
             }
             PreTokenizer::FixedLength { length } => self.cut(stages::fixed_length(length)),
-            PreTokenizer::UnicodeScripts {} => {
-                return Err(problem("pre_tokenizer.UnicodeScripts", "is not supported"));
-            }
+            PreTokenizer::UnicodeScripts {} => self.cut(stages::unicode_scripts()),
         }
         Ok(())
     }

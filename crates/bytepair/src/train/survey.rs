@@ -1,0 +1,153 @@
+//! Which pairs are frequent, and where they occur: what one share of the corpus contributes to a survey.
+//!
+//! As long as ids are small, as those of bytes are, every pair has a cell of its own, and one pass counts all pairs
+//! exactly. Later there are too many: then a first pass only sketches how often each occurs at most, and a second
+//! tallies those that the sketch leaves, which are few. Either way a last pass lists the places of the pairs that
+//! are frequent in the whole corpus. Linear in the slots.
+
+use super::pairs::PairIndex;
+use super::places::Places;
+use super::plan::Plan;
+use super::row::{Neighbours, Row};
+use super::sketch::Sketch;
+use crate::pair_map::{PairMap, pair_key, pair_of};
+use crate::vocabulary::TokenId;
+
+/// Counts of pairs in a share.
+#[derive(Default)]
+pub(super) struct Survey {
+    pub(super) sketch: Sketch,
+    pub(super) tallies: Vec<Tally>,
+    /// The places of tallied pairs, in the order of their slots. Empty where ids are small.
+    found: Vec<Found>,
+}
+
+/// How often a pair occurs here.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tally {
+    key: u64,
+    pub(super) count: i64,
+    n_slots: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Found {
+    tally: u32,
+    slot: u32,
+}
+
+/// Ids of so many bits are small.
+const SMALL_ID_BITS: u32 = 9;
+/// How many pairs are asked for at once whether the sketch leaves them.
+const N_AT_ONCE: usize = 512;
+
+const NO_PAIR: PairIndex = PairIndex::MAX;
+
+/// Whether every pair of so many ids has a cell of its own.
+pub(super) fn is_exact(n_ids: usize) -> bool {
+    n_ids <= 1 << SMALL_ID_BITS
+}
+
+impl Survey {
+    /// Looks at all pairs: counts them where ids are small, else sketches them.
+    pub(super) fn look(&mut self, row: &Row, plan: &Plan) {
+        *self = Self::default();
+        if !is_exact(plan.lengths.len()) {
+            let mut sketch = Sketch::new(plan.n_slots);
+            row.for_each_pair(|pair| sketch.add(pair.left, pair.right, pair.weight));
+            self.sketch = sketch;
+            return;
+        }
+        let n_bits = id_bits(plan.lengths.len());
+        let mut tallies = vec![Tally::default(); 1 << (2 * n_bits)];
+        row.for_each_pair(|pair| {
+            let tally = &mut tallies[cell(pair, n_bits)];
+            tally.key = pair_key(pair.left, pair.right);
+            tally.count += pair.weight;
+            tally.n_slots += 1;
+        });
+        self.tallies = tallies;
+    }
+
+    /// Counts the pairs that the sketch of the whole corpus leaves.
+    pub(super) fn tally(&mut self, row: &Row, plan: &Plan) {
+        let mut by_key = PairMap::with_capacity(1 << 8);
+        let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
+        let (mut waiting, mut n_waiting) = ([nothing; N_AT_ONCE], 0);
+        row.for_each_pair(|pair| {
+            // Written first and counted after: no branch that could be guessed wrongly.
+            waiting[n_waiting] = pair;
+            n_waiting += usize::from(plan.sketch.may_reach(plan.floor, pair.left, pair.right));
+            if n_waiting == N_AT_ONCE {
+                self.add(&waiting, &mut by_key);
+                n_waiting = 0;
+            }
+        });
+        self.add(&waiting[..n_waiting], &mut by_key);
+    }
+
+    fn add(&mut self, pairs: &[Neighbours], by_key: &mut PairMap<u32>) {
+        for pair in pairs {
+            let key = pair_key(pair.left, pair.right);
+            let index = by_key.get(key).unwrap_or_else(|| {
+                let index = index_of(self.tallies.len());
+                self.tallies.push(Tally { key, ..Tally::default() });
+                by_key.insert(key, index);
+                index
+            });
+            let tally = &mut self.tallies[index as usize];
+            tally.count += pair.weight;
+            tally.n_slots += 1;
+            self.found.push(Found { tally: index, slot: pair.slot });
+        }
+    }
+
+    /// Lists the places of the pairs of the plan.
+    pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
+        let Self { tallies, found, .. } = std::mem::take(self);
+        let pair_of_tally = |tally: &Tally| {
+            let (left, right) = tally.tokens();
+            plan.pairs.index(left, right).filter(|_| tally.n_slots > 0).unwrap_or(NO_PAIR)
+        };
+        let pairs: Vec<_> = tallies.iter().map(pair_of_tally).collect();
+        let frequent = tallies.iter().zip(&pairs).filter(|(_, pair)| **pair != NO_PAIR);
+        frequent.for_each(|(tally, &pair)| places.make(pair, tally.n_slots as usize));
+        if !is_exact(plan.lengths.len()) {
+            let places_of_pairs =
+                found.iter().map(|found| (pairs[found.tally as usize], found.slot));
+            let frequent = places_of_pairs.filter(|&(pair, _)| pair != NO_PAIR);
+            frequent.for_each(|(pair, slot)| places.push(pair, slot));
+            return;
+        }
+        let n_bits = id_bits(plan.lengths.len());
+        row.for_each_pair(|neighbours| {
+            let pair = pairs[cell(neighbours, n_bits)];
+            if pair != NO_PAIR {
+                places.push(pair, neighbours.slot);
+            }
+        });
+    }
+}
+
+impl Tally {
+    /// The two tokens of the pair.
+    pub(super) fn tokens(&self) -> (TokenId, TokenId) {
+        pair_of(self.key)
+    }
+}
+
+/// How many bits the largest of so many ids needs.
+fn id_bits(n_ids: usize) -> u32 {
+    n_ids.max(2).next_power_of_two().ilog2()
+}
+
+#[inline]
+fn cell(pair: Neighbours, n_bits: u32) -> usize {
+    (pair.left << n_bits | pair.right) as usize
+}
+
+/// The index of something of which there are fewer than slots in a row.
+#[expect(clippy::cast_possible_truncation, reason = "a row has fewer than 2^32 slots")]
+fn index_of(index: usize) -> u32 {
+    index as u32
+}
