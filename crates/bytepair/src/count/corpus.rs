@@ -8,15 +8,21 @@
 //! the smallest is kept.
 
 use std::io::Read;
+use std::path::Path;
 
 use super::dropped::{Dropped, Dropper};
-use super::feed::{Boundaries, Feeder};
-use super::runs;
-use super::workers::{self, Rules, Worker};
+use super::feed::{Boundaries, Feeder, MAX_STRETCH_LEN};
+use super::runs::{self, Sum};
+use super::spill::{self, Spill};
+use super::workers::{self, N_STRETCHES, Rules, Worker};
 use super::{First, PieceCounts};
 use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
 use crate::split::Splitter;
+
+/// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
+/// while it grows.
+const LEAST_TABLE: usize = 8 << 20;
 
 /// What happens to text before its pieces are counted.
 #[derive(Clone, Debug)]
@@ -61,6 +67,8 @@ pub struct CorpusCounter {
     workers: Vec<Worker>,
     /// How much each piece of the next sources counts.
     weight: u64,
+    /// Where tables go that exceed the memory limit, if there is one.
+    spill: Option<Spill>,
     /// For each source, the position at which it begins. Positions grow along the corpus.
     source_starts: Vec<u64>,
     /// Whether the last source is a series of batches, which the next batch continues.
@@ -81,6 +89,7 @@ impl CorpusCounter {
             },
             workers: (0..n_threads.max(1)).map(|_| Worker::new()).collect(),
             weight: 1,
+            spill: None,
             source_starts: Vec::new(),
             in_batches: false,
             position: 0,
@@ -99,6 +108,43 @@ impl CorpusCounter {
         }
         self.weight = multiplier;
         self.in_batches = false;
+        Ok(())
+    }
+
+    /// Keeps tables and buffers within about `limit` bytes: what is more goes to temporary files in `folder`.
+    ///
+    /// The result is the same. It takes its own memory, which [`Self::finish_common`] keeps small, and so does
+    /// a stretch of text without a place to cut that is longer than 320 KiB.
+    ///
+    /// # Errors
+    /// Where the limit is too small to work with, or no file can be made in the folder.
+    pub fn set_memory_limit(&mut self, limit: usize, folder: &Path) -> Result<()> {
+        let least = self.least_memory();
+        if limit < least {
+            let n_threads = self.workers.len();
+            let problem = format!(
+                "{limit} bytes are too few for {n_threads} threads; give at least {least}, or use fewer"
+            );
+            return Err(Error::option("memory_limit", problem));
+        }
+        let spill = Spill::new(folder)?;
+        let n_threads = self.workers.len();
+        let budget = (limit - spill::N_BYTES) / n_threads - N_STRETCHES * MAX_STRETCH_LEN;
+        self.workers.iter_mut().for_each(|worker| worker.table.set_budget(budget));
+        self.spill = Some(spill);
+        Ok(())
+    }
+
+    /// The smallest memory limit, in bytes.
+    pub fn least_memory(&self) -> usize {
+        spill::N_BYTES + self.workers.len() * (N_STRETCHES * MAX_STRETCH_LEN + LEAST_TABLE)
+    }
+
+    /// Writes tables to disk as often as can be.
+    #[cfg(test)]
+    pub(super) fn spill_always(&mut self, folder: &Path) -> Result<()> {
+        self.spill = Some(Spill::new(folder)?);
+        self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
         Ok(())
     }
 
@@ -144,29 +190,39 @@ impl CorpusCounter {
     ///
     /// # Errors
     /// Where a count, or the sum of what was dropped, exceeds 63 bits.
-    pub fn finish_common(self, min_count: i64) -> Result<(PieceCounts, Dropped, CorpusReport)> {
-        let n_threads = self.workers.len();
-        let tables = self.workers.into_iter().map(|worker| worker.table).collect();
-        let runs = runs::sorted(tables);
-        let source_starts = &self.source_starts;
-        let merged = runs::merge(&runs, n_threads, |range| {
-            let mut kept = PieceCounts::new();
-            let mut dropper = Dropper::new(min_count);
-            range.try_for_each(|(piece, count, position)| {
-                if dropper.keeps(piece, count)? {
-                    kept.push_distinct(piece, count, Some(first(source_starts, position)?));
-                }
-                Ok(())
-            })?;
-            Ok((kept, dropper))
-        })?;
+    pub fn finish_common(mut self, min_count: i64) -> Result<(PieceCounts, Dropped, CorpusReport)> {
+        let spill = self.spill.take().filter(|spill| !spill.is_unused());
+        let parts = match &spill {
+            Some(spill) => vec![self.gather_spilled(spill, min_count)?],
+            None => self.gather_tables(min_count)?,
+        };
         let mut counts = PieceCounts::new();
         let mut dropper = Dropper::new(min_count);
-        for (kept, dropped) in merged {
-            counts.append_distinct(kept);
-            dropper.add(&dropped)?;
+        for part in parts {
+            counts.append_distinct(part.kept);
+            dropper.add(&part.dropper)?;
         }
         Ok((counts, dropper.finish(), self.report))
+    }
+
+    /// Merges the tables, each thread some ranges of hashes.
+    fn gather_tables(&mut self, min_count: i64) -> Result<Vec<Gathered>> {
+        let n_threads = self.workers.len();
+        let tables = self.workers.drain(..).map(|worker| worker.table).collect();
+        let runs = runs::sorted(tables);
+        runs::merge(&runs, n_threads, |range| {
+            let mut part = Gathered::new(min_count);
+            range.try_for_each(|sum| part.take(&self.source_starts, sum))?;
+            Ok(part)
+        })
+    }
+
+    /// Merges what was written to disk, with the rest of the tables.
+    fn gather_spilled(&mut self, spill: &Spill, min_count: i64) -> Result<Gathered> {
+        self.workers.drain(..).try_for_each(|mut worker| spill.write(&mut worker.table))?;
+        let mut part = Gathered::new(min_count);
+        spill.try_for_each(|sum| part.take(&self.source_starts, sum))?;
+        Ok(part)
     }
 
     fn begin_source(&mut self, in_batches: bool) {
@@ -179,7 +235,11 @@ impl CorpusCounter {
         texts: impl Iterator<Item = R>,
         progress: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
-        let rules = Rules { preparation: &self.preparation, weight: self.weight };
+        let rules = Rules {
+            preparation: &self.preparation,
+            weight: self.weight,
+            spill: self.spill.as_ref(),
+        };
         let mut feeder = Feeder {
             preparation: &self.preparation,
             boundaries: &self.boundaries,
@@ -200,6 +260,25 @@ impl CorpusCounter {
                 report.n_characters.saturating_add(weighted(n_characters, self.weight));
         }
         result
+    }
+}
+
+/// Pieces of the result.
+struct Gathered {
+    kept: PieceCounts,
+    dropper: Dropper,
+}
+
+impl Gathered {
+    fn new(min_count: i64) -> Self {
+        Self { kept: PieceCounts::new(), dropper: Dropper::new(min_count) }
+    }
+
+    fn take(&mut self, source_starts: &[u64], (piece, count, position): Sum<'_>) -> Result<()> {
+        if self.dropper.keeps(piece, count)? {
+            self.kept.push_distinct(piece, count, Some(first(source_starts, position)?));
+        }
+        Ok(())
     }
 }
 

@@ -19,9 +19,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::split::{Segment, Splitter};
 
 /// How much text is handed out at once, in bytes.
-pub(super) const STRETCH_LEN: usize = 256 << 10;
-/// How much is read at least where the text before has no safe cut, in bytes.
+const STRETCH_LEN: usize = 256 << 10;
+/// How much of a text is read at least, in bytes.
 const MIN_READ_LEN: usize = 64 << 10;
+/// How long a stretch may be, unless there is no place to cut it, in bytes.
+pub(super) const MAX_STRETCH_LEN: usize = STRETCH_LEN + MIN_READ_LEN;
 /// Longest UTF-8 character, in bytes.
 const MAX_CHARACTER_LEN: usize = 4;
 
@@ -269,7 +271,7 @@ where
     fn read(&mut self, text: &mut Text<R>, buffer: &mut Vec<u8>, begin: usize) -> Result<bool> {
         let n_before = buffer.len();
         let wanted = (STRETCH_LEN.saturating_sub(n_before)).max(n_before - begin).max(MIN_READ_LEN);
-        buffer.reserve(wanted);
+        buffer.reserve_exact(wanted);
         let n_new = text.reader.by_ref().take(wanted as u64).read_to_end(buffer)?;
         text.n_read += n_new as u64;
         self.report.n_bytes += n_new as u64;

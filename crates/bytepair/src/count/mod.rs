@@ -6,12 +6,15 @@
 //! ties decided by first occurrence, and what shows pieces to users, asks for it.
 //!
 //! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
-//! `table`s; `runs` adds these up, and `dropped` leaves rare pieces out.
+//! `table`s; `runs` adds these up, `spill` does where memory is limited, and `dropped` leaves rare
+//! pieces out.
 
 mod corpus;
 mod dropped;
 mod feed;
+mod ordered;
 mod runs;
+mod spill;
 mod summary;
 mod table;
 mod workers;

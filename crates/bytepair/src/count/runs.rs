@@ -9,9 +9,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::table::{CountTable, LongEntry, Slot, Sorted};
+use super::ordered::Entry;
+use super::table::{CountTable, Long, Short, Sorted, in_order};
 use crate::error::{ErrorKind, Result};
-use crate::piece_key::{key_hash, piece_of_key};
+use crate::piece_key::piece_of_key;
 
 /// Ranges for each thread, so that no thread is left with much more than the others.
 const N_RANGES_PER_THREAD: usize = 4;
@@ -19,7 +20,7 @@ const N_RANGES_PER_THREAD: usize = 4;
 const MIN_PIECES_PER_THREAD: usize = 1 << 14;
 
 /// A piece of the whole, how often it occurs and its smallest position.
-type Sum<'r> = (&'r [u8], i64, u64);
+pub(super) type Sum<'r> = (&'r [u8], i64, u64);
 
 /// Puts each table in order, one thread for each.
 pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<Sorted> {
@@ -64,51 +65,47 @@ impl<'r> Range<'r> {
     /// Where a count exceeds 63 bits, and those of `visit`.
     pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
         if self.is_long {
-            let parts = self.runs.iter().map(|run| self.part(&run.long, |entry| entry.hash));
-            let order = |entry: &LongEntry, run: usize| (entry.hash, self.runs[run].piece(entry));
-            let total = |entry: &LongEntry| Total { count: entry.count, first: entry.first };
+            let parts = self.runs.iter().map(|run| self.part(&run.long));
+            let order = |entry: &Long, run: usize| (entry.hash(), self.runs[run].piece(entry));
+            let total = |entry: &Long| Total { count: entry.count, first: entry.first };
             return merge_sorted(parts.collect(), order, total, |entry, run, total| {
                 visit(total.of(self.runs[run].piece(entry))?)
             });
         }
-        let parts = self.runs.iter().map(|run| self.part(&run.short, short_hash));
-        let order = |slot: &Slot, _| (short_hash(slot), slot.key);
-        let total = |slot: &Slot| Total { count: slot.count, first: slot.first };
-        merge_sorted(parts.collect(), order, total, |slot, _, total| {
-            let (bytes, len) = piece_of_key(slot.key);
+        let parts = self.runs.iter().map(|run| self.part(&run.short));
+        let order = |entry: &Short, _| (entry.hash(), in_order(entry.key));
+        let total = |entry: &Short| Total { count: entry.count, first: entry.first };
+        merge_sorted(parts.collect(), order, total, |entry, _, total| {
+            let (bytes, len) = piece_of_key(entry.key);
             visit(total.of(&bytes[..len])?)
         })
     }
 
     /// The part of a run that lies in the range.
-    fn part<E>(self, run: &'r [E], hash: impl Fn(&E) -> u64) -> &'r [E] {
+    fn part<E: Entry>(self, run: &'r [E]) -> &'r [E] {
         let place = |index: usize| {
             let bound = ((index as u128) << 64) / self.n_ranges as u128;
-            run.partition_point(|entry| u128::from(hash(entry)) < bound)
+            run.partition_point(|entry| u128::from(entry.hash()) < bound)
         };
         &run[place(self.index)..place(self.index + 1)]
     }
 }
 
-fn short_hash(slot: &Slot) -> u64 {
-    key_hash(slot.key) as u64
-}
-
 /// What is known of a piece, in one run or in several.
 #[derive(Clone, Copy)]
-struct Total {
-    count: u64,
-    first: u64,
+pub(super) struct Total {
+    pub(super) count: u64,
+    pub(super) first: u64,
 }
 
 impl Total {
-    fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         // A sum that saturates is reported by `of`.
         let count = self.count.saturating_add(other.count);
         Self { count, first: self.first.min(other.first) }
     }
 
-    fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
+    pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
         let count = i64::try_from(self.count);
         let count = count.map_err(|_| ErrorKind::Count { piece: piece.to_vec() })?;
         Ok((piece, count, self.first))
@@ -216,7 +213,7 @@ mod tests {
                 .map(|&(start, len, _)| (start as usize % text.len(), len as usize % 40 + 1))
                 .map(|(start, len)| (start, (start + len).min(text.len())))
                 .collect();
-            let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new()).collect();
+            let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new(usize::MAX)).collect();
             for ((position, &(start, end)), &(.., table)) in (0..).zip(&pieces).zip(&cuts) {
                 tables[table as usize % n_tables].add(&text, start, end, 1, position);
             }
@@ -233,7 +230,7 @@ mod tests {
     fn the_order_does_not_depend_on_tables_or_threads() {
         let text: Vec<u8> = (0..90_000_u32).flat_map(|n| format!("{n:020}").into_bytes()).collect();
         let of = |n_tables: usize, n_threads: usize| {
-            let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new()).collect();
+            let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new(usize::MAX)).collect();
             for (n, start) in (0..text.len()).step_by(20).enumerate() {
                 let table = &mut tables[n % n_tables];
                 table.add(&text, start, start + 20, 1, n as u64);

@@ -1,198 +1,199 @@
 //! Counting pieces at full speed: the table that one thread fills.
 //!
 //! A piece of at most 15 bytes is its own key: 15 bytes and a length in one 128-bit word, kept in the
-//! slot, so that counting a piece that is there touches one cache line and compares one word. Longer
-//! pieces lie in an arena behind an ordinary hash table. Nothing is allocated per piece. Costs O(1)
-//! expected time for each piece, plus its length.
+//! table, so that counting a piece that is there touches one cache line and compares one word. The bytes
+//! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
+//! allocated per piece. Costs O(1) expected time for each piece, plus its length.
 
-use hashbrown::HashTable;
-
+use super::ordered::{Entry, Found, Table};
 use crate::hash::hash_bytes;
 use crate::piece_key::{key_hash, piece_key};
 
+/// Places of a new table.
+const N_PLACES: usize = 1 << 12;
+/// Places that a table may have whatever the budget: enough for the pieces of one block of text.
+const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
+
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
-    /// Open addressing, at most 5/8 full, a piece as near behind the place that the highest bits of its
-    /// hash name as there is room. A free slot has the key 0: no piece is empty.
-    slots: Vec<Slot>,
-    n_used: usize,
-    long: LongPieces,
+    short: Table<Short>,
+    long: Table<Long>,
+    /// The bytes of long pieces.
+    long_bytes: Vec<u8>,
+    /// The most memory that may be taken, in bytes.
+    budget: usize,
 }
 
 /// A short piece.
 #[derive(Clone, Copy, Default)]
-#[repr(align(32))] // no slot lies in two cache lines
-pub(super) struct Slot {
-    /// The bytes of the piece from the low end, its length in the highest byte.
+#[repr(align(32))] // none lies in two cache lines
+pub(super) struct Short {
+    /// The bytes of the piece from the low end, its length in the highest byte; 0 if there is none.
     pub(super) key: u128,
     pub(super) count: u64,
     /// The smallest position at which the piece was counted.
     pub(super) first: u64,
 }
 
-#[derive(Default)]
-struct LongPieces {
-    bytes: Vec<u8>,
-    entries: Vec<LongEntry>,
-    index: HashTable<usize>,
-}
-
 /// A long piece.
-#[derive(Clone, Copy)]
-pub(super) struct LongEntry {
-    pub(super) hash: u64,
+#[derive(Clone, Copy, Default)]
+pub(super) struct Long {
+    hash: u64,
     start: usize,
+    /// 0 if there is none.
     len: usize,
     pub(super) count: u64,
     pub(super) first: u64,
 }
 
-/// The contents of a table by hash, pieces of equal hash by their keys or bytes.
+impl Entry for Short {
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.key == 0
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        key_hash(self.key) as u64
+    }
+}
+
+impl Entry for Long {
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+/// The contents of a table by hash, pieces of equal hash by their bytes.
 pub(super) struct Sorted {
-    pub(super) short: Vec<Slot>,
-    pub(super) long: Vec<LongEntry>,
+    pub(super) short: Vec<Short>,
+    pub(super) long: Vec<Long>,
     long_bytes: Vec<u8>,
 }
 
 impl Sorted {
-    pub(super) fn piece(&self, entry: &LongEntry) -> &[u8] {
-        &self.long_bytes[entry.start..][..entry.len]
+    pub(super) fn piece(&self, entry: &Long) -> &[u8] {
+        piece(&self.long_bytes, entry)
     }
 }
 
+/// The bytes of an entry, which lie in an arena.
+pub(super) fn piece<'b>(long_bytes: &'b [u8], entry: &Long) -> &'b [u8] {
+    &long_bytes[entry.start..][..entry.len]
+}
+
+/// Keys by the bytes of their pieces.
+pub(super) fn in_order(key: u128) -> [u8; 16] {
+    key.to_le_bytes()
+}
+
 impl CountTable {
-    pub(super) fn new() -> Self {
-        Self { slots: vec![Slot::default(); 1 << 12], n_used: 0, long: LongPieces::default() }
+    /// A table that should not take more memory than `budget`, in bytes; see [`Self::is_over_budget`].
+    pub(super) fn new(budget: usize) -> Self {
+        let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
+        Self { short, long, long_bytes: Vec::new(), budget }
+    }
+
+    pub(super) fn set_budget(&mut self, budget: usize) {
+        self.budget = budget;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.short.is_empty() && self.long.is_empty()
     }
 
     /// Counts the piece `text[start..end]` `count` times. Positions never fall from one call to the next.
     #[inline]
     pub(super) fn add(&mut self, text: &[u8], start: usize, end: usize, count: u64, position: u64) {
         match piece_key(text, start, end) {
-            Some(key) => self.add_key(key, count, position),
-            None => self.long.add(&text[start..end], count, position),
+            Some(key) => self.add_short(key, count, position),
+            None => self.add_long(&text[start..end], count, position),
         }
     }
 
-    /// The contents in order. Takes O(n) expected time for short pieces.
-    pub(super) fn into_sorted(mut self) -> Sorted {
-        self.gather();
-        let LongPieces { bytes: long_bytes, entries: mut long, .. } = self.long;
-        let piece = |entry: &LongEntry| &long_bytes[entry.start..][..entry.len];
-        long.sort_unstable_by(|one, other| {
-            one.hash.cmp(&other.hash).then_with(|| piece(one).cmp(piece(other)))
-        });
-        Sorted { short: self.slots, long, long_bytes }
+    /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
+    /// cost of the budget.
+    pub(super) fn is_over_budget(&self) -> bool {
+        let is_filled = |is_filled: bool, n_bytes: usize| is_filled && !self.may_grow(n_bytes);
+        self.n_bytes() > self.budget
+            || is_filled(self.short.is_well_filled(), self.short.n_bytes())
+            || is_filled(self.long.is_well_filled(), self.long.n_bytes())
     }
 
-    /// Moves all pieces to the front, in order.
-    ///
-    /// A run of used slots holds the pieces whose places lie in it, so runs are in order already and
-    /// only inside of each there is something to sort. The run that goes on from the last slot to the
-    /// first is the exception: what belongs to the end stands at the front, before its place.
-    fn gather(&mut self) {
-        let shift = self.shift();
-        let place = |slot: &Slot| key_hash(slot.key) >> shift;
-        let n_front = self.slots.iter().take_while(|slot| slot.key != 0).count();
-        let front = self.slots.iter().take(n_front).enumerate();
-        let is_wrapped = |index: usize, slot: &Slot| index < n_front && place(slot) > index;
-        let wrapped = front.filter(|&(index, slot)| is_wrapped(index, slot));
-        let wrapped: Vec<Slot> = wrapped.map(|(_, slot)| *slot).collect();
-        let mut n_gathered = 0;
-        for index in 0..self.slots.len() {
-            let slot = self.slots[index];
-            if slot.key != 0 && !is_wrapped(index, &slot) {
-                self.slots[n_gathered] = slot;
-                n_gathered += 1;
-            }
-        }
-        self.slots.truncate(n_gathered);
-        self.slots.extend(wrapped);
-        sort_nearly_sorted(&mut self.slots);
+    /// The contents in order. Takes O(n) expected time.
+    pub(super) fn into_sorted(self) -> Sorted {
+        let Self { short, long, long_bytes, .. } = self;
+        let by_bytes =
+            |one: &Long, other: &Long| piece(&long_bytes, one).cmp(piece(&long_bytes, other));
+        let long = long.into_sorted(by_bytes);
+        Sorted { short: short.into_sorted(by_key), long, long_bytes }
+    }
+
+    /// Hands the contents, in order, to `take` and forgets them.
+    pub(super) fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
+        let long_bytes = &self.long_bytes;
+        let by_bytes =
+            |one: &Long, other: &Long| piece(long_bytes, one).cmp(piece(long_bytes, other));
+        let result = take(self.short.sort(by_key), self.long.sort(by_bytes), long_bytes);
+        self.short.clear();
+        self.long.clear();
+        self.long_bytes.clear();
+        result
     }
 
     #[inline]
-    fn add_key(&mut self, key: u128, count: u64, position: u64) {
-        let mask = self.slots.len() - 1;
-        let mut index = key_hash(key) >> self.shift();
-        loop {
-            let slot = &mut self.slots[index];
-            if slot.key == key {
-                // A count that saturates is reported as an overflow when tables are added up.
-                slot.count = slot.count.saturating_add(count);
-                return;
+    fn add_short(&mut self, key: u128, count: u64, position: u64) {
+        match self.short.find(key_hash(key) as u64, |entry| entry.key == key) {
+            // A count that saturates is reported as an overflow when tables are added up.
+            Found::Used(entry) => entry.count = entry.count.saturating_add(count),
+            Found::Free(entry) => {
+                *entry = Short { key, count, first: position };
+                if self.short.is_well_filled()
+                    && (self.may_grow(self.short.n_bytes()) || self.short.is_nearly_full())
+                {
+                    self.short.grow();
+                }
             }
-            if slot.key == 0 {
-                *slot = Slot { key, count, first: position };
-                break;
-            }
-            index = (index + 1) & mask;
-        }
-        self.n_used += 1;
-        if self.n_used * 8 > self.slots.len() * 5 {
-            self.grow();
         }
     }
 
-    /// Leaves of a hash as many of the highest bits as number the slots.
-    #[inline]
-    fn shift(&self) -> u32 {
-        usize::BITS - self.slots.len().trailing_zeros()
+    fn add_long(&mut self, bytes: &[u8], count: u64, position: u64) {
+        let Self { long, long_bytes, .. } = self;
+        let hash = hash_bytes(bytes, 0);
+        let is_it = |entry: &Long| entry.hash == hash && piece(long_bytes, entry) == bytes;
+        match long.find(hash, is_it) {
+            Found::Used(entry) => entry.count = entry.count.saturating_add(count),
+            Found::Free(entry) => {
+                let (start, len) = (long_bytes.len(), bytes.len());
+                *entry = Long { hash, start, len, count, first: position };
+                long_bytes.extend_from_slice(bytes);
+                if self.long.is_well_filled()
+                    && (self.may_grow(self.long.n_bytes()) || self.long.is_nearly_full())
+                {
+                    self.long.grow();
+                }
+            }
+        }
     }
 
-    fn grow(&mut self) {
-        let larger = vec![Slot::default(); self.slots.len() * 4];
-        let mask = larger.len() - 1;
-        let slots = std::mem::replace(&mut self.slots, larger);
-        let shift = self.shift();
-        for slot in slots.into_iter().filter(|slot| slot.key != 0) {
-            let mut index = key_hash(slot.key) >> shift;
-            while self.slots[index].key != 0 {
-                index = (index + 1) & mask;
-            }
-            self.slots[index] = slot;
-        }
+    fn n_bytes(&self) -> usize {
+        self.short.n_bytes() + self.long.n_bytes() + self.long_bytes.capacity()
+    }
+
+    /// Whether places of so many bytes may be doubled: for a moment both tables are there.
+    fn may_grow(&self, n_bytes: usize) -> bool {
+        n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
     }
 }
 
-/// Sorts slots that are in order but for neighbours. Runs of equal places are short, if hashes are good;
-/// if they are not, an ordinary sort takes over.
-fn sort_nearly_sorted(slots: &mut [Slot]) {
-    let order = |slot: &Slot| (key_hash(slot.key), slot.key);
-    let mut n_moves = 0;
-    for index in 1..slots.len() {
-        let slot = slots[index];
-        let mut place = index;
-        while place > 0 && order(&slots[place - 1]) > order(&slot) {
-            slots[place] = slots[place - 1];
-            place -= 1;
-        }
-        slots[place] = slot;
-        n_moves += index - place;
-        if n_moves > slots.len() * 8 {
-            slots.sort_unstable_by_key(order);
-            return;
-        }
-    }
-}
-
-impl LongPieces {
-    fn add(&mut self, piece: &[u8], count: u64, position: u64) {
-        let hash = hash_bytes(piece, 0);
-        let (bytes, entries) = (&mut self.bytes, &mut self.entries);
-        let is_piece =
-            |&place: &usize| &bytes[entries[place].start..][..entries[place].len] == piece;
-        if let Some(&place) = self.index.find(hash, is_piece) {
-            let entry = &mut entries[place];
-            entry.count = entry.count.saturating_add(count);
-            return;
-        }
-        let place = entries.len();
-        let start = bytes.len();
-        entries.push(LongEntry { hash, start, len: piece.len(), count, first: position });
-        bytes.extend_from_slice(piece);
-        self.index.insert_unique(hash, place, |&place| entries[place].hash);
-    }
+fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
+    in_order(one.key).cmp(&in_order(other.key))
 }
 
 #[cfg(test)]
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn growing_keeps_every_count() {
         let text: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("{n:05}").into_bytes()).collect();
-        let mut table = CountTable::new();
+        let mut table = CountTable::new(usize::MAX);
         for start in (0..text.len()).step_by(5) {
             table.add(&text, start, start + 5, 1, start as u64);
         }
@@ -218,14 +219,14 @@ mod tests {
     fn pieces_come_in_the_order_of_their_hashes_whatever_their_place() {
         for n_pieces in [0_u32, 1, 2500, 2559, 2560, 2561, 9000] {
             let pieces = (0..n_pieces).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes());
-            let (mut one, mut other) = (CountTable::new(), CountTable::new());
+            let (mut one, mut other) = (CountTable::new(usize::MAX), CountTable::new(usize::MAX));
             pieces.clone().for_each(|piece| one.add(&piece, 0, 4, 1, 0));
             pieces.rev().for_each(|piece| other.add(&piece, 0, 4, 1, 0));
             let keys = |table: CountTable| -> Vec<u128> {
-                table.into_sorted().short.iter().map(|slot| slot.key).collect()
+                table.into_sorted().short.iter().map(|entry| entry.key).collect()
             };
             let (one, other) = (keys(one), keys(other));
-            assert!(one.is_sorted_by_key(|&key| (key_hash(key), key)));
+            assert!(one.is_sorted_by_key(|&key| (key_hash(key), in_order(key))));
             assert_eq!(one.len(), n_pieces as usize);
             assert_eq!(one, other);
         }

@@ -14,12 +14,15 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::corpus::Preparation;
 use super::feed::{Part, Stretch};
+use super::spill::Spill;
 use super::table::CountTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::Boundaries;
 
 /// Stretches that may wait, for each thread that only counts.
 const N_WAITING: usize = 2;
+/// Stretches that there may be at once, for each thread.
+pub(super) const N_STRETCHES: usize = N_WAITING + 2;
 
 /// One thread's table and what else it counts.
 pub(super) struct Worker {
@@ -35,12 +38,14 @@ pub(super) struct Rules<'p> {
     pub(super) preparation: &'p Preparation,
     /// How much each piece counts.
     pub(super) weight: u64,
+    /// Where full tables go.
+    pub(super) spill: Option<&'p Spill>,
 }
 
 impl Worker {
     pub(super) fn new() -> Self {
         let boundaries = Boundaries::default();
-        Self { table: CountTable::new(), n_pieces: 0, n_characters: 0, boundaries }
+        Self { table: CountTable::new(usize::MAX), n_pieces: 0, n_characters: 0, boundaries }
     }
 
     /// Counts all pieces of a stretch. An error comes with the position of the part that it lies in.
@@ -52,7 +57,7 @@ impl Worker {
     }
 
     fn count_part(&mut self, rules: Rules<'_>, part: &Part, buffer: &[u8]) -> Result<()> {
-        let Rules { preparation, weight } = rules;
+        let Rules { preparation, weight, spill } = rules;
         let text = &buffer[part.range.clone()];
         // Normalized text was checked before it was normalized.
         if preparation.requires_utf8 && preparation.normalizer.steps().is_empty() {
@@ -73,6 +78,11 @@ impl Worker {
                 let position = part.position + piece.start as u64;
                 self.table.add(buffer, begin + piece.start, begin + piece.end, weight, position);
                 self.n_pieces += 1;
+            }
+            if let Some(spill) = spill
+                && self.table.is_over_budget()
+            {
+                spill.write(&mut self.table)?;
             }
         }
         Ok(())

@@ -1,0 +1,153 @@
+//! Open addressing in the order of hashes.
+//!
+//! An entry lies in the place that the highest bits of its hash name, or as near behind it as there is room.
+//! So the entries of a table can be put in the order of their hashes by moving each a few places, and a
+//! table grows by one pass over both tables. Adding takes O(1) expected time and touches one cache line,
+//! or two; growing doubles the memory.
+
+use std::cmp::Ordering;
+
+/// What a table holds. The default is a free place.
+pub(super) trait Entry: Copy + Default {
+    fn is_free(&self) -> bool;
+    fn hash(&self) -> u64;
+}
+
+/// A table of entries.
+pub(super) struct Table<E> {
+    /// A power of two.
+    entries: Vec<E>,
+    n_used: usize,
+}
+
+/// Whether an entry was there.
+pub(super) enum Found<'t, E> {
+    Used(&'t mut E),
+    Free(&'t mut E),
+}
+
+impl<E: Entry> Table<E> {
+    pub(super) fn new(n_places: usize) -> Self {
+        Self { entries: vec![E::default(); n_places.next_power_of_two()], n_used: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.n_used == 0
+    }
+
+    /// The memory of all places, in bytes.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.entries.len() * size_of::<E>()
+    }
+
+    /// Whether another entry should find a larger table.
+    #[inline]
+    pub(super) fn is_well_filled(&self) -> bool {
+        self.n_used * 8 > self.entries.len() * 5
+    }
+
+    /// Whether another entry must find a larger table.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        self.n_used * 8 >= self.entries.len() * 7
+    }
+
+    /// The entry of this hash that is the one looked for, or a free one, which the caller fills.
+    #[inline]
+    pub(super) fn find(&mut self, hash: u64, is_it: impl Fn(&E) -> bool) -> Found<'_, E> {
+        let mask = self.entries.len() - 1;
+        let mut index = self.place(hash);
+        loop {
+            let entry = &self.entries[index];
+            if is_it(entry) {
+                return Found::Used(&mut self.entries[index]);
+            }
+            if entry.is_free() {
+                self.n_used += 1;
+                return Found::Free(&mut self.entries[index]);
+            }
+            index = (index + 1) & mask;
+        }
+    }
+
+    pub(super) fn grow(&mut self) {
+        let larger = vec![E::default(); self.entries.len() * 2];
+        let mask = larger.len() - 1;
+        let entries = std::mem::replace(&mut self.entries, larger);
+        for entry in entries.into_iter().filter(|entry| !entry.is_free()) {
+            let mut index = self.place(entry.hash());
+            while !self.entries[index].is_free() {
+                index = (index + 1) & mask;
+            }
+            self.entries[index] = entry;
+        }
+    }
+
+    /// The entries by hash, those of equal hash by `compare`. They stand in the table's memory, which
+    /// [`Self::clear`] makes a table again.
+    ///
+    /// A run of used places holds the entries whose places lie in it, so runs are in order already and
+    /// only inside of each there is something to sort. The run that goes on from the last place to the
+    /// first is the exception: what belongs to the end stands at the front, before its place.
+    pub(super) fn sort(&mut self, compare: impl Fn(&E, &E) -> Ordering) -> &[E] {
+        let n_front = self.entries.iter().take_while(|entry| !entry.is_free()).count();
+        let is_wrapped = |table: &Self, index: usize| {
+            index < n_front && table.place(table.entries[index].hash()) > index
+        };
+        let wrapped = (0..n_front).filter(|&index| is_wrapped(self, index));
+        let wrapped: Vec<E> = wrapped.map(|index| self.entries[index]).collect();
+        let mut n_sorted = 0;
+        for index in 0..self.entries.len() {
+            if !self.entries[index].is_free() && !is_wrapped(self, index) {
+                self.entries[n_sorted] = self.entries[index];
+                n_sorted += 1;
+            }
+        }
+        self.entries[n_sorted..n_sorted + wrapped.len()].copy_from_slice(&wrapped);
+        let sorted = &mut self.entries[..self.n_used];
+        let compare =
+            |one: &E, other: &E| one.hash().cmp(&other.hash()).then_with(|| compare(one, other));
+        sort_nearly_sorted(sorted, compare);
+        sorted
+    }
+
+    /// As [`Self::sort`], for good.
+    pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> Vec<E> {
+        self.sort(compare);
+        self.entries.truncate(self.n_used);
+        self.entries
+    }
+
+    /// Forgets all entries and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.entries.fill(E::default());
+        self.n_used = 0;
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "as many bits as number the places are left"
+    )]
+    fn place(&self, hash: u64) -> usize {
+        (hash >> (64 - self.entries.len().trailing_zeros())) as usize
+    }
+}
+
+/// Sorts what is in order but for neighbours. Where hashes are bad an ordinary sort takes over.
+fn sort_nearly_sorted<E: Copy>(entries: &mut [E], compare: impl Fn(&E, &E) -> Ordering) {
+    let mut n_moves = 0;
+    for index in 1..entries.len() {
+        let entry = entries[index];
+        let mut place = index;
+        while place > 0 && compare(&entries[place - 1], &entry).is_gt() {
+            entries[place] = entries[place - 1];
+            place -= 1;
+        }
+        entries[place] = entry;
+        n_moves += index - place;
+        if n_moves > entries.len() * 8 {
+            entries.sort_unstable_by(compare);
+            return;
+        }
+    }
+}
