@@ -438,6 +438,16 @@ def test_train_keeps_tokens_within_limits(corpus, tmp_path):
     assert expected != bytepair.train(corpus, merges=30)
 
 
+def test_train_reads_sizes(corpus, tmp_path):
+    """A memory limit has a unit; what is none is wrong usage, what is too little refused."""
+    train = ("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 5)
+    run(*train, "--memory-limit", "0.5GB")
+    expected = bytepair.train(corpus, merges=5)
+    assert bytepair.Tokenizer.from_file(tmp_path / "t.bytepair") == expected
+    run(*train, "--memory-limit", "much", code=2)
+    assert "memory_limit: 1000 bytes" in refused(*train, "--memory-limit", "1kB")
+
+
 def test_plot_draws_logs(corpus, tmp_path):
     """One curve for each log, in the format that the ending says."""
     for name in ("one", "two"):

@@ -650,6 +650,22 @@ def test_rare_pieces_are_left_out_and_told():
     assert (report["dropped_pieces"], report["certain_merges"]) == (0, None)
 
 
+def test_a_memory_limit_changes_nothing(tmp_path):
+    """Counting by temporary files gives the same, and leaves none; too little is refused."""
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abcdefgh", k=7)) for _ in range(300_000)]
+    (tmp_path / "text").write_text(" ".join(words))
+    options = {"merges": 200, "threads": 1}
+    expected = bytepair.train(tmp_path / "text", **options)
+    limited = bytepair.train(tmp_path / "text", memory_limit=8_000_000, **options)
+    assert_equal(limited, expected)
+    with pytest.raises(bytepair.TokenizerError, match="memory_limit: 1000 bytes"):
+        bytepair.train(tmp_path / "text", memory_limit=1000, **options)
+    texts = (word + " " for word in words)
+    from_texts = bytepair.train_from_iterator(texts, memory_limit=8_000_000, **options)
+    assert len(from_texts.merges) == 200
+
+
 # Cut and resumed
 
 

@@ -422,6 +422,9 @@ class Corpus:
     def n_bytes_read(self) -> int:
         """The bytes that were read from files so far."""
 
+    def set_memory_limit(self, limit: int, folder: str) -> None:
+        """Keep what counting needs within so many bytes, the rest in a folder."""
+
     def set_weight(self, multiplier: int) -> None:
         """Let every piece of what follows count so many times."""
 

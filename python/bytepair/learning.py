@@ -7,6 +7,7 @@ that is to be continued is compared with it before any merge is learned.
 from __future__ import annotations
 
 import contextlib
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -52,6 +53,7 @@ class Learner:
         report: Reporter | None,
         *,
         scale: int = 1,
+        memory_limit: int | None = None,
     ) -> None:
         if isinstance(special_tokens, str):
             message = "special_tokens must be a list of tokens, not one string"
@@ -75,6 +77,10 @@ class Learner:
             threads=threads,
             resume=self.resume,
         )
+        if memory_limit is not None:
+            check_count(memory_limit=memory_limit)
+            limit = max(memory_limit, 0)
+            self.corpus.set_memory_limit(limit, tempfile.gettempdir())
         self.report = report
         self.n_texts = 0
         self.n_characters: int | float = 0

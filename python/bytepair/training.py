@@ -72,6 +72,7 @@ def train(
     special_tokens: Iterable[str] = (),
     separator: str | None = None,
     threads: int | None = None,
+    memory_limit: int | None = None,
     progress: OnProgress = None,
     **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
@@ -100,7 +101,11 @@ def train(
     separator
         A text that stands between the texts of one file, such as ``<|endoftext|>``.
     threads
-        How many to use; by default as many as there are processors.
+        How many count and merge; by default as many as there are processors.
+    memory_limit
+        About how many bytes counting may take; what is more goes to temporary files
+        (``TMPDIR`` says where). The result is the same. Not in it: the distinct pieces
+        that are learned from, which ``min_piece_count`` makes few.
     progress
         ``True`` shows a line on the terminal; a function is called with
         :class:`bytepair.Progress` a few times a second and at the end.
@@ -176,6 +181,7 @@ def train(
         threads,
         reporter(progress),
         scale=scale,
+        memory_limit=memory_limit,
     )
     sources = _sources(files, multipliers)
     n_bytes_total = _total_size([path for path, _multiplier in sources])
@@ -196,6 +202,7 @@ def train_from_iterator(
     special_tokens: Iterable[str] = (),
     separator: str | None = None,
     threads: int | None = None,
+    memory_limit: int | None = None,
     progress: OnProgress = None,
     **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
@@ -214,7 +221,13 @@ def train_from_iterator(
         raise TypeError(message)
     _check_target(vocab_size, merges)
     learner = Learner(
-        dialect, options, special_tokens, separator, threads, reporter(progress)
+        dialect,
+        options,
+        special_tokens,
+        separator,
+        threads,
+        reporter(progress),
+        memory_limit=memory_limit,
     )
     with learner.counting():
         for batch in _batches(iter(texts)):

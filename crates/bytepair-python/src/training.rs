@@ -96,6 +96,17 @@ impl Corpus {
         self.n_bytes_read.load(Ordering::Relaxed)
     }
 
+    /// Keeps what counting needs within so many bytes; the rest goes to temporary files in a folder.
+    fn set_memory_limit(&self, limit: usize, folder: PathBuf) -> PyResult<()> {
+        with(&self.counter, |counter| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder))
+        })
+        .map_err(|error| match error.kind() {
+            ErrorKind::Read(_) => in_file(&folder.display().to_string(), &error),
+            _ => to_python(&error),
+        })
+    }
+
     /// Lets every piece of the files and texts that follow count so many times.
     fn set_weight(&self, multiplier: u64) -> PyResult<()> {
         with(&self.counter, |counter| {

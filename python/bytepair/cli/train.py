@@ -61,6 +61,7 @@ def train(
     resume: options.Resume = None,
     log: options.Log = None,
     threads: options.Threads = None,
+    memory_limit: options.MemoryLimit = None,
     format_name: options.Format = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -93,12 +94,14 @@ def train(
     }
     format_ = format_name.value if format_name else None
     rehearse(output, format_, wanted)
+    n_bytes = None if memory_limit is None else size(memory_limit)
     watch = Watch(is_shown=not quiet)
     try:
         tokenizer = bytepair.train(
             weighted(files),
             separator=separator,
             threads=threads,
+            memory_limit=n_bytes,
             progress=watch,
             min_piece_count=min_piece_count,
             log=log,
@@ -114,6 +117,21 @@ def train(
         print("\n".join(lines), file=sys.stderr)
     if as_json:
         print(json.dumps({"output": str(saved), **summary}))
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, with a unit of powers of 1000 or 1024.
+
+    >>> size("2GB"), size("1.5 MiB"), size("4096")
+    (2000000000, 1572864, 4096)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kKMGT]?)(i?)B?", text)
+    if not found:
+        message = f"{text!r} is no size in bytes; give one such as 500MB or 2GB"
+        raise typer.BadParameter(message)
+    number, prefix, is_binary = found.groups()
+    power = " KMGT".index(prefix.upper() or " ")
+    return int(Decimal(number) * (1024 if is_binary else 1000) ** power)
 
 
 def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:

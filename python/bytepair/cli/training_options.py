@@ -172,6 +172,14 @@ Threads = Annotated[
         help="How many threads to use; by default one for each processor.",
     ),
 ]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="About how much memory counting may take, such as 500MB or 2GB; the rest "
+        "goes to temporary files.",
+    ),
+]
 Format = Annotated[
     FormatName | None,
     typer.Option("--format", help="The format, where the ending does not say it."),
