@@ -72,3 +72,60 @@ fn named(error: &Error) -> Error {
         _ => Error::option("truncated", error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::count::PieceCounts;
+    use crate::train::{TrainOptions, train};
+    use crate::units::Units;
+
+    /// A vocabulary in words: tokens, merges and counts.
+    fn trained(pieces: &[(String, u8)], target: Target) -> Vocabulary {
+        let mut counts = PieceCounts::new();
+        for (piece, count) in pieces {
+            counts.add(piece.as_bytes(), i64::from(*count) + 1, None).unwrap();
+        }
+        let units = Units { unknown: Some("[UNK]".to_owned()), ..Units::characters() };
+        let special_tokens = vec!["<s>".to_owned()];
+        let options = TrainOptions { special_tokens, ..TrainOptions::new(target) };
+        train(&counts, &units, &options, |_| Ok(ControlFlow::Continue(()))).unwrap().vocabulary
+    }
+
+    fn assert_equal(one: &Vocabulary, other: &Vocabulary) {
+        assert!(one.iter().eq(other.iter()));
+        assert_eq!(one.merges(), other.merges());
+        assert_eq!(one.merge_counts(), other.merge_counts());
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_vocabulary_is_that_of_shorter_training(
+            pieces in prop::collection::vec(("[a-cé]{1,9}", 0..6_u8), 1..9),
+            n_merges in 0..9_usize,
+        ) {
+            let large = trained(&pieces, Target::Merges(30));
+            let n_merges = n_merges.min(large.merges().len());
+            let small = trained(&pieces, Target::Merges(n_merges));
+            assert_equal(&truncated(&large, Target::Merges(n_merges)).unwrap(), &small);
+            assert_equal(&truncated(&large, Target::VocabSize(small.len())).unwrap(), &small);
+        }
+    }
+
+    #[test]
+    fn what_training_does_not_leave_is_refused() {
+        let pieces = [("abab".to_owned(), 3)];
+        let large = trained(&pieces, Target::Merges(30));
+        assert!(truncated(&large, Target::Merges(large.merges().len() + 1)).is_err());
+        let error = truncated(&large, Target::VocabSize(3)).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::VocabularyTooSmall { requested: 3, needed: 4 }));
+        let mut with_hole = large.clone();
+        let name = crate::vocabulary::Token { kind: TokenKind::Added, bytes: b"<t>" };
+        with_hole.insert(large.len() as u32 + 1, name).unwrap();
+        assert!(truncated(&with_hole, Target::Merges(0)).is_err());
+    }
+}
