@@ -49,13 +49,15 @@ parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libr
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
-fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS each (needs nightly Rust)
-	cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
+# Fuzzing needs flags of nightly Rust, which the stable toolchain takes if told to.
+FUZZ_CARGO = $(if $(shell cargo +nightly --version 2>/dev/null),cargo +nightly,RUSTC_BOOTSTRAP=1 cargo)
+
+fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS each
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	$(BIN)/python fuzz/make_seeds.py
 	set -e; for target in $(FUZZ_TARGETS); do \
 	  mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
-	  cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	  $(FUZZ_CARGO) fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20; \
 	done
 

@@ -20,7 +20,7 @@ __all__ = ["COLUMNS", "Difference", "Tally", "compare_ids", "compare_texts"]
 
 COLUMNS = ["ids", "tokens", "offsets", "decode", "special", "pairs", "errors"]
 IDS_VIEWS = ("ids", "ordinary", "segmented", "offset ids")
-MAX_PAIR_LEN = 20_000
+MAX_DEEP_LEN = 20_000
 KNOWN = "known"
 
 Differences = dict[str, Any]
@@ -56,7 +56,7 @@ def compare_texts(
     """Compare texts; every ``deep_every``-th of them with specials and as a pair too."""
     tally = Tally()
     for number, text in enumerate(texts):
-        deep = number % deep_every == 0 and len(text) < MAX_PAIR_LEN
+        deep = number % deep_every == 0 and len(text) < MAX_DEEP_LEN
         tally.n_texts += 1
         tally.n_bytes += len(text.encode())
         _add(tally, check_text, theirs, ours, text, deep)
@@ -132,10 +132,11 @@ def check_text(
     half = len(text) // 2
     calls = [("", lambda side: side.encode(text))]
     if deep:
-        calls += [
-            ("special: ", lambda side: side.encode_special(text)),
-            ("pair: ", lambda side: side.encode_pair(text[:half], text[half:])),
-        ]
+        calls.append(("special: ", lambda side: side.encode_special(text)))
+    if deep and len(text) <= theirs.max_pair_len:
+        calls.append(
+            ("pair: ", lambda side: side.encode_pair(text[:half], text[half:]))
+        )
     found: Differences = {}
     for prefix, call in calls:
         expected = _attempt(lambda call=call: call(theirs))

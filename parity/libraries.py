@@ -22,12 +22,18 @@ __all__ = ["LIBRARIES", "Library", "Views", "unpadded"]
 
 Views = dict[str, Any]
 
+MAX_PAIR_LEN = 20_000
+MAX_TRUNCATED_PAIR_LEN = 200
+"""Cut to a length, a pair has an overflowing part for each part of one and part of the other."""
+
 
 class Library(Protocol):
     """What the comparison asks of a tokenizer."""
 
     name: str
     specials: list[str]
+    max_pair_len: int
+    """The longest text, in characters, that is compared as a pair."""
 
     def vocabulary(self) -> dict[Any, int] | None:
         """Map written tokens to ids, or ``None`` if the library does not tell."""
@@ -50,6 +56,7 @@ class Base:
 
     name = ""
     specials: list[str] = []  # noqa: RUF012 -- set by instances
+    max_pair_len = MAX_PAIR_LEN
 
     def vocabulary(self) -> dict[Any, int] | None:
         """Give nothing."""
@@ -77,6 +84,8 @@ class HuggingFace(Base):
         self.name = f"tokenizers {tokenizers.__version__}"
         self.full = tokenizers.Tokenizer.from_file(str(path))
         self.plain = tokenizers.Tokenizer.from_file(str(path))
+        if self.plain.truncation is not None:
+            self.max_pair_len = MAX_TRUNCATED_PAIR_LEN
         self.plain.no_truncation()
         self.plain.no_padding()
         added = self.full.get_added_tokens_decoder().values()
@@ -137,7 +146,8 @@ class Gpt2Pair(HuggingFace):
         self.full = self.plain = tokenizers.ByteLevelBPETokenizer.from_file(
             *files, trim_offsets=False
         )._tokenizer
-        self.specials = ["<|endoftext|>"]
+        has_end = self.full.token_to_id("<|endoftext|>") is not None
+        self.specials = ["<|endoftext|>"] if has_end else []
         self.full.add_special_tokens(self.specials)
 
 
@@ -226,7 +236,7 @@ class SentencePiece(Base):
 
     def decode(self, ids: list[int]) -> Views:
         """Decode by its defaults, in which control tokens are nothing."""
-        return {"skip": self.processor.decode(ids)}
+        return {"decode": self.processor.decode(ids)}
 
 
 class Mistral(Base):

@@ -42,7 +42,8 @@ class Ours:
         if self.kind not in OF_HUGGING_FACE:
             views = {"ordinary": self.tokenizer.encode_ordinary(text)}
             if self.kind == "sentencepiece":
-                views["tokens"] = self.tokenizer.tokenize(text)
+                full = self.tokenizer.encode_full(text, allowed_special=())
+                views["tokens"] = full.tokens
             return {**views, **self._offsets(text, ())}
         ids = self.tokenizer.encode(text, allowed_special="all")
         full = self.tokenizer.encode_full(text, allowed_special="all")

@@ -7,7 +7,7 @@ from .compare import COLUMNS, Difference, Tally
 
 __all__ = ["Result", "differences", "rows"]
 
-WIDTHS = [44, 22, 9, 8, 8, 8, 8, 8, 8, 8, 8, 8]
+WIDTHS = [44, 22, 9, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]
 
 
 class Result(NamedTuple):
@@ -31,7 +31,8 @@ class Result(NamedTuple):
 
 def rows(results: Sequence[Result]) -> str:
     """Lay out the table; a column that was not compared has a dash."""
-    lines = [_line(["vocabulary", "library", "source", "texts", *COLUMNS, "known"])]
+    titles = ["vocabulary", "library", "source", "texts", *COLUMNS, "known", "skipped"]
+    lines = [_line(titles)]
     for result in results:
         lines += _lines_of(result)
     return "\n".join(lines)
@@ -47,8 +48,8 @@ def _lines_of(result: Result) -> list[str]:
     lines = []
     for source, tally in result.tallies.items():
         counts = [_count(tally, column) for column in COLUMNS]
-        known = str(tally.known.total())
-        lines.append(_line([*first, source, str(tally.n_texts), *counts, known]))
+        rest = [str(tally.known.total()), str(tally.n_skipped)]
+        lines.append(_line([*first, source, str(tally.n_texts), *counts, *rest]))
     return lines
 
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytepair::{
-    CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, Ties, TokenKind,
+    CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, TokenKind,
     TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
@@ -277,9 +277,6 @@ impl Corpus {
         }
         if min_piece_count > 1 {
             with(&self.dropped_bound, |bound| *bound = Some(dropped.bound));
-        }
-        if self.dialect.ties == Ties::FirstSeen {
-            counts.sort();
         }
         with(&self.counts, |all| *all = counts);
         Ok((corpus, n_characters, dropped))

@@ -32,6 +32,8 @@ const MAX_CHARACTER_LEN: usize = 4;
 pub(super) struct Stretch {
     pub(super) buffer: Vec<u8>,
     pub(super) parts: Vec<Part>,
+    /// How much of the buffer is handed out. What is behind it, while a stretch is filled, is not yet.
+    n_ready: usize,
 }
 
 /// Text that begins and ends where a segment does or a cut changes no piece.
@@ -125,6 +127,7 @@ where
     pub(super) fn fill(&mut self, stretch: &mut Stretch) -> Result<bool> {
         stretch.buffer.clear();
         stretch.parts.clear();
+        stretch.n_ready = 0;
         while stretch.buffer.len() < STRETCH_LEN {
             let text = match self.text.take() {
                 Some(text) => text,
@@ -170,7 +173,7 @@ where
         begin: usize,
         at_end: bool,
     ) -> usize {
-        let Stretch { buffer, parts } = stretch;
+        let Stretch { buffer, parts, .. } = stretch;
         let raw = &buffer[begin..];
         let decided = self.decided(raw, at_end);
         let mut start = 0;
@@ -185,13 +188,12 @@ where
             *self.position += range.len() as u64;
             start = range.end;
         }
-        let end = match at_end {
-            true => raw.len(),
-            false => {
-                let limit = decided.saturating_sub(start);
-                let cut = last_safe_cut(&self.preparation.splitter, &raw[start..], limit);
-                start + cut.unwrap_or(0)
-            }
+        let end = if at_end {
+            raw.len()
+        } else {
+            let limit = decided.saturating_sub(start);
+            let cut = last_safe_cut(&self.preparation.splitter, &raw[start..], limit);
+            start + cut.unwrap_or(0)
         };
         push_part(parts, begin + start..begin + end, self.position, &mut text.offset);
         end
@@ -203,34 +205,33 @@ where
         mut text: Text<R>,
         stretch: &mut Stretch,
     ) -> Result<Option<Text<R>>> {
-        let mut begin = stretch.buffer.len();
+        let n_before = stretch.buffer.len();
+        stretch.n_ready = n_before;
         stretch.buffer.append(&mut text.normalized);
         let mut raw = std::mem::take(&mut text.raw);
         loop {
             let at_end = self.read(&mut text, &mut raw, 0)?;
-            let n_taken = self.cut_normalized(&mut text, &raw, at_end, stretch, &mut begin)?;
+            let n_taken = self.cut_normalized(&mut text, &raw, at_end, stretch)?;
             raw.drain(..n_taken);
             if at_end {
                 return Ok(None);
             }
-            if begin > 0 {
+            if stretch.n_ready > n_before {
                 text.raw = raw;
-                text.normalized.extend_from_slice(&stretch.buffer[begin..]);
-                stretch.buffer.truncate(begin);
+                text.normalized.extend_from_slice(&stretch.buffer[stretch.n_ready..]);
+                stretch.buffer.truncate(stretch.n_ready);
                 return Ok(Some(text));
             }
         }
     }
 
-    /// Normalizes what can be decided of `raw` and returns how much that is. `begin` is where the
-    /// buffer's text begins that is not handed out.
+    /// Normalizes what can be decided of `raw` and returns how much that is.
     fn cut_normalized(
         &mut self,
         text: &mut Text<R>,
         raw: &[u8],
         at_end: bool,
         stretch: &mut Stretch,
-        begin: &mut usize,
     ) -> Result<usize> {
         let raw_offset = text.n_read - raw.len() as u64;
         let decided = self.decided(raw, at_end);
@@ -243,8 +244,8 @@ where
             self.check_utf8(segment, raw_offset + start as u64, true)?;
             self.normalize(text, segment, true, &mut stretch.buffer)?;
             let end = stretch.buffer.len();
-            push_part(&mut stretch.parts, *begin..end, self.position, &mut text.offset);
-            *begin = end;
+            push_part(&mut stretch.parts, stretch.n_ready..end, self.position, &mut text.offset);
+            stretch.n_ready = end;
             text.special_before = !note_boundary(self.preparation, self.report, boundary);
             *self.position += range.len() as u64;
             start = range.end;
@@ -252,15 +253,15 @@ where
         let end = if at_end { raw.len() } else { self.raw_cut(raw, start, decided) };
         self.check_utf8(&raw[start..end], raw_offset + start as u64, at_end)?;
         self.normalize(text, &raw[start..end], at_end, &mut stretch.buffer)?;
-        let normalized = &stretch.buffer[*begin..];
+        let normalized = &stretch.buffer[stretch.n_ready..];
         let n_ready = match at_end {
             true => normalized.len(),
             false => {
                 last_safe_cut(&self.preparation.splitter, normalized, normalized.len()).unwrap_or(0)
             }
         };
-        let ready = *begin..*begin + n_ready;
-        *begin = ready.end;
+        let ready = stretch.n_ready..stretch.n_ready + n_ready;
+        stretch.n_ready = ready.end;
         push_part(&mut stretch.parts, ready, self.position, &mut text.offset);
         Ok(end)
     }
@@ -279,8 +280,8 @@ where
         Ok(n_new < wanted)
     }
 
-    /// A boundary that begins before this place lies in `raw` whole, and so do any longer one that begins
-    /// there, and a character that does.
+    /// A boundary that begins before this place lies in `raw` whole, and so does any longer one that begins
+    /// there, and a character.
     fn decided(&self, raw: &[u8], at_end: bool) -> usize {
         let margin = if at_end { 0 } else { self.boundaries.max_len + MAX_CHARACTER_LEN };
         raw.len().saturating_sub(margin)

@@ -156,8 +156,8 @@ impl PieceCounts {
 
     /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
     ///
-    /// Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) asks for this order; with other tie rules
-    /// the order does not matter.
+    /// For those who show pieces to users. Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) puts pieces
+    /// in this order by itself; with other tie rules the order does not matter.
     pub fn sort(&mut self) {
         let order = match &self.firsts {
             Some(firsts) => order_by(firsts.len(), |place| firsts[place]),
@@ -175,11 +175,6 @@ impl PieceCounts {
     /// Whether the first occurrence of every piece is known.
     pub fn knows_first(&self) -> bool {
         self.firsts.is_some()
-    }
-
-    /// Whether the pieces are in the order of their first occurrence, all of which are known.
-    pub fn is_in_order(&self) -> bool {
-        self.firsts.as_ref().is_some_and(|firsts| firsts.is_sorted())
     }
 
     /// The pieces in the order in which they were added or sorted.

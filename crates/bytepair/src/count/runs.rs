@@ -215,7 +215,7 @@ mod tests {
                 .collect();
             let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new(usize::MAX)).collect();
             for ((position, &(start, end)), &(.., table)) in (0..).zip(&pieces).zip(&cuts) {
-                tables[table as usize % n_tables].add(&text, start, end, 1, position);
+                tables[table as usize % n_tables].add(&text, start..end, 1, position);
             }
             let found = contents(tables, 1);
             let n_found = found.len();
@@ -233,8 +233,8 @@ mod tests {
             let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new(usize::MAX)).collect();
             for (n, start) in (0..text.len()).step_by(20).enumerate() {
                 let table = &mut tables[n % n_tables];
-                table.add(&text, start, start + 20, 1, n as u64);
-                table.add(&text, start + 12, start + 20, 1, n as u64);
+                table.add(&text, start..start + 20, 1, n as u64);
+                table.add(&text, start + 12..start + 20, 1, n as u64);
             }
             contents(tables, n_threads)
         };

@@ -22,7 +22,7 @@ use tempfile::NamedTempFile;
 
 use super::ordered::Entry;
 use super::runs::{Sum, Total};
-use super::table::{CountTable, piece};
+use super::table::{CountTable, Long, Short, piece};
 use crate::error::Result;
 use crate::piece_key::{MAX_KEY_LEN, piece_of_key};
 
@@ -60,18 +60,7 @@ impl Spill {
             return Ok(());
         }
         let file = self.write_file(|writer| {
-            table.drain(|short, long, long_bytes| {
-                for entry in short {
-                    let (bytes, len) = piece_of_key(entry.key);
-                    let total = Total { count: entry.count, first: entry.first };
-                    write_record(writer, entry.hash(), &bytes[..len], total)?;
-                }
-                for entry in long {
-                    let total = Total { count: entry.count, first: entry.first };
-                    write_record(writer, entry.hash(), piece(long_bytes, entry), total)?;
-                }
-                Ok(())
-            })
+            table.drain(|short, long, long_bytes| write_records(writer, short, long, long_bytes))
         })?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.push(file);
@@ -104,6 +93,24 @@ impl Spill {
         drop(writer);
         Ok(file)
     }
+}
+
+fn write_records(
+    writer: &mut impl Write,
+    short: &[Short],
+    long: &[Long],
+    long_bytes: &[u8],
+) -> Result<()> {
+    for entry in short {
+        let (bytes, len) = piece_of_key(entry.key);
+        let total = Total { count: entry.count, first: entry.first };
+        write_record(writer, entry.hash(), &bytes[..len], total)?;
+    }
+    for entry in long {
+        let total = Total { count: entry.count, first: entry.first };
+        write_record(writer, entry.hash(), piece(long_bytes, entry), total)?;
+    }
+    Ok(())
 }
 
 fn write_record(writer: &mut impl Write, hash: u64, piece: &[u8], total: Total) -> Result<()> {
@@ -217,7 +224,8 @@ mod tests {
     #[test]
     fn a_small_limit_gives_the_counts_of_a_large_text() {
         let words = (0..400_000_u64).map(|n| n.wrapping_mul(n) % 300_007);
-        let text: String = words.map(|n| format!("{n:x} {:030} ", n % 50_021)).collect();
+        let words = words.map(|n| format!("{n:x} {:030} ", n % 50_021));
+        let text = words.collect::<Vec<_>>().concat();
         let folder = tempfile::tempdir().unwrap();
         let counted = |limit: Option<usize>| {
             let mut counter = CorpusCounter::new(preparation(), 2).unwrap();

@@ -5,6 +5,8 @@
 //! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
 //! allocated per piece. Costs O(1) expected time for each piece, plus its length.
 
+use std::ops::Range;
+
 use super::ordered::{Entry, Found, Table};
 use crate::hash::hash_bytes;
 use crate::piece_key::{key_hash, piece_key};
@@ -108,12 +110,12 @@ impl CountTable {
         self.short.is_empty() && self.long.is_empty()
     }
 
-    /// Counts the piece `text[start..end]` `count` times. Positions never fall from one call to the next.
+    /// Counts a piece `count` times. Positions never fall from one call to the next.
     #[inline]
-    pub(super) fn add(&mut self, text: &[u8], start: usize, end: usize, count: u64, position: u64) {
-        match piece_key(text, start, end) {
+    pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
+        match piece_key(text, piece.start, piece.end) {
             Some(key) => self.add_short(key, count, position),
-            None => self.add_long(&text[start..end], count, position),
+            None => self.add_long(&text[piece], count, position),
         }
     }
 
@@ -206,7 +208,7 @@ mod tests {
         let text: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("{n:05}").into_bytes()).collect();
         let mut table = CountTable::new(usize::MAX);
         for start in (0..text.len()).step_by(5) {
-            table.add(&text, start, start + 5, 1, start as u64);
+            table.add(&text, start..start + 5, 1, start as u64);
         }
         let contents = contents(vec![table], 1);
         assert_eq!(contents.iter().map(|(_, count, _)| count).sum::<i64>(), 40_000);
@@ -220,8 +222,8 @@ mod tests {
         for n_pieces in [0_u32, 1, 2500, 2559, 2560, 2561, 9000] {
             let pieces = (0..n_pieces).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes());
             let (mut one, mut other) = (CountTable::new(usize::MAX), CountTable::new(usize::MAX));
-            pieces.clone().for_each(|piece| one.add(&piece, 0, 4, 1, 0));
-            pieces.rev().for_each(|piece| other.add(&piece, 0, 4, 1, 0));
+            pieces.clone().for_each(|piece| one.add(&piece, 0..4, 1, 0));
+            pieces.rev().for_each(|piece| other.add(&piece, 0..4, 1, 0));
             let keys = |table: CountTable| -> Vec<u128> {
                 table.into_sorted().short.iter().map(|entry| entry.key).collect()
             };

@@ -76,7 +76,7 @@ impl Worker {
                 .map_err(|error| in_text(error, part.offset))?;
             for piece in self.boundaries.pieces() {
                 let position = part.position + piece.start as u64;
-                self.table.add(buffer, begin + piece.start, begin + piece.end, weight, position);
+                self.table.add(buffer, begin + piece.start..begin + piece.end, weight, position);
                 self.n_pieces += 1;
             }
             if let Some(spill) = spill
@@ -142,11 +142,7 @@ fn count_together(
     let read_error = std::thread::scope(|scope| {
         let _closing = Closing(&queue);
         for worker in others {
-            scope.spawn(|| {
-                while let Some(stretch) = queue.wait() {
-                    queue.done(worker.count(rules, &stretch), stretch);
-                }
-            });
+            scope.spawn(|| serve(worker, rules, &queue));
         }
         let mut has_more = true;
         while has_more && !queue.has_failed() {
@@ -169,6 +165,13 @@ fn count_together(
     // What cannot be read stands behind all that was read.
     let failure = queue.into_failure().map(|failure| failure.error);
     failure.or(read_error).map_or(Ok(()), Err)
+}
+
+/// Counts what waits until there will be nothing more.
+fn serve(worker: &mut Worker, rules: Rules<'_>, queue: &Queue) {
+    while let Some(stretch) = queue.wait() {
+        queue.done(worker.count(rules, &stretch), stretch);
+    }
 }
 
 /// Stretches on their way from the thread that reads to those that count.

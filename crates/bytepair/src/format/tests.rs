@@ -36,8 +36,7 @@ fn trained(dialect: &Dialect) -> Result<Tokenizer> {
     let special_tokens = vec!["<|endoftext|>".to_owned(), "<s>".to_owned()];
     let mut counter = CorpusCounter::new(dialect.preparation(&special_tokens)?, 1)?;
     counter.count_texts(&[CORPUS.as_bytes()])?;
-    let (mut counts, _) = counter.finish()?;
-    counts.sort();
+    let (counts, _) = counter.finish()?;
     let options = dialect.train_options(Target::Merges(40), special_tokens);
     let trained = train(&counts, &dialect.units, &options, |_| Ok(ControlFlow::Continue(())))?;
     dialect.tokenizer(trained, &options)

@@ -22,7 +22,7 @@ use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair.
-const FLOOR_RATIO: i64 = 16;
+const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 16 };
 /// From so many places on, merging them is worth waking the other threads. Tests wake them for some.
 const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
 

@@ -269,9 +269,13 @@ mod tests {
         TrainOptions { min_count, ties, ..TrainOptions::new(Target::Merges(n_merges)) }
     }
 
+    fn go_on(_: TrainProgress) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// The steps that the engine takes, in the form of the naive twin.
     fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
-        let trained = train(counts, units, options, |_| Ok(ControlFlow::Continue(()))).unwrap();
+        let trained = train(counts, units, options, go_on).unwrap();
         let merges = trained.vocabulary.merges().iter().zip(trained.vocabulary.merge_counts());
         merges.map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect()
     }
@@ -294,7 +298,23 @@ mod tests {
         let Target::Merges(n_merges) = options.target else {
             unreachable!("the tests ask for merges")
         };
-        naive::train(pieces, texts, options.ties, options.min_count, n_merges)
+        let TokenLimits { max_bytes, max_characters, whole_characters } = options.limits;
+        let fits = |most: Option<u32>, n: usize| most.is_none_or(|most| n <= most as usize);
+        let allows = |token: &[u8]| {
+            let n_characters = token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+            let is_whole = std::str::from_utf8(token).is_ok();
+            // A part of one character: its beginning, or bytes that continue one.
+            let n_first = token.iter().take_while(|&&byte| byte & 0xC0 != 0x80).count();
+            let is_part = n_first <= 1 && n_characters == n_first && token.len() <= 3;
+            fits(max_bytes, token.len())
+                && fits(max_characters, n_characters)
+                && (!whole_characters || is_whole || is_part)
+        };
+        naive::train(pieces, texts, options.ties, allows, options.min_count, n_merges)
+    }
+
+    fn all_ties() -> [Ties; 3] {
+        [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText]
     }
 
     fn all_units() -> Vec<Units> {
@@ -321,7 +341,7 @@ mod tests {
         ) {
             let counts = counted(&pieces);
             for units in all_units() {
-                for ties in [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText] {
+                for ties in all_ties() {
                     let options = TrainOptions { n_threads, ..options(ties, min_count, 200) };
                     prop_assert_eq!(
                         steps(&counts, &units, &options),
@@ -331,6 +351,108 @@ mod tests {
                 }
             }
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn limits_are_those_of_the_definition(
+            pieces in prop::collection::vec(("[aé日😀]{1,8}|[ab ]{1,9}|[日本語]{1,6}", 0..9_u8), 1..12),
+            max_bytes in prop::option::of(1..9_u32),
+            max_characters in prop::option::of(1..5_u32),
+            whole_characters: bool,
+            n_threads in 1..3_usize,
+        ) {
+            let counts = counted(&pieces);
+            let limits = TokenLimits { max_bytes, max_characters, whole_characters };
+            let units = Units::bytes(ByteIds::Printable);
+            for ties in all_ties() {
+                let options = TrainOptions { limits, n_threads, ..options(ties, 1, 200) };
+                prop_assert_eq!(
+                    steps(&counts, &units, &options),
+                    naive_steps(&counts, &units, &options),
+                    "{:?}", ties
+                );
+            }
+        }
+
+        #[test]
+        fn going_on_gives_what_training_at_once_gives(
+            pieces in prop::collection::vec(("[a-c]{1,12}|[aé]{1,6}|a{1,20}", 0..6_u8), 1..12),
+            n_earlier in 0..12_usize,
+        ) {
+            let counts = counted(&pieces);
+            for units in all_units() {
+                for ties in all_ties() {
+                    let learn = |options| train(&counts, &units, &options, go_on).unwrap();
+                    let earlier = learn(TrainOptions {
+                        special_tokens: vec!["<s>".to_owned()],
+                        ..options(ties, 1, n_earlier)
+                    });
+                    let resume = Some(Arc::new(earlier.vocabulary));
+                    let later = learn(TrainOptions { resume, ..options(ties, 1, 100) });
+                    let at_once = learn(options(ties, 1, 100));
+                    prop_assert_eq!(later.vocabulary.merges(), at_once.vocabulary.merges());
+                    prop_assert_eq!(
+                        later.vocabulary.merge_counts(), at_once.vocabulary.merge_counts()
+                    );
+                    prop_assert_eq!(later.n_corpus_tokens(), at_once.n_corpus_tokens());
+                }
+            }
+        }
+
+        #[test]
+        fn certain_merges_are_those_of_all_pieces(
+            pieces in prop::collection::vec(("[a-d]{1,9}", 0..60_u8), 4..30),
+            rare in 1..20_i64,
+        ) {
+            let all = counted(&pieces);
+            let (mut kept, mut bound) = (PieceCounts::new(), 0);
+            for (piece, count, first) in all.iter() {
+                match count < rare {
+                    true => bound += count * i64::try_from(piece.len()).unwrap(),
+                    false => kept.add(piece, count, first).unwrap(),
+                }
+            }
+            prop_assume!(!kept.is_empty());
+            let units = Units::bytes(ByteIds::Printable);
+            for ties in [Ties::SmallestIds, Ties::LargestText] {
+                let of_all = train(&all, &units, &options(ties, 1, 50), go_on).unwrap();
+                let few = TrainOptions { dropped_bound: Some(bound), ..options(ties, 1, 50) };
+                let of_few = train(&kept, &units, &few, go_on).unwrap();
+                let n_certain = of_few.n_certain.unwrap();
+                prop_assert_eq!(
+                    &of_few.vocabulary.merges()[..n_certain],
+                    &of_all.vocabulary.merges()[..n_certain]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_clear_lead_makes_a_merge_certain_and_a_tie_does_not() {
+        let mut counts = PieceCounts::new();
+        counts.add(b"ab", 100, None).unwrap();
+        counts.add(b"cd", 50, None).unwrap();
+        counts.add(b"ef", 50, None).unwrap();
+        let units = Units::bytes(ByteIds::Value);
+        let certain = |bound| {
+            let options =
+                TrainOptions { dropped_bound: Some(bound), ..options(Ties::SmallestIds, 1, 3) };
+            train(&counts, &units, &options, go_on).unwrap().n_certain
+        };
+        assert_eq!([certain(0), certain(49), certain(50)], [Some(1), Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn the_caller_keeps_what_was_learned_before_it_stopped() {
+        let counts = counted(&[("abcdefgh".to_owned(), 3)]);
+        let stop = |_| Ok(ControlFlow::Break(()));
+        let options = options(Ties::SmallestIds, 1, 100);
+        let trained = train(&counts, &Units::characters(), &options, stop).unwrap();
+        assert_eq!(trained.stop, Stop::Caller);
+        let n_merges = trained.vocabulary.merges().len();
+        assert!(n_merges > 0 && n_merges == trained.tokens_after.len());
     }
 
     #[test]
@@ -358,12 +480,8 @@ mod tests {
     fn a_total_beyond_63_bits_is_an_error() {
         let mut counts = PieceCounts::new();
         counts.add(b"ab", i64::MAX - 1, None).unwrap();
-        let result = train(
-            &counts,
-            &Units::bytes(ByteIds::Value),
-            &options(Ties::SmallestIds, 2, 1),
-            |_| Ok(ControlFlow::Continue(())),
-        );
+        let result =
+            train(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1), go_on);
         assert!(matches!(result.unwrap_err().kind(), ErrorKind::Count { .. }));
     }
 
@@ -375,7 +493,7 @@ mod tests {
             &counted(&[("ab".to_owned(), 1)]),
             &Units::bytes(ByteIds::Value),
             &options,
-            |_| Ok(ControlFlow::Continue(())),
+            go_on,
         );
         assert!(matches!(
             result.unwrap_err().kind(),
@@ -389,7 +507,7 @@ mod tests {
             &PieceCounts::new(),
             &Units::characters(),
             &options(Ties::SmallestIds, 2, 1),
-            |_| Ok(ControlFlow::Continue(())),
+            go_on,
         );
         assert!(matches!(result.unwrap_err().kind(), ErrorKind::EmptyCorpus));
     }

@@ -10,19 +10,20 @@ use crate::vocabulary::TokenId;
 /// A learned merge: the pair, its count, and the token it makes.
 pub(super) type Step = ((TokenId, TokenId), i64, TokenId);
 
-/// Learns at most `max_merges` merges from pieces given as tokens with their counts.
+/// Learns at most `max_merges` merges from pieces given as tokens with their counts. A token is only made if
+/// `allows` says so of its text.
 pub(super) fn train(
     mut pieces: Vec<(Vec<TokenId>, i64)>,
     mut texts: Vec<Vec<u8>>,
     ties: Ties,
+    allows: impl Fn(&[u8]) -> bool,
     min_count: i64,
     max_merges: usize,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     while steps.len() < max_merges {
-        let Some((pair, count)) =
-            best(&pieces, &texts, ties).filter(|&(_, count)| count >= min_count)
-        else {
+        let best = best(&pieces, &texts, ties, &allows);
+        let Some((pair, count)) = best.filter(|&(_, count)| count >= min_count) else {
             break;
         };
         let text = [texts[pair.0 as usize].clone(), texts[pair.1 as usize].clone()].concat();
@@ -40,6 +41,7 @@ fn best(
     pieces: &[(Vec<TokenId>, i64)],
     texts: &[Vec<u8>],
     ties: Ties,
+    allows: &impl Fn(&[u8]) -> bool,
 ) -> Option<((TokenId, TokenId), i64)> {
     let mut seen: BTreeMap<(TokenId, TokenId), (i64, usize)> = BTreeMap::new();
     let mut n_seen = 0;
@@ -58,7 +60,9 @@ fn best(
             (count, Some((text(pair.0), text(pair.1))), std::cmp::Reverse((pair, 0)))
         }
     };
-    seen.into_iter().max_by_key(rank).map(|(pair, (count, _))| (pair, count))
+    let is_allowed =
+        |(pair, _): &((TokenId, TokenId), _)| allows(&[text(pair.0), text(pair.1)].concat());
+    seen.into_iter().filter(is_allowed).max_by_key(rank).map(|(pair, (count, _))| (pair, count))
 }
 
 /// A piece with every occurrence of a pair replaced, left to right, without overlap.

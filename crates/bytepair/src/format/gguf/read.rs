@@ -29,9 +29,9 @@ const SCORES: &str = "tokenizer.ggml.scores";
 const MERGES: &str = "tokenizer.ggml.merges";
 
 /// What a name of a split pattern means.
-struct PreTokenizer {
+pub(super) struct PreTokenizer {
     /// The names that llama.cpp knows it by.
-    names: &'static [&'static str],
+    pub(super) names: &'static [&'static str],
     /// The name of the pattern here.
     pattern: &'static str,
     /// Whether the publisher's library composes characters first, which llama.cpp leaves out.
@@ -43,7 +43,7 @@ struct PreTokenizer {
 }
 
 /// The names whose publishers' rules are known here.
-const PRE_TOKENIZERS: &[PreTokenizer] = &[
+pub(super) const PRE_TOKENIZERS: &[PreTokenizer] = &[
     pre_tokenizer(&["gpt-2", "phi-2", "jais"], "gpt2"),
     PreTokenizer { composes: true, ..pre_tokenizer(&["olmo", "mpt", "modern-bert"], "gpt2") },
     PreTokenizer {
@@ -53,6 +53,8 @@ const PRE_TOKENIZERS: &[PreTokenizer] = &[
     },
     PreTokenizer { composes: true, ..pre_tokenizer(&["qwen2"], "qwen2") },
     pre_tokenizer(&["glm4", "chatglm-bpe"], "llama3"),
+    pre_tokenizer(&["deepseek-llm"], "deepseek-llm"),
+    pre_tokenizer(&["deepseek-coder"], "deepseek-coder"),
     pre_tokenizer(&["deepseek-v3"], "deepseek-v3"),
     pre_tokenizer(&["kimi-k2"], "kimi-k2"),
     pre_tokenizer(&["superbpe"], "superbpe"),

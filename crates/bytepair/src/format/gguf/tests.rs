@@ -1,9 +1,12 @@
 //! Small files, written here. Parity with the tokenizers that files are made from is tested from Python.
 
 use super::read;
+use super::read::PRE_TOKENIZERS;
 use crate::decode::DecodeErrors;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::{Result, Specials};
+
+const BOS: &str = "tokenizer.ggml.bos_token_id";
 
 /// The key-values of a file, as bytes.
 #[derive(Clone, Default)]
@@ -55,6 +58,10 @@ fn types(types: &[i32]) -> Vec<Vec<u8>> {
 }
 
 fn merging() -> File {
+    merging_split_by("gpt-2")
+}
+
+fn merging_split_by(pre: &str) -> File {
     File::default()
         .text("general.architecture", "test")
         .array(
@@ -63,7 +70,7 @@ fn merging() -> File {
             &[[8_u32.to_le_bytes().to_vec(), 0_u64.to_le_bytes().to_vec()].concat()],
         )
         .text("tokenizer.ggml.model", "gpt2")
-        .text("tokenizer.ggml.pre", "gpt-2")
+        .text("tokenizer.ggml.pre", pre)
         .texts("tokenizer.ggml.tokens", &["a", "b", "Ġ", "ab", "Ġab", "<end>", "<x>"])
         .array("tokenizer.ggml.token_type", 5, &types(&[1, 1, 1, 1, 1, 3, 4]))
         .texts("tokenizer.ggml.merges", &["a b", "Ġ ab"])
@@ -95,6 +102,17 @@ fn bytes_merge_as_listed_and_types_say_what_is_found() {
         ..Default::default()
     };
     assert_eq!(tokenizer.encode(b"ab ab<end><x>", all).unwrap(), [3, 4, 5, 6, 5]);
+}
+
+#[test]
+fn every_pattern_that_has_a_name_splits() {
+    for names in PRE_TOKENIZERS.iter().map(|pre| pre.names) {
+        for name in names {
+            let tokenizer = merging_split_by(name).key(BOS, 4, &5_u32.to_le_bytes()).read();
+            let ids = tokenizer.unwrap().encode(b"ab ab", EncodeOptions::default()).unwrap();
+            assert_eq!(ids, [3, 4], "{name}");
+        }
+    }
 }
 
 #[test]
