@@ -92,6 +92,7 @@ HUB_FILES = [
     "added_tokens.json",
     "config.json",
     "tekken*.json",
+    "*.model",
     "*.tiktoken",
     "*.tiktoken.json",
 ]

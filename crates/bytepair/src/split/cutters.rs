@@ -82,7 +82,8 @@ mod tests {
 
     /// The script of a character; `None` for what stays where it stands.
     fn script_of(character: char) -> Option<&'static str> {
-        static SCRIPTS: LazyLock<Vec<(&str, Vec<RangeInclusive<char>>)>> =
+        type Script = (&'static str, Vec<RangeInclusive<char>>);
+        static SCRIPTS: LazyLock<Vec<Script>> =
             LazyLock::new(|| UnicodeTables::hugging_face().scripts());
         let is_in =
             |ranges: &[RangeInclusive<char>]| ranges.iter().any(|range| range.contains(&character));
@@ -148,11 +149,11 @@ mod tests {
         fn the_automaton_cuts_as_the_definition(
             characters in prop::collection::vec(characters(), 0..40), block_len in 1_usize..20,
         ) {
-            let text = String::from_iter(characters);
             static BOTH: LazyLock<[Splitter; 2]> = LazyLock::new(|| {
                 let naive = Splitter::naive(stages(UNICODE_SCRIPTS), &UnicodeTables::hugging_face());
                 [splitter(), naive.unwrap()]
             });
+            let text = String::from_iter(characters);
             let [splitter, backtracker] = &*BOTH;
             let mut boundaries = Boundaries::new(block_len);
             let (mut from, mut pieces) = (0, Vec::new());

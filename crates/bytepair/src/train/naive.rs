@@ -4,26 +4,27 @@
 
 use std::collections::BTreeMap;
 
-use super::Ties;
+use super::{Target, Ties, TrainOptions};
 use crate::vocabulary::TokenId;
 
 /// A learned merge: the pair, its count, and the token it makes.
 pub(super) type Step = ((TokenId, TokenId), i64, TokenId);
 
-/// Learns at most `max_merges` merges from pieces given as tokens with their counts. A token is only made if
+/// Learns merges from pieces given as tokens with their counts. A token is only made if
 /// `allows` says so of its text.
 pub(super) fn train(
     mut pieces: Vec<(Vec<TokenId>, i64)>,
     mut texts: Vec<Vec<u8>>,
-    ties: Ties,
+    options: &TrainOptions,
     allows: impl Fn(&[u8]) -> bool,
-    min_count: i64,
-    max_merges: usize,
 ) -> Vec<Step> {
+    let Target::Merges(max_merges) = options.target else {
+        unreachable!("the tests ask for merges")
+    };
     let mut steps = Vec::new();
     while steps.len() < max_merges {
-        let best = best(&pieces, &texts, ties, &allows);
-        let Some((pair, count)) = best.filter(|&(_, count)| count >= min_count) else {
+        let best = best(&pieces, &texts, options.ties, &allows);
+        let Some((pair, count)) = best.filter(|&(_, count)| count >= options.min_count) else {
             break;
         };
         let text = [texts[pair.0 as usize].clone(), texts[pair.1 as usize].clone()].concat();
