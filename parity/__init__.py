@@ -9,7 +9,8 @@ each kind cut down to the few characters that cause it.
 - ``vocabularies`` finds files and says which library published each
 - ``texts`` cuts corpora into documents, ``strings`` makes strings that love boundaries
 - ``compare`` counts differences and makes the first of each kind small, ``table`` prints
-- ``synthetic`` and ``families`` write ``tokenizer.json`` files to compare
+- ``synthetic`` and ``families`` write ``tokenizer.json`` files to compare, put together from
+  ``components`` and ``patterns`` by ``building``
 
 Left out: speed (``benchmarks``), and training.
 """

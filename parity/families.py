@@ -2,7 +2,8 @@
 
 Each has the parts of a published file: normalizer, pre-tokenizer, post-processor, decoder,
 options of the model and kinds of added tokens; the vocabulary is small and learned on the
-spot (``building``). So every published structure can be compared without its file.
+spot (``building``). So every published structure can be compared without its file. What the
+parts look like is in ``components``, the expressions that cut texts are in ``patterns``.
 
 Left out: the published vocabularies themselves, and their hundreds of reserved tokens.
 """
@@ -11,168 +12,45 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .building import Json, Parts, added, build, charsmap, write_file
+from .building import Parts, added, build, charsmap, write_file
+from .components import (
+    BYTE_FALLBACK,
+    DECODE,
+    LLAMA_DECODER,
+    LLAMA_NORMALIZER,
+    NFC,
+    SPACES_BACK,
+    bert,
+    byte_level,
+    byte_level_then,
+    cut,
+    digits,
+    metaspace,
+    replace,
+    roberta,
+    sequence,
+    split,
+    template,
+)
+from .patterns import (
+    BLOOM,
+    CLIP,
+    DEEPSEEK,
+    GPT2_LIKE,
+    KIMI,
+    LLAMA3,
+    O200K,
+    QWEN,
+    TEKKEN,
+)
 
 __all__ = ["FAMILIES", "write"]
 
-GPT2_LIKE = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
-LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-QWEN = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
-LOWER = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-UPPER = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
-ENDING = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-REST = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-O200K = f"{LOWER}{ENDING}|{UPPER}{ENDING}|{REST}"
-TEKKEN = f"{LOWER}|{UPPER}|{REST}".replace("{1,3}", "")
-NO_HAN = "&&[^\\p{Han}]"
-KIMI = "|".join(
-    [
-        r"[\p{Han}]+",
-        rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}{NO_HAN}]*[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}{NO_HAN}]+{ENDING}",
-        rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}{NO_HAN}]+[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}{NO_HAN}]*{ENDING}",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-        r"\s*[\r\n]+|\s+(?!\S)|\s+",
-    ]
-)
-BLOOM = " ?[^(\\s|[.,!?…。，、।۔،])]+"
-CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-DEEPSEEK = "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-
-
-def sequence(kind: str, *parts: Json) -> Json:
-    """Put parts in a row; ``kind`` is the name of the list in the file."""
-    return {"type": "Sequence", kind: list(parts)}
-
-
-def split(pattern: str, behaviour: str = "Isolated", *, invert: bool = False) -> Json:
-    """Split at the matches of a regular expression."""
-    return {
-        "type": "Split",
-        "pattern": {"Regex": pattern},
-        "behavior": behaviour,
-        "invert": invert,
-    }
-
-
-def byte_level(*, prefix: bool = False, trim: bool = True, regex: bool = False) -> Json:
-    """Be ByteLevel, which is pre-tokenizer, post-processor and decoder."""
-    return {
-        "type": "ByteLevel",
-        "add_prefix_space": prefix,
-        "trim_offsets": trim,
-        "use_regex": regex,
-    }
-
-
-def replace(pattern: str, content: str) -> Json:
-    """Replace a string."""
-    return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
-
-
-def digits(*, individual: bool) -> Json:
-    """Split off digits."""
-    return {"type": "Digits", "individual_digits": individual}
-
-
-def metaspace(scheme: str, *, split_it: bool) -> Json:
-    """Be Metaspace, as it is written today."""
-    return {
-        "type": "Metaspace",
-        "replacement": "▁",
-        "prepend_scheme": scheme,
-        "split": split_it,
-    }
-
-
-def template(
-    before: str = "", after: str = "", *, in_pair: bool = True
-) -> Callable[[dict[str, int]], Json]:
-    """Put tokens before and after each text."""
-
-    def pieces(which: str, type_id: int) -> list[Json]:
-        def special(name: str) -> list[Json]:
-            return [
-                {"SpecialToken": {"id": token, "type_id": type_id}}
-                for token in name.split()
-            ]
-
-        return [
-            *special(before),
-            {"Sequence": {"id": which, "type_id": type_id}},
-            *special(after),
-        ]
-
-    def make(ids: dict[str, int]) -> Json:
-        names = {*before.split(), *after.split()}
-        second = (
-            pieces("B", 1) if in_pair else [{"Sequence": {"id": "B", "type_id": 1}}]
-        )
-        return {
-            "type": "TemplateProcessing",
-            "single": pieces("A", 0),
-            "pair": pieces("A", 0) + second,
-            "special_tokens": {
-                name: {"id": name, "ids": [ids[name]], "tokens": [name]}
-                for name in names
-            },
-        }
-
-    return make
-
-
-def byte_level_then(*others: Any) -> Callable[[dict[str, int]], Json]:  # noqa: ANN401
-    """Run ByteLevel's post-processor, then others."""
-
-    def make(ids: dict[str, int]) -> Json:
-        made = [other(ids) if callable(other) else other for other in others]
-        return sequence(
-            "processors", byte_level(prefix=True, trim=False, regex=True), *made
-        )
-
-    return make
-
-
-def roberta(
-    cls: str, sep: str, *, trim: bool, prefix: bool
-) -> Callable[[dict[str, int]], Json]:
-    """Be RobertaProcessing."""
-
-    def make(ids: dict[str, int]) -> Json:
-        return {
-            "type": "RobertaProcessing",
-            "sep": [sep, ids[sep]],
-            "cls": [cls, ids[cls]],
-            "trim_offsets": trim,
-            "add_prefix_space": prefix,
-        }
-
-    return make
-
-
-def bert(cls: str, sep: str) -> Callable[[dict[str, int]], Json]:
-    """Be BertProcessing."""
-    return lambda ids: {
-        "type": "BertProcessing",
-        "sep": [sep, ids[sep]],
-        "cls": [cls, ids[cls]],
-    }
-
-
-DECODE = byte_level(prefix=True, regex=True)
-BYTE_FALLBACK = {"unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True}
-SPACES_BACK = [replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
-STRIP_ONE = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
-LLAMA_DECODER = sequence("decoders", *SPACES_BACK, STRIP_ONE)
-LLAMA_NORMALIZER = sequence(
-    "normalizers", {"type": "Prepend", "prepend": "▁"}, replace(" ", "▁")
-)
 SENTENCE = [added("<unk>"), added("<s>"), added("</s>")]
 END = [added("<|endoftext|>")]
 CHAT = [*END, added("<|im_start|>"), added("<|im_end|>")]
 WHITESPACE_RUNS = [added(" " * n, "normalized") for n in range(2, 9)]
 FIM = [added(f"<|fim_{name}|>") for name in ("prefix", "middle", "suffix")]
-NFC: Json = {"type": "NFC"}
 
 
 def llama2(**changes: Any) -> Parts:  # noqa: ANN401
@@ -187,11 +65,6 @@ def bytes_with(pattern: str, **changes: Any) -> Parts:  # noqa: ANN401
     """Build as files of byte-level models with a pattern of their own are built."""
     cut = sequence("pretokenizers", split(pattern), byte_level())
     return Parts(None, cut, byte_level(trim=False), DECODE, {}, END)._replace(**changes)
-
-
-def cut(*parts: Json) -> Json:
-    """Put pre-tokenizers in a row."""
-    return sequence("pretokenizers", *parts)
 
 
 FAMILIES: dict[str, Callable[[], Parts]] = {

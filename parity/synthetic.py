@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import families as f
+from . import components, patterns
 from .building import Json, Parts, added, build, charsmap, write_file
 
 __all__ = ["make", "write"]
@@ -26,10 +26,10 @@ BEHAVIOURS = [
     "Contiguous",
 ]
 PATTERNS = [
-    f.LLAMA3,
-    f.O200K,
-    f.CLIP,
-    f.BLOOM,
+    patterns.LLAMA3,
+    patterns.O200K,
+    patterns.CLIP,
+    patterns.BLOOM,
     r"\s+",
     r"\d{1,3}",
     r"\w+|[^\w\s]+",
@@ -93,7 +93,7 @@ def normalizer(chance: Chance) -> Json:
             "strip_right": chance.random() < 0.6,
         },
         lambda: {"type": "Prepend", "prepend": chance.choice(["▁", " ", "ab"])},
-        lambda: f.replace(
+        lambda: components.replace(
             chance.choice(STRINGS), chance.choice(["", "▁", " ", "xy", "é"])
         ),
         lambda: {
@@ -121,12 +121,12 @@ def normalizer(chance: Chance) -> Json:
 def pre_tokenizer(chance: Chance) -> Json:
     """Choose one pre-tokenizer."""
     makers: list[Callable[[], Json]] = [
-        lambda: f.byte_level(
+        lambda: components.byte_level(
             prefix=chance.random() < 0.3,
             trim=chance.random() < 0.5,
             regex=chance.random() < 0.6,
         ),
-        lambda: f.split(
+        lambda: components.split(
             chance.choice(PATTERNS),
             chance.choice(BEHAVIOURS),
             invert=chance.random() < 0.4,
@@ -137,7 +137,7 @@ def pre_tokenizer(chance: Chance) -> Json:
             "behavior": chance.choice(BEHAVIOURS),
             "invert": chance.random() < 0.4,
         },
-        lambda: f.digits(individual=chance.random() < 0.5),
+        lambda: components.digits(individual=chance.random() < 0.5),
         lambda: {"type": "Punctuation", "behavior": chance.choice(BEHAVIOURS)},
         *(
             lambda name=name: {"type": name}
@@ -148,7 +148,7 @@ def pre_tokenizer(chance: Chance) -> Json:
                 "UnicodeScripts",
             )
         ),
-        lambda: f.metaspace(
+        lambda: components.metaspace(
             chance.choice(["always", "first", "never"]), split_it=chance.random() < 0.6
         ),
         lambda: {
@@ -182,10 +182,12 @@ def model(chance: Chance) -> Json:
 def decoder(chance: Chance) -> Json:
     """Choose one decoder."""
     makers: list[Callable[[], Json]] = [
-        lambda: f.DECODE,
-        lambda: f.DECODE,
+        lambda: components.DECODE,
+        lambda: components.DECODE,
         lambda: {"type": "BPEDecoder", "suffix": "</w>"},
-        lambda: f.metaspace(chance.choice(["always", "first", "never"]), split_it=True),
+        lambda: components.metaspace(
+            chance.choice(["always", "first", "never"]), split_it=True
+        ),
         lambda: {"type": "ByteFallback"},
         lambda: {"type": "Fuse"},
         lambda: {
@@ -194,7 +196,9 @@ def decoder(chance: Chance) -> Json:
             "start": chance.randint(0, 2),
             "stop": chance.randint(0, 2),
         },
-        lambda: f.replace(chance.choice(["▁", "Ġ", "a"]), chance.choice([" ", ""])),
+        lambda: components.replace(
+            chance.choice(["▁", "Ġ", "a"]), chance.choice([" ", ""])
+        ),
         lambda: {"type": "WordPiece", "prefix": "##", "cleanup": chance.random() < 0.5},
         lambda: {
             "type": "CTC",
@@ -202,7 +206,7 @@ def decoder(chance: Chance) -> Json:
             "word_delimiter_token": "|",
             "cleanup": chance.random() < 0.5,
         },
-        lambda: f.LLAMA_DECODER,
+        lambda: components.LLAMA_DECODER,
     ]
     return chance.choice(makers)()
 
@@ -215,7 +219,7 @@ def row(
     parts = [one(chance) for _ in range(n_parts)]
     if n_parts == 0:
         return None
-    return parts[0] if n_parts == 1 else f.sequence(key, *parts)
+    return parts[0] if n_parts == 1 else components.sequence(key, *parts)
 
 
 def post_processor(chance: Chance) -> Any:  # noqa: ANN401 -- JSON, or what makes it
@@ -224,14 +228,14 @@ def post_processor(chance: Chance) -> Any:  # noqa: ANN401 -- JSON, or what make
     choices = [
         None,
         None,
-        f.template("<s>"),
-        f.template("<s>", "</s>"),
-        f.template("", "</s>", in_pair=False),
-        f.roberta("<s>", "</s>", **flags),
-        f.bert("<s>", "</s>"),
-        f.byte_level(**flags),
-        f.byte_level_then(f.template("<s>", "</s>")),
-        f.byte_level_then(f.roberta("<s>", "</s>", **flags)),
+        components.template("<s>"),
+        components.template("<s>", "</s>"),
+        components.template("", "</s>", in_pair=False),
+        components.roberta("<s>", "</s>", **flags),
+        components.bert("<s>", "</s>"),
+        components.byte_level(**flags),
+        components.byte_level_then(components.template("<s>", "</s>")),
+        components.byte_level_then(components.roberta("<s>", "</s>", **flags)),
     ]
     return chance.choice(choices)
 

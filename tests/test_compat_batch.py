@@ -4,22 +4,22 @@ Filling up and collators, words that are cut already, targets, places of tokens,
 tokens, chats that go on. Left out: ids of calls, which ``test_compat_transformers`` has.
 """
 
-import json
-import logging
 import pickle
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from parity import families
-from parity.building import build, write_file
+from tests.beside_transformers import (
+    load_both,
+    plain,
+    transformers,
+    write_settings,
+    write_tokenizer,
+)
 
 import bytepair
 from bytepair.compat.transformers import AutoTokenizer, BatchEncoding
-
-transformers = pytest.importorskip("transformers", reason="compares with transformers")
-logging.disable(logging.WARNING)
 
 KINDS = ["gpt2", "roberta-prefixed", "bert", "llama2-metaspace", "clip", "neox"]
 TEMPLATE = """{% for m in messages %}<|{{ m.role }}|>
@@ -30,43 +30,26 @@ PLAIN = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
 TRIMMED = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</s>{% endfor %}"
 
 
-def parts(name):
-    """Give the parts of a file: a family, or Bert's template over bytes."""
-    if name != "bert":
-        return families.FAMILIES[name]()
-    tokens = [families.added("[CLS]"), families.added("[SEP]")]
-    return families.FAMILIES["gpt2"]()._replace(
-        post_processor=families.template("[CLS]", "[SEP]"), added=tokens
-    )
-
-
 @pytest.fixture(scope="module", params=KINDS)
 def folder(request, tmp_path_factory):
     """Write a folder as a model's publisher would."""
     path = tmp_path_factory.mktemp(request.param)
-    write_file(path / "tokenizer.json", build(parts(request.param)))
-    config = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "model_max_length": 60,
-        "pad_token": "<|pad|>",
-        "extra_special_tokens": ["<|image|>"],
-        "chat_template": TEMPLATE,
-        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
-    }
-    (path / "tokenizer_config.json").write_text(json.dumps(config))
+    write_tokenizer(path, request.param)
+    write_settings(
+        path,
+        model_max_length=60,
+        pad_token="<|pad|>",
+        extra_special_tokens=["<|image|>"],
+        chat_template=TEMPLATE,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
     return path
 
 
 @pytest.fixture
 def pair(folder):
     """Load the folder in both libraries."""
-    theirs = transformers.AutoTokenizer.from_pretrained(folder)
-    return AutoTokenizer.from_pretrained(folder), theirs
-
-
-def plain(answer):
-    """Give an answer as a dictionary of lists."""
-    return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in answer.items()}
+    return load_both(folder)
 
 
 def outcome(call):

@@ -4,24 +4,23 @@ The files are built like those of well-known models (``parity.families``). Left 
 texts in every state, which ``python -m parity`` compares.
 """
 
-import json
-import logging
 import shutil
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from parity import families
-from parity.building import build, write_file
+from tests.beside_transformers import (
+    load_both,
+    plain,
+    transformers,
+    write_settings,
+    write_tokenizer,
+)
 
 import bytepair
 from bytepair import torture
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
-
-transformers = pytest.importorskip("transformers", reason="compares with transformers")
-logging.disable(logging.WARNING)
-
 
 ROLES = {
     "llama3": {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>"},
@@ -46,38 +45,26 @@ TEMPLATE = """{{ bos_token or '' }}{% for m in messages %}
 {% if add_generation_prompt %}<|assistant|>{% endif %}{{ messages | tojson }}"""
 
 
-def parts(name):
-    """Give the parts of a file: a family, or Bert's template over bytes."""
-    if name != "bert":
-        return families.FAMILIES[name]()
-    tokens = [families.added("[CLS]"), families.added("[SEP]")]
-    return families.FAMILIES["gpt2"]()._replace(
-        post_processor=families.template("[CLS]", "[SEP]"), added=tokens
-    )
-
-
 @pytest.fixture(scope="module", params=ROLES)
 def folder(request, tmp_path_factory):
     """Write a folder as a model's publisher would."""
     path = tmp_path_factory.mktemp(request.param)
-    write_file(path / "tokenizer.json", build(parts(request.param)))
-    settings = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "model_max_length": 40,
-        "pad_token": "<|pad|>",
-        "chat_template": TEMPLATE,
-        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+    write_tokenizer(path, request.param)
+    write_settings(
+        path,
+        model_max_length=40,
+        pad_token="<|pad|>",
+        chat_template=TEMPLATE,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
         **ROLES[request.param],
-    }
-    (path / "tokenizer_config.json").write_text(json.dumps(settings))
+    )
     return path
 
 
 @pytest.fixture(scope="module")
 def pair(folder):
     """Load the folder in both libraries."""
-    theirs = transformers.AutoTokenizer.from_pretrained(folder)
-    return AutoTokenizer.from_pretrained(folder), theirs
+    return load_both(folder)
 
 
 CALLS = [
@@ -115,11 +102,6 @@ CALLS = [
     {"return_offsets_mapping": True, "return_length": True},
     {"return_attention_mask": False, "return_token_type_ids": False},
 ]
-
-
-def plain(answer):
-    """Give an answer as a dictionary of lists."""
-    return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in answer.items()}
 
 
 def outcome(call, *, is_ours=False):
@@ -330,15 +312,9 @@ def any_pair(request, tmp_path, shared):
     if request.param in PUBLISHED:
         shutil.copy(shared(f"vocabularies/{request.param}/tokenizer.json"), path)
     else:
-        write_file(path / "tokenizer.json", build(parts(request.param)))
-    settings = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "pad_token": "<|pad|>",
-        "model_max_length": 30,
-    }
-    (path / "tokenizer_config.json").write_text(json.dumps(settings))
-    theirs = transformers.AutoTokenizer.from_pretrained(path)
-    return AutoTokenizer.from_pretrained(path), theirs
+        write_tokenizer(path, request.param)
+    write_settings(path, pad_token="<|pad|>", model_max_length=30)
+    return load_both(path)
 
 
 def is_ragged(answer):
@@ -444,18 +420,16 @@ def test_rows_are_filled_up_later_as_transformers_does(pair, options):
 
 def test_the_template_of_a_file_goes_before_settings(tmp_path):
     """``add_bos_token`` and ``add_eos_token`` change nothing, as in transformers."""
-    write_file(tmp_path / "tokenizer.json", build(parts("bert")))
+    write_tokenizer(tmp_path, "bert")
     for begins, ends in ((True, False), (True, True), (False, False)):
-        config = {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "bos_token": "[CLS]",
-            "eos_token": "[SEP]",
-            "add_bos_token": begins,
-            "add_eos_token": ends,
-        }
-        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-        theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
-        ours = AutoTokenizer.from_pretrained(tmp_path)
+        write_settings(
+            tmp_path,
+            bos_token="[CLS]",
+            eos_token="[SEP]",
+            add_bos_token=begins,
+            add_eos_token=ends,
+        )
+        ours, theirs = load_both(tmp_path)
         for arguments in (("a b",), ("a b", "c"), (TEXTS,)):
             options = {"return_token_type_ids": True}
             expected = plain(theirs(*arguments, **options))

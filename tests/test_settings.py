@@ -131,7 +131,7 @@ def test_an_unknown_class_is_refused_by_name(tmp_path):
     small_pair(tmp_path)
     config = tmp_path / "tokenizer_config.json"
     config.write_text('{"tokenizer_class": "OddTokenizer"}')
-    with pytest.raises(FormatError, match=r"tokenizer_class 'OddTokenizer'"):
+    with pytest.raises(FormatError, match=r'tokenizer_class "OddTokenizer"'):
         Tokenizer.from_directory(tmp_path)
 
 

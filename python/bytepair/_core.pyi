@@ -493,8 +493,11 @@ def read_sentencepiece(data: bytes) -> CoreTokenizer:
 def write_sentencepiece(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a SentencePiece ``.model``."""
 
-def read_gpt2(vocab: bytes, merges: bytes) -> CoreTokenizer:
-    """Read the contents of ``vocab.json`` and ``merges.txt``."""
+def pair_settings() -> list[str]:
+    """Name the files that say how ``vocab.json`` and ``merges.txt`` are meant."""
+
+def read_pair(vocab: bytes, merges: bytes, settings: dict[str, bytes]) -> CoreTokenizer:
+    """Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name."""
 
 def write_gpt2(tokenizer: CoreTokenizer) -> tuple[bytes, bytes]:
     """Give the contents of ``vocab.json`` and ``merges.txt``."""

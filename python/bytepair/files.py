@@ -1,4 +1,8 @@
-"""Paths: what a user names, and files that appear whole or not at all."""
+"""Paths: what a user names, and files that appear whole or not at all.
+
+A file is written beside its target, flushed to the disk and renamed. Left out: several files
+at once, each of which appears on its own. A file is read whole.
+"""
 
 import contextlib
 import glob

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from . import _core, settings
+from . import _core
 from .errors import FileError, FormatError, TokenizerError
 from .files import read, write
 
@@ -351,14 +351,9 @@ def _load_pair(vocab_path: Path, merges_path: Path) -> _core.CoreTokenizer:
     folder = vocab_path.parent
     if vocab_path.name == "encoder_bpe_40000.json":
         return _named(folder, lambda: _core.read_gpt1(vocab, merges))
-    if b"</w>" not in vocab and not settings.has_settings(folder):
-        return _named(folder, lambda: _core.read_gpt2(vocab, merges))
-    return _named(
-        folder,
-        lambda: _core.read_huggingface(
-            settings.tokenizer_json(vocab_path, vocab, merges)
-        ),
-    )
+    beside = [folder / name for name in _core.pair_settings()]
+    found = {path.name: read(path) for path in beside if path.exists()}
+    return _named(folder, lambda: _core.read_pair(vocab, merges, found))
 
 
 def _load_tiktoken(

@@ -1,4 +1,8 @@
-"""Tokenizers of published models, fetched from the Hugging Face Hub."""
+"""Tokenizers of published models, fetched from the Hugging Face Hub.
+
+Needs ``huggingface_hub``, which keeps the cache and the credentials. Fetched are only the
+files that say something about a tokenizer, never the weights.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""How far training has come, and one line that shows it."""
+"""How far training has come, and one line that shows it.
+
+The time that is left assumes the speed so far. Nothing is shown where there is no terminal.
+"""
 
 import math
 import sys

@@ -1,4 +1,8 @@
-"""The tokenizer as users see it: the compiled core, and where it meets files."""
+"""The tokenizer as users see it: the compiled core, and where it meets files.
+
+Encoding, decoding and all that tells what a tokenizer is are the core's; here is what knows
+paths, formats and folders. Training is in ``training``.
+"""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,12 +1,14 @@
 //! Contents of files to tokenizers and back.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytepair::format::pair::Pair;
 use bytepair::format::{
-    Codes, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native,
+    Codes, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native, pair,
     sentencepiece, subword_nmt, tekken, tiktoken,
 };
 use bytepair::segment::Segmenter;
@@ -68,13 +70,24 @@ pub(crate) fn read_gguf(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer
     loaded(py.detach(|| gguf::read(BufReader::new(file))))
 }
 
+/// The names of the files that say how a pair is meant.
 #[pyfunction]
-pub(crate) fn read_gpt2(
+pub(crate) fn pair_settings() -> [&'static str; 4] {
+    pair::SETTINGS
+}
+
+/// Takes the files of settings that lie beside the two, by name.
+#[pyfunction]
+pub(crate) fn read_pair(
     py: Python<'_>,
     vocab: PyBackedBytes,
     merges: PyBackedBytes,
+    settings: BTreeMap<String, PyBackedBytes>,
 ) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| gpt2::read(&vocab, &merges)))
+    let settings: Vec<(&str, &[u8])> =
+        settings.iter().map(|(name, file)| (name.as_str(), &**file)).collect();
+    let files = Pair { vocab_json: &vocab, merges_txt: &merges, settings: &settings };
+    loaded(py.detach(|| pair::read(&files)))
 }
 
 #[pyfunction]
@@ -91,7 +104,7 @@ pub(crate) fn read_tiktoken(
     py: Python<'_>,
     ranks: PyBackedBytes,
     dialect: &Dialect,
-    special_tokens: std::collections::BTreeMap<String, u32>,
+    special_tokens: BTreeMap<String, u32>,
 ) -> PyResult<CoreTokenizer> {
     let special_tokens: Vec<_> = special_tokens.into_iter().collect();
     loaded(py.detach(|| tiktoken::read(&ranks, dialect.0.split.clone(), &special_tokens)))
@@ -120,7 +133,7 @@ pub(crate) fn read_encoding(
     py: Python<'_>,
     ranks: PyBackedBytes,
     name: &str,
-    renamed: std::collections::BTreeMap<u32, String>,
+    renamed: BTreeMap<u32, String>,
 ) -> PyResult<CoreTokenizer> {
     let renamed: Vec<_> = renamed.into_iter().collect();
     loaded(py.detach(|| encodings::read(&ranks, name, &renamed)))

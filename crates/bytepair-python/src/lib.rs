@@ -9,11 +9,13 @@
     reason = "signatures here are those of Python functions: keyword arguments, taken by value"
 )]
 
+mod calls;
 mod convert;
 mod dialect;
 mod encoding;
 mod error;
 mod formats;
+mod stream;
 mod template;
 mod tokenizer;
 mod training;
@@ -29,14 +31,16 @@ mod _core {
     use crate::encoding::Encoding;
     #[pymodule_export]
     use crate::formats::{
-        CoreSegmenter, encoding_names, read_clip, read_compiled, read_encoding, read_fastbpe,
-        read_gguf, read_gpt1, read_gpt2, read_huggingface, read_native, read_sentencepiece,
-        read_subword_nmt, read_subword_vocabulary, read_tekken, read_tiktoken,
+        CoreSegmenter, encoding_names, pair_settings, read_clip, read_compiled, read_encoding,
+        read_fastbpe, read_gguf, read_gpt1, read_huggingface, read_native, read_pair,
+        read_sentencepiece, read_subword_nmt, read_subword_vocabulary, read_tekken, read_tiktoken,
         read_tiktoken_sidecar, recognise_encoding, write_compiled, write_fastbpe, write_gpt2,
         write_huggingface, write_native, write_sentencepiece, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, DecodeStream};
+    use crate::stream::DecodeStream;
+    #[pymodule_export]
+    use crate::tokenizer::CoreTokenizer;
     #[pymodule_export]
     use crate::training::Corpus;
 }

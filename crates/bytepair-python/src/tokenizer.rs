@@ -1,29 +1,27 @@
-//! `CoreTokenizer`, which `bytepair.Tokenizer` extends, and its decode stream.
+//! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
+//!
+//! What several methods of encoding share is in `calls`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytepair::format::published_name;
 use bytepair::template::{Padding, Truncation};
-use bytepair::{
-    AddedToken, Dropout, EncodeOptions, Template, Token, TokenId, TokenKind, Tokenizer,
-};
+use bytepair::{AddedToken, EncodeOptions, Template, Token, TokenId, TokenKind, Tokenizer};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+use crate::calls::{each_of, full_options, one_or_two, options, slices};
 use crate::convert::{
     Ids, SpecialNames, Text, decode_errors, extract, id, is_in_characters, n_threads,
 };
 use crate::encoding::Encoding;
-use crate::error::{raise, to_python};
+use crate::error::to_python;
+use crate::stream::DecodeStream;
 use crate::template::{
     WrittenPiece, padding_dict, read_pieces, side, truncation_dict, truncation_strategy,
     written_pieces,
 };
-
-/// Texts longer than this are encoded without the GIL, in bytes.
-const GIL_LEN: usize = 2048;
 
 /// A tokenizer of the core.
 #[pyclass(frozen, subclass, module = "bytepair._core")]
@@ -87,11 +85,8 @@ impl CoreTokenizer {
         dropout: Option<f64>,
         seed: u64,
     ) -> PyResult<Encoding> {
-        let options = EncodeOptions {
-            fit_length,
-            dropout: dropout.map(|probability| Dropout { probability, seed }),
-            ..options(&allowed_special, &disallowed_special, add_special_tokens)
-        };
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options = full_options(options, fit_length, dropout, seed);
         let encodings = self.full(py, &[(text, pair)], options, unit, 1)?;
         Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
     }
@@ -110,17 +105,9 @@ impl CoreTokenizer {
         seed: u64,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options = EncodeOptions {
-            fit_length,
-            dropout: dropout.map(|probability| Dropout { probability, seed }),
-            ..options(&allowed_special, &disallowed_special, add_special_tokens)
-        };
-        refuse_one_text(texts)?;
-        let texts = texts
-            .try_iter()?
-            .enumerate()
-            .map(|(index, text)| in_batch(py, index, one_or_two(&text?)));
-        let texts = texts.collect::<PyResult<Vec<_>>>()?;
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options = full_options(options, fit_length, dropout, seed);
+        let texts = each_of(texts, one_or_two)?;
         let encodings = self.full(py, &texts, options, unit, n_threads(threads)?)?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
@@ -260,8 +247,7 @@ impl CoreTokenizer {
 
     #[pyo3(signature = (*, errors="replace", skip_special_tokens=false))]
     fn decode_stream(&self, errors: &str, skip_special_tokens: bool) -> PyResult<DecodeStream> {
-        let stream = bytepair::DecodeStream::new(decode_errors(errors)?, skip_special_tokens);
-        Ok(DecodeStream { tokenizer: Arc::clone(&self.0), stream: Mutex::new(stream) })
+        Ok(DecodeStream::new(&self.0, decode_errors(errors)?, skip_special_tokens))
     }
 
     #[getter]
@@ -491,76 +477,6 @@ impl CoreTokenizer {
         Encoding { tokenizer: Arc::clone(&self.0), encoding: Arc::new(encoding) }
     }
 
-    /// Texts, or pairs of them, with all that is known of each id.
-    fn full(
-        &self,
-        py: Python<'_>,
-        texts: &[(Text, Option<Text>)],
-        options: EncodeOptions<'_>,
-        unit: &str,
-        n_threads: usize,
-    ) -> PyResult<Vec<bytepair::Encoding>> {
-        let in_characters = is_in_characters(unit)?;
-        let slices: Vec<_> = texts
-            .iter()
-            .map(|(text, pair)| (text.bytes(), pair.as_ref().map(Text::bytes)))
-            .collect();
-        let encode = || match slices.as_slice() {
-            [(text, pair)] if n_threads == 1 => {
-                self.0.encode_full(text, *pair, options).map(|encoding| vec![encoding])
-            }
-            slices => self.0.encode_full_batch(slices, options, n_threads),
-        };
-        let convert = |encodings: &mut Vec<bytepair::Encoding>| {
-            for (encoding, (text, pair)) in encodings.iter_mut().zip(&slices) {
-                encoding.to_characters(text, *pair);
-            }
-        };
-        let encodings = py.detach(|| {
-            let mut encodings = encode()?;
-            if in_characters {
-                convert(&mut encodings);
-            }
-            Ok(encodings)
-        });
-        encodings.map_err(|error| to_python(&error))
-    }
-
-    fn ids(
-        &self,
-        py: Python<'_>,
-        text: &Text,
-        options: EncodeOptions<'_>,
-    ) -> PyResult<Vec<TokenId>> {
-        let bytes = text.bytes();
-        let ids = match bytes.len() <= GIL_LEN {
-            true => self.0.encode(bytes, options),
-            false => py.detach(|| self.0.encode(bytes, options)),
-        };
-        ids.map_err(|error| to_python(&error))
-    }
-
-    fn batch(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        options: EncodeOptions<'_>,
-        threads: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<bytepair::Batch> {
-        refuse_one_text(texts)?;
-        let texts = texts
-            .try_iter()?
-            .enumerate()
-            .map(|(index, text)| in_batch(py, index, text?.extract::<Text>()));
-        let texts = texts.collect::<PyResult<Vec<_>>>()?;
-        let n_threads = n_threads(threads)?;
-        let batch = py.detach(|| {
-            let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
-            self.0.encode_batch(&slices, options, n_threads)
-        });
-        batch.map_err(|error| to_python(&error))
-    }
-
     /// A token as users see it: `bytes` where the units are bytes, else `str`.
     fn shown<'py>(&self, py: Python<'py>, token: Token<'_>) -> Bound<'py, PyAny> {
         let units = &self.0.parts().units;
@@ -572,85 +488,10 @@ impl CoreTokenizer {
     }
 }
 
-fn refuse_one_text(texts: &Bound<'_, PyAny>) -> PyResult<()> {
-    match texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
-        true => Err(PyTypeError::new_err("expected a collection of texts, not one text")),
-        false => Ok(()),
-    }
-}
-
-/// A text, or a tuple of two.
-fn one_or_two(text: &Bound<'_, PyAny>) -> PyResult<(Text, Option<Text>)> {
-    match text.cast::<PyTuple>() {
-        Ok(texts) if texts.len() == 2 => {
-            Ok((texts.get_item(0)?.extract()?, Some(texts.get_item(1)?.extract()?)))
-        }
-        Ok(texts) => {
-            let message = format!("expected a text or two, not {}", texts.len());
-            Err(PyTypeError::new_err(message))
-        }
-        Err(_) => Ok((text.extract()?, None)),
-    }
-}
-
-fn slices(words: &[Text]) -> Vec<&[u8]> {
-    words.iter().map(Text::bytes).collect()
-}
-
-/// Says which text of a batch could not be converted.
-fn in_batch<T>(py: Python<'_>, index: usize, text: PyResult<T>) -> PyResult<T> {
-    text.map_err(|error| {
-        let message = format!("text {index} of the batch: {}", error.value(py));
-        match error.is_instance_of::<PyTypeError>(py) {
-            true => PyTypeError::new_err(message),
-            false => raise("EncodingError", message),
-        }
-    })
-}
-
-fn options<'n>(
-    allowed: &'n SpecialNames,
-    disallowed: &'n SpecialNames,
-    add_special_tokens: bool,
-) -> EncodeOptions<'n> {
-    EncodeOptions {
-        allowed_special: allowed.as_specials(),
-        disallowed_special: disallowed.as_specials(),
-        add_special_tokens,
-        ..EncodeOptions::default()
-    }
-}
-
 /// Bytes as text; what is not UTF-8 as escapes.
 fn readable<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(PyString::new(py, text).into_any()),
         Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", "backslashreplace")),
-    }
-}
-
-/// Ids in, text out, never half a character.
-#[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct DecodeStream {
-    tokenizer: Arc<Tokenizer>,
-    stream: Mutex<bytepair::DecodeStream>,
-}
-
-#[pymethods]
-impl DecodeStream {
-    fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let ids = match ids.extract::<TokenId>() {
-            Ok(id) => vec![id],
-            Err(_) if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
-            Err(_) => vec![id(ids)?],
-        };
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let texts = ids.iter().map(|&id| stream.push(&self.tokenizer, id));
-        texts.collect::<bytepair::Result<String>>().map_err(|error| to_python(&error))
-    }
-
-    fn finish(&self) -> PyResult<String> {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        stream.finish().map_err(|error| to_python(&error))
     }
 }

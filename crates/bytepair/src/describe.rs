@@ -1,12 +1,12 @@
 //! A tokenizer in words: each part, and each step that loses something of the text.
 
 use crate::decode::{Decode, DecodeChain, DecodeRules};
-use crate::format::names::published_name;
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::pretokenize::Round;
 use crate::split::{Behaviour, Stage, Unmatched};
 use crate::template::{Padding, Sequence, Side, Template, TemplatePiece, Truncation};
 use crate::tokenizer::{Parts, Tokenizer};
+use crate::units::published_name;
 use crate::units::{EndMarkKind, Missing, Unit, Units};
 use crate::vocabulary::TokenId;
 

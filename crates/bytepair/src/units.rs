@@ -4,10 +4,16 @@
 //! continuing-subword prefix, the unknown token, byte fallback. What happens to a symbol that is not
 //! in the vocabulary is decided in `encode`, by the rules stored here. Costs one pass over a piece.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+mod alphabet;
+mod printable;
+mod written;
+
 use std::ops::Range;
 
+pub(crate) use self::alphabet::byte_order;
+pub use self::printable::published_name;
+pub(crate) use self::printable::{bytes_of_printable, printable, printable_name};
+pub(crate) use self::written::byte_name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 
@@ -124,14 +130,6 @@ impl Units {
         Ok(())
     }
 
-    /// Whether a prefix with one unit is the same text as another unit with a suffix, as `##` is with the prefix
-    /// `#` and the suffix `#`. Then a file in which tokens are texts does not say which of both it means.
-    pub fn marks_overlap(&self) -> bool {
-        let suffix = self.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
-        let overlaps = |(prefix, suffix): (&String, &EndMark)| overlap(prefix, &suffix.text);
-        self.continuing_prefix.as_ref().zip(suffix).is_some_and(overlaps)
-    }
-
     /// Refuses also what a file may ask for and no training should: text would not come back from its ids.
     ///
     /// # Errors
@@ -198,183 +196,14 @@ impl Units {
         Ok(())
     }
 
-    /// The alphabet that the pieces need, in the order of its ids.
-    pub fn alphabet<'p>(
-        &self,
-        pieces: impl Iterator<Item = &'p [u8]>,
-    ) -> Result<Vec<(TokenKind, Vec<u8>)>> {
-        let mut symbols = BTreeSet::new();
-        if let Unit::Byte(order) = self.unit {
-            return Ok(self.byte_alphabet(order));
-        }
-        for piece in pieces {
-            self.for_each_symbol(piece, |symbol| {
-                symbols.insert(symbol);
-            })?;
-        }
-        let has_mark = symbols.remove(&END_MARK);
-        let mut symbols: Vec<_> = symbols.into_iter().collect();
-        symbols.sort_by_cached_key(|&symbol| self.written(symbol).into_owned());
-        let fallback = self.fallback_alphabet();
-        let characters = symbols.into_iter().chain(has_mark.then_some(END_MARK));
-        Ok(fallback.chain(characters.map(|symbol| (symbol.kind, symbol.bytes.to_vec()))).collect())
-    }
-
-    /// All bytes in every form that they can have, then the end mark where it is a unit.
-    ///
-    /// No text is outside this alphabet, so there is none for fallback.
-    fn byte_alphabet(&self, order: ByteIds) -> Vec<(TokenKind, Vec<u8>)> {
-        let suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
-        let all = [(false, false), (true, false), (false, true), (true, true)];
-        let forms = all.into_iter().filter(|&(continues, ends)| {
-            (!continues || self.continuing_prefix.is_some()) && (!ends || suffix)
-        });
-        let units = forms.flat_map(|(continues, ends)| {
-            let kind = TokenKind::Text(Form { continues, ends });
-            byte_order(order).map(|byte| (kind, vec![byte]))
-        });
-        let has_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);
-        units.chain(has_mark.then(|| (END_MARK.kind, Vec::new()))).collect()
-    }
-
-    fn fallback_alphabet(&self) -> impl Iterator<Item = (TokenKind, Vec<u8>)> {
-        (0..=255).filter(|_| self.byte_fallback).map(|byte| (TokenKind::Byte, vec![byte]))
-    }
-
-    /// A token as it is written, marks included; the bytes of a text token of any dialect.
-    pub fn written<'t>(&self, token: Token<'t>) -> Cow<'t, [u8]> {
-        match token.kind {
-            TokenKind::Text(form) if form != Form::default() => {
-                let prefix =
-                    self.continuing_prefix.as_deref().filter(|_| form.continues).unwrap_or("");
-                let mark =
-                    self.end_mark.as_ref().filter(|_| form.ends).map_or("", |mark| &mark.text);
-                Cow::Owned([prefix.as_bytes(), token.bytes, mark.as_bytes()].concat())
-            }
-            TokenKind::Byte => Cow::Owned(
-                token.bytes.iter().map(|&byte| byte_name(byte)).collect::<String>().into_bytes(),
-            ),
-            _ => Cow::Borrowed(token.bytes),
-        }
-    }
-
-    /// The text token that is written so: the inverse of [`Units::written`] for text.
-    ///
-    /// Where one reading of the marks leaves a single unit, that is the one; else as much as can be is taken
-    /// for marks, as long as something is left.
-    pub fn parse<'t>(&self, written: &'t [u8]) -> Token<'t> {
-        let has_unit_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);
-        let readings = self.readings(written);
-        let all = || readings.iter().rev().flatten().copied();
-        let single = |token: &Token<'_>| !self.may_be_many_units(token.bytes);
-        let mark = |token: &Token<'_>| has_unit_mark && *token == END_MARK;
-        let some = |token: &Token<'_>| !token.bytes.is_empty();
-        let found = all().find(mark).or_else(|| all().find(single)).or_else(|| all().find(some));
-        found.unwrap_or(Token::plain(written))
-    }
-
-    /// The text tokens that are written so: without marks, with the end mark, with the prefix, with both.
-    pub(crate) fn readings<'t>(&self, written: &'t [u8]) -> [Option<Token<'t>>; 4] {
-        let prefix = self.continuing_prefix.as_ref();
-        let rest = prefix.and_then(|prefix| written.strip_prefix(prefix.as_bytes()));
-        let without_mark = |bytes: &'t [u8]| -> Option<&'t [u8]> {
-            bytes.strip_suffix(self.end_mark.as_ref()?.text.as_bytes())
-        };
-        let reading = |continues, ends, bytes: Option<&'t [u8]>| {
-            Some(Token { kind: TokenKind::Text(Form { continues, ends }), bytes: bytes? })
-        };
-        [
-            reading(false, false, Some(written)),
-            reading(false, true, without_mark(written)),
-            reading(true, false, rest),
-            reading(true, true, rest.and_then(without_mark)),
-        ]
-    }
-
-    /// Whether bytes are not exactly one unit.
-    fn may_be_many_units(&self, bytes: &[u8]) -> bool {
-        let is_start = |byte: &&u8| self.is_bytes() || **byte & 0xC0 != 0x80;
-        bytes.iter().filter(is_start).count() != 1
-    }
-
-    /// The bytes of text that a token of this name in a file is written with, marks included; `None` where the
-    /// units are bytes and a character of the name stands for none.
-    pub(crate) fn text_of_name<'n>(&self, name: &'n str) -> Option<Cow<'n, [u8]>> {
-        if !self.is_bytes() {
-            return Some(Cow::Borrowed(name.as_bytes()));
-        }
-        name.chars().map(byte_of_printable).collect::<Option<Vec<u8>>>().map(Cow::Owned)
-    }
-
     /// Which kind of end mark there is, if any.
     pub fn end_mark_kind(&self) -> Option<EndMarkKind> {
         self.end_mark.as_ref().map(|mark| mark.kind)
     }
 }
 
-/// Whether the prefix with some character is the same text as some character with the suffix.
-fn overlap(prefix: &str, suffix: &str) -> bool {
-    let mut of_prefix = prefix.chars();
-    of_prefix.next();
-    let mut of_suffix = suffix.chars();
-    of_suffix.next_back();
-    of_prefix.eq(of_suffix)
-}
-
 /// The symbol of an end mark that is a unit of its own.
 pub(crate) const END_MARK: Token<'static> = Token { kind: TokenKind::ENDING, bytes: b"" };
-
-/// How a byte token is written: `<0x41>`.
-pub(crate) fn byte_name(byte: u8) -> String {
-    format!("<0x{byte:02X}>")
-}
-
-/// The byte values in the order of their ids.
-pub(crate) fn byte_order(order: ByteIds) -> [u8; 256] {
-    let mut bytes: [u8; 256] = std::array::from_fn(byte_at);
-    if order == ByteIds::Printable {
-        bytes.sort_by_key(|&byte| printable(byte));
-    }
-    bytes
-}
-
-/// The character that stands for a byte in published byte-level vocabularies.
-///
-/// A byte that is a printable, non-blank Latin-1 character stands for itself; the others, in the
-/// order of their value, are U+0100 and up.
-pub(crate) fn printable(byte: u8) -> char {
-    if stands_for_itself(byte) {
-        return char::from(byte);
-    }
-    let n_before = (0..byte).filter(|&other| !stands_for_itself(other)).count();
-    u32::try_from(n_before)
-        .ok()
-        .and_then(|n| char::from_u32(0x100 + n))
-        .unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-/// The inverse of [`printable`].
-fn byte_of_printable(character: char) -> Option<u8> {
-    const N_CONTROLS: u32 = 33;
-    let code = u32::from(character);
-    let value = match code.checked_sub(0x100) {
-        None => code,
-        Some(n) if n < N_CONTROLS => n,
-        Some(n) if n < N_CONTROLS + 34 => n - N_CONTROLS + 0x7F,
-        Some(n) if n == N_CONTROLS + 34 => 0xAD,
-        Some(_) => return None,
-    };
-    u8::try_from(value).ok().filter(|&byte| printable(byte) == character)
-}
-
-fn stands_for_itself(byte: u8) -> bool {
-    matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the index of a 256-element array")]
-fn byte_at(index: usize) -> u8 {
-    index as u8
-}
 
 #[cfg(test)]
 mod tests {
@@ -388,7 +217,7 @@ mod tests {
         all
     }
 
-    fn marked(kind: EndMarkKind) -> Units {
+    pub(super) fn marked(kind: EndMarkKind) -> Units {
         Units { end_mark: Some(EndMark { text: "</w>".to_owned(), kind }), ..Units::characters() }
     }
 
@@ -402,28 +231,6 @@ mod tests {
     fn the_prefix_stands_on_all_characters_but_the_first() {
         let units = Units { continuing_prefix: Some("##".to_owned()), ..Units::characters() };
         assert_eq!(written(&units, "low"), ["l", "##o", "##w"]);
-    }
-
-    #[test]
-    fn parsing_undoes_writing() {
-        for units in [marked(EndMarkKind::Unit), marked(EndMarkKind::Suffix)] {
-            units
-                .for_each_symbol("low".as_bytes(), |symbol| {
-                    let text = units.written(symbol).into_owned();
-                    assert_eq!(units.parse(&text), symbol);
-                })
-                .unwrap();
-        }
-    }
-
-    #[test]
-    fn every_byte_has_one_printable_character() {
-        for byte in 0..=255 {
-            assert_eq!(byte_of_printable(printable(byte)), Some(byte));
-        }
-        for other in ['\u{144}', ' ', '\u{AD}', '中'] {
-            assert_eq!(byte_of_printable(other), None);
-        }
     }
 
     #[test]
@@ -441,42 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn a_single_unit_is_found_behind_marks_that_look_like_units() {
-        let units =
-            Units { continuing_prefix: Some("#".to_owned()), ..marked(EndMarkKind::Suffix) };
-        for (written, bytes, continues, ends) in [
-            ("#", "#", false, false),
-            ("##", "#", true, false),
-            ("#</w>", "#", false, true),
-            ("##</w>", "#", true, true),
-            ("</w>", "</w>", false, false),
-            ("#low</w>", "low", true, true),
-        ] {
-            let kind = TokenKind::Text(Form { continues, ends });
-            let expected = Token { kind, bytes: bytes.as_bytes() };
-            assert_eq!(units.parse(written.as_bytes()), expected, "{written}");
-        }
-    }
-
-    #[test]
-    fn marks_that_could_be_mistaken_are_known() {
-        let marks = |prefix: &str, suffix: &str| Units {
-            continuing_prefix: Some(prefix.to_owned()),
-            end_mark: Some(EndMark { text: suffix.to_owned(), kind: EndMarkKind::Suffix }),
-            ..Units::characters()
-        };
-        for (prefix, suffix) in [("#", "_"), ("##", "##"), ("ab", "bc")] {
-            assert!(marks(prefix, suffix).marks_overlap(), "{prefix} {suffix}");
-        }
-        for (prefix, suffix) in [("##", "</w>"), ("##", "_"), ("ab", "cb")] {
-            assert!(!marks(prefix, suffix).marks_overlap(), "{prefix} {suffix}");
-        }
-        assert!(marks("", "_").check().is_err() && marks("#", "").check().is_err());
-        let spaces = Units { unit: Unit::Byte(ByteIds::Value), ..marks("##", " ") };
-        assert!(spaces.check().is_err());
-    }
-
-    #[test]
     fn training_refuses_what_would_not_come_back() {
         let fallback = Units { byte_fallback: true, ..marked(EndMarkKind::Suffix) };
         assert!(fallback.check().is_ok() && fallback.check_training().is_err());
@@ -484,23 +255,5 @@ mod tests {
         let bytes = Units { unit: Unit::Byte(ByteIds::Value), ..marked(EndMarkKind::Suffix) };
         assert!(bytes.check_training().is_ok());
         assert!(Units { byte_fallback: true, ..bytes }.check_training().is_err());
-    }
-
-    #[test]
-    fn printable_order_begins_as_published_vocabularies_do() {
-        let order = byte_order(ByteIds::Printable);
-        assert_eq!((order[0], order[188], order[220], order[255]), (b'!', 0, b' ', 0xAD));
-        assert_eq!(printable(b' '), 'Ġ');
-        assert_eq!(printable(b'\n'), 'Ċ');
-    }
-
-    #[test]
-    fn the_alphabet_is_sorted_by_code_point_with_the_mark_last() {
-        let alphabet = marked(EndMarkKind::Unit)
-            .alphabet([b"low".as_slice(), b"\xC3\xA9a"].into_iter())
-            .unwrap();
-        let texts: Vec<_> =
-            alphabet.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes)).collect();
-        assert_eq!(texts, ["a", "l", "o", "w", "é", ""]);
     }
 }

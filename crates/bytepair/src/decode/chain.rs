@@ -9,10 +9,10 @@ use super::DecodeErrors;
 use super::rules::replaced;
 use super::utf8::Utf8Buffer;
 use crate::error::Result;
-use crate::format::names::bytes_of_printable;
 use crate::normalize::Growth;
 use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::unicode::UnicodeTables;
+use crate::units::bytes_of_printable;
 
 /// Steps that turn written tokens into text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -23,9 +23,9 @@ pub use self::sentencepiece::{LeadingSpaces, SentencePieceDecode};
 use self::stream::ChainStream;
 use self::utf8::Utf8Buffer;
 use crate::error::Result;
-use crate::format::names::published_name;
 use crate::split::Segment;
 use crate::tokenizer::{Parts, Tokenizer};
+use crate::units::published_name;
 use crate::vocabulary::{TokenId, TokenKind};
 
 /// How tokens become text.

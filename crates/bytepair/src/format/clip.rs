@@ -15,10 +15,13 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value, json};
 
-use super::{huggingface, names};
+use super::assembly::{Document, Pipeline, roberta};
+use super::huggingface;
+use super::merges::merge_lines;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
-use crate::units::{ByteIds, byte_order};
+use crate::units::{ByteIds, byte_order, printable_name};
+use crate::vocabulary::TokenId;
 
 /// The name of the format in messages.
 const FORMAT: &str = "bpe_simple_vocab_16e6.txt.gz";
@@ -38,12 +41,6 @@ const HEADER: &str = "bpe_simple_vocab_16e6.txt#version: 0.2";
 const BEGIN: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
 
-/// CLIP's pattern, in Oniguruma's flavour.
-const PATTERN: &str = concat!(
-    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|",
-    r"[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-);
-
 /// The tokenizer of the file, packed or unpacked.
 ///
 /// # Errors
@@ -55,7 +52,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// The same tokenizer as a `tokenizer.json`.
 pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     let text = unpacked(file)?;
-    let merges = names::merge_lines(FORMAT, "the file", &text, N_MERGES)?;
+    let merges = merge_lines(FORMAT, "the file", &text, N_MERGES)?;
     if merges.len() < N_MERGES {
         let problem = format!("{} merges of {N_MERGES}: was it cut off?", merges.len());
         return Err(Error::format(FORMAT, "the file", problem));
@@ -67,38 +64,23 @@ pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     if vocab.len() < n_names {
         return Err(Error::format(FORMAT, "the file", "two merges make the same token"));
     }
-    let (begin, end) = (n_names - 2, n_names - 1);
-    let added = |content: &str, id: usize, normalized: bool| {
+    let ids = |place: usize| TokenId::try_from(place).unwrap_or(TokenId::MAX);
+    let (begin, end) = (ids(n_names - 2), ids(n_names - 1));
+    let added = |content: &str, id: TokenId, normalized: bool| {
         json!({
             "id": id, "content": content, "special": true, "normalized": normalized,
             "single_word": false, "lstrip": false, "rstrip": false
         })
     };
-    let file = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": [added(BEGIN, begin, true), added(END, end, false)],
-        "normalizer": {"type": "Sequence", "normalizers": [
-            {"type": "NFC"},
-            {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
-            {"type": "Lowercase"}
-        ]},
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Removed", "invert": true},
-            {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true}
-        ]},
-        "post_processor": {
-            "type": "RobertaProcessing", "sep": [END, end], "cls": [BEGIN, begin],
-            "trim_offsets": false, "add_prefix_space": false
-        },
-        "decoder": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true},
-        "model": {
-            "type": "BPE", "dropout": null, "unk_token": END, "continuing_subword_prefix": "",
-            "end_of_word_suffix": "</w>", "fuse_unk": false, "vocab": vocab, "merges": merges
-        }
-    });
-    Ok(file.to_string().into_bytes())
+    let document = Document {
+        pipeline: Pipeline::Clip,
+        added_tokens: vec![added(BEGIN, begin, true), added(END, end, false)],
+        post_processor: roberta(((BEGIN, begin), (END, end)), false, false),
+        unknown: Some(END.to_owned()),
+        vocab,
+        merges,
+    };
+    Ok(document.into_bytes())
 }
 
 /// Whether a file is this one, as far as its beginning tells.
@@ -136,7 +118,7 @@ fn unpacked(file: &[u8]) -> Result<Cow<'_, [u8]>> {
 /// The names of all tokens, in the order of their ids.
 fn all_names(merges: &[[String; 2]]) -> Vec<String> {
     let bytes = byte_order(ByteIds::Printable);
-    let bytes = bytes.iter().map(|&byte| names::printable_name(&[byte]));
+    let bytes = bytes.iter().map(|&byte| printable_name(&[byte]));
     let endings = bytes.clone().map(|name| format!("{name}</w>"));
     let merged = merges.iter().map(|[left, right]| format!("{left}{right}"));
     bytes.chain(endings).chain(merged).chain([BEGIN, END].map(str::to_owned)).collect()

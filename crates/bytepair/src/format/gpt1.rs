@@ -7,8 +7,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::{Document, Pipeline};
+use super::huggingface;
 use super::json::{self, Entries};
-use super::{huggingface, names};
+use super::merges::merge_lines;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
 
@@ -36,7 +38,7 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
         "id": unknown, "content": UNKNOWN, "special": true, "normalized": false,
         "single_word": false, "lstrip": false, "rstrip": false
     });
-    let merges = names::merge_lines(FORMAT, "vocab_40000.bpe", vocab_bpe, usize::MAX)?;
+    let merges = merge_lines(FORMAT, "vocab_40000.bpe", vocab_bpe, usize::MAX)?;
     let n_entries = entries.len();
     let vocab: Map<String, Value> =
         entries.into_iter().map(|(name, id)| (name, id.into())).collect();
@@ -44,23 +46,13 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
         let problem = "a token stands there twice";
         return Err(Error::format(FORMAT, "encoder_bpe_40000.json", problem));
     }
-    let file = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": [unknown],
-        "normalizer": {
-            "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
-            "strip_accents": null, "lowercase": true
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": null,
-        "decoder": {"type": "BPEDecoder", "suffix": "</w>"},
-        "model": {
-            "type": "BPE", "dropout": null, "unk_token": UNKNOWN,
-            "continuing_subword_prefix": "", "end_of_word_suffix": "</w>", "fuse_unk": false,
-            "byte_fallback": false, "ignore_merges": false, "vocab": vocab, "merges": merges
-        }
-    });
-    Ok(file.to_string().into_bytes())
+    let document = Document {
+        pipeline: Pipeline::Gpt1,
+        added_tokens: vec![unknown],
+        post_processor: Value::Null,
+        unknown: Some(UNKNOWN.to_owned()),
+        vocab,
+        merges,
+    };
+    Ok(document.into_bytes())
 }

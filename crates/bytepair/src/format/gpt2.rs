@@ -4,11 +4,11 @@
 //! one special token. Tokens are written with one printable character for each byte (`Ġthe`). A tokenizer
 //! with any other part is not written. Linear in the size of the files.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::json::{self, Entries};
-use super::names::{bytes_of_printable, printable_name};
+use super::merges::{NumberedMerge, check_made, numbered_merges};
 use super::{check_bare, check_id_range, inexpressible, quoted};
 use crate::added::AddedToken;
 use crate::decode::Decode;
@@ -17,7 +17,7 @@ use crate::split::{self, Flavour, Splitter, Stage};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
-use crate::units::{ByteIds, Units};
+use crate::units::{ByteIds, Units, bytes_of_printable, printable_name};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// The name of the format in messages.
@@ -25,10 +25,6 @@ const FORMAT: &str = "vocab.json and merges.txt";
 
 /// The special token that GPT-2 knows.
 const END_OF_TEXT: &str = "<|endoftext|>";
-
-/// Tokens that are longer, in bytes, are not looked through for the two that would make them: that takes the
-/// square of their length.
-const MAX_CHECKED_LEN: usize = 256;
 
 /// Ways to write GPT-2's pattern, each the same to both engines except for the first, which is Rust's.
 const SPELLINGS: [&str; 4] = [
@@ -63,8 +59,10 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     if ids.len() < entries.len() {
         return Err(Error::format(FORMAT, "vocab.json", "a token stands there twice"));
     }
-    let merges = merges(merges_txt, &ids)?;
-    check_made(&ids, &merges)?;
+    let numbered = numbered_merges(FORMAT, merges_txt)?;
+    let merges = merges(&numbered, &ids)?;
+    let names = entries.iter().map(|(name, _)| name.as_str());
+    check_made(FORMAT, names, &numbered, "", |_| false)?;
     for merge in merges {
         vocabulary.push_merge_to(merge);
     }
@@ -136,59 +134,19 @@ fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
     vocabulary.insert(id, Token { kind, bytes: &bytes.ok_or_else(not_bytes)? }).map_err(taken)
 }
 
-fn merges(file: &[u8], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
-    let not_utf8 = |_| Error::format(FORMAT, "merges.txt", "not UTF-8");
-    let text = std::str::from_utf8(file).map_err(not_utf8)?;
-    let lines =
-        (1_usize..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
-    let lines = lines.filter(|(number, line)| {
-        let is_header = *number == 1 && line.starts_with("#version");
-        !line.is_empty() && !is_header
-    });
-    let problem = |number: usize, problem: String| {
-        Error::format(FORMAT, format!("line {number} of merges.txt"), problem)
-    };
-    lines
-        .map(|(number, line)| {
-            let (left, right) = json::two_parts(line)
-                .ok_or_else(|| problem(number, "not two tokens and a space".to_owned()))?;
-            let id = |name: &str| {
-                let missing = || {
-                    problem(
-                        number,
-                        format!("the token {} is not in vocab.json", quoted(name.as_bytes())),
-                    )
-                };
-                ids.get(name).copied().ok_or_else(missing)
+/// The merges by ids. A merge that names a token without an id is refused.
+fn merges(numbered: &[NumberedMerge<'_>], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
+    let merge = |&(number, left, right): &NumberedMerge<'_>| {
+        let id = |name: &str| {
+            let missing = || {
+                let problem = format!("the token {} is not in vocab.json", quoted(name.as_bytes()));
+                Error::format(FORMAT, format!("line {number} of merges.txt"), problem)
             };
-            Ok(Merge { left: id(left)?, right: id(right)?, result: id(&format!("{left}{right}"))? })
-        })
-        .collect()
-}
-
-/// Refuses tokens that two others make but no merge does: `merges.txt` was cut off. Names in brackets may be
-/// special, and a name that no two tokens make was put there by hand.
-fn check_made(ids: &HashMap<&str, TokenId>, merges: &[Merge]) -> Result<()> {
-    let made: HashSet<TokenId> = merges.iter().map(|merge| merge.result).collect();
-    let lacks_merge = |name: &str, id: TokenId| {
-        let in_brackets = |(open, close)| name.starts_with(open) && name.ends_with(close);
-        let is_two = |(cut, _)| {
-            let (left, right) = name.split_at(cut);
-            ids.contains_key(left) && ids.contains_key(right)
+            ids.get(name).copied().ok_or_else(missing)
         };
-        !made.contains(&id)
-            && name.len() <= MAX_CHECKED_LEN
-            && ![('<', '>'), ('[', ']')].into_iter().any(in_brackets)
-            && name.char_indices().skip(1).any(is_two)
+        Ok(Merge { left: id(left)?, right: id(right)?, result: id(&format!("{left}{right}"))? })
     };
-    let lacking = ids.iter().filter(|&(name, &id)| lacks_merge(name, id));
-    match lacking.min_by_key(|&(_, &id)| id) {
-        None => Ok(()),
-        Some((name, _)) => {
-            let problem = format!("no merge makes the token {name:?}: was the file cut off?");
-            Err(Error::format(FORMAT, "merges.txt", problem))
-        }
-    }
+    numbered.iter().map(merge).collect()
 }
 
 fn check_pipeline(parts: &Parts) -> Result<()> {

@@ -8,6 +8,7 @@
 //!
 //! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.
 
+mod assembly;
 pub mod clip;
 pub(crate) mod codes;
 pub mod compiled;
@@ -18,8 +19,9 @@ pub mod gpt1;
 pub mod gpt2;
 pub mod huggingface;
 mod json;
-pub(crate) mod names;
+mod merges;
 pub mod native;
+pub mod pair;
 mod pattern;
 mod ranks;
 pub mod sentencepiece;
@@ -30,8 +32,8 @@ pub mod tiktoken;
 #[cfg(test)]
 mod tests;
 
+pub use crate::units::published_name;
 pub use codes::Codes;
-pub use names::published_name;
 
 use crate::added::AddedToken;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,9 +1,13 @@
+//! Files of several formats: what is written is read back the same, and damage is an error that says where.
+//!
+//! Formats with tests of their own have them beside their reader.
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{compiled, gpt2, huggingface, native, tiktoken};
+use super::{compiled, gpt2, huggingface, native, pair, tiktoken};
 use crate::added::{AddedToken, Specials};
 use crate::count::CorpusCounter;
 use crate::decode::DecodeErrors;
@@ -469,6 +473,14 @@ fn read_all(bytes: &[u8]) {
     let _ = huggingface::read(bytes);
     let _ = gpt2::read(bytes, bytes);
     let _ = gpt2::read(br#"{"a": 0, "b": 1, "ab": 2}"#, bytes);
+    for name in pair::SETTINGS {
+        let settings = [(name, bytes)];
+        let _ = pair::read(&pair::Pair {
+            vocab_json: br#"{"a": 0, "b": 1}"#,
+            merges_txt: b"",
+            settings: &settings,
+        });
+    }
     let _ = tiktoken::read(bytes, vec![Stage::matches(pattern, Unmatched::Keep)], &[]);
     let _ = tiktoken::read_sidecar(bytes);
 }

@@ -1,3 +1,5 @@
+//! Each step on small texts, and on random ones its two ways against each other.
+
 use proptest::prelude::*;
 
 use super::*;

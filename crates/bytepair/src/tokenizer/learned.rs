@@ -68,7 +68,7 @@ impl Tokenizer {
         });
         let padding = padding.transpose()?;
         let vocabulary = Arc::new(vocabulary);
-        Self::new(Parts { added, template, padding, vocabulary, ..self.parts.clone() })
+        Self::new(Parts { vocabulary, added, template, padding, ..self.parts.clone() })
     }
 }
 

@@ -4,7 +4,8 @@
 //! words are one text then, which is cut, arranged and filled up like any other; each id has the place of its
 //! word, and spans are counted from where that begins. Costs what the words cost.
 
-use super::{Call, EncodeOptions, Tokenizer};
+use super::call::Call;
+use super::{EncodeOptions, Tokenizer};
 use crate::batch;
 use crate::encoding::{Encoding, Row};
 use crate::error::Result;

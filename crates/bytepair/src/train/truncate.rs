@@ -83,6 +83,7 @@ mod tests {
     use crate::count::PieceCounts;
     use crate::train::{TrainOptions, train};
     use crate::units::Units;
+    use crate::vocabulary::TokenId;
 
     /// A vocabulary in words: tokens, merges and counts.
     fn trained(pieces: &[(String, u8)], target: Target) -> Vocabulary {
@@ -125,7 +126,7 @@ mod tests {
         assert!(matches!(error.kind(), ErrorKind::VocabularyTooSmall { requested: 3, needed: 4 }));
         let mut with_hole = large.clone();
         let name = crate::vocabulary::Token { kind: TokenKind::Added, bytes: b"<t>" };
-        with_hole.insert(large.len() as u32 + 1, name).unwrap();
+        with_hole.insert(TokenId::try_from(large.len() + 1).unwrap(), name).unwrap();
         assert!(truncated(&with_hole, Target::Merges(0)).is_err());
     }
 }

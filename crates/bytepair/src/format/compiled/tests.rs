@@ -1,3 +1,5 @@
+//! A compiled file read again, and every way to damage a small one.
+
 use super::checksum::checksum;
 use super::{COVERED_FROM, read, write};
 use crate::format::native;

@@ -10,7 +10,6 @@ use crate::added::AddedToken;
 use crate::decode::{LeadingSpaces, SentencePieceDecode};
 use crate::error::{Error, Result};
 use crate::format::json::two_parts;
-use crate::format::names::bytes_of_printable;
 use crate::format::quoted;
 use crate::format::sentencepiece::merges::{Scored, cut_stages, push_merges};
 use crate::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
@@ -18,6 +17,7 @@ use crate::split::{self, Splitter};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
+use crate::units::bytes_of_printable;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 

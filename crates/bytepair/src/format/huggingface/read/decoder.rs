@@ -11,10 +11,10 @@ use crate::decode::{Decode, DecodeChain, DecodeRules, DecodeStep, byte_of};
 use crate::error::Result;
 use crate::format::huggingface::prefix_pattern;
 use crate::format::huggingface::schema::{Decoder, Pattern};
-use crate::format::names::{bytes_of_printable, published_name};
 use crate::normalize::Normalizer;
 use crate::split::Segment;
 use crate::units::Units;
+use crate::units::{bytes_of_printable, published_name};
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
 /// What the equality of rules and steps depends on.

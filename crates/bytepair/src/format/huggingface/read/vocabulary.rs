@@ -14,9 +14,9 @@ use crate::added::AddedToken;
 use crate::error::Result;
 use crate::format::huggingface::FORMAT;
 use crate::format::huggingface::schema::{Added, Model};
-use crate::format::names::bytes_of_printable;
 use crate::format::{check_id_range, quoted};
 use crate::hash::hash_bytes;
+use crate::units::bytes_of_printable;
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 

@@ -21,12 +21,12 @@ use self::pre_tokenizer::pre_tokenizer;
 use super::{FORMAT, RESERVED, WORD};
 use crate::added::AddedToken;
 use crate::error::Result;
-use crate::format::names::{bytes_of_printable, published_name};
 use crate::format::{inexpressible, pattern, quoted};
 use crate::split::{Flavour, Pattern, Splitter, Unmatched};
 use crate::template::{Padding, Side, Truncation, TruncationStrategy};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::{EndMarkKind, Units};
+use crate::units::{bytes_of_printable, published_name};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 /// The file of a tokenizer.

@@ -1,13 +1,11 @@
 //! How published byte-level vocabularies write bytes: each as one printable character.
 //!
-//! `Ġthe` is a space and `the`. Costs one table look-up for each byte or character. Files of merges, a pair of
-//! such names on each line, are read here too.
+//! `Ġthe` is a space and `the`. Costs one table look-up for each byte or character.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::json;
-use crate::error::{Error, Result};
-use crate::units::{Units, printable};
+use super::Units;
 use crate::vocabulary::{Token, TokenKind};
 
 /// The highest character that stands for a byte.
@@ -25,8 +23,19 @@ pub fn published_name(units: &Units, token: Token<'_>) -> String {
     }
 }
 
+impl Units {
+    /// The bytes of text that a token of this name in a file is written with, marks included; `None` where the
+    /// units are bytes and a character of the name stands for none.
+    pub(crate) fn text_of_name<'n>(&self, name: &'n str) -> Option<Cow<'n, [u8]>> {
+        if !self.is_bytes() {
+            return Some(Cow::Borrowed(name.as_bytes()));
+        }
+        bytes_of_printable(name).map(Cow::Owned)
+    }
+}
+
 /// The name of a token of these bytes.
-pub(super) fn printable_name(bytes: &[u8]) -> String {
+pub(crate) fn printable_name(bytes: &[u8]) -> String {
     static CHARACTERS: OnceLock<Vec<char>> = OnceLock::new();
     let characters = CHARACTERS.get_or_init(|| (0..=255).map(printable).collect());
     bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
@@ -45,25 +54,23 @@ pub(crate) fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
     name.chars().map(|character| bytes.get(character as usize).copied().flatten()).collect()
 }
 
-/// The first `n_merges` merges of a file whose first line is a header: the two names of each.
-pub(super) fn merge_lines(
-    format: &'static str,
-    part: &str,
-    file: &[u8],
-    n_merges: usize,
-) -> Result<Vec<[String; 2]>> {
-    let text = std::str::from_utf8(file).map_err(|_| Error::format(format, part, "not UTF-8"))?;
-    let lines = (1..).zip(text.split_terminator('\n'));
-    let lines = lines.filter(|(number, line)| *number > 1 || !line.contains("#version"));
-    let merges = lines.take(n_merges).map(|(number, line)| {
-        let names = json::two_parts(line.strip_suffix('\r').unwrap_or(line));
-        let problem = || {
-            let part = format!("line {number} of {part}");
-            Error::format(format, part, "not two tokens and a space")
-        };
-        names.map(|(left, right)| [left.to_owned(), right.to_owned()]).ok_or_else(problem)
-    });
-    merges.collect()
+/// The character that stands for a byte in published byte-level vocabularies.
+///
+/// A byte that is a printable, non-blank Latin-1 character stands for itself; the others, in the
+/// order of their value, are U+0100 and up.
+pub(crate) fn printable(byte: u8) -> char {
+    if stands_for_itself(byte) {
+        return char::from(byte);
+    }
+    let n_before = (0..byte).filter(|&other| !stands_for_itself(other)).count();
+    u32::try_from(n_before)
+        .ok()
+        .and_then(|n| char::from_u32(0x100 + n))
+        .unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn stands_for_itself(byte: u8) -> bool {
+    matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
 #[cfg(test)]
@@ -76,6 +83,8 @@ mod tests {
         assert_eq!(bytes_of_printable(&printable_name(&all)), Some(all));
         assert_eq!(printable_name(b" the\n"), "ĠtheĊ");
         assert_eq!(bytes_of_printable("a b"), None);
-        assert_eq!(bytes_of_printable("｜"), None);
+        for other in ["\u{144}", "\u{AD}", "中", "｜"] {
+            assert_eq!(bytes_of_printable(other), None, "{other}");
+        }
     }
 }

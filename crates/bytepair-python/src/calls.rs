@@ -1,0 +1,148 @@
+//! Texts from Python to calls of the core that encode.
+//!
+//! Arguments become texts and [`EncodeOptions`], the GIL is released where that pays, and an error says which
+//! text of a batch it is about. What becomes of the ids is left to `tokenizer`. Bytes of texts are not copied.
+
+use bytepair::{Dropout, EncodeOptions, TokenId};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+use crate::convert::{SpecialNames, Text, is_in_characters, n_threads};
+use crate::error::{raise, to_python};
+use crate::tokenizer::CoreTokenizer;
+
+/// Texts longer than this are encoded without the GIL, in bytes.
+const GIL_LEN: usize = 2048;
+
+pub(crate) fn options<'n>(
+    allowed: &'n SpecialNames,
+    disallowed: &'n SpecialNames,
+    add_special_tokens: bool,
+) -> EncodeOptions<'n> {
+    EncodeOptions {
+        allowed_special: allowed.as_specials(),
+        disallowed_special: disallowed.as_specials(),
+        add_special_tokens,
+        ..EncodeOptions::default()
+    }
+}
+
+/// The same options with those that only a full encoding has.
+pub(crate) fn full_options(
+    options: EncodeOptions<'_>,
+    fit_length: Option<bool>,
+    dropout: Option<f64>,
+    seed: u64,
+) -> EncodeOptions<'_> {
+    let dropout = dropout.map(|probability| Dropout { probability, seed });
+    EncodeOptions { fit_length, dropout, ..options }
+}
+
+impl CoreTokenizer {
+    /// Texts, or pairs of them, with all that is known of each id.
+    pub(crate) fn full(
+        &self,
+        py: Python<'_>,
+        texts: &[(Text, Option<Text>)],
+        options: EncodeOptions<'_>,
+        unit: &str,
+        n_threads: usize,
+    ) -> PyResult<Vec<bytepair::Encoding>> {
+        let in_characters = is_in_characters(unit)?;
+        let slices: Vec<_> = texts
+            .iter()
+            .map(|(text, pair)| (text.bytes(), pair.as_ref().map(Text::bytes)))
+            .collect();
+        let encode = || match slices.as_slice() {
+            [(text, pair)] if n_threads == 1 => {
+                self.0.encode_full(text, *pair, options).map(|encoding| vec![encoding])
+            }
+            slices => self.0.encode_full_batch(slices, options, n_threads),
+        };
+        let convert = |encodings: &mut Vec<bytepair::Encoding>| {
+            for (encoding, (text, pair)) in encodings.iter_mut().zip(&slices) {
+                encoding.to_characters(text, *pair);
+            }
+        };
+        let encodings = py.detach(|| {
+            let mut encodings = encode()?;
+            if in_characters {
+                convert(&mut encodings);
+            }
+            Ok(encodings)
+        });
+        encodings.map_err(|error| to_python(&error))
+    }
+
+    pub(crate) fn ids(
+        &self,
+        py: Python<'_>,
+        text: &Text,
+        options: EncodeOptions<'_>,
+    ) -> PyResult<Vec<TokenId>> {
+        let bytes = text.bytes();
+        let ids = match bytes.len() <= GIL_LEN {
+            true => self.0.encode(bytes, options),
+            false => py.detach(|| self.0.encode(bytes, options)),
+        };
+        ids.map_err(|error| to_python(&error))
+    }
+
+    pub(crate) fn batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        options: EncodeOptions<'_>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bytepair::Batch> {
+        let texts = each_of(texts, |text| text.extract::<Text>())?;
+        let n_threads = n_threads(threads)?;
+        let batch = py.detach(|| {
+            let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
+            self.0.encode_batch(&slices, options, n_threads)
+        });
+        batch.map_err(|error| to_python(&error))
+    }
+}
+
+/// Each text of a batch, converted; an error says which one it is about.
+pub(crate) fn each_of<T>(
+    texts: &Bound<'_, PyAny>,
+    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
+        return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
+    }
+    let converted = texts.try_iter()?.enumerate();
+    converted.map(|(index, text)| in_batch(texts.py(), index, convert(&text?))).collect()
+}
+
+/// A text, or a tuple of two.
+pub(crate) fn one_or_two(text: &Bound<'_, PyAny>) -> PyResult<(Text, Option<Text>)> {
+    match text.cast::<PyTuple>() {
+        Ok(texts) if texts.len() == 2 => {
+            Ok((texts.get_item(0)?.extract()?, Some(texts.get_item(1)?.extract()?)))
+        }
+        Ok(texts) => {
+            let message = format!("expected a text or two, not {}", texts.len());
+            Err(PyTypeError::new_err(message))
+        }
+        Err(_) => Ok((text.extract()?, None)),
+    }
+}
+
+pub(crate) fn slices(words: &[Text]) -> Vec<&[u8]> {
+    words.iter().map(Text::bytes).collect()
+}
+
+/// Says which text of a batch could not be converted.
+fn in_batch<T>(py: Python<'_>, index: usize, text: PyResult<T>) -> PyResult<T> {
+    text.map_err(|error| {
+        let message = format!("text {index} of the batch: {}", error.value(py));
+        match error.is_instance_of::<PyTypeError>(py) {
+            true => PyTypeError::new_err(message),
+            false => raise("EncodingError", message),
+        }
+    })
+}

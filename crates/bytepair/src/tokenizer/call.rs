@@ -1,0 +1,138 @@
+//! What holds for all texts of a call, and the ids of each.
+//!
+//! A call finds the added tokens that its options allow, refuses those they do not, and puts the template around the
+//! ids, cut and filled up to a length. How a text becomes pieces is in `pieces`, how a piece becomes ids in `worker`;
+//! ids with what is known of them are in `full`. Costs what those cost, and a pass for disallowed tokens.
+
+use std::borrow::Cow;
+
+use super::worker::{append_ids, push};
+use super::{EncodeOptions, Tokenizer};
+use crate::added::{Finder, Matcher, Part, Specials};
+use crate::encode::{Dropout, Dropping};
+use crate::error::{ErrorKind, Result};
+use crate::template::{Padding, Side, TemplatePiece, Truncation};
+use crate::vocabulary::TokenId;
+
+/// One call of `encode` or another method that encodes.
+pub(super) struct Call<'c> {
+    pub(super) tokenizer: &'c Tokenizer,
+    pub(super) matcher: Cow<'c, Matcher>,
+    disallowed: Finder,
+    pub(super) add_special_tokens: bool,
+    fits_length: bool,
+    dropout: Option<Dropout>,
+}
+
+impl Tokenizer {
+    /// Fixes what holds for all texts of a call.
+    pub(super) fn call(&self, options: EncodeOptions<'_>) -> Result<Call<'_>> {
+        if let Some(dropout) = &options.dropout {
+            dropout.check()?;
+        }
+        let parts = &self.parts;
+        let matcher = match options.allowed_special {
+            Specials::None => Cow::Borrowed(&self.ordinary),
+            Specials::All => Cow::Borrowed(&self.all_special),
+            only @ Specials::Only(_) => {
+                Cow::Owned(Matcher::new(&parts.added, (&parts.normalizer, &parts.units), only)?)
+            }
+        };
+        let disallowed = match options.disallowed_special {
+            Specials::None => Finder::default(),
+            names => Matcher::disallowed(&parts.added, options.allowed_special, names)?,
+        };
+        Ok(Call {
+            tokenizer: self,
+            matcher,
+            disallowed,
+            add_special_tokens: options.add_special_tokens,
+            fits_length: options.fit_length.unwrap_or(options.add_special_tokens),
+            dropout: options.dropout,
+        })
+    }
+}
+
+impl<'c> Call<'c> {
+    pub(super) fn truncation(&self) -> Option<&'c Truncation> {
+        self.tokenizer.parts.truncation.as_ref().filter(|_| self.fits_length)
+    }
+
+    pub(super) fn padding(&self) -> Option<&'c Padding> {
+        self.tokenizer.parts.padding.as_ref().filter(|_| self.fits_length)
+    }
+
+    pub(super) fn dropping(&self, index: u64) -> Option<Dropping> {
+        let with_seed =
+            |dropout: Dropout| Dropout { seed: dropout.seed.wrapping_add(index), ..dropout };
+        self.dropout.map(|dropout| with_seed(dropout).start())
+    }
+
+    pub(super) fn n_added(&self, is_pair: bool) -> usize {
+        if self.add_special_tokens { self.tokenizer.parts.template.n_added(is_pair) } else { 0 }
+    }
+
+    /// Appends the ids of a text, whose place in a batch is `index`.
+    pub(super) fn encode(&self, text: &[u8], index: u64, ids: &mut Vec<TokenId>) -> Result<()> {
+        let encode_text = |ids: &mut Vec<TokenId>| match self.truncation() {
+            None => self.encode_text(text, index, ids),
+            Some(truncation) => {
+                let n_before = ids.len();
+                self.encode_text(text, index, ids)?;
+                let n_ids = ids.len() - n_before;
+                let (left, _) = truncation.lens(n_ids, None, self.n_added(false))?;
+                let first = if truncation.side == Side::Left { n_before } else { n_before + left };
+                ids.drain(first..first + (n_ids - left));
+                Ok(())
+            }
+        };
+        if !self.add_special_tokens && !self.fits_length {
+            return encode_text(ids);
+        }
+        let n_before = ids.len();
+        for piece in &self.tokenizer.parts.template.single {
+            match piece {
+                TemplatePiece::Special { ids: special, .. } if self.add_special_tokens => {
+                    ids.extend_from_slice(special);
+                }
+                TemplatePiece::Special { .. } => {}
+                TemplatePiece::Text { .. } => encode_text(ids)?,
+            }
+        }
+        if let Some(padding) = self.padding() {
+            padding.fill(padding.len(ids.len() - n_before), n_before, ids);
+        }
+        Ok(())
+    }
+
+    fn encode_text(&self, text: &[u8], index: u64, ids: &mut Vec<TokenId>) -> Result<()> {
+        let encoder = &self.tokenizer.encoder;
+        match self.dropping(index) {
+            None => self.for_each_part(text, ids, |text, part, ids, worker| match part {
+                Part::Token(id, _) => push(id, ids),
+                Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
+                    Some(id) => push(id, ids),
+                    None => append_ids(encoder, text, piece, ids, worker),
+                },
+            }),
+            Some(mut dropping) => {
+                self.for_each_part(text, ids, |text, part, ids, worker| match part {
+                    Part::Token(id, _) => push(id, ids),
+                    Part::Text(piece) => encoder.encode_dropout(
+                        &text[piece],
+                        &mut dropping,
+                        &mut worker.scratch,
+                        ids,
+                    ),
+                })
+            }
+        }
+    }
+
+    pub(super) fn check_disallowed(&self, text: &[u8]) -> Result<()> {
+        let Some((id, offset)) = self.disallowed.find(text) else { return Ok(()) };
+        let token = self.tokenizer.parts.vocabulary.expect_token(id)?;
+        let token = String::from_utf8_lossy(token.bytes).into_owned();
+        Err(ErrorKind::DisallowedSpecial { token, offset }.into())
+    }
+}

@@ -1,0 +1,207 @@
+//! A text, or two, with all that is known of each id.
+//!
+//! The same ids as `call` gives, each with the span of text that it stands for. Nothing is taken from a
+//! cache, which holds no spans. Takes time linear in the text, besides what splitting and encoding take.
+
+use std::ops::Range;
+
+use super::call::Call;
+use super::worker::Worker;
+use super::{EncodeOptions, Tokenizer};
+use crate::added::Part;
+use crate::batch;
+use crate::encode::Dropping;
+use crate::encoding::{Encoding, Row, Traced};
+use crate::error::Result;
+use crate::template::{OffsetRules, Sequence, TemplatePiece};
+use crate::units::published_name;
+use crate::vocabulary::TokenId;
+
+/// Which of a call's texts is encoded: seeds of dropout differ by it.
+const SECOND: u64 = 1 << 63;
+
+impl Tokenizer {
+    /// A text, or two, with all that is known of each id.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode`]; and where the texts cannot be cut as the truncation says.
+    pub fn encode_full(
+        &self,
+        text: &[u8],
+        pair: Option<&[u8]>,
+        options: EncodeOptions<'_>,
+    ) -> Result<Encoding> {
+        self.call(options)?.encode_full(text, pair, 0)
+    }
+
+    /// The same for many texts, filled up to the length of the longest if the padding says so.
+    ///
+    /// # Errors
+    /// As for one text; the error says which one.
+    pub fn encode_full_batch(
+        &self,
+        texts: &[(&[u8], Option<&[u8]>)],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Vec<Encoding>> {
+        let call = self.call(options)?;
+        let len = |(text, pair): &(&[u8], Option<&[u8]>)| text.len() + pair.map_or(0, <[_]>::len);
+        let lens: Vec<_> = texts.iter().map(len).collect();
+        let encodings = batch::map(&lens, n_threads, |index| {
+            call.encode_full(texts[index].0, texts[index].1, index as u64)
+        })?;
+        Ok(call.filled_up(encodings))
+    }
+
+    /// How a token is written in published files.
+    fn written(&self, id: TokenId) -> String {
+        let token = self.parts.vocabulary.token(id);
+        token.map(|token| published_name(&self.parts.units, token)).unwrap_or_default()
+    }
+}
+
+impl Call<'_> {
+    /// A text, or two, with all that is known of each id.
+    fn encode_full(&self, text: &[u8], pair: Option<&[u8]>, index: u64) -> Result<Encoding> {
+        let first = self.trace(text, index)?;
+        let second = pair.map(|pair| self.trace(pair, index ^ SECOND)).transpose()?.zip(pair);
+        self.assembled((first, text), second, self.tokenizer.parts.offsets)
+    }
+
+    /// Two texts that are encoded, cut to a length, arranged and filled up.
+    pub(super) fn assembled(
+        &self,
+        (first, text): (Row, &[u8]),
+        second: Option<(Row, &[u8])>,
+        rules: OffsetRules,
+    ) -> Result<Encoding> {
+        let n_second = second.as_ref().map(|(row, _)| row.ids.len());
+        let truncation = self.truncation();
+        let lens = match truncation {
+            Some(truncation) => {
+                truncation.lens(first.ids.len(), n_second, self.n_added(second.is_some()))?
+            }
+            None => (first.ids.len(), n_second.unwrap_or_default()),
+        };
+        let first = first.into_encoding((text, 0), rules, lens.0, truncation);
+        let second =
+            second.map(|(row, pair)| row.into_encoding((pair, 1), rules, lens.1, truncation));
+        let mut encoding = self.arranged(&first, second.as_ref());
+        if let Some(padding) = self.padding() {
+            encoding.pad(padding, padding.len(encoding.ids.len()));
+        }
+        Ok(encoding)
+    }
+
+    /// Encodings of one length, if the padding says so.
+    pub(super) fn filled_up(&self, mut encodings: Vec<Encoding>) -> Vec<Encoding> {
+        if let Some(padding) = self.padding() {
+            let longest = encodings.iter().map(|encoding| encoding.ids.len()).max();
+            let len = padding.len(longest.unwrap_or_default());
+            encodings.iter_mut().for_each(|encoding| encoding.pad(padding, len));
+        }
+        encodings
+    }
+
+    /// The texts and special tokens in the order of the template.
+    fn arranged(&self, first: &Encoding, second: Option<&Encoding>) -> Encoding {
+        let mut encoding = Encoding::default();
+        for piece in self.tokenizer.parts.template.pieces(second.is_some()) {
+            match piece {
+                TemplatePiece::Special { ids, type_id } if self.add_special_tokens => {
+                    encoding.join(&Encoding::special(ids, *type_id));
+                }
+                TemplatePiece::Special { .. } => {}
+                TemplatePiece::Text { which, type_id } => {
+                    let text = match which {
+                        Sequence::First => Some(first),
+                        Sequence::Second => second,
+                    };
+                    text.into_iter()
+                        .for_each(|text| encoding.join(&text.clone().with_type(*type_id)));
+                }
+            }
+        }
+        encoding
+    }
+
+    /// The ids of a text with where each came from.
+    pub(super) fn trace(&self, text: &[u8], index: u64) -> Result<Row> {
+        self.tokenizer.check_utf8(text)?;
+        self.check_disallowed(text)?;
+        let mut dropping = self.dropping(index);
+        let (whole, mut row) = (Traced::original(text), Row::default());
+        self.tokenizer.workers.with(|worker| {
+            self.matcher.cut_raw(text, |part| match part {
+                Part::Token(id, place) => {
+                    self.push_added(id, &whole, place, &mut row);
+                    Ok(())
+                }
+                Part::Text(range) => {
+                    self.trace_segment(&whole.part(range), &mut dropping, worker, &mut row)
+                }
+            })
+        })?;
+        Ok(row)
+    }
+
+    /// The same for a segment between added tokens of the text as it was given.
+    fn trace_segment(
+        &self,
+        segment: &Traced<'_>,
+        dropping: &mut Option<Dropping>,
+        worker: &mut Worker,
+        row: &mut Row,
+    ) -> Result<()> {
+        let parts = &self.tokenizer.parts;
+        let normalized = segment.changed(&parts.normalizer)?;
+        let mut tokens = Vec::new();
+        self.matcher.cut_normalized(&normalized.text, |part| {
+            let range = match part {
+                Part::Token(id, place) => {
+                    self.push_added(id, &normalized, place, row);
+                    return Ok(());
+                }
+                Part::Text(range) => range,
+            };
+            parts.pre_tokenizer.for_each_traced(&normalized.part(range), &mut |text, piece| {
+                let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
+                let bytes = &text.text[piece.clone()];
+                let whole = self.matcher.whole_piece(bytes).filter(|_| dropping.is_none());
+                match whole {
+                    Some(id) => tokens.push((id, 0..bytes.len())),
+                    None => encoder.encode_spans(bytes, dropping.as_mut(), scratch, &mut tokens)?,
+                }
+                self.push_piece(&mut tokens, text, piece.start, row);
+                Ok(())
+            })
+        })
+    }
+
+    /// Adds the tokens of a piece, whose spans begin at a place of the text.
+    fn push_piece(
+        &self,
+        tokens: &mut Vec<(TokenId, Range<usize>)>,
+        text: &Traced<'_>,
+        start: usize,
+        row: &mut Row,
+    ) {
+        row.begin_word();
+        for (id, place) in tokens.drain(..) {
+            let span = text.span(start + place.start..start + place.end);
+            row.push(id, span, self.tokenizer.parts.offsets, || self.tokenizer.written(id));
+        }
+    }
+
+    /// Adds an added token, with the white space that belongs to it.
+    fn push_added(&self, id: TokenId, text: &Traced<'_>, place: Range<usize>, row: &mut Row) {
+        let rules = self.tokenizer.parts.offsets;
+        row.begin_word();
+        let found = &text.text[place.clone()];
+        let found_text = || String::from_utf8_lossy(found).into_owned();
+        row.push(id, text.span(place), rules, found_text);
+        if self.tokenizer.parts.vocabulary.token(id).is_none_or(|token| token.bytes != found) {
+            row.found_as(found_text());
+        }
+    }
+}

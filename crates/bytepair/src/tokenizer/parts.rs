@@ -1,0 +1,111 @@
+//! Everything that a tokenizer is, before it is compiled.
+//!
+//! Values alone, which a dialect or a reader of files puts together; what they do is in their own modules. What one
+//! part says of another is checked here, when a tokenizer is made of them. Costs a look at each added token.
+
+use std::sync::Arc;
+
+use crate::added::AddedToken;
+use crate::decode::Decode;
+use crate::error::{Error, Result};
+use crate::normalize::{Normalizer, growth};
+use crate::pretokenize::PreTokenizer;
+use crate::split::Splitter;
+use crate::template::{OffsetRules, Padding, Template, Truncation};
+use crate::units::Units;
+use crate::vocabulary::Vocabulary;
+
+/// Replacements that could make a text longer than this many times take all memory, and are refused.
+const MAX_GROWTH: f64 = 65_536.0;
+
+/// Everything that a tokenizer is.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Changes the text before it is split.
+    pub normalizer: Normalizer,
+    /// Cuts each segment of the normalized text into pieces.
+    pub pre_tokenizer: PreTokenizer,
+    /// Cuts pieces into symbols.
+    pub units: Units,
+    /// Ids, tokens and merges.
+    pub vocabulary: Arc<Vocabulary>,
+    /// Tokens that are found by their content. All are in the vocabulary.
+    pub added: Vec<AddedToken>,
+    /// Whether a piece that is a token as a whole is that token, whatever the merges would give.
+    pub ignore_merges: bool,
+    /// How likely a merge is skipped where a call asks for that; a hint of its file, without effect else.
+    pub dropout: Option<f64>,
+    /// Special tokens put around a text on request.
+    pub template: Template,
+    /// How the ids of a text are cut to a length on request.
+    pub truncation: Option<Truncation>,
+    /// How the ids of a text are filled up to a length on request.
+    pub padding: Option<Padding>,
+    /// How spans of tokens are reported.
+    pub offsets: OffsetRules,
+    /// How ids become text.
+    pub decode: Decode,
+}
+
+impl Parts {
+    /// A tokenizer of units and a vocabulary: no change of the text, which is one piece, and nothing else.
+    pub fn new(units: Units, vocabulary: Arc<Vocabulary>) -> Self {
+        Self {
+            normalizer: Normalizer::default(),
+            pre_tokenizer: PreTokenizer::from(Splitter::whole()),
+            units,
+            vocabulary,
+            added: Vec::new(),
+            ignore_merges: false,
+            dropout: None,
+            template: Template::default(),
+            truncation: None,
+            padding: None,
+            offsets: OffsetRules::default(),
+            decode: Decode::default(),
+        }
+    }
+
+    /// Refuses parts that do not fit together.
+    pub(super) fn check(&self) -> Result<()> {
+        self.units.check()?;
+        for token in &self.added {
+            self.vocabulary.expect_token(token.id)?;
+            if token.whole_piece && !self.ignore_merges {
+                return Err(is_never_whole(token));
+            }
+        }
+        self.check_lengths()?;
+        self.check_growth()
+    }
+
+    /// Refuses a template, truncation or padding that does not fit.
+    pub(super) fn check_lengths(&self) -> Result<()> {
+        for id in self.template.special_ids() {
+            self.vocabulary.expect_token(id)?;
+        }
+        self.padding.as_ref().map_or(Ok(()), Padding::check)
+    }
+
+    fn check_growth(&self) -> Result<()> {
+        let rounds = self.pre_tokenizer.rounds().iter().flat_map(|round| round.change.growths());
+        let encoding: Vec<_> = self.normalizer.growths().chain(rounds).collect();
+        let decoding: Vec<_> = match &self.decode {
+            Decode::Chain(chain) => chain.growths().collect(),
+            Decode::Rules(_) | Decode::SentencePiece(_) => Vec::new(),
+        };
+        for (name, steps) in [("normalizer", encoding), ("decoder", decoding)] {
+            if growth(&steps) > MAX_GROWTH {
+                let problem =
+                    format!("its replacements could make a text {MAX_GROWTH} times longer");
+                return Err(Error::option(name, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_never_whole(token: &AddedToken) -> Error {
+    let problem = format!("{:?} is a whole piece, but merges are not ignored", token.content);
+    Error::option("whole_piece", problem)
+}

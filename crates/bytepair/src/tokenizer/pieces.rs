@@ -1,0 +1,107 @@
+//! A text to its added tokens and the pieces between them, in order.
+//!
+//! The way of the data up to the encoder: cut at added tokens, normalize, cut again, split. Places in the text as
+//! it was given are kept (`Traced`) only where the first piece is treated in its own way and cannot be told without
+//! them. Takes time linear in the text, besides what the split pattern takes.
+
+use super::Tokenizer;
+use super::call::Call;
+use super::worker::Worker;
+use crate::added::Part;
+use crate::encoding::Traced;
+use crate::error::{ErrorKind, Result};
+use crate::split::Segment;
+use crate::vocabulary::TokenId;
+
+impl Tokenizer {
+    pub(super) fn check_utf8(&self, text: &[u8]) -> Result<()> {
+        if self.parts.units.is_bytes() || self.parts.normalizer.is_sentencepiece() {
+            return Ok(());
+        }
+        let checked = std::str::from_utf8(text);
+        checked
+            .map(drop)
+            .map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 }.into())
+    }
+}
+
+impl Call<'_> {
+    /// Calls `encode_part` for each added token and each piece in between.
+    pub(super) fn for_each_part(
+        &self,
+        text: &[u8],
+        ids: &mut Vec<TokenId>,
+        mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
+    ) -> Result<()> {
+        self.tokenizer.check_utf8(text)?;
+        self.check_disallowed(text)?;
+        self.tokenizer.workers.with(|worker| {
+            self.matcher.cut_raw(text, |part| match part {
+                token @ Part::Token(..) => encode_part(text, token, ids, worker),
+                Part::Text(range) => {
+                    let is_last = range.end == text.len();
+                    let is_first = range.start == 0;
+                    let segment = Segment { text: &text[range], is_first, is_last };
+                    self.for_each_piece(segment, ids, worker, &mut encode_part)
+                }
+            })
+        })
+    }
+
+    /// The same for a segment between added tokens of the text as it was given.
+    fn for_each_piece(
+        &self,
+        segment: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+        encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
+    ) -> Result<()> {
+        let parts = &self.tokenizer.parts;
+        let normalized = parts.normalizer.normalize(segment)?;
+        if self.needs_tracing(segment, &normalized) {
+            return self.for_each_traced_piece(segment, ids, worker, encode_part);
+        }
+        self.matcher.cut_normalized(&normalized, |part| match part {
+            token @ Part::Token(..) => encode_part(&normalized, token, ids, worker),
+            Part::Text(range) => {
+                let is_first = segment.is_first && range.start == 0;
+                let is_last = segment.is_last && range.end == normalized.len();
+                let segment = Segment { text: &normalized[range], is_first, is_last };
+                parts.pre_tokenizer.for_each_piece(segment, |text, piece| {
+                    encode_part(text, Part::Text(piece), ids, worker)
+                })
+            }
+        })
+    }
+
+    /// Whether pieces must know where they came from: what the first character became is treated in its own
+    /// way, also where it is several pieces, or where white space was taken away before it.
+    fn needs_tracing(&self, segment: Segment<'_>, normalized: &[u8]) -> bool {
+        let pre_tokenizer = &self.tokenizer.parts.pre_tokenizer;
+        let is_changed = || normalized != segment.text;
+        segment.is_first
+            && pre_tokenizer.asks_for_the_first()
+            && (pre_tokenizer.asks_late() || is_changed())
+    }
+
+    /// The same as `for_each_piece` for the first segment, whose pieces know where they came from.
+    fn for_each_traced_piece(
+        &self,
+        segment: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+        encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
+    ) -> Result<()> {
+        let parts = &self.tokenizer.parts;
+        let beginning = Traced::beginning(segment.text, segment.is_last);
+        let normalized = beginning.changed(&parts.normalizer)?;
+        self.matcher.cut_normalized(&normalized.text, |part| match part {
+            token @ Part::Token(..) => encode_part(&normalized.text, token, ids, worker),
+            Part::Text(range) => {
+                parts.pre_tokenizer.for_each_traced(&normalized.part(range), &mut |text, piece| {
+                    encode_part(&text.text, Part::Text(piece), ids, worker)
+                })
+            }
+        })
+    }
+}
