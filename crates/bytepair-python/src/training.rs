@@ -66,12 +66,8 @@ impl Corpus {
         let mut preparation = preparation.map_err(|error| to_python(&error))?;
         preparation.separator = separator;
         let mut special_tokens = resume.as_deref().map_or_else(Vec::new, added_names);
-        for name in given {
-            for names in [&mut preparation.special_tokens, &mut special_tokens] {
-                if !names.contains(&name) {
-                    names.push(name.clone());
-                }
-            }
+        for names in [&mut preparation.special_tokens, &mut special_tokens] {
+            add_missing(names, &given);
         }
         let boundaries = preparation.special_tokens.clone();
         let n_threads = n_threads(threads)?;
@@ -228,6 +224,15 @@ pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResu
         (None, n_merges) => Ok(Target::Merges(n_merges.unwrap_or(usize::MAX))),
         (Some(_), Some(_)) => {
             Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned()))
+        }
+    }
+}
+
+/// Adds the names that are not there yet, each once.
+fn add_missing(names: &mut Vec<String>, given: &[String]) {
+    for name in given {
+        if !names.contains(name) {
+            names.push(name.clone());
         }
     }
 }
