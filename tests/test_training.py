@@ -640,6 +640,7 @@ def test_rare_pieces_are_left_out_and_told():
     assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
     assert (report["dropped_pieces"], report["dropped_occurrences"]) == (3, 6)
     assert report["certain_merges"] == 2
+    assert (report["characters"], report["tokens"]) == (3000, 1500)
     texts = [" ".join(piece for piece, n in counts.items() for _ in range(n))]
     same, found = report_of(
         bytepair.train_from_iterator, texts, pattern=r"\w+|\s", min_piece_count=4

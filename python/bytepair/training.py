@@ -140,7 +140,8 @@ def train(
             Learn no token that ends within a character, unless it is a part of one.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many, and in
-            ``certain_merges`` how many merges are certainly those of all pieces.
+            ``certain_merges`` how many merges are certainly those of all pieces; characters
+            and tokens are those of the pieces that stay.
         ``resume``
             A tokenizer, or its path, to go on from: its merges are kept, and
             ``vocab_size`` and ``merges`` count them too. On the corpus and with the

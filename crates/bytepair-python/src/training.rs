@@ -275,13 +275,15 @@ impl Corpus {
             Some(counter) => counter.finish_common(least)?,
             None => <_>::default(),
         };
-        let n_characters = corpus.n_characters.saturating_add(added.n_characters());
+        let mut n_characters = corpus.n_characters.saturating_add(added.n_characters());
         if !added.is_empty() {
             counts.merge(&added)?;
             dropped = counts.drop_rare(min_piece_count)?;
         }
         if min_piece_count > 1 {
             with(&self.dropped_bound, |bound| *bound = Some(dropped.bound));
+            // Tokens are those of the pieces that stay, and so are the characters that they are compared with.
+            n_characters = counts.n_characters();
         }
         with(&self.counts, |all| *all = counts);
         Ok((corpus, n_characters, dropped))
