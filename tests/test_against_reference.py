@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import bytepair
@@ -222,6 +222,101 @@ def test_character_dialects_agree(corpus, text, case, target):
         assert_same_training(*trained)
         for one in [*corpus, text]:
             assert_same_encoding(*trained, one)
+
+
+# Limits of tokens
+
+LIMITS = {
+    "max_token_bytes": st.integers(1, 6),
+    "max_token_chars": st.integers(1, 4),
+    "whole_characters": st.booleans(),
+}
+limits_of_tokens = st.fixed_dictionaries({}, optional=LIMITS)
+many_bytes = st.text("aé日😀 ", max_size=12).map(str.encode)
+
+
+def assert_same_limited(corpus, dialect, options, limits):
+    """Both learn the same within limits, and every token keeps to them."""
+    theirs = {**of_reference(dialect, options), "limits": reference.Limits(**limits)}
+    expected = reference.train_from_iterator(corpus, dialect=dialect, **theirs)
+    if has_pieces(corpus, expected, options):
+        ours = bytepair.train_from_iterator(
+            corpus, dialect=dialect, **options, **limits
+        )
+        assert_same_training(ours, expected)
+
+
+@CASES
+@given(
+    st.lists(st.one_of(hard_bytes, many_bytes), max_size=4),
+    st.sampled_from(BYTES),
+    byte_options,
+    limits_of_tokens,
+)
+def test_limits_of_byte_tokens_agree(corpus, dialect, options, limits):
+    """Limits of length and whole characters forbid the same merges of bytes."""
+    assert_same_limited(corpus, dialect, {**options, "merges": 30}, limits)
+
+
+@CASES
+@given(st.lists(texts, max_size=4), character_cases(), limits_of_tokens)
+def test_limits_of_character_tokens_agree(corpus, case, limits):
+    """They do so where units are characters, whose marks do not count."""
+    dialect, options = case
+    assert_same_limited(corpus, dialect, {**options, "merges": 30}, limits)
+
+
+@CASES
+@given(
+    st.lists(st.one_of(hard_bytes, many_bytes), max_size=4),
+    st.sampled_from(["unit", "suffix"]),
+    limits_of_tokens,
+)
+def test_limits_of_marked_byte_tokens_agree(corpus, kind, limits):
+    """An end mark of bytes is a character of its own, or belongs to the last byte."""
+    options = {"end_mark": "</w>", "end_mark_kind": kind, "merges": 30, "min_count": 1}
+    assert_same_limited(corpus, "gpt4o", options, limits)
+
+
+# Smaller vocabularies, larger ones
+
+
+def sized_cases(draw, corpus, dialect, options):
+    """Train to two numbers of merges, the smaller one drawn."""
+    corpus = [*corpus, "ab ab"]
+    options = {"special_tokens": ["<s>"], **options, "dialect": dialect}
+    try:
+        large = bytepair.train_from_iterator(corpus, **options, merges=30)
+    except bytepair.TrainingError:  # nothing is left to learn from
+        reject()
+    n_merges = draw(st.integers(0, len(large.merges)))
+    small = bytepair.train_from_iterator(corpus, **options, merges=n_merges)
+    return corpus, options, large, small
+
+
+@CASES
+@given(st.data(), st.lists(texts, max_size=3), st.sampled_from(BYTES), byte_options)
+def test_truncated_and_resumed_bytes_equal_training(drawn, corpus, dialect, options):
+    """Cutting gives the smaller tokenizer, going on from that the larger one."""
+    assert_sizes_agree(*sized_cases(drawn.draw, corpus, dialect, options))
+
+
+@CASES
+@given(st.data(), st.lists(texts, max_size=3), character_cases())
+def test_truncated_and_resumed_characters_equal_training(drawn, corpus, case):
+    """They do so where units are characters, with marks and unknown tokens."""
+    assert_sizes_agree(*sized_cases(drawn.draw, corpus, *case))
+
+
+def assert_sizes_agree(corpus, options, large, small):
+    """All ways to the two sizes lead to the same tokenizers."""
+    n_merges = len(small.merges)
+    for cut in (large.truncated(merges=n_merges), large.truncated(small.n_vocab)):
+        assert cut == small
+        assert cut.merge_log == small.merge_log
+    resumed = bytepair.train_from_iterator(corpus, **options, resume=small, merges=30)
+    assert resumed == large
+    assert resumed.merge_log == large.merge_log
 
 
 # Special tokens, counts

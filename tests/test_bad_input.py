@@ -122,7 +122,6 @@ WRONG_TYPES = [
     {"threads": "2"},
     {"min_count": 1.5},
     {"dialect": 3},
-    {"dialect": None},
     {"pattern": 3},
     {"pattern": [3]},
     {"ties": None},

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import random
 import shlex
 import signal
 import subprocess
@@ -341,8 +342,125 @@ def test_ctrl_c_ends_training(tmp_path):
     process.stdin.close()
     process.stderr.close()
     assert process.returncode == 130, message
-    assert message == b"bytepair: interrupted\n"
+    expected = "interrupted while counting, 27 bytes read; nothing was learned"
+    assert message.decode() == f"bytepair: {expected}\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_saves_what_was_learned(tmp_path):
+    """SIGINT while merging ends the command with 130, a tokenizer, and its log."""
+    corpus, out, log = (tmp_path / name for name in ("c.txt", "t.bytepair", "m.jsonl"))
+    rng = random.Random(3)
+    corpus.write_bytes(rng.randbytes(6_000_000))
+    options = ("--dialect", "byte-stream", "--merges", "1000000")
+    for seconds in (2, 8, 30):  # until it merges; of noise there is much to merge
+        process = subprocess.Popen(
+            [*COMMAND, "train", corpus, "-o", out, "--log", log, *options],
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+        )
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, message = process.communicate(timeout=100)
+        finally:
+            process.kill()
+        assert process.returncode == 130, message
+        if b"while counting" not in message:
+            break
+    tokenizer, steps = bytepair.Tokenizer.from_file(out), bytepair.read_log(log)
+    n_merges = len(tokenizer.merges)
+    assert n_merges == steps.last_step > 0
+    lines = message.decode().splitlines()
+    assert lines[0] == f"bytepair: interrupted after {n_merges:,} merges"
+    assert lines[1:] == [
+        f"saved: {out}; --resume {out} goes on from there",
+        f"log: {log}",
+    ]
+
+
+# Train: logs, resumed training, weights, limits
+
+
+def test_train_goes_on_from_a_tokenizer_and_its_log(corpus, tmp_path):
+    """In two parts it saves and logs what it does at once."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+    files = ("-o", "t.bytepair", "--log", "m.jsonl", "--dialect", "sennrich")
+    run("train", corpus, *files, "--merges", 15, cwd=one)
+    run("train", corpus, *files, "--merges", 6, cwd=two)
+    resumed = ("--resume", "t.bytepair")
+    run("train", corpus, *files[:4], *resumed, "--merges", 15, cwd=two)
+    for name in ("t.bytepair", "m.jsonl"):
+        assert (one / name).read_bytes() == (two / name).read_bytes()
+
+
+def test_train_with_weights(tmp_path):
+    """``@`` gives a weight, unless a file is called so."""
+    for name in ("a.txt", "b.txt", "b.txt@3"):
+        (tmp_path / name).write_text(name[0] * 2 + " " + "cd " * 4)
+    out = ("-o", "t.bytepair", "--merges", 3, "--json", "-q")
+
+    def n_characters(*files):
+        return json.loads(run("train", *files, *out, cwd=tmp_path).stdout)["characters"]
+
+    assert n_characters("a.txt", "b.txt") == 30
+    assert n_characters("a.txt@2.5", "b.txt") == 52.5
+    assert n_characters("a.txt", "b.txt@3") == 30
+    assert n_characters("a.txt", "b.txt@2") == 45
+    message = refused("train", "a.txt", "a.txt@2", *out, cwd=tmp_path)
+    assert "named twice" in message
+    assert "above 0" in refused("train", "a.txt@0", *out, cwd=tmp_path)
+    assert "no such file" in refused("train", "a.txt@x", *out, cwd=tmp_path)
+
+
+def test_train_tells_what_was_left_out(tmp_path):
+    """The summary names rare pieces, their occurrences, and the merges that are certain."""
+    (tmp_path / "t.txt").write_text("ab " * 50 + "xy")
+    out = tmp_path / "t.bytepair"
+    options = ("--merges", 2, "--min-piece-count", 5, "--pattern", r"\w+|\s")
+    found = run("train", tmp_path / "t.txt", "-o", out, *options).stderr.decode()
+    expected = (
+        "left out: 1 rare pieces, 1 occurrences; of 1 merges the first 1 are certain"
+    )
+    assert expected in found
+
+
+def test_train_keeps_tokens_within_limits(corpus, tmp_path):
+    """The limits of the command are those of the function."""
+    limits = ("--max-token-bytes", 4, "--max-token-chars", 3, "--whole-characters")
+    run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 30, *limits)
+    expected = bytepair.train(
+        corpus, merges=30, max_token_bytes=4, max_token_chars=3, whole_characters=True
+    )
+    assert bytepair.Tokenizer.from_file(tmp_path / "t.bytepair") == expected
+    assert max(map(len, expected.vocabulary)) == 4  # a space and a snowman
+    assert expected != bytepair.train(corpus, merges=30)
+
+
+def test_train_reads_sizes(corpus, tmp_path):
+    """A memory limit has a unit; what is none is wrong usage, what is too little refused."""
+    train = ("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 5)
+    run(*train, "--memory-limit", "0.5GB")
+    expected = bytepair.train(corpus, merges=5)
+    assert bytepair.Tokenizer.from_file(tmp_path / "t.bytepair") == expected
+    run(*train, "--memory-limit", "much", code=2)
+    assert "memory_limit: 1000 bytes" in refused(*train, "--memory-limit", "1kB")
+
+
+def test_plot_draws_logs(corpus, tmp_path):
+    """One curve for each log, in the format that the ending says."""
+    for name in ("one", "two"):
+        options = ("-o", f"{name}.bytepair", "--log", f"{name}.jsonl", "--merges", 9)
+        run("train", corpus, *options, cwd=tmp_path)
+    run("plot", "one.jsonl", "two.jsonl", "-o", "curve.svg", cwd=tmp_path)
+    drawn = (tmp_path / "curve.svg").read_text()
+    assert all(f">{name}<" in drawn for name in ("one", "two"))
+    run("plot", "one.jsonl", "-o", "curve.png", cwd=tmp_path)
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert ".svg or a .png" in refused("plot", "one.jsonl", "-o", "x.gif", cwd=tmp_path)
+    assert "line 1" in refused("plot", "one.bytepair", "-o", "x.svg", cwd=tmp_path)
 
 
 # Encode and decode

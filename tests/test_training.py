@@ -4,6 +4,7 @@ Left out: which merges are right (``test_against_reference``, ``test_seeds``), w
 arguments (``test_bad_input``).
 """
 
+import json
 import os
 import random
 import signal
@@ -12,10 +13,13 @@ import sys
 import threading
 import time
 from collections import Counter
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 import bytepair
+from bytepair.remaining import Remaining
 
 BLOCK = 8 << 20  # how much of a file is read at once, in bytes
 TIES = ["smallest_ids", "first_seen", "largest_text"]
@@ -564,3 +568,266 @@ def test_bytes_cannot_stand_for_a_character_with_a_mark():
     options = {"byte_fallback": True, "continuing_prefix": "##"}
     with pytest.raises(bytepair.TokenizerError, match="byte_fallback"):
         bytepair.train_from_iterator(["a"], dialect="sentencepiece", **options)
+
+
+# Limits, weights, rare pieces
+
+
+@pytest.mark.parametrize("name", ["max_token_bytes", "max_token_chars"])
+def test_a_limit_of_length_must_allow_something(name):
+    """No token has no byte and no character."""
+    with pytest.raises(bytepair.TrainingError, match=f"{name} must be at least 1"):
+        bytepair.train_from_counts({"ab": 2}, **{name: 0})
+
+
+def test_whole_characters_leave_no_half_ones():
+    """Tokens of more than a part of one character are UTF-8."""
+    texts = ["、".join("あいうえおかきくけこさしすせそ") * 9]
+    limited = bytepair.train_from_iterator(texts, pattern="", whole_characters=True)
+    free = bytepair.train_from_iterator(texts, pattern="")
+
+    def is_broken(token):
+        shown = token.decode(errors="replace")
+        return "\ufffd" in shown and len(shown) > 1
+
+    assert any(map(is_broken, free.vocabulary[256:]))
+    assert not any(map(is_broken, limited.vocabulary[256:]))
+    assert max(map(len, limited.vocabulary)) > 4
+    assert limited.decode(limited.encode(texts[0])) == texts[0]
+
+
+def test_a_weight_counts_a_file_so_many_times(tmp_path):
+    """Training with weights is training on as many copies."""
+    texts = {"a": "ab ab cd " * 3, "b": "cd ef cde ", "c": "abc ab"}
+    weights = dict(zip(texts, (2, 5, 1), strict=True))
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    copies = [text for name, text in texts.items() for _ in range(weights[name])]
+    files = {tmp_path / name: weight for name, weight in weights.items()}
+    expected = bytepair.train_from_iterator(copies)
+    assert_equal(bytepair.train(files), expected)
+    tenths = {path: weight / 10 for path, weight in files.items()}
+    least = {"min_count": 1, "merges": len(expected.merges)}
+    scaled, report = report_of(bytepair.train, tenths, **least)
+    assert scaled.merges == expected.merges[: len(scaled.merges)] != []
+    assert report["characters"] == sum(map(len, copies)) / 10
+    last_count = expected.merge_log[len(scaled.merges) - 1][3]
+    assert last_count >= 10 or len(scaled.merges) == len(expected.merges)
+
+
+def test_the_least_count_is_that_of_weighted_pairs(tmp_path):
+    """A pair that occurs three times at half the weight is as frequent as 1.5."""
+    (tmp_path / "a").write_text("ab ab ab")
+    half = {tmp_path / "a": 0.5}
+    assert bytepair.train(half, min_count=2).merges == []
+    assert len(bytepair.train(half, min_count=1, pattern=r"\w+").merges) == 1
+
+
+@pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf"), 1e-300])
+def test_weights_that_make_no_sense_are_refused(tmp_path, weight):
+    """They are refused before the file, which is not there, is looked for."""
+    with pytest.raises(bytepair.TrainingError, match="weight"):
+        bytepair.train({tmp_path / "none": weight})
+    with pytest.raises(TypeError, match="weight"):
+        bytepair.train({tmp_path / "none": "1"})
+
+
+def test_rare_pieces_are_left_out_and_told():
+    """The report says how many pieces and occurrences, and which merges are certain."""
+    counts = {"ab": 1000, "cd": 500, "xy": 3, "ax": 2, "zz": 1}
+    options = {"min_piece_count": 4}
+    tokenizer, report = report_of(bytepair.train_from_counts, counts, **options)
+    assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
+    assert (report["dropped_pieces"], report["dropped_occurrences"]) == (3, 6)
+    assert report["certain_merges"] == 2
+    assert (report["characters"], report["tokens"]) == (3000, 1500)
+    texts = [" ".join(piece for piece, n in counts.items() for _ in range(n))]
+    same, found = report_of(
+        bytepair.train_from_iterator, texts, pattern=r"\w+|\s", min_piece_count=4
+    )
+    assert same.merges == tokenizer.merges
+    assert found["dropped_occurrences"] == 6
+    _, report = report_of(bytepair.train_from_counts, counts)
+    assert (report["dropped_pieces"], report["certain_merges"]) == (0, None)
+
+
+def test_a_memory_limit_changes_nothing(tmp_path):
+    """Counting by temporary files gives the same, and leaves none; too little is refused."""
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abcdefgh", k=7)) for _ in range(300_000)]
+    (tmp_path / "text").write_text(" ".join(words))
+    options = {"merges": 200, "threads": 1}
+    expected = bytepair.train(tmp_path / "text", **options)
+    limited = bytepair.train(tmp_path / "text", memory_limit=12_000_000, **options)
+    assert_equal(limited, expected)
+    with pytest.raises(bytepair.TokenizerError, match="memory_limit: 1000 bytes"):
+        bytepair.train(tmp_path / "text", memory_limit=1000, **options)
+    texts = (word + " " for word in words)
+    from_texts = bytepair.train_from_iterator(texts, memory_limit=12_000_000, **options)
+    assert len(from_texts.merges) == 200
+
+
+# Cut and resumed
+
+
+def test_what_is_not_in_the_order_of_training_is_not_cut(tmp_path):
+    """Holes, special tokens before merges, more merges than there are: refused."""
+    tokenizer = bytepair.train_from_iterator(some_texts(), merges=20)
+    with pytest.raises(bytepair.TokenizerError, match="there are 20"):
+        tokenizer.truncated(merges=21)
+    with pytest.raises(bytepair.TokenizerError, match="there are 20"):
+        tokenizer.truncated(277)
+    with pytest.raises(bytepair.TrainingError, match="need 256"):
+        tokenizer.truncated(255)
+    with_hole = tokenizer.with_special_tokens({"<s>": 300})
+    with pytest.raises(bytepair.TokenizerError, match="ids that no token has"):
+        with_hole.truncated(260)
+    for wrong in ({}, {"vocab_size": 260, "merges": 1}):
+        with pytest.raises(TypeError, match="one of"):
+            tokenizer.truncated(**wrong)
+
+
+def test_cutting_puts_right_what_names_special_tokens():
+    """Template and padding follow the special tokens to their new ids."""
+    options = {"special_tokens": ["<s>", "<pad>"]}
+    large = bytepair.train_from_iterator(["ab ab abc abc"], merges=3, **options)
+    large = large.with_template("<s> $A").with_padding(large.special_tokens["<pad>"])
+    cut = large.truncated(merges=1)
+    assert cut.special_tokens == {"<s>": 257, "<pad>": 258}
+    assert cut.encode_batch(["ab", "c"], add_special_tokens=True) == [
+        [257, 256],
+        [257, 66],
+    ]
+    assert large.with_padding(258).truncated(merges=3).n_vocab == 261
+    with pytest.raises(bytepair.TokenizerError, match="padding"):
+        large.with_padding(258).truncated(merges=1)
+
+
+def test_what_contradicts_the_resumed_tokenizer_is_refused():
+    """Another pattern, unit or dialect is an error; saying the same again is none."""
+    texts = some_texts()
+    small = bytepair.train_from_iterator(texts, merges=5, dialect="sennrich")
+    options = {"resume": small, "merges": 9}
+    for other in (
+        {"dialect": "gpt4o"},
+        {"pattern": "."},
+        {"end_mark": "_"},
+        {"normalize": "nfc"},
+    ):
+        with pytest.raises(
+            bytepair.TrainingError, match="resume: the tokenizer has another"
+        ):
+            bytepair.train_from_iterator(texts, **options, **other)
+    expected = bytepair.train_from_iterator(texts, merges=9, dialect="sennrich")
+    for same in ({}, {"dialect": "sennrich"}, {"end_mark": "</w>"}):
+        assert_equal(bytepair.train_from_iterator(texts, **options, **same), expected)
+    with pytest.raises(bytepair.TrainingError, match="truncated"):
+        bytepair.train_from_iterator(
+            texts, resume=expected, vocab_size=expected.n_vocab - 1
+        )
+
+
+def test_ties_that_no_dialect_tells_must_be_given():
+    """A tokenizer of an own pattern does not say which pair goes first among equals."""
+    texts, own = some_texts(), {"pattern": r"\w+|\W", "ties": "first_seen"}
+    small = bytepair.train_from_iterator(texts, merges=5, **own)
+    with pytest.raises(bytepair.TrainingError, match="give dialect or ties"):
+        bytepair.train_from_iterator(texts, merges=9, resume=small)
+    resumed = bytepair.train_from_iterator(
+        texts, merges=9, resume=small, ties="first_seen"
+    )
+    assert_equal(resumed, bytepair.train_from_iterator(texts, merges=9, **own))
+
+
+def test_resuming_keeps_the_template_and_adds_special_tokens(tmp_path):
+    """Special tokens of the tokenizer cut texts again, and new ones follow them."""
+    texts = ["ab<s>ab<t>ab abc abc"]
+    small = bytepair.train_from_iterator(texts, merges=1, special_tokens=["<s>"])
+    small.with_template("<s> $A").save(tmp_path / "small.bytepair")
+    path = tmp_path / "small.bytepair"
+    large = bytepair.train_from_iterator(
+        texts, merges=3, resume=path, special_tokens=["<t>"]
+    )
+    assert large.special_tokens == {"<s>": 258, "<t>": 259} or len(large.merges) == 3
+    assert large.encode("", add_special_tokens=True) == [large.special_tokens["<s>"]]
+    both = {"special_tokens": ["<s>", "<t>"]}
+    assert large.merges == bytepair.train_from_iterator(texts, merges=3, **both).merges
+
+
+# Interruption, remaining time
+
+
+def interrupt_after(n_merges):
+    """Make a progress function that acts as Ctrl-C does, after so many merges."""
+
+    def stop(progress):
+        if progress.phase == "merge" and progress.done >= n_merges:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def test_what_was_learned_until_an_interruption_is_kept(tmp_path):
+    """The exception carries a tokenizer, which is that of training so far; so is the log."""
+    texts, log = some_texts(), tmp_path / "log"
+    options = {"merges": 400, "special_tokens": ["<s>"]}
+    with pytest.raises(
+        bytepair.TrainingInterrupted, match="interrupted after"
+    ) as found:
+        bytepair.train_from_iterator(
+            texts, progress=interrupt_after(1), log=log, **options
+        )
+    tokenizer = found.value.tokenizer
+    n_merges = len(tokenizer.merges)
+    assert 1 <= n_merges < 400
+    whole = bytepair.train_from_iterator(texts, log=tmp_path / "whole", **options)
+    assert_equal(tokenizer, whole.truncated(merges=n_merges))
+    assert found.value.report["merges"] == n_merges == bytepair.read_log(log).last_step
+    again = bytepair.train_from_iterator(texts, resume=tokenizer, log=log, merges=400)
+    assert_equal(again, whole)
+    assert log.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_an_interruption_while_counting_says_what_was_read(tmp_path):
+    """There is no tokenizer, and no log is written."""
+    (tmp_path / "text").write_text("low lower" * 100)
+
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(bytepair.TrainingInterrupted, match="900 bytes read") as found:
+        bytepair.train(tmp_path / "text", merges=3, progress=stop, log=tmp_path / "log")
+    assert found.value.tokenizer is None
+    assert not (tmp_path / "log").exists()
+
+    def texts():
+        yield from ["ab"] * 5000
+        raise KeyboardInterrupt
+
+    with pytest.raises(bytepair.TrainingInterrupted, match="4,096 texts read"):
+        bytepair.train_from_iterator(texts())
+
+
+COURSES = json.loads((Path(__file__).parent / "courses.json").read_text())
+
+
+def share_within(factor, course):
+    """Tell for what part of the middle 80 % of a course the stated time is that near."""
+    remaining, points = Remaining(), course["points"]
+    end, right, wrong = points[-1][1], 0.0, 0.0
+    for (done, seconds), (_, seconds_after) in pairwise(points):
+        remaining.add(done, seconds)
+        if 0.1 * end <= seconds <= 0.9 * end:
+            ratio = remaining.seconds_left(course["total"]) / (end - seconds)
+            is_right = 1 / factor <= ratio <= factor
+            right += is_right * (seconds_after - seconds)
+            wrong += (not is_right) * (seconds_after - seconds)
+    return right / (right + wrong)
+
+
+def test_the_remaining_time_is_near_the_truth():
+    """Within a factor of two for three quarters of recorded courses, of three for nearly all."""
+    for factor, least_mean, least in ((2, 0.75, 0.5), (3, 0.9, 0.5)):
+        shares = [share_within(factor, course) for course in COURSES.values()]
+        assert sum(shares) / len(shares) > least_mean
+        assert min(shares) > least

@@ -26,8 +26,10 @@ from .errors import (
     SpecialTokenError,
     TokenizerError,
     TrainingError,
+    TrainingInterrupted,
     UnknownTokenError,
 )
+from .merge_log import MergeLog, MergeStep, read_log
 from .progress import Progress
 from .tokenizer import Tokenizer
 from .training import train, train_from_counts, train_from_iterator
@@ -41,17 +43,21 @@ __all__ = [
     "EncodingError",
     "FileError",
     "FormatError",
+    "MergeLog",
+    "MergeStep",
     "PatternError",
     "Progress",
     "SpecialTokenError",
     "Tokenizer",
     "TokenizerError",
     "TrainingError",
+    "TrainingInterrupted",
     "UnknownTokenError",
     "convert",
     "dialects",
     "encodings",
     "patterns",
+    "read_log",
     "train",
     "train_from_counts",
     "train_from_iterator",

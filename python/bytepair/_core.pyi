@@ -294,6 +294,9 @@ class CoreTokenizer:
         self, single: TemplatePieces, pair: TemplatePieces
     ) -> CoreTokenizer: ...
     def _describe(self) -> list[tuple[str, str]]: ...
+    def _truncated(
+        self, vocab_size: int | None, merges: int | None
+    ) -> CoreTokenizer: ...
     def _with_special_tokens(
         self, tokens: Sequence[tuple[str, int | None]]
     ) -> CoreTokenizer: ...
@@ -390,6 +393,17 @@ class Dialect:
     """The parts of a tokenizer that are chosen before training."""
 
     def __new__(cls, name: str, **changes: Any) -> Dialect: ...
+    @staticmethod
+    def of(tokenizer: CoreTokenizer, name: str | None, **changes: Any) -> Dialect:
+        """Give the dialect to go on with from a tokenizer."""
+
+    @property
+    def ties(self) -> str:
+        """Which pair goes first among equals."""
+
+    @property
+    def min_count(self) -> int:
+        """How often a pair must occur."""
 
 @final
 class Corpus:
@@ -402,7 +416,18 @@ class Corpus:
         *,
         separator: str | None = None,
         threads: int | None = None,
+        resume: CoreTokenizer | None = None,
     ) -> Corpus: ...
+    @property
+    def n_bytes_read(self) -> int:
+        """The bytes that were read from files so far."""
+
+    def set_memory_limit(self, limit: int, folder: str) -> None:
+        """Keep what counting needs within so many bytes, the rest in a folder."""
+
+    def set_weight(self, multiplier: int) -> None:
+        """Let every piece of what follows count so many times."""
+
     def add_texts(self, texts: Sequence[str | bytes]) -> None:
         """Count a batch of texts."""
 
@@ -412,14 +437,29 @@ class Corpus:
     def add_counts(self, pieces: Sequence[tuple[str | bytes, int]]) -> None:
         """Add pieces that were counted elsewhere."""
 
+    def finish(self, min_piece_count: int) -> dict[str, Any]:
+        """End the counting, leave out rare pieces, and tell what was counted."""
+
+    def n_piece_bytes(self) -> int:
+        """After ``finish``: the bytes of all pieces, repeated ones too."""
+
+    def fingerprint(self) -> str:
+        """After ``finish``: a name for the pieces and their counts."""
+
     def train(
         self,
         *,
         vocab_size: int | None,
         merges: int | None,
-        progress: Callable[[int, int | None, int, int], object] | None,
-    ) -> tuple[CoreTokenizer, dict[str, Any]]:
-        """Learn merges; give the tokenizer and a report."""
+        scale: int,
+        limits: tuple[int | None, int | None, bool],
+        progress: Callable[[int, int | None, int], object] | None,
+    ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]]]:
+        """After ``finish``: learn merges.
+
+        Gives the tokenizer, a report, and the course: the tokens of the corpus before the
+        first new merge and after each, and the count of each.
+        """
 
 def dialect_names() -> list[str]:
     """List the dialects by name.

@@ -13,8 +13,14 @@
         └── FileError               a file that cannot be read or written (an OSError too)
 
 A message says what was found, where, and what to do about it. An argument of the
-wrong type is a ``TypeError``, as everywhere.
+wrong type is a ``TypeError``, as everywhere. Ctrl-C during training is a
+``TrainingInterrupted``, a ``KeyboardInterrupt`` that carries what was learned.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .tokenizer import Tokenizer
 
 __all__ = [
     "EncodingError",
@@ -24,6 +30,7 @@ __all__ = [
     "SpecialTokenError",
     "TokenizerError",
     "TrainingError",
+    "TrainingInterrupted",
     "UnknownTokenError",
 ]
 
@@ -62,3 +69,26 @@ class FormatError(TokenizerError):
 
 class FileError(TokenizerError, OSError):
     """A file that cannot be read or written."""
+
+
+class TrainingInterrupted(KeyboardInterrupt):
+    """Ctrl-C during training.
+
+    Attributes
+    ----------
+    tokenizer
+        What was learned by then, a tokenizer like any other; ``None`` where text was
+        still being read.
+    report
+        What was read and learned, by name; empty where ``tokenizer`` is ``None``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        tokenizer: "Tokenizer | None" = None,
+        report: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.tokenizer = tokenizer
+        self.report = report or {}

@@ -105,6 +105,15 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that is absent or cannot be written to."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        message = f"{folder}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
 def refuse_no_name(path: StrPath) -> None:
     """Refuse what names no file: nothing, or a name that no system knows."""
     if not os.fspath(path):

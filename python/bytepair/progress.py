@@ -3,12 +3,13 @@
 The time that is left assumes the speed so far. Nothing is shown where there is no terminal.
 """
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, TextIO, TypeAlias
 
-__all__ = ["Progress", "ProgressLine", "reporter"]
+__all__ = ["Progress", "ProgressLine", "Reporter", "reporter"]
 
 
 @dataclass(frozen=True)
@@ -24,27 +25,25 @@ class Progress:
         Bytes in the first phase, merges in the second. ``total`` is ``None`` where it
         is not known.
     characters, tokens
-        Length of the corpus in characters and in tokens; 0 while counting.
+        Length of the corpus in characters and in tokens, weighted as its files are; 0
+        while counting.
     seconds
         Time since the phase began; at the end, since training began.
     report
         At the end: what was read and learned, by name.
+    seconds_left
+        Remaining time of this phase, where that can be said: for bytes at the speed so
+        far, for merges by :class:`bytepair.remaining.Remaining`.
     """
 
     phase: Literal["count", "merge", "done"]
     done: int
     total: int | None
-    characters: int
-    tokens: int
+    characters: int | float
+    tokens: int | float
     seconds: float
     report: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Remaining time of this phase at the speed so far, if that can be said."""
-        if self.total is None or not self.done:
-            return None
-        return self.seconds * (self.total - self.done) / self.done
+    seconds_left: float | None = None
 
     @property
     def characters_per_token(self) -> float:
@@ -56,6 +55,9 @@ class Progress:
         1.5
         """
         return self.characters / self.tokens if self.tokens else 0.0
+
+
+Reporter: TypeAlias = Callable[[Progress], object]
 
 
 class ProgressLine:
@@ -77,8 +79,9 @@ class ProgressLine:
 def describe(progress: Progress) -> str:
     """Say in one line how far training has come.
 
-    >>> describe(Progress("merge", 300, 1000, characters=300, tokens=200, seconds=6.0))
-    '300 of 1,000 merges done, 0:00:14 remaining, compression ratio 1.50'
+    >>> step = Progress("merge", 300, 1000, 300, 200, seconds=6.0, seconds_left=9.5)
+    >>> describe(step)
+    '300 of 1,000 merges done, 0:00:10 remaining, compression ratio 1.50'
     """
     if progress.phase == "count":
         total = "" if progress.total is None else f" of {progress.total / 1e6:,.1f}"
@@ -102,12 +105,12 @@ def clock(seconds: float) -> str:
 
 def _remaining(progress: Progress) -> str:
     left = progress.seconds_left
-    return "" if left is None else f", {clock(left)} remaining"
+    return "" if left is None else f", {clock(math.ceil(left))} remaining"
 
 
 def reporter(
-    progress: "bool | Callable[[Progress], object] | None",
-) -> Callable[[Progress], object] | None:
+    progress: "bool | Reporter | None",
+) -> Reporter | None:
     """Turn the ``progress`` argument into a function, or ``None``."""
     if progress is True:
         return ProgressLine()

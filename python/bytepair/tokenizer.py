@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from . import _core, formats, hub, pretrained
 from .errors import SpecialTokenError, TokenizerError
 from .files import StrPath, refuse_no_name
+from .ranges import check_range
 
 __all__ = ["Tokenizer"]
 
@@ -172,6 +173,33 @@ class Tokenizer(_core.CoreTokenizer):
         else:
             wanted = [(name, None) for name in tokens]
         return type(self)(self._with_special_tokens(wanted))
+
+    def truncated(
+        self, vocab_size: int | None = None, *, merges: int | None = None
+    ) -> "Tokenizer":
+        """Make the tokenizer that training up to a smaller size gives.
+
+        Keeps the alphabet and the first merges. Unknown and special tokens stay last, so
+        their ids change. ``vocab_size`` counts all tokens; or say how many ``merges`` stay.
+
+        >>> import bytepair
+        >>> texts = ["low lower lowest"]
+        >>> large = bytepair.train_from_iterator(texts, vocab_size=259)
+        >>> large.truncated(257) == bytepair.train_from_iterator(texts, vocab_size=257)
+        True
+
+        Raises
+        ------
+        TrainingError
+            The vocabulary would be too small for the alphabet and the special tokens.
+        TokenizerError
+            The ids are not in the order of training, or there are no more merges.
+        """
+        if (vocab_size is None) == (merges is None):
+            message = "give one of vocab_size and merges"
+            raise TypeError(message)
+        check_range(vocab_size=vocab_size, merges=merges)
+        return type(self)(self._truncated(vocab_size, merges))
 
     def with_truncation(
         self,

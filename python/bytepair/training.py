@@ -5,21 +5,29 @@ All three gather pieces and their counts, and then learn merges from these alone
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from . import _core
 from .errors import TrainingError
 from .files import StrPath, expand
+from .learning import Learner
 from .progress import Progress, reporter
-from .tokenizer import Tokenizer
+from .ranges import check_range
+from .weights import Weight, whole_multipliers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["DialectOptions", "train", "train_from_counts", "train_from_iterator"]
+    from .tokenizer import Tokenizer
+
+__all__ = [
+    "DialectOptions",
+    "TrainingOptions",
+    "train",
+    "train_from_counts",
+    "train_from_iterator",
+]
 
 OnProgress = bool | Callable[[Progress], object] | None
 
@@ -44,17 +52,29 @@ class DialectOptions(TypedDict, total=False):
     min_count: int
 
 
+class TrainingOptions(DialectOptions, total=False):
+    """How merges are learned in a dialect; see :func:`train`."""
+
+    max_token_bytes: int | None
+    max_token_chars: int | None
+    whole_characters: bool
+    min_piece_count: int | None
+    resume: Tokenizer | StrPath | None
+    log: StrPath | None
+
+
 def train(
-    files: StrPath | Iterable[StrPath],
+    files: StrPath | Iterable[StrPath] | Mapping[StrPath, Weight],
     *,
     vocab_size: int | None = None,
     merges: int | None = None,
-    dialect: str = "gpt4o",
+    dialect: str | None = None,
     special_tokens: Iterable[str] = (),
     separator: str | None = None,
     threads: int | None = None,
+    memory_limit: int | None = None,
     progress: OnProgress = None,
-    **options: Unpack[DialectOptions],
+    **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
     r"""Train a tokenizer on files.
 
@@ -64,26 +84,34 @@ def train(
     Parameters
     ----------
     files
-        A path or glob, or several; ``-`` is standard input. One file is one text.
+        A path or glob, or several; ``-`` is standard input. One file is one text. A
+        mapping gives each path a weight: ``{"en.txt": 1.0, "fa.txt": 4.0}`` counts every
+        piece of the second file four times. Weights are taken exactly, as decimal
+        numbers; ``min_count`` and ``min_piece_count`` are compared with weighted counts.
     vocab_size, merges
         Where to stop; one of them, or neither to go on until no pair occurs
         ``min_count`` times. ``vocab_size`` counts the alphabet, the unknown token and
         the special tokens too.
     dialect
-        One of :func:`bytepair.dialects`: how text is normalized and split, what its
-        units are, which pair is merged first.
+        One of :func:`bytepair.dialects`, by default ``"gpt4o"``: how text is normalized
+        and split, what its units are, which pair is merged first.
     special_tokens
         They get the last ids. Where they stand in the corpus they end a text and are
         not counted.
     separator
         A text that stands between the texts of one file, such as ``<|endoftext|>``.
     threads
-        How many to use; by default as many as there are processors.
+        How many count and merge; by default as many as there are processors.
+    memory_limit
+        About how many bytes counting may take; what is more goes to temporary files
+        (``TMPDIR`` says where). The result is the same. Not in it: the distinct pieces
+        that are learned from, which ``min_piece_count`` makes few.
     progress
         ``True`` shows a line on the terminal; a function is called with
         :class:`bytepair.Progress` a few times a second and at the end.
     **options
-        Parts of the dialect set by hand, see :class:`DialectOptions`:
+        Parts of the dialect set by hand, see :class:`DialectOptions`; then what is learned
+        in it, see :class:`TrainingOptions`:
 
         ``pattern``
             A regular expression, the name of one (:func:`bytepair.patterns`), or a
@@ -106,6 +134,24 @@ def train(
             What becomes of characters outside the alphabet.
         ``ties``, ``min_count``
             Which pair goes first among equals, and how often it must occur.
+        ``max_token_bytes``, ``max_token_chars``
+            No token is learned that is longer, marks left out.
+        ``whole_characters``
+            Learn no token that ends within a character, unless it is a part of one.
+        ``min_piece_count``
+            Leave out pieces that occur less often. The report says how many, and in
+            ``certain_merges`` how many merges are certainly those of all pieces; characters
+            and tokens are those of the pieces that stay.
+        ``resume``
+            A tokenizer, or its path, to go on from: its merges are kept, and
+            ``vocab_size`` and ``merges`` count them too. On the corpus and with the
+            options of its own training the result is that of training at once. The
+            dialect is that of the tokenizer; what it does not hold (``ties``,
+            ``min_count``, lower case in training alone) is that of the named dialect
+            with the same parts.
+        ``log``
+            Where to write the merge log (:func:`bytepair.read_log`). Where training
+            goes on and the file is the log so far, new steps follow the earlier ones.
 
     Raises
     ------
@@ -114,6 +160,8 @@ def train(
         :class:`~bytepair.EncodingError` for text that is not UTF-8 in a dialect of
         characters, a :class:`~bytepair.PatternError`, or a
         :class:`~bytepair.TrainingError` where there is nothing to learn from.
+    TrainingInterrupted
+        Ctrl-C; its ``tokenizer`` holds what was learned by then.
 
     Examples
     --------
@@ -125,13 +173,24 @@ def train(
     ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
-    paths = expand(files)
-    learner = _Learner(dialect, options, special_tokens, separator, threads, progress)
-    n_bytes_total = _total_size(paths)
+    multipliers, scale = _multipliers(files)
+    learner = Learner(
+        dialect,
+        options,
+        special_tokens,
+        separator,
+        threads,
+        reporter(progress),
+        scale=scale,
+        memory_limit=memory_limit,
+    )
+    sources = _sources(files, multipliers)
+    n_bytes_total = _total_size([path for path, _multiplier in sources])
     n_bytes_before = 0
-    for path in paths:
-        learner.count_file(path, n_bytes_before, n_bytes_total)
-        n_bytes_before += _total_size([path]) or 0
+    with learner.counting():
+        for path, multiplier in sources:
+            learner.count_file(path, multiplier, n_bytes_before, n_bytes_total)
+            n_bytes_before += _total_size([path]) or 0
     return learner.learn(vocab_size, merges)
 
 
@@ -140,12 +199,13 @@ def train_from_iterator(
     *,
     vocab_size: int | None = None,
     merges: int | None = None,
-    dialect: str = "gpt4o",
+    dialect: str | None = None,
     special_tokens: Iterable[str] = (),
     separator: str | None = None,
     threads: int | None = None,
+    memory_limit: int | None = None,
     progress: OnProgress = None,
-    **options: Unpack[DialectOptions],
+    **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
 
@@ -161,9 +221,18 @@ def train_from_iterator(
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
     _check_target(vocab_size, merges)
-    learner = _Learner(dialect, options, special_tokens, separator, threads, progress)
-    for batch in _batches(iter(texts)):
-        learner.count_texts(batch)
+    learner = Learner(
+        dialect,
+        options,
+        special_tokens,
+        separator,
+        threads,
+        reporter(progress),
+        memory_limit=memory_limit,
+    )
+    with learner.counting():
+        for batch in _batches(iter(texts)):
+            learner.count_texts(batch)
     return learner.learn(vocab_size, merges)
 
 
@@ -172,10 +241,11 @@ def train_from_counts(
     *,
     vocab_size: int | None = None,
     merges: int | None = None,
-    dialect: str = "gpt4o",
+    dialect: str | None = None,
     special_tokens: Iterable[str] = (),
+    threads: int | None = None,
     progress: OnProgress = None,
-    **options: Unpack[DialectOptions],
+    **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
     """Train a tokenizer on pieces that were counted already; see :func:`train`.
 
@@ -191,87 +261,11 @@ def train_from_counts(
     ['[UNK]', 'hug']
     """
     _check_target(vocab_size, merges)
-    learner = _Learner(dialect, options, special_tokens, None, 1, progress)
+    learner = Learner(
+        dialect, options, special_tokens, None, threads, reporter(progress)
+    )
     learner.add_counts(counts)
     return learner.learn(vocab_size, merges)
-
-
-class _Learner:
-    """The way from text to a tokenizer, with its progress."""
-
-    def __init__(
-        self,
-        dialect: str,
-        options: DialectOptions,
-        special_tokens: Iterable[str],
-        separator: str | None,
-        threads: int | None,
-        progress: OnProgress,
-    ) -> None:
-        if isinstance(special_tokens, str):
-            message = "special_tokens must be a list of tokens, not one string"
-            raise TypeError(message)
-        _check_range(threads=threads)
-        self.corpus = _core.Corpus(
-            _core.Dialect(dialect, **options),
-            list(dict.fromkeys(special_tokens)),
-            separator=separator,
-            threads=threads,
-        )
-        self.report = reporter(progress)
-        self.start = self.phase_start = time.perf_counter()
-
-    def count_file(self, path: str, n_before: int, n_total: int | None) -> None:
-        def on_bytes(n_bytes: int) -> None:
-            self._tell("count", n_before + n_bytes, n_total, 0, 0)
-
-        self.corpus.add_file(path, on_bytes if self.report else None)
-
-    def count_texts(self, texts: list[str | bytes]) -> None:
-        self.corpus.add_texts(texts)
-
-    def add_counts(self, counts: Mapping[Any, int]) -> None:
-        if not isinstance(counts, Mapping):
-            message = "counts must be a mapping of pieces to numbers"
-            raise TypeError(message)
-        self.corpus.add_counts(list(counts.items()))
-
-    def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
-        merging = False
-
-        def on_merge(
-            done: int, total: int | None, characters: int, tokens: int
-        ) -> None:
-            nonlocal merging
-            if not merging:  # what came before was preparation
-                merging, self.phase_start = True, time.perf_counter()
-            self._tell("merge", done, total, characters, tokens)
-
-        tokenizer, found = self.corpus.train(
-            vocab_size=vocab_size,
-            merges=merges,
-            progress=on_merge if self.report else None,
-        )
-        n_merges, sizes = found["merges"], (found["characters"], found["tokens"])
-        self._tell("done", n_merges, n_merges, *sizes, report=found)
-        return Tokenizer(tokenizer)
-
-    def _tell(
-        self,
-        phase: Literal["count", "merge", "done"],
-        done: int,
-        total: int | None,
-        characters: int,
-        tokens: int,
-        report: dict[str, Any] | None = None,
-    ) -> None:
-        if self.report:
-            start = self.start if phase == "done" else self.phase_start
-            seconds = time.perf_counter() - start
-            step = Progress(
-                phase, done, total, characters, tokens, seconds, report or {}
-            )
-            self.report(step)
 
 
 def _check_target(vocab_size: int | None, merges: int | None) -> None:
@@ -279,15 +273,25 @@ def _check_target(vocab_size: int | None, merges: int | None) -> None:
     if vocab_size is not None and merges is not None:
         message = "give either vocab_size or merges, not both"
         raise TrainingError(message)
-    _check_range(vocab_size=vocab_size, merges=merges)
+    check_range(vocab_size=vocab_size, merges=merges)
 
 
-def _check_range(**numbers: int | None) -> None:
-    """Refuse what is no 32-bit number; whether it makes sense the core says."""
-    for name, number in numbers.items():
-        if number is not None and not 0 <= number < 1 << 32:
-            message = f"{name} must be between 0 and {(1 << 32) - 1:,}, not {number:,}"
-            raise TrainingError(message)
+def _multipliers(files: object) -> tuple[list[int], int]:
+    """Give the weights of a mapping as whole numbers, and their scale."""
+    if not isinstance(files, Mapping):
+        return [], 1
+    return whole_multipliers(list(files.values()))
+
+
+def _sources(
+    files: StrPath | Iterable[StrPath] | Mapping[StrPath, Weight],
+    multipliers: list[int],
+) -> list[tuple[str, int]]:
+    """List paths, each with how often its pieces count."""
+    if not isinstance(files, Mapping):
+        return [(path, 1) for path in expand(files)]
+    weighted = zip(files, multipliers, strict=True)
+    return [(path, number) for name, number in weighted for path in expand(name)]
 
 
 def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::convert::{extract, named};
-use crate::error::raise;
+use crate::error::{raise, to_python};
+use crate::tokenizer::CoreTokenizer;
 
 /// The parts of a tokenizer that are chosen before training.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -18,30 +19,93 @@ impl Dialect {
     #[pyo3(signature = (name, **changes))]
     fn new(name: &Bound<'_, PyAny>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let py = name.py();
-        let name: String = extract("dialect", name)?;
-        let mut dialect = bytepair::Dialect::named(&name).ok_or_else(|| {
-            let names: Vec<_> = bytepair::Dialect::names().collect();
-            raise(
-                "TokenizerError",
-                format!("unknown dialect {name:?}; known are {}", names.join(", ")),
-            )
-        })?;
-        let Some(changes) = changes else { return Ok(Self(dialect)) };
-        for (name, change) in CHANGES {
-            if let Some(value) = changes.get_item(name)? {
-                change(&mut dialect, &value).map_err(|error| named(py, name, error))?;
+        let mut dialect = named_dialect(&extract::<String>("dialect", name)?)?;
+        if let Some(changes) = changes {
+            change(py, &mut dialect, changes)?;
+        }
+        Ok(Self(dialect))
+    }
+
+    /// The dialect to go on with from a tokenizer. A name and changes must not be those of another one; they say
+    /// what a tokenizer does not hold.
+    #[staticmethod]
+    #[pyo3(signature = (tokenizer, name, **changes))]
+    fn of(
+        py: Python<'_>,
+        tokenizer: PyRef<'_, CoreTokenizer>,
+        name: Option<String>,
+        changes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let own = bytepair::Dialect::of(&tokenizer.0).map_err(|error| to_python(&error))?;
+        let mut dialect = match &name {
+            Some(name) => named_dialect(name)?,
+            None => own.clone(),
+        };
+        let says_ties = match changes {
+            Some(changes) => {
+                change(py, &mut dialect, changes)?;
+                changes.contains("ties")?
             }
+            None => false,
+        };
+        if let Some(part) = dialect.difference(&own) {
+            let message = format!(
+                "resume: the tokenizer has another {part} than the dialect and the options say; leave out what \
+                 the tokenizer holds, or give what it was trained with"
+            );
+            return Err(raise("TrainingError", message));
         }
-        let is_known = |name: &String| CHANGES.iter().any(|(known, _)| known == name);
-        let names = changes.keys().extract::<Vec<String>>()?;
-        match names.into_iter().find(|name| !is_known(name)) {
-            Some(name) => Err(raise("TokenizerError", format!("a dialect has no part {name:?}"))),
-            None => Ok(Self(dialect)),
+        if name.is_none() && !says_ties && own.name().is_none() {
+            let message = "resume: the parts of the tokenizer are those of no named dialect, and it does not \
+                           hold which pair goes first among equals; give dialect or ties as in its training";
+            return Err(raise("TrainingError", message.to_owned()));
         }
+        Ok(Self(dialect))
+    }
+
+    #[getter]
+    fn ties(&self) -> &'static str {
+        match self.0.ties {
+            Ties::SmallestIds => "smallest_ids",
+            Ties::FirstSeen => "first_seen",
+            Ties::LargestText => "largest_text",
+        }
+    }
+
+    #[getter]
+    fn min_count(&self) -> i64 {
+        self.0.min_count
     }
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
+    }
+}
+
+fn named_dialect(name: &str) -> PyResult<bytepair::Dialect> {
+    bytepair::Dialect::named(name).ok_or_else(|| {
+        let names: Vec<_> = bytepair::Dialect::names().collect();
+        let known = names.join(", ");
+        raise("TokenizerError", format!("unknown dialect {name:?}; known are {known}"))
+    })
+}
+
+/// Sets parts of a dialect by hand.
+fn change(
+    py: Python<'_>,
+    dialect: &mut bytepair::Dialect,
+    changes: &Bound<'_, PyDict>,
+) -> PyResult<()> {
+    for (name, change) in CHANGES {
+        if let Some(value) = changes.get_item(name)? {
+            change(dialect, &value).map_err(|error| named(py, name, error))?;
+        }
+    }
+    let is_known = |name: &String| CHANGES.iter().any(|(known, _)| known == name);
+    let names = changes.keys().extract::<Vec<String>>()?;
+    match names.into_iter().find(|name| !is_known(name)) {
+        Some(name) => Err(raise("TokenizerError", format!("a dialect has no part {name:?}"))),
+        None => Ok(()),
     }
 }
 

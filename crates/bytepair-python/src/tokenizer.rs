@@ -418,6 +418,12 @@ impl CoreTokenizer {
         self.with_lengths(template, parts.truncation.clone(), parts.padding.clone())
     }
 
+    fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
+        let target = crate::training::target(vocab_size, merges)?;
+        let changed = self.0.truncated(target).map_err(|error| to_python(&error))?;
+        Ok(Self(Arc::new(changed)))
+    }
+
     fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         let tokens = tokens.iter().map(|token| extract("special token", token));
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;

@@ -4,11 +4,15 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytepair::{CorpusCounter, Error, ErrorKind, First, PieceCounts, Stop, Target, TrainOptions};
-use pyo3::exceptions::PyOverflowError;
+use bytepair::{
+    CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, TokenKind,
+    TokenLimits, Tokenizer, TrainOptions, Trained,
+};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -24,37 +28,87 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Corpus {
     dialect: bytepair::Dialect,
+    /// Whose merges are kept.
+    resume: Option<Arc<Tokenizer>>,
+    /// What gets the last ids.
     special_tokens: Vec<String>,
+    /// What is counted in the texts: special tokens, and added ones.
+    boundaries: Vec<String>,
+    n_threads: usize,
     counter: Mutex<Option<CorpusCounter>>,
-    /// Pieces that were counted elsewhere.
+    /// Pieces that were counted elsewhere; in the end, all of them.
     counts: Mutex<PieceCounts>,
+    /// At most how often a pair occurs in pieces that were left out.
+    dropped_bound: Mutex<Option<i64>>,
+    n_bytes_read: Arc<AtomicU64>,
 }
 
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None))]
+    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None, resume=None))]
     fn new(
         dialect: &Dialect,
         special_tokens: Vec<Bound<'_, PyAny>>,
         separator: Option<Bound<'_, PyAny>>,
         threads: Option<&Bound<'_, PyAny>>,
+        resume: Option<PyRef<'_, CoreTokenizer>>,
     ) -> PyResult<Self> {
         let special_tokens = special_tokens.iter().map(|token| extract("special_tokens", token));
-        let special_tokens = special_tokens.collect::<PyResult<Vec<String>>>()?;
+        let given = special_tokens.collect::<PyResult<Vec<String>>>()?;
         let separator = separator.map(|text| extract::<String>("separator", &text)).transpose()?;
         let dialect = dialect.0.clone();
-        let mut preparation =
-            dialect.preparation(&special_tokens).map_err(|error| to_python(&error))?;
+        let resume = resume.map(|tokenizer| Arc::clone(&tokenizer.0));
+        let preparation = match &resume {
+            Some(tokenizer) => dialect.preparation_for(tokenizer),
+            None => dialect.preparation(&[]),
+        };
+        let mut preparation = preparation.map_err(|error| to_python(&error))?;
         preparation.separator = separator;
-        let counter = CorpusCounter::new(preparation, n_threads(threads)?)
-            .map_err(|error| to_python(&error))?;
+        let mut special_tokens = resume.as_deref().map_or_else(Vec::new, added_names);
+        for names in [&mut preparation.special_tokens, &mut special_tokens] {
+            add_missing(names, &given);
+        }
+        let boundaries = preparation.special_tokens.clone();
+        let n_threads = n_threads(threads)?;
+        let counter =
+            CorpusCounter::new(preparation, n_threads).map_err(|error| to_python(&error))?;
         Ok(Self {
             dialect,
+            resume,
             special_tokens,
+            boundaries,
+            n_threads,
             counter: Mutex::new(Some(counter)),
             counts: Mutex::new(PieceCounts::new()),
+            dropped_bound: Mutex::new(None),
+            n_bytes_read: Arc::default(),
         })
+    }
+
+    /// The bytes that were read from files so far.
+    #[getter]
+    fn n_bytes_read(&self) -> u64 {
+        self.n_bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Keeps what counting needs within so many bytes; the rest goes to temporary files in a folder.
+    fn set_memory_limit(&self, limit: usize, folder: PathBuf) -> PyResult<()> {
+        with(&self.counter, |counter| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder))
+        })
+        .map_err(|error| match error.kind() {
+            ErrorKind::Read(_) => in_file(&folder.display().to_string(), &error),
+            _ => to_python(&error),
+        })
+    }
+
+    /// Lets every piece of the files and texts that follow count so many times.
+    fn set_weight(&self, multiplier: u64) -> PyResult<()> {
+        with(&self.counter, |counter| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.set_weight(multiplier))
+        })
+        .map_err(|error| to_python(&error))
     }
 
     /// Counts a batch of texts.
@@ -72,11 +126,11 @@ impl Corpus {
     fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
         let name = path.display().to_string();
         let reader: Box<dyn Read + Send> = if name == "-" {
-            Box::new(Interruptible(std::io::stdin()))
+            Box::new(std::io::stdin())
         } else {
-            let file = File::open(path).map_err(|error| in_file(&name, &error.into()))?;
-            Box::new(Interruptible(file))
+            Box::new(File::open(path).map_err(|error| in_file(&name, &error.into()))?)
         };
+        let reader = Interruptible { reader, n_bytes: Arc::clone(&self.n_bytes_read) };
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| {
             with(&self.counter, |counter| match counter {
@@ -102,108 +156,219 @@ impl Corpus {
         result.map_err(|error| to_python(&error))
     }
 
-    /// Learns merges from all that was added; `progress` is called with merges done, the most merges
-    /// (or `None`), characters and tokens of the corpus. Gives the tokenizer and a report.
-    #[pyo3(signature = (*, vocab_size, merges, progress))]
+    /// Ends the counting, leaves out pieces that occur less than `min_piece_count` times, and tells what was
+    /// counted.
+    fn finish<'py>(&self, py: Python<'py>, min_piece_count: i64) -> PyResult<Bound<'py, PyDict>> {
+        let counted = py.detach(|| self.add_up(min_piece_count));
+        let (corpus, n_characters, dropped) = counted.map_err(|error| to_python(&error))?;
+        let report = PyDict::new(py);
+        report.set_item("texts", corpus.n_texts)?;
+        report.set_item("bytes", corpus.n_bytes)?;
+        report.set_item("characters", n_characters)?;
+        report.set_item("distinct_pieces", with(&self.counts, |counts| counts.len()))?;
+        let specials = PyDict::new(py);
+        for (name, count) in self.boundaries.iter().zip(&corpus.n_special) {
+            specials.set_item(name, count)?;
+        }
+        report.set_item("special_tokens", specials)?;
+        report.set_item("dropped_pieces", dropped.n_pieces)?;
+        report.set_item("dropped_occurrences", dropped.n_occurrences)?;
+        Ok(report)
+    }
+
+    /// After `finish`: the bytes of all pieces, repeated ones too.
+    fn n_piece_bytes(&self, py: Python<'_>) -> i64 {
+        py.detach(|| with(&self.counts, |counts| counts.n_bytes()))
+    }
+
+    /// After `finish`: a name for the pieces and their counts.
+    fn fingerprint(&self, py: Python<'_>) -> String {
+        py.detach(|| with(&self.counts, |counts| counts.fingerprint()))
+    }
+
+    /// After `finish`: learns merges. `progress` is called with merges done, the most merges (or `None`) and
+    /// tokens of the corpus. Gives the tokenizer, a report, and the course: the tokens of the corpus before the
+    /// first new merge and after each, and the count of each. The counts of the tokenizer are divided by `scale`.
+    #[pyo3(signature = (*, vocab_size, merges, scale, limits, progress))]
     fn train<'py>(
         &self,
         py: Python<'py>,
         vocab_size: Option<usize>,
         merges: Option<usize>,
+        scale: i64,
+        limits: (Option<u32>, Option<u32>, bool),
         progress: Py<PyAny>,
-    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>)> {
-        let target = match (vocab_size, merges) {
-            (Some(size), None) => Target::VocabSize(size),
-            (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
-            _ => {
-                let message = "give vocab_size or merges, not both".to_owned();
-                return Err(raise("TrainingError", message));
-            }
-        };
-        let options = self.dialect.train_options(target, self.special_tokens.clone());
+    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Course)> {
+        let (max_bytes, max_characters, whole_characters) = limits;
+        let mut options =
+            self.dialect.train_options(target(vocab_size, merges)?, self.special_tokens.clone());
+        options.min_count = options.min_count.saturating_mul(scale);
+        options.limits = TokenLimits { max_bytes, max_characters, whole_characters };
+        options.n_threads = self.n_threads;
+        options.resume =
+            self.resume.as_ref().map(|earlier| Arc::clone(&earlier.parts().vocabulary));
+        options.dropped_bound = with(&self.dropped_bound, |bound| *bound);
         let mut reporter = Reporter::new(progress);
-        let result = py.detach(|| self.learn(&options, &mut reporter));
-        let (tokenizer, report) =
+        let result = py.detach(|| self.learn(&options, scale, &mut reporter));
+        let (tokenizer, learned) =
             result.map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
-        Ok((CoreTokenizer(Arc::new(tokenizer)), report.into_dict(py)?))
+        let report = learned.report(py)?;
+        Ok((CoreTokenizer(Arc::new(tokenizer)), report, learned.course))
     }
 }
 
-/// What is known after training.
-struct Report {
-    corpus: bytepair::CorpusReport,
-    special_tokens: Vec<String>,
-    n_pieces: usize,
-    n_characters: i64,
-    n_tokens: i64,
+/// The one number of merges or of ids that is asked for.
+pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Target> {
+    match (vocab_size, merges) {
+        (Some(size), None) => Ok(Target::VocabSize(size)),
+        (None, n_merges) => Ok(Target::Merges(n_merges.unwrap_or(usize::MAX))),
+        (Some(_), Some(_)) => {
+            Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned()))
+        }
+    }
+}
+
+/// Adds the names that are not there yet, each once.
+fn add_missing(names: &mut Vec<String>, given: &[String]) {
+    for name in given {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+}
+
+/// The added tokens that have an id of their own, in the order of their ids.
+fn added_names(tokenizer: &Tokenizer) -> Vec<String> {
+    let tokens = tokenizer.parts().vocabulary.iter();
+    let added = tokens.filter(|(_, token)| token.kind == TokenKind::Added);
+    added.map(|(_, token)| String::from_utf8_lossy(token.bytes).into_owned()).collect()
+}
+
+/// Length of the corpus in tokens, before the first new merge and after each; how often each pair occurred.
+type Course = (Vec<i64>, Vec<i64>);
+
+fn is_name(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Unknown | TokenKind::Added)
+}
+
+/// What is known after merging.
+struct Learned {
     n_merges: usize,
+    n_new_merges: usize,
+    /// Unknown and special tokens.
+    n_names: usize,
+    course: Course,
     stop: Stop,
+    n_certain: Option<usize>,
 }
 
 impl Corpus {
+    /// Brings all counts together in `counts`; also gives the characters of the corpus, and what was dropped.
+    fn add_up(
+        &self,
+        min_piece_count: i64,
+    ) -> bytepair::Result<(bytepair::CorpusReport, i64, Dropped)> {
+        let added = with(&self.counts, std::mem::take);
+        // What is added may turn a rare piece into a common one.
+        let least = if added.is_empty() { min_piece_count } else { 1 };
+        let (mut counts, mut dropped, corpus) = match with(&self.counter, Option::take) {
+            Some(counter) => counter.finish_common(least)?,
+            None => <_>::default(),
+        };
+        let mut n_characters = corpus.n_characters.saturating_add(added.n_characters());
+        if !added.is_empty() {
+            counts.merge(&added)?;
+            dropped = counts.drop_rare(min_piece_count)?;
+        }
+        if min_piece_count > 1 {
+            with(&self.dropped_bound, |bound| *bound = Some(dropped.bound));
+            // Tokens are those of the pieces that stay, and so are the characters that they are compared with.
+            n_characters = counts.n_characters();
+        }
+        with(&self.counts, |all| *all = counts);
+        Ok((corpus, n_characters, dropped))
+    }
+
     fn learn(
         &self,
         options: &TrainOptions,
+        scale: i64,
         reporter: &mut Reporter,
-    ) -> bytepair::Result<(bytepair::Tokenizer, Report)> {
-        let (mut counts, corpus) = match with(&self.counter, Option::take) {
-            Some(counter) => counter.finish()?,
-            None => (PieceCounts::new(), bytepair::CorpusReport::default()),
-        };
-        with(&self.counts, |added| counts.merge(added))?;
-        let n_characters =
-            corpus.n_characters.saturating_add(with(&self.counts, |added| added.n_characters()));
-        let trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
+    ) -> bytepair::Result<(Tokenizer, Learned)> {
+        let counts = with(&self.counts, std::mem::take);
+        let mut trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
             let most = i64::try_from(progress.max_merges).ok();
-            reporter
-                .report(|| (progress.n_merges, most, n_characters, progress.n_corpus_tokens))?;
-            Ok(ControlFlow::Continue(()))
+            let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
+            match told {
+                Err(_) if reporter.is_interrupted() => Ok(ControlFlow::Break(())),
+                told => told.map(ControlFlow::Continue),
+            }
         })?;
-        let report = Report {
-            corpus,
-            special_tokens: self.special_tokens.clone(),
-            n_pieces: counts.len(),
-            n_characters,
-            n_tokens: trained.n_corpus_tokens(),
+        let n_tokens = std::iter::once(trained.n_initial_tokens);
+        let n_tokens = n_tokens.chain(trained.tokens_after.iter().copied()).collect();
+        let merge_counts = unscale(&mut trained, scale);
+        let learned = Learned {
             n_merges: trained.vocabulary.merges().len(),
+            n_new_merges: trained.tokens_after.len(),
+            n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
+            course: (n_tokens, merge_counts),
             stop: trained.stop,
+            n_certain: trained.n_certain,
         };
-        Ok((self.dialect.tokenizer(trained, options)?, report))
+        let tokenizer = match &self.resume {
+            Some(earlier) => earlier.with_learned(trained.vocabulary)?,
+            None => self.dialect.tokenizer(trained, options)?,
+        };
+        Ok((tokenizer, learned))
     }
 }
 
-impl Report {
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+/// Divides the counts of the new merges, and gives them as they were.
+fn unscale(trained: &mut Trained, scale: i64) -> Vec<i64> {
+    let n_new = trained.tokens_after.len();
+    let mut counts = trained.vocabulary.merge_counts().to_vec();
+    let n_earlier = counts.len().saturating_sub(n_new);
+    let new_counts = counts[n_earlier..].to_vec();
+    if scale > 1 {
+        counts[n_earlier..].iter_mut().for_each(|count| *count /= scale);
+        trained.vocabulary.set_merge_counts(counts);
+    }
+    new_counts
+}
+
+impl Learned {
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = PyDict::new(py);
-        report.set_item("texts", self.corpus.n_texts)?;
-        report.set_item("bytes", self.corpus.n_bytes)?;
-        report.set_item("distinct_pieces", self.n_pieces)?;
-        report.set_item("characters", self.n_characters)?;
-        report.set_item("tokens", self.n_tokens)?;
+        report.set_item("tokens", self.course.0.last())?;
         report.set_item("merges", self.n_merges)?;
-        let stop = match self.stop {
+        report.set_item("new_merges", self.n_new_merges)?;
+        report.set_item("n_names", self.n_names)?;
+        report.set_item("certain_merges", self.n_certain)?;
+        report.set_item("interrupted", self.stop == Stop::Caller)?;
+        let best_count = match self.stop {
             Stop::Target | Stop::Caller => None,
             Stop::MinCount(count) => Some(count),
         };
-        report.set_item("best_count_at_stop", stop)?;
-        let specials = PyDict::new(py);
-        for (name, count) in self.special_tokens.iter().zip(&self.corpus.n_special) {
-            specials.set_item(name, count)?;
-        }
-        report.set_item("special_tokens", specials)?;
+        report.set_item("best_count_at_stop", best_count)?;
         Ok(report)
     }
 }
 
 /// A reader that waits, perhaps for ever, for what another program writes: Ctrl-C ends the waiting.
-struct Interruptible<R>(R);
+struct Interruptible<R> {
+    reader: R,
+    n_bytes: Arc<AtomicU64>,
+}
 
 impl<R: Read> Read for Interruptible<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let result = self.0.read(buffer);
+        let result = self.reader.read(buffer);
         if result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {
             let stop = |py: Python<'_>| py.check_signals();
             Python::attach(stop).map_err(std::io::Error::other)?;
+        }
+        if let Ok(n_bytes) = result {
+            self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
         }
         result
     }
@@ -220,6 +385,14 @@ struct Reporter {
 impl Reporter {
     fn new(progress: Py<PyAny>) -> Self {
         Self { progress, last: None, failure: None }
+    }
+
+    /// Whether what was raised is Ctrl-C, or a progress function's word for it.
+    fn is_interrupted(&self) -> bool {
+        let is_interrupt = |failure: &PyErr| {
+            Python::attach(|py| failure.is_instance_of::<PyKeyboardInterrupt>(py))
+        };
+        self.failure.as_ref().is_some_and(is_interrupt)
     }
 
     fn report<A>(&mut self, arguments: impl FnOnce() -> A) -> bytepair::Result<()>

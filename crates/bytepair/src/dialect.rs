@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::added::AddedToken;
 use crate::count::Preparation;
-use crate::decode::DecodeRules;
-use crate::error::Result;
+use crate::decode::{Decode, DecodeRules};
+use crate::error::{Error, Result};
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::{Parts, Tokenizer};
@@ -113,13 +113,78 @@ impl Dialect {
         })
     }
 
+    /// The dialect of a tokenizer, as far as a tokenizer holds one.
+    ///
+    /// It does not hold which pair is merged first and how often one must occur: these are as in the named
+    /// dialect with the same parts ([`Dialect::name`]), else as in those of published models.
+    ///
+    /// # Errors
+    /// Where its pieces are cut in rounds with changes between them, which training does not do.
+    pub fn of(tokenizer: &Tokenizer) -> Result<Self> {
+        let parts = tokenizer.parts();
+        let splitter = parts.pre_tokenizer.only_splitter().ok_or_else(|| {
+            let problem = "changes text between two cuts, which training does not do";
+            Error::option("resume", problem)
+        })?;
+        let decode = match &parts.decode {
+            Decode::Rules(rules) => rules.clone(),
+            Decode::Chain(_) | Decode::SentencePiece(_) => DecodeRules::default(),
+        };
+        let dialect = Self {
+            normalize: parts.normalizer.steps().to_vec(),
+            units: parts.units.clone(),
+            decode,
+            ..Self::bytes(ByteIds::Printable, splitter.stages().to_vec())
+        };
+        Ok(match dialect.name().and_then(Self::named) {
+            Some(Self { ties, min_count, .. }) => Self { ties, min_count, ..dialect },
+            None => dialect,
+        })
+    }
+
+    /// The name of the dialect that changes, cuts and sees text like this one, if there is one.
+    pub fn name(&self) -> Option<&'static str> {
+        let is_same = |name: &&str| {
+            Self::named(name).is_some_and(|dialect| dialect.difference(self).is_none())
+        };
+        Self::names().find(is_same)
+    }
+
+    /// The first of the parts that a tokenizer holds in which two dialects differ, by the name of its option.
+    pub fn difference(&self, other: &Self) -> Option<&'static str> {
+        let parts = [
+            ("normalize", self.normalize == other.normalize),
+            ("pattern", self.split == other.split),
+            ("unit", self.units == other.units),
+        ];
+        parts.into_iter().find(|(_, is_equal)| !is_equal).map(|(name, _)| name)
+    }
+
+    /// What happens to training text that a tokenizer of this dialect is to learn more from.
+    ///
+    /// # Errors
+    /// As for [`Dialect::of`].
+    pub fn preparation_for(&self, tokenizer: &Tokenizer) -> Result<Preparation> {
+        self.units.check_training()?;
+        let Parts { normalizer, pre_tokenizer, added, .. } = tokenizer.parts();
+        let steps = self.normalize_training.as_ref().unwrap_or(&self.normalize).clone();
+        Ok(Preparation {
+            splitter: pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole),
+            normalizer: Normalizer::new(steps, normalizer.unicode()),
+            special_tokens: added.iter().map(|token| token.content.clone()).collect(),
+            separator: None,
+            requires_utf8: !self.units.is_bytes(),
+        })
+    }
+
     /// How to learn in this dialect up to `target`.
     pub fn train_options(&self, target: Target, special_tokens: Vec<String>) -> TrainOptions {
         let (min_count, ties) = (self.min_count, self.ties);
         TrainOptions { min_count, ties, special_tokens, ..TrainOptions::new(target) }
     }
 
-    /// The tokenizer of what was trained in this dialect.
+    /// The tokenizer of what was trained in this dialect without earlier merges. With them it is
+    /// [`Tokenizer::with_learned`] of the earlier one.
     pub fn tokenizer(&self, trained: Trained, options: &TrainOptions) -> Result<Tokenizer> {
         let unicode = UnicodeTables::latest();
         let vocabulary = trained.vocabulary;

@@ -11,6 +11,7 @@
 mod adding;
 mod call;
 mod full;
+mod learned;
 mod parts;
 mod pieces;
 mod words;

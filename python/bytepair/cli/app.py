@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from bytepair import TokenizerError, __version__
 
-from . import convert, decode, demo, encode, info, train, verify
+from . import convert, decode, demo, encode, info, plot, train, verify
 
 __all__ = ["app", "run"]
 
@@ -57,6 +57,7 @@ app = typer.Typer(
 app.command("train")(train.train)
 app.command("encode")(encode.encode)
 app.command("decode")(decode.decode)
+app.command("plot")(plot.plot)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)
 app.command("verify")(verify.verify)

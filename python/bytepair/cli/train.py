@@ -6,21 +6,36 @@ shows loses no work: it is saved as ``.bytepair``, which holds every tokenizer.
 """
 
 import json
+import re
 import sys
 import tempfile
 import time
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
 import bytepair
-from bytepair import FileError, FormatError, Progress, Tokenizer, formats
+from bytepair import (
+    FileError,
+    FormatError,
+    Progress,
+    Tokenizer,
+    TrainingError,
+    TrainingInterrupted,
+    formats,
+)
+from bytepair.files import StrPath, check_writable
 from bytepair.progress import ProgressLine
+from bytepair.weights import Weight
 
 from . import training_options as options
 
 __all__ = ["Watch", "summary_lines", "train"]
+
+INTERRUPTED = 130
+"""What a shell reports for a program that SIGINT ended."""
 
 
 def train(
@@ -29,17 +44,24 @@ def train(
     output: options.OutputPath,
     vocab_size: options.VocabSize = None,
     merges: options.Merges = None,
-    dialect: options.Dialect = "gpt4o",
+    dialect: options.Dialect = None,
     special: options.Special = None,
     separator: options.Separator = None,
     pattern: options.Pattern = None,
     unmatched: options.UnmatchedChoice = None,
     ties: options.TiesChoice = None,
     min_count: options.MinCount = None,
+    min_piece_count: options.MinPieceCount = None,
+    max_token_bytes: options.MaxTokenBytes = None,
+    max_token_chars: options.MaxTokenChars = None,
+    whole_characters: options.WholeCharacters = False,
     lowercase: options.LowercaseChoice = None,
     unknown_token: options.UnknownToken = None,
     byte_fallback: options.ByteFallback = None,
+    resume: options.Resume = None,
+    log: options.Log = None,
     threads: options.Threads = None,
+    memory_limit: options.MemoryLimit = None,
     format_name: options.Format = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -57,25 +79,107 @@ def train(
         "unknown_token": unknown_token,
         "byte_fallback": byte_fallback,
     }
+    limits = {
+        "max_token_bytes": max_token_bytes,
+        "max_token_chars": max_token_chars,
+        "whole_characters": whole_characters or None,
+        "resume": resume and Tokenizer.from_file(resume),
+    }
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
         "merges": merges,
         "dialect": dialect,
         "special_tokens": special or [],
-        **{name: value for name, value in parts.items() if value is not None},
+        **{name: v for name, v in {**parts, **limits}.items() if v is not None},
     }
     format_ = format_name.value if format_name else None
     rehearse(output, format_, wanted)
+    n_bytes = None if memory_limit is None else size(memory_limit)
     watch = Watch(is_shown=not quiet)
-    tokenizer = bytepair.train(
-        files, separator=separator, threads=threads, progress=watch, **wanted
-    )
+    try:
+        tokenizer = bytepair.train(
+            weighted(files),
+            separator=separator,
+            threads=threads,
+            memory_limit=n_bytes,
+            progress=watch,
+            min_piece_count=min_piece_count,
+            log=log,
+            **wanted,
+        )
+    except TrainingInterrupted as interrupted:
+        rescue(interrupted, output, format_, log)
     summary = watch.summary(tokenizer)
     saved = save(tokenizer, output, format_)
     if not quiet:
-        print("\n".join([*summary_lines(summary), f"saved: {saved}"]), file=sys.stderr)
+        lines = [*summary_lines(summary), f"saved: {saved}"]
+        lines += [f"log: {log}"] if log else []
+        print("\n".join(lines), file=sys.stderr)
     if as_json:
         print(json.dumps({"output": str(saved), **summary}))
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, with a unit of powers of 1000 or 1024.
+
+    >>> size("2GB"), size("1.5 MiB"), size("4096")
+    (2000000000, 1572864, 4096)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kKMGT]?)(i?)B?", text)
+    if not found:
+        message = f"{text!r} is no size in bytes; give one such as 500MB or 2GB"
+        raise typer.BadParameter(message)
+    number, prefix, is_binary = found.groups()
+    power = " KMGT".index(prefix.upper() or " ")
+    return int(Decimal(number) * (1024 if is_binary else 1000) ** power)
+
+
+def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
+    """Read ``path@weight``, where no file has that name.
+
+    >>> weighted(["a.txt", "b.txt"])
+    ['a.txt', 'b.txt']
+    >>> weighted(["en.txt", "fa.txt@2.5"])
+    {'en.txt': 1, 'fa.txt': Decimal('2.5')}
+    """
+    parts = [split_weight(file) for file in files]
+    if all(weight is None for _path, weight in parts):
+        return files
+    pairs = [(path, 1 if weight is None else weight) for path, weight in parts]
+    found: dict[StrPath, Weight] = {}
+    for path, weight in pairs:
+        if path in found:
+            message = f"{path} is named twice; give it one weight"
+            raise TrainingError(message)
+        found[path] = weight
+    return found
+
+
+def split_weight(file: str) -> tuple[str, Decimal | None]:
+    """Cut a weight off a path, if it has one and is no file itself."""
+    path, at, weight = file.rpartition("@")
+    if not (path and at) or Path(file).exists():
+        return file, None
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?|\.[0-9]+", weight):
+        return file, None
+    return path, Decimal(weight)
+
+
+def rescue(
+    interrupted: TrainingInterrupted,
+    output: Path,
+    format_name: str | None,
+    log: Path | None,
+) -> NoReturn:
+    """Save what was learned until Ctrl-C, say what it is, and end."""
+    lines = [f"bytepair: {interrupted}"]
+    if interrupted.tokenizer is not None:
+        saved = save(interrupted.tokenizer, output, format_name)
+        lines.append(f"saved: {saved}; --resume {saved} goes on from there")
+        lines += [f"log: {log}"] if log else []
+    before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
+    print(before + "\n".join(lines), file=sys.stderr)
+    raise typer.Exit(INTERRUPTED)
 
 
 def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> None:
@@ -100,15 +204,6 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
             message = f"{output} is a {kind}; this format needs another path"
             raise FileError(message)
     check_writable(output if output.is_dir() else output.parent)
-
-
-def check_writable(folder: Path) -> None:
-    """Refuse a folder that is absent or cannot be written to."""
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        message = f"{folder}: {error.strerror or error}"
-        raise FileError(message) from error
 
 
 def save(tokenizer: Tokenizer, output: Path, format_name: str | None) -> Path:
@@ -165,6 +260,12 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         f"compression ratio {summary['characters_per_token']:.2f} characters per token, "
         f"{summary['bytes']:,} bytes in {summary['seconds']:.1f} s"
     ]
+    if summary["dropped_pieces"]:
+        lines.append(
+            f"left out: {summary['dropped_pieces']:,} rare pieces, "
+            f"{summary['dropped_occurrences']:,} occurrences; of {summary['new_merges']:,} "
+            f"merges the first {summary['certain_merges']:,} are certainly those of all"
+        )
     if summary["best_count_at_stop"] is not None:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
     found = {name: n for name, n in summary["special_tokens"].items() if n}

@@ -45,7 +45,9 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES",
-        help="Text files or globs; - is standard input. One file is one text.",
+        help="Text files or globs; - is standard input. One file is one text. "
+        "file.txt@4 counts everything in a file four times; a file whose name ends so "
+        "goes first.",
         show_default=False,
     ),
 ]
@@ -68,7 +70,13 @@ Merges = Annotated[
     int | None, typer.Option(metavar="N", min=0, help="Stop at so many merges.")
 ]
 Dialect = Annotated[
-    str, typer.Option(metavar="NAME", help="One of " + ", ".join(dialects()) + ".")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="One of "
+        + ", ".join(dialects())
+        + "; gpt4o if none is named, or that of --resume.",
+    ),
 ]
 Special = Annotated[
     list[str] | None,
@@ -105,6 +113,46 @@ MinCount = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Merge no pair that occurs less often."),
 ]
+MinPieceCount = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Leave out pieces of text that occur less often; how many is told, and how "
+        "many merges are certain all the same.",
+    ),
+]
+MaxTokenBytes = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Learn no token of more bytes."),
+]
+MaxTokenChars = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Learn no token of more characters."),
+]
+WholeCharacters = Annotated[
+    bool,
+    typer.Option(
+        "--whole-characters",
+        help="Learn no token that ends within a character, but parts of one.",
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TOKENIZER",
+        help="Go on from the merges of this tokenizer, in its dialect; --vocab-size and "
+        "--merges count them too.",
+    ),
+]
+Log = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write each merge as a line of JSON. With --resume and the log so far, new "
+        "lines follow the earlier ones.",
+    ),
+]
 LowercaseChoice = Annotated[
     LowercaseName | None, typer.Option(help="When to put text in lower case.")
 ]
@@ -122,6 +170,14 @@ Threads = Annotated[
         metavar="N",
         min=1,
         help="How many threads to use; by default one for each processor.",
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="About how much memory counting may take, such as 500MB or 2GB; the rest "
+        "goes to temporary files.",
     ),
 ]
 Format = Annotated[

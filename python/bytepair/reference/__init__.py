@@ -30,12 +30,13 @@ from .tokenizer import (
     train_from_counts,
     train_from_iterator,
 )
-from .train import Merge
+from .train import Limits, Merge
 from .units import Token, Units
 
 __all__ = [
     "DIALECTS",
     "Dialect",
+    "Limits",
     "Merge",
     "Token",
     "Tokenizer",

@@ -18,7 +18,7 @@ from .dialects import Dialect, find
 from .encode import encode_piece, whole_pieces
 from .normalize import normalize
 from .split import split, to_bytes, to_text
-from .train import Merge, Pair, train
+from .train import NO_LIMITS, Limits, Merge, Pair, train
 from .units import Token, Units, join, special, written
 
 
@@ -224,6 +224,7 @@ def train_from_iterator(
     vocab_size: int | None = None,
     merges: int | None = None,
     special_tokens: Collection[str] = (),
+    limits: Limits = NO_LIMITS,
     **options: object,
 ) -> Tokenizer:
     """Train on texts; ``options`` replace single parts of the dialect.
@@ -246,7 +247,7 @@ def train_from_iterator(
             text, chosen, special_tokens=special_tokens, training=True
         )
     )
-    return learn(count(pieces), chosen, vocab_size, merges, special_tokens)
+    return learn(count(pieces), chosen, vocab_size, merges, special_tokens, limits)
 
 
 def train_from_counts(
@@ -256,6 +257,7 @@ def train_from_counts(
     vocab_size: int | None = None,
     merges: int | None = None,
     special_tokens: Collection[str] = (),
+    limits: Limits = NO_LIMITS,
     **options: object,
 ) -> Tokenizer:
     """Train on pieces that are counted already; their order is that of first occurrence.
@@ -269,7 +271,8 @@ def train_from_counts(
         to_bytes(to_text(piece)): (n_pieces, position)
         for position, (piece, n_pieces) in enumerate(counts.items())
     }
-    return learn(placed, choose(dialect, options), vocab_size, merges, special_tokens)
+    chosen = choose(dialect, options)
+    return learn(placed, chosen, vocab_size, merges, special_tokens, limits)
 
 
 def choose(dialect: str | Dialect, options: Mapping[str, object]) -> Dialect:
@@ -292,6 +295,7 @@ def learn(
     vocab_size: int | None,
     n_merges: int | None,
     special_tokens: Collection[str],
+    limits: Limits = NO_LIMITS,
 ) -> Tokenizer:
     """Train, and put the unknown token and the special tokens after the others."""
     unknown = dialect.units.unknown_token
@@ -303,6 +307,7 @@ def learn(
         min_count=dialect.min_count,
         n_tokens=None if vocab_size is None else vocab_size - len(names),
         n_merges=n_merges,
+        limits=limits,
     )
     tokens += [special(name) for name in names]
     return Tokenizer(dialect, tuple(tokens), tuple(learned))

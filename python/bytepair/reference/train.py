@@ -5,8 +5,10 @@ most frequent. This is the whole of byte-pair encoding (Sennrich et al. 2016).
 Every step counts all pairs anew, so the cost is merges times the distinct pieces.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,6 +27,25 @@ class Merge(NamedTuple):
     n_pairs: int
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What every learned token must keep to; marks are not counted."""
+
+    max_token_bytes: int | None = None
+    max_token_chars: int | None = None
+    whole_characters: bool = False
+
+
+NO_LIMITS = Limits()
+CHARACTER = (
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+    rb"|[^\x80-\xbf\xc2-\xf4]"
+)
+PART = (
+    rb"[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}|[\x80-\xbf]{1,3}"
+)
+
+
 def train(
     counts: Counts,
     units: Units,
@@ -33,6 +54,7 @@ def train(
     min_count: int = 2,
     n_tokens: int | None = None,
     n_merges: int | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
@@ -57,6 +79,8 @@ def train(
     merges: list[Merge] = []
     while len(ids) != n_tokens and len(merges) != n_merges:
         pair_counts = count_pairs(words)
+        for pair in [p for p in pair_counts if not keeps_to(limits, join(*p), units)]:
+            del pair_counts[pair]
         if max(pair_counts.values(), default=0) < max(min_count, 1):
             break
         pair = best_pair(pair_counts, ids, units, ties)
@@ -78,6 +102,30 @@ def count_pairs(words: Iterable[Word]) -> Counter[Pair]:
         for pair in pairwise(word):
             pair_counts[pair] += n_pieces
     return pair_counts
+
+
+def keeps_to(limits: Limits, token: Token, units: Units) -> bool:
+    r"""Tell whether a token may be learned.
+
+    An end mark that is a unit of its own is a whole character.
+
+    >>> whole = Limits(whole_characters=True)
+    >>> [keeps_to(whole, Token(t, "uu"), Units()) for t in (b"\xe6\x97", b"a\xe6")]
+    [True, False]
+    >>> keeps_to(Limits(max_token_chars=2), Token("日本x".encode(), "u" * 7), Units())
+    False
+    """
+    text, form = token
+    plain = text[:-1] if form[-1] == "e" else text
+    n_characters = sum(byte & 0xC0 != 0x80 for byte in plain)
+    if limits.max_token_bytes is not None and len(plain) > limits.max_token_bytes:
+        return False
+    if limits.max_token_chars is not None and n_characters > limits.max_token_chars:
+        return False
+    if not limits.whole_characters:
+        return True
+    seen = text if units.end_mark_kind == "unit" else plain
+    return re.fullmatch(rb"(?s:(?:%b)*|%b)" % (CHARACTER, PART), seen) is not None
 
 
 def best_pair(

@@ -15,6 +15,7 @@ mod feed;
 mod ordered;
 mod runs;
 mod spill;
+mod summary;
 mod table;
 mod workers;
 

@@ -83,7 +83,7 @@ fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
 }
 
 /// Bytes as two hexadecimal digits each.
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
     bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

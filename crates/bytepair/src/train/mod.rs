@@ -35,6 +35,7 @@ mod shares;
 mod sketch;
 mod start;
 mod survey;
+mod truncate;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ use crew::Crew;
 use engine::{Done, Engine};
 pub use limits::TokenLimits;
 use plan::Plan;
+pub(crate) use truncate::truncated;
 
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,96 @@
+//! The same tokenizer with fewer merges, or with more.
+//!
+//! Ids of text tokens stay. Those of unknown and special tokens, which come last, are others; where the added
+//! tokens, the template and the padding name them, they are put right. Compiles the tokenizer again.
+
+use std::sync::Arc;
+
+use super::{Parts, Tokenizer};
+use crate::added::AddedToken;
+use crate::error::{Error, Result};
+use crate::template::{Padding, Template, TemplatePiece};
+use crate::train::{Target, truncated};
+use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
+
+impl Tokenizer {
+    /// The tokenizer that training up to `target` gives on the corpus that this one was trained on.
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use bytepair::{Dialect, PieceCounts, Target, Tokenizer, train};
+    /// # let mut counts = PieceCounts::new();
+    /// # counts.add(b"low lower", 5, None)?;
+    /// # let dialect = Dialect::named("gpt2").unwrap();
+    /// # let trained = |target| -> bytepair::Result<Tokenizer> {
+    /// #     let options = dialect.train_options(target, vec![]);
+    /// #     let trained = train(&counts, &dialect.units, &options, |_| Ok(ControlFlow::Continue(())))?;
+    /// #     dialect.tokenizer(trained, &options)
+    /// # };
+    /// let (large, small) = (trained(Target::Merges(4))?, trained(Target::Merges(2))?);
+    /// let cut = large.truncated(Target::Merges(2))?;
+    /// assert_eq!(cut.parts().vocabulary.merges(), small.parts().vocabulary.merges());
+    /// # Ok::<(), bytepair::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the ids are in another order than training gives them, `target` is more than there is or less than
+    /// there must be, or the template or the padding uses a token that would go.
+    pub fn truncated(&self, target: Target) -> Result<Self> {
+        self.with_learned(truncated(&self.parts.vocabulary, target)?)
+    }
+
+    /// The same parts with a vocabulary that has other merges, or more special tokens.
+    ///
+    /// # Errors
+    /// Where the vocabulary lacks a token that another part uses.
+    pub fn with_learned(&self, vocabulary: Vocabulary) -> Result<Self> {
+        let earlier = &self.parts.vocabulary;
+        let new_id = |id: TokenId| {
+            let found = earlier.token(id).and_then(|token| vocabulary.id(token));
+            found.ok_or_else(|| missing(earlier, id))
+        };
+        let mut added = self.parts.added.clone();
+        for token in &mut added {
+            token.id = new_id(token.id)?;
+        }
+        for (id, token) in vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::Added) {
+            if earlier.id(token).is_none() {
+                let content = String::from_utf8_lossy(token.bytes).into_owned();
+                added.push(AddedToken { id, content, special: true, ..AddedToken::default() });
+            }
+        }
+        let template = Template {
+            single: renumbered(&self.parts.template.single, new_id)?,
+            pair: renumbered(&self.parts.template.pair, new_id)?,
+        };
+        let padding = self.parts.padding.clone().map(|padding| -> Result<Padding> {
+            Ok(Padding { id: new_id(padding.id)?, ..padding })
+        });
+        let padding = padding.transpose()?;
+        let vocabulary = Arc::new(vocabulary);
+        Self::new(Parts { vocabulary, added, template, padding, ..self.parts.clone() })
+    }
+}
+
+fn renumbered(
+    pieces: &[TemplatePiece],
+    new_id: impl Fn(TokenId) -> Result<TokenId>,
+) -> Result<Vec<TemplatePiece>> {
+    let piece = |piece: &TemplatePiece| {
+        Ok(match piece {
+            TemplatePiece::Text { .. } => piece.clone(),
+            TemplatePiece::Special { ids, type_id } => {
+                let ids = ids.iter().map(|&id| new_id(id)).collect::<Result<_>>()?;
+                TemplatePiece::Special { ids, type_id: *type_id }
+            }
+        })
+    };
+    pieces.iter().map(piece).collect()
+}
+
+fn missing(earlier: &Vocabulary, id: TokenId) -> Error {
+    let bytes = earlier.token(id).map(|token| token.bytes).unwrap_or_default();
+    let token = String::from_utf8_lossy(bytes);
+    let problem = format!("the token {token:?} would go, but the template or the padding uses it");
+    Error::option("vocab_size", problem)
+}

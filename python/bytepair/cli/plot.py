@@ -1,0 +1,39 @@
+"""``bytepair plot``: how well vocabularies of each size compress."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bytepair import plots, read_log
+
+__all__ = ["plot"]
+
+
+def plot(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOGS",
+            help="Merge logs, as bytepair train --log writes them: a curve each.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Where to draw: an .svg or a .png file.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Draw bytes per token against the size of the vocabulary."""
+    plots.check_output(output)
+    names = plots.distinct_names(logs)
+    plots.plot_logs(
+        {name: read_log(path) for name, path in zip(names, logs, strict=True)}, output
+    )

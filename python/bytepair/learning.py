@@ -1,0 +1,361 @@
+"""The way from pieces to a tokenizer, with what is told and written on it.
+
+Counting and merging are two phases. Between them it is known what was counted, so a log
+that is to be continued is compared with it before any merge is learned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from . import _core
+from .errors import TrainingError, TrainingInterrupted
+from .files import check_writable, refuse_no_name
+from .merge_log import (
+    CorpusSummary,
+    MergeLog,
+    MergeStep,
+    bytes_per_token,
+    read_log,
+    write_log,
+)
+from .progress import Progress, Reporter
+from .ranges import check_count, check_range
+from .remaining import Remaining
+from .tokenizer import Tokenizer
+from .weights import unscaled
+
+__all__ = ["Learner"]
+
+Course: TypeAlias = tuple[list[int], list[int]]
+LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
+
+
+class Learner:
+    """Counts pieces, then learns merges from them.
+
+    ``scale`` is by how much counts are larger than what they count, where files have
+    weights; what is told is divided by it.
+    """
+
+    def __init__(
+        self,
+        dialect: str | None,
+        options: Mapping[str, Any],
+        special_tokens: Iterable[str],
+        separator: str | None,
+        threads: int | None,
+        report: Reporter | None,
+        *,
+        scale: int = 1,
+        memory_limit: int | None = None,
+    ) -> None:
+        if isinstance(special_tokens, str):
+            message = "special_tokens must be a list of tokens, not one string"
+            raise TypeError(message)
+        check_range(threads=threads)
+        parts = dict(options)
+        self.limits = {name: parts.pop(name, None) for name in LIMITS}
+        check_limits(**self.limits)
+        self.min_piece_count = parts.pop("min_piece_count", None)
+        check_count(min_piece_count=(self.min_piece_count or 0) * scale)
+        self.resume = _tokenizer(parts.pop("resume", None))
+        self.log_path = parts.pop("log", None)
+        self.earlier_log = self._read_earlier_log()
+        self.dialect = self._choose(dialect, parts)
+        self.scale = scale
+        check_count(min_count=self.dialect.min_count * scale)
+        self.corpus = _core.Corpus(
+            self.dialect,
+            list(dict.fromkeys(special_tokens)),
+            separator=separator,
+            threads=threads,
+            resume=self.resume,
+        )
+        if memory_limit is not None:
+            check_count(memory_limit=memory_limit)
+            limit = max(memory_limit, 0)
+            self.corpus.set_memory_limit(limit, tempfile.gettempdir())
+        self.report = report
+        self.n_texts = 0
+        self.n_characters: int | float = 0
+        n_earlier = len(self.resume.merges) if self.resume else 0
+        self.remaining = Remaining(n_earlier)
+        self.start = self.phase_start = time.perf_counter()
+
+    def _choose(self, dialect: str | None, parts: dict[str, Any]) -> _core.Dialect:
+        if self.resume is None:
+            return _core.Dialect("gpt4o" if dialect is None else dialect, **parts)
+        return _core.Dialect.of(self.resume, dialect, **parts)
+
+    def _read_earlier_log(self) -> MergeLog | None:
+        """Read the log that is continued, if there is one, and refuse any other."""
+        if self.log_path is None:
+            return None
+        refuse_no_name(self.log_path)
+        path = Path(self.log_path)
+        check_writable(path.parent)
+        if self.resume is None or not path.exists():
+            return None
+        log = read_log(path)
+        merges = self.resume.merge_log[log.first_step - 1 :]
+        if [step.ids for step in log.steps] != [merge[:3] for merge in merges]:
+            message = (
+                f"{path} is not the log of the tokenizer that is resumed; name another "
+                "file for the log, or none that exists"
+            )
+            raise TrainingError(message)
+        return log
+
+    # Counting
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        """Say on Ctrl-C what was read."""
+        try:
+            yield
+        except TrainingInterrupted:
+            raise
+        except KeyboardInterrupt as error:
+            read = f"{self.corpus.n_bytes_read:,} bytes"
+            if self.n_texts:
+                read = f"{self.n_texts:,} texts"
+            message = f"interrupted while counting, {read} read; nothing was learned"
+            raise TrainingInterrupted(message) from error
+
+    def count_file(
+        self, path: str, multiplier: int, n_before: int, n_total: int | None
+    ) -> None:
+        """Count a file, each piece ``multiplier`` times."""
+
+        def on_bytes(n_bytes: int) -> None:
+            self._tell_bytes(n_before + n_bytes, n_total)
+
+        self.corpus.set_weight(multiplier)
+        self.corpus.add_file(path, on_bytes if self.report else None)
+
+    def count_texts(self, texts: list[str | bytes]) -> None:
+        """Count a batch of texts."""
+        self.corpus.add_texts(texts)
+        self.n_texts += len(texts)
+
+    def add_counts(self, counts: Mapping[Any, int]) -> None:
+        """Add pieces that were counted elsewhere."""
+        if not isinstance(counts, Mapping):
+            message = "counts must be a mapping of pieces to numbers"
+            raise TypeError(message)
+        self.corpus.add_counts(list(counts.items()))
+
+    # Merging
+
+    def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
+        """Learn merges up to a size, and write the log.
+
+        Raises
+        ------
+        TrainingInterrupted
+            With what was learned by then; the log is written.
+        """
+        self._check_growth(vocab_size)
+        with self.counting():
+            counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
+            self.n_characters = self._unscaled(counted["characters"])
+            summary = self._summary(counted) if self.log_path else None
+        self.phase_start = time.perf_counter()
+        core, learned, course = self.corpus.train(
+            vocab_size=vocab_size,
+            merges=merges,
+            scale=self.scale,
+            limits=(
+                self.limits["max_token_bytes"],
+                self.limits["max_token_chars"],
+                bool(self.limits["whole_characters"]),
+            ),
+            progress=self._on_merge if self.report else None,
+        )
+        tokenizer = Tokenizer(core)
+        if summary:
+            n_names = learned["n_names"]
+            write_log(self.log_path, self._log(tokenizer, n_names, summary, course))
+        del learned["n_names"]
+        interrupted = learned.pop("interrupted")
+        report = self._report(counted, learned)
+        if interrupted:
+            message = f"interrupted after {report['merges']:,} merges"
+            raise TrainingInterrupted(message, tokenizer, report)
+        self._tell_end(report)
+        return tokenizer
+
+    def _check_growth(self, vocab_size: int | None) -> None:
+        if self.resume is None or vocab_size is None:
+            return
+        if vocab_size < self.resume.n_vocab:
+            message = (
+                f"resume: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
+                f"{vocab_size:,} asked for; Tokenizer.truncated() makes smaller ones"
+            )
+            raise TrainingError(message)
+
+    def _unscaled(self, count: int) -> int | float:
+        return unscaled(count, self.scale)
+
+    def _report(
+        self, counted: dict[str, Any], learned: dict[str, Any]
+    ) -> dict[str, Any]:
+        report = counted | learned
+        for name in ("characters", "tokens", "dropped_occurrences"):
+            report[name] = self._unscaled(report[name])
+        if report["best_count_at_stop"] is not None:
+            best = self._unscaled(report["best_count_at_stop"])
+            report["best_count_at_stop"] = best
+        return report
+
+    # The log
+
+    def _summary(self, counted: Mapping[str, Any]) -> CorpusSummary:
+        """Say what was counted, and refuse a log of something else."""
+        summary = CorpusSummary(
+            fingerprint=self.corpus.fingerprint(),
+            distinct_pieces=counted["distinct_pieces"],
+            bytes=self._unscaled(self.corpus.n_piece_bytes()),
+            characters=self._unscaled(counted["characters"]),
+        )
+        if self.earlier_log and self.earlier_log.corpus != summary:
+            message = (
+                f"{self.log_path} is the log of training on another corpus; name another "
+                "file for the log, or none that exists"
+            )
+            raise TrainingError(message)
+        return summary
+
+    def _log(
+        self,
+        tokenizer: Tokenizer,
+        n_names: int,
+        corpus: CorpusSummary,
+        course: Course,
+    ) -> MergeLog:
+        n_tokens, _counts = course
+        merges = tokenizer.merge_log
+        n_new = len(n_tokens) - 1
+        n_earlier = len(merges) - n_new
+        pipeline = dict(tokenizer._describe())
+        pipeline = {name: pipeline[name] for name in ("normalize", "split", "units")}
+        earlier = self.earlier_log
+        return MergeLog(
+            pipeline=pipeline,
+            training=self._options(),
+            corpus=corpus,
+            n_alphabet=tokenizer.n_vocab - len(merges) - n_names,
+            n_names=n_names,
+            tokens=earlier.tokens if earlier else self._unscaled(n_tokens[0]),
+            first_step=earlier.first_step if earlier else n_earlier + 1,
+            steps=[
+                *(earlier.steps if earlier else []),
+                *self._steps(tokenizer, corpus, n_earlier, course),
+            ],
+        )
+
+    def _options(self) -> dict[str, Any]:
+        """Give the options of training that a tokenizer does not hold."""
+        return {
+            "ties": self.dialect.ties,
+            "min_count": self.dialect.min_count,
+            "min_piece_count": self.min_piece_count,
+            **self.limits,
+            "whole_characters": bool(self.limits["whole_characters"]),
+        }
+
+    def _steps(
+        self,
+        tokenizer: Tokenizer,
+        corpus: CorpusSummary,
+        n_earlier: int,
+        course: Course,
+    ) -> Iterator[MergeStep]:
+        tokens = tokenizer.vocabulary
+        merges = tokenizer.merge_log[n_earlier:]
+        n_tokens, counts = course
+        known: list[int | None] = [None] * len(merges)
+        if counts:  # else those of earlier merges are not known, and so none is
+            known[:] = counts
+        steps = zip(merges, n_tokens[1:], known, strict=True)
+        for step, ((left, right, id_, _), n_left, count) in enumerate(
+            steps, n_earlier + 1
+        ):
+            n_tokens_left = self._unscaled(n_left)
+            yield MergeStep(
+                step=step,
+                left=tokens[left],
+                right=tokens[right],
+                token=tokens[id_],
+                ids=(left, right, id_),
+                count=None if count is None else self._unscaled(count),
+                tokens=n_tokens_left,
+                bytes_per_token=bytes_per_token(corpus.bytes, n_tokens_left),
+            )
+
+    # Progress
+
+    def _tell_bytes(self, done: int, total: int | None) -> None:
+        if self.report:
+            seconds = time.perf_counter() - self.phase_start
+            left = None
+            if total is not None and done:
+                left = seconds * max(total - done, 0) / done
+            self.report(Progress("count", done, total, 0, 0, seconds, {}, left))
+
+    def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
+        self.remaining.add(done, time.perf_counter() - self.phase_start)
+        self._tell(
+            "merge", (done, total), tokens, {}, self.remaining.seconds_left(total)
+        )
+
+    def _tell_end(self, report: dict[str, Any]) -> None:
+        self.phase_start = self.start
+        n_merges = report["merges"]
+        self._tell("done", (n_merges, n_merges), report["tokens"], report, None)
+
+    def _tell(
+        self,
+        phase: Literal["merge", "done"],
+        of: tuple[int, int | None],
+        tokens: int,
+        report: dict[str, Any],
+        seconds_left: float | None,
+    ) -> None:
+        if self.report:
+            seconds = time.perf_counter() - self.phase_start
+            n_tokens = tokens if phase == "done" else self._unscaled(tokens)
+            sizes = (self.n_characters, n_tokens)
+            self.report(Progress(phase, *of, *sizes, seconds, report, seconds_left))
+
+
+def check_limits(
+    max_token_bytes: int | None,
+    max_token_chars: int | None,
+    whole_characters: bool | None,  # noqa: FBT001 -- named like the option
+) -> None:
+    """Refuse limits that no token keeps to."""
+    numbers = {"max_token_bytes": max_token_bytes, "max_token_chars": max_token_chars}
+    check_range(**numbers)
+    for name, number in numbers.items():
+        if number == 0:
+            message = f"{name} must be at least 1"
+            raise TrainingError(message)
+    if not isinstance(whole_characters, (bool, type(None))):
+        message = f"whole_characters must be True or False, not {whole_characters!r}"
+        raise TypeError(message)
+
+
+def _tokenizer(resume: Any) -> Tokenizer | None:  # noqa: ANN401 -- what a user gives
+    if resume is None or isinstance(resume, Tokenizer):
+        return resume
+    if isinstance(resume, _core.CoreTokenizer):
+        return Tokenizer(resume)
+    return Tokenizer.from_file(resume)

@@ -1,0 +1,23 @@
+"""Numbers that make no sense, refused by the name of their option."""
+
+from .errors import TrainingError
+
+__all__ = ["MAX_COUNT", "check_count", "check_range"]
+
+MAX_COUNT = (1 << 63) - 1
+
+
+def check_range(**numbers: int | None) -> None:
+    """Refuse what is no 32-bit number; whether it makes sense the core says."""
+    for name, number in numbers.items():
+        if number is not None and not 0 <= number < 1 << 32:
+            message = f"{name} must be between 0 and {(1 << 32) - 1:,}, not {number:,}"
+            raise TrainingError(message)
+
+
+def check_count(**numbers: int) -> None:
+    """Refuse what is no count of 63 bits."""
+    for name, number in numbers.items():
+        if not -MAX_COUNT <= number <= MAX_COUNT:
+            message = f"{name} is {number:,}, which is no count of 63 bits"
+            raise TrainingError(message)

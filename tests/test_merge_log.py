@@ -1,0 +1,236 @@
+"""Merge logs: what is written, what is refused, how they go on, and what is drawn of them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import bytepair
+from bytepair import plots
+from bytepair.merge_log import MergeLog
+
+TEXTS = ["low lower lowest é日本 " * 20, "newer wider "]
+OPTIONS = {"special_tokens": ["<s>"]}
+
+
+def train(path, **options):
+    """Train with a log, and read it."""
+    options = {"merges": 20, **OPTIONS, **options}
+    tokenizer = bytepair.train_from_iterator(TEXTS, log=path, **options)
+    return tokenizer, bytepair.read_log(path)
+
+
+# What is written
+
+
+@pytest.mark.parametrize("dialect", bytepair.dialects())
+def test_a_log_tells_what_encoding_gives(tmp_path, dialect):
+    """Steps are those of the tokenizer, and the tokens left those of the corpus cut there."""
+    tokenizer, log = train(tmp_path / "log", dialect=dialect)
+    assert [(*step.ids, step.count) for step in log.steps] == tokenizer.merge_log
+    sizes = [(log.first_step - 1, log.tokens)]
+    sizes += [(step.step, step.tokens) for step in log.steps]
+    for n_merges, n_tokens in sizes[::4]:
+        cut = tokenizer.truncated(merges=n_merges)
+        assert sum(map(cut.count, TEXTS)) == n_tokens
+        assert log.n_alphabet + log.n_names + n_merges == cut.n_vocab
+    assert log.curve()[-1] == (tokenizer.n_vocab, log.steps[-1].bytes_per_token)
+
+
+def test_tokens_are_text_or_the_values_of_their_bytes(tmp_path):
+    """A token that is no UTF-8 can be told from one that looks like it."""
+    tokenizer, log = train(tmp_path / "log", merges=40)
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    written = list(map(json.loads, lines))
+    shown = [line["token"] for line in written[1:]]
+    as_bytes = [t.encode() if isinstance(t, str) else bytes(t) for t in shown]
+    assert as_bytes == tokenizer.vocabulary[256:-1]
+    assert {type(token) for token in shown} == {str, list}
+    assert [step.token for step in log.steps] == [
+        bytes(token) if isinstance(token, list) else token for token in shown
+    ]
+
+
+def test_the_same_training_gives_the_same_log(tmp_path):
+    """Neither threads nor the order of texts show in it."""
+    contents = set()
+    for number, texts in enumerate((TEXTS, TEXTS[::-1])):
+        path = tmp_path / str(number)
+        bytepair.train_from_iterator(texts, merges=20, log=path, threads=number + 1)
+        contents.add(path.read_bytes())
+    assert len(contents) == 1
+
+
+def test_a_log_that_cannot_be_written_is_refused_before_reading(tmp_path):
+    """The folder is tried before the corpus, which is not there."""
+    with pytest.raises(bytepair.FileError, match="none"):
+        bytepair.train("absent.txt", merges=1, log=tmp_path / "none" / "log")
+    path = tmp_path / "none" / "log"
+    with pytest.raises(bytepair.FileError, match="none"):
+        bytepair.train_from_iterator(iter(lambda: 1 / 0, 0), merges=1, log=path)
+
+
+# Going on
+
+
+@pytest.mark.parametrize(
+    "dialect", ["gpt4o", "sennrich", "unknown-token", "byte-stream"]
+)
+@pytest.mark.parametrize("n_first", [0, 1, 7])
+def test_a_continued_log_is_that_of_training_at_once(tmp_path, dialect, n_first):
+    """Byte for byte, where the corpus and the options are the same."""
+    train(tmp_path / "at once", dialect=dialect)
+    small, _ = train(tmp_path / "log", dialect=dialect, merges=n_first)
+    train(tmp_path / "log", resume=small)
+    assert (tmp_path / "log").read_bytes() == (tmp_path / "at once").read_bytes()
+
+
+def test_without_an_earlier_log_steps_begin_where_training_goes_on(tmp_path):
+    """The file says so, and can be read."""
+    small, _ = train(tmp_path / "small", merges=7)
+    _, whole = train(tmp_path / "whole")
+    _, log = train(tmp_path / "log", resume=small)
+    assert log.first_step == 8
+    assert log.steps == whole.steps[7:]
+    assert log.tokens == whole.steps[6].tokens
+    assert log.curve() == whole.curve()[7:]
+
+
+def test_a_log_of_something_else_is_not_continued(tmp_path):
+    """Another tokenizer's log, or that of another corpus, stays as it is."""
+    path = tmp_path / "log"
+    small, _ = train(path, merges=7)
+    before = path.read_bytes()
+    other = small.truncated(merges=6)
+    with pytest.raises(bytepair.TrainingError, match="not the log of the tokenizer"):
+        train(path, resume=other)
+    with pytest.raises(bytepair.TrainingError, match="another corpus"):
+        bytepair.train_from_iterator(
+            [*TEXTS, "more"], merges=20, resume=small, log=path, **OPTIONS
+        )
+    assert path.read_bytes() == before
+
+
+def test_counts_that_are_not_known_are_null(tmp_path):
+    """A tokenizer.json holds no counts, so those of later steps are not told either."""
+    small, _ = train(tmp_path / "small", merges=7)
+    small.save(tmp_path / "small.json")
+    path = tmp_path / "small.json"
+    tokenizer, log = train(tmp_path / "log", resume=path, ties="smallest_ids")
+    assert {step.count for step in log.steps} == {None}
+    assert log.first_step == 8
+    assert tokenizer.merges == train(tmp_path / "whole")[0].merges
+
+
+# Reading
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """Give the lines of a log."""
+    train(tmp_path / "good")
+    return (tmp_path / "good").read_text(encoding="utf-8").splitlines(keepends=True)
+
+
+def changed(line, **changes):
+    """Change fields of a line; ``None`` takes one away."""
+    found = {**json.loads(line), **changes}
+    found = {name: value for name, value in found.items() if value is not None}
+    return json.dumps(found) + "\n"
+
+
+WRONG = [
+    (1, {"format": "merges"}, "no header"),
+    (1, {"version": 2}, "version 2"),
+    (1, {"tokens": 0}, "above 0"),
+    (1, {"tokens": None}, "tokens is missing"),
+    (1, {"corpus": {"bytes": 1}}, "is missing"),
+    (1, {"more": 1}, "more is not known"),
+    (3, {"step": 3}, "step is 3, not 2"),
+    (3, {"step": True}, "step is True"),
+    (3, {"ids": [1, 2]}, "ids must end with"),
+    (3, {"ids": [1, 999, 257]}, "ids are"),
+    (3, {"tokens": 10**9}, "tokens must be below"),
+    (3, {"count": 0}, "count must be above 0"),
+    (3, {"left": [256]}, "left is no list of byte values"),
+    (3, {"bytes_per_token": 1.5}, "bytes_per_token is 1.5, not"),
+    (3, {"token": None}, "token is missing"),
+]
+
+
+@pytest.mark.parametrize(("number", "changes", "message"), WRONG)
+def test_a_wrong_line_is_named(tmp_path, lines, number, changes, message):
+    """Reading refuses what training does not write, and says on which line it is."""
+    lines[number - 1] = changed(lines[number - 1], **changes)
+    (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(bytepair.FormatError, match=message) as found:
+        bytepair.read_log(tmp_path / "log")
+    assert f"line {number}: " in str(found.value)
+
+
+def test_a_file_that_is_cut_off_or_no_log_is_refused(tmp_path, lines):
+    """A last line without its end, a line left out, other text, nothing at all."""
+    whole = "".join(lines)
+    wrong = {whole[:-1]: len(lines), "".join(lines[:4] + lines[5:]): 5}
+    wrong |= {"": 1, "[]\n": 1, "text\n": 1, lines[0] + "\n": 2}
+    for content, number in wrong.items():
+        (tmp_path / "log").write_text(content, encoding="utf-8")
+        with pytest.raises(bytepair.FormatError, match=rf"line {number}: "):
+            bytepair.read_log(tmp_path / "log")
+    with pytest.raises(bytepair.FileError, match="none"):
+        bytepair.read_log(tmp_path / "none")
+
+
+# Plots
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_plot_is_the_same_each_time(tmp_path, suffix):
+    """No date and no chance goes into the file."""
+    _, log = train(tmp_path / "log")
+    contents = set()
+    for number in range(2):
+        path = tmp_path / f"{number}.{suffix}"
+        plots.plot_logs({"one": log, "_two $x": log}, path)
+        contents.add(path.read_bytes())
+    (content,) = contents
+    start = {"svg": b"<?xml", "png": b"\x89PNG"}[suffix]
+    assert content.startswith(start)
+    if suffix == "svg":
+        assert all(word in content for word in (b"vocabulary size", b">one<"))
+
+
+def test_a_plot_needs_a_known_ending(tmp_path):
+    """Anything but .svg and .png is refused, before the log is read."""
+    with pytest.raises(bytepair.FormatError, match=r"\.svg or a \.png"):
+        plots.plot_logs({}, tmp_path / "curve.pdf")
+
+
+def test_a_plot_shows_every_size_to_the_end():
+    """Thinning keeps the first and the last point."""
+    curve = [(n, float(n)) for n in range(100, 54_321)]
+    thinned = plots.thinned(curve)
+    assert (thinned[0], thinned[-1]) == (curve[0], curve[-1])
+    assert len(thinned) <= plots.MAX_POINTS + 1
+
+
+def test_without_matplotlib_the_message_says_what_to_install(tmp_path):
+    """The rest of the package does without it."""
+    program = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from bytepair import plots\n"
+        f"plots.plot_logs({{}}, {str(tmp_path / 'curve.svg')!r})"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert "pip install 'bytepair[plot]'" in found.stderr
+
+
+def test_a_log_can_be_made_without_a_file(tmp_path):
+    """What is written and read again is equal."""
+    _, log = train(tmp_path / "log")
+    assert isinstance(log, MergeLog)
+    bytepair.merge_log.write_log(tmp_path / "again", log)
+    assert bytepair.read_log(tmp_path / "again") == log
