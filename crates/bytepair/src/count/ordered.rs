@@ -51,6 +51,12 @@ impl<E: Entry> Table<E> {
         self.n_used * 8 >= self.entries.len() * 7
     }
 
+    /// The place where the search for this hash begins.
+    #[inline]
+    pub(super) fn first_entry(&self, hash: u64) -> &E {
+        &self.entries[self.place(hash)]
+    }
+
     /// The entry of this hash that is the one looked for, or a free one, which the caller fills.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, is_it: impl Fn(&E) -> bool) -> Found<'_, E> {

@@ -11,6 +11,8 @@ use super::ordered::{Entry, Found, Table};
 use crate::hash::hash_bytes;
 use crate::piece_key::{key_hash, piece_key};
 
+/// Short pieces that are looked for at once.
+const N_SIDE_BY_SIDE: usize = 32;
 /// Places of a new table.
 const N_PLACES: usize = 1 << 12;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
@@ -110,13 +112,48 @@ impl CountTable {
         self.short.is_empty() && self.long.is_empty()
     }
 
-    /// Counts a piece `count` times. Positions never fall from one call to the next.
-    #[inline]
-    pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
-        match piece_key(text, piece.start, piece.end) {
-            Some(key) => self.add_short(key, count, position),
-            None => self.add_long(&text[piece], count, position),
+    /// Counts each of these pieces of a text `count` times; `position` is that of the text's first byte.
+    /// Positions never fall from one call to the next.
+    ///
+    /// Looks at the places of several short pieces before it counts the first, so that what is not in the
+    /// cache is fetched side by side.
+    pub(super) fn add_all(
+        &mut self,
+        text: &[u8],
+        pieces: impl Iterator<Item = Range<usize>>,
+        count: u64,
+        position: u64,
+    ) {
+        let mut waiting = [(0, 0, 0); N_SIDE_BY_SIDE];
+        let mut n_waiting = 0;
+        for piece in pieces {
+            let position = position.wrapping_add(piece.start as u64);
+            let Some(key) = piece_key(text, piece.start, piece.end) else {
+                self.add_long(&text[piece], count, position);
+                continue;
+            };
+            waiting[n_waiting] = (key_hash(key) as u64, key, position);
+            n_waiting += 1;
+            if n_waiting == N_SIDE_BY_SIDE {
+                self.add_keys(&waiting, count);
+                n_waiting = 0;
+            }
         }
+        self.add_keys(&waiting[..n_waiting], count);
+    }
+
+    /// Counts one piece, whose own position is given.
+    #[cfg(test)]
+    pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
+        let text_position = position.wrapping_sub(piece.start as u64);
+        self.add_all(text, std::iter::once(piece), count, text_position);
+    }
+
+    /// Counts short pieces, given by hash, key and position.
+    fn add_keys(&mut self, keys: &[(u64, u128, u64)], count: u64) {
+        let seen = keys.iter().fold(0, |seen, key| seen ^ self.short.first_entry(key.0).count);
+        std::hint::black_box(seen);
+        keys.iter().for_each(|&(hash, key, position)| self.add_short(hash, key, count, position));
     }
 
     /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
@@ -150,8 +187,8 @@ impl CountTable {
     }
 
     #[inline]
-    fn add_short(&mut self, key: u128, count: u64, position: u64) {
-        match self.short.find(key_hash(key) as u64, |entry| entry.key == key) {
+    fn add_short(&mut self, hash: u64, key: u128, count: u64, position: u64) {
+        match self.short.find(hash, |entry| entry.key == key) {
             // A count that saturates is reported as an overflow when tables are added up.
             Found::Used(entry) => entry.count = entry.count.saturating_add(count),
             Found::Free(entry) => {

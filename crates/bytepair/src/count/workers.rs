@@ -67,18 +67,15 @@ impl Worker {
             })?;
         }
         self.n_characters += super::n_characters(text);
-        let begin = part.range.start;
         let mut from = 0;
         while from < text.len() {
             from = preparation
                 .splitter
                 .split_block(text, from, &mut self.boundaries)
                 .map_err(|error| in_text(error, part.offset))?;
-            for piece in self.boundaries.pieces() {
-                let position = part.position + piece.start as u64;
-                self.table.add(buffer, begin + piece.start..begin + piece.end, weight, position);
-                self.n_pieces += 1;
-            }
+            let Self { table, boundaries, n_pieces, .. } = self;
+            let pieces = boundaries.pieces().inspect(|_| *n_pieces += 1);
+            table.add_all(text, pieces, weight, part.position);
             if let Some(spill) = spill
                 && self.table.is_over_budget()
             {
