@@ -4,7 +4,7 @@
 //! left; then the floor falls to a fraction, and the next survey finds what is frequent now. So the many pairs
 //! that are never chosen cost a few additions in each survey, and no list, no table, no queue ever holds them.
 //!
-//! Surveys walk the whole corpus as it is then, some four to six times in all; batches touch only the places of
+//! Surveys walk the whole corpus as it is then, some three to five times in all; batches touch only the places of
 //! their pairs and the neighbours.
 
 use super::TrainOptions;
@@ -22,7 +22,7 @@ use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair.
-const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 16 };
+const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
 /// From so many places on, merging them is worth waking the other threads. Tests wake them for some.
 const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
 
@@ -134,23 +134,21 @@ impl<'e> Engine<'e> {
         crew.together(Step::Look);
         let mut plan = crew.plan_mut();
         plan.lengths.fill(1);
-        let highest = if survey::is_exact(plan.lengths.len()) {
-            let sums = self.sum_tallies();
-            (0..).take(sums.len()).map(|pair| sums.count(pair)).max()
-        } else {
+        let is_exact = survey::is_exact(plan.lengths.len());
+        if !is_exact {
             plan.sketch = self.sum_sketches();
-            plan.sketch.most()
-        };
-        let highest = highest.map_or(plan.floor, |highest| highest.min(plan.floor));
-        plan.floor = (highest / FLOOR_RATIO).max(lowest);
-        let is_tallied = survey::is_exact(plan.lengths.len());
-        drop(plan);
-        if !is_tallied {
+            plan.floor = floor_below(plan.sketch.most(), plan.floor, lowest);
+            drop(plan);
             crew.together(Step::Tally);
+            plan = crew.plan_mut();
+            plan.sketch = Sketch::default();
         }
-        let mut plan = crew.plan_mut();
-        plan.sketch = Sketch::default();
-        plan.pairs = self.frequent_pairs(plan.floor);
+        let tallies = self.sum_tallies();
+        if is_exact {
+            let highest = tallies.iter().map(|&(.., count)| count).max();
+            plan.floor = floor_below(highest, plan.floor, lowest);
+        }
+        plan.pairs = self.frequent_pairs(&tallies, plan.floor);
         drop(plan);
         crew.together(Step::Place);
         let plan = crew.plan();
@@ -167,27 +165,29 @@ impl<'e> Engine<'e> {
         sum.unwrap_or_default()
     }
 
-    fn sum_tallies(&self) -> Pairs {
-        let mut sums = Pairs::new();
-        for share in self.crew.shares() {
-            for tally in share.survey.tallies.iter().filter(|tally| tally.count > 0) {
-                let (left, right) = tally.tokens();
-                sums.add(left, right, tally.count);
-            }
+    /// How often each pair occurs that was tallied.
+    fn sum_tallies(&self) -> Vec<(TokenId, TokenId, i64)> {
+        let shares: Vec<_> = self.crew.shares().collect();
+        if let [share] = &shares[..] {
+            return share.survey.counts().collect();
         }
-        sums
+        let mut sums = Pairs::with_capacity(0);
+        for (left, right, count) in shares.iter().flat_map(|share| share.survey.counts()) {
+            sums.add(left, right, count);
+        }
+        sums.iter().collect()
     }
 
     /// The pairs that reach the floor and may be merged.
-    fn frequent_pairs(&self, floor: i64) -> Pairs {
-        let sums = self.sum_tallies();
-        let mut pairs = Pairs::new();
-        for pair in (0..).take(sums.len()) {
-            let (count, (left, right)) = (sums.count(pair), sums.tokens(pair));
-            if count >= floor && self.batches.veto.allows(left, right) {
-                pairs.push(left, right, count);
-            }
-        }
+    fn frequent_pairs(&self, counts: &[(TokenId, TokenId, i64)], floor: i64) -> Pairs {
+        let is_frequent = |&&(left, right, count): &&(TokenId, TokenId, i64)| {
+            count >= floor && self.batches.veto.allows(left, right)
+        };
+        let frequent: Vec<_> = counts.iter().filter(is_frequent).collect();
+        let mut pairs = Pairs::with_capacity(frequent.len() * 2);
+        frequent.iter().for_each(|&&(left, right, count)| {
+            pairs.push(left, right, count);
+        });
         pairs
     }
 
@@ -291,6 +291,11 @@ impl<'e> Engine<'e> {
         self.batches.ranking.learn(id, || self.units.written(token).into_owned());
         Ok(())
     }
+}
+
+/// The next floor: a fraction of the highest count, which is below the old floor where it is not known.
+fn floor_below(highest: Option<i64>, old: i64, lowest: i64) -> i64 {
+    (highest.map_or(old, |highest| highest.min(old)) / FLOOR_RATIO).max(lowest)
 }
 
 impl Totals {

@@ -22,8 +22,9 @@ struct PairEntry {
 }
 
 impl Pairs {
-    pub(super) fn new() -> Self {
-        Self { by_key: PairMap::with_capacity(1 << 8), entries: Vec::new() }
+    /// No pairs, with room for some.
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self { by_key: PairMap::with_capacity(capacity), entries: Vec::with_capacity(capacity) }
     }
 
     /// The number of pairs.
@@ -45,6 +46,14 @@ impl Pairs {
     /// How often a pair occurs now.
     pub(super) fn count(&self, pair: PairIndex) -> i64 {
         self.entries[pair as usize].count
+    }
+
+    /// All pairs with their counts, in the order in which they came.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (TokenId, TokenId, i64)> {
+        self.entries.iter().map(|entry| {
+            let (left, right) = pair_of(entry.key);
+            (left, right, entry.count)
+        })
     }
 
     /// Adds a pair that is not there.

@@ -73,7 +73,7 @@ impl Plan {
             n_slots: 0,
             sketch: Sketch::default(),
             floor: n_corpus_tokens,
-            pairs: Pairs::new(),
+            pairs: Pairs::with_capacity(0),
             jobs: Vec::new(),
             created: Vec::new(),
         }

@@ -12,8 +12,8 @@ use crate::error::{ErrorKind, Result};
 use crate::units::Units;
 use crate::vocabulary::Vocabulary;
 
-/// Smaller corpora than this are not worth a second thread. Tests share the smallest.
-const MIN_SHARED_BYTES: usize = if cfg!(test) { 8 } else { 1 << 16 };
+/// Smaller shares than this, in bytes, are not worth a thread. Tests share the smallest corpora.
+const MIN_SHARE_LEN: usize = if cfg!(test) { 8 } else { 1 << 20 };
 /// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
 /// one token, each piece two more slots.
 const MAX_ROW_BYTES: usize = 1 << 30;
@@ -72,8 +72,8 @@ fn in_order(counts: &PieceCounts, ties: Ties) -> Vec<Piece<'_>> {
 /// Cuts the pieces into ranges of about the same size in bytes, one for each thread.
 fn deal(pieces: &[Piece<'_>], n_threads: usize) -> Vec<std::ops::Range<usize>> {
     let n_bytes: usize = pieces.iter().map(|(piece, _)| piece.len() + 1).sum();
-    let n_threads = if n_bytes < MIN_SHARED_BYTES { 1 } else { n_threads.max(1) };
-    let n_shares = n_threads.max(n_bytes.div_ceil(MAX_ROW_BYTES));
+    let n_worth = n_threads.clamp(1, n_bytes / MIN_SHARE_LEN + 1);
+    let n_shares = n_worth.max(n_bytes.div_ceil(MAX_ROW_BYTES));
     let share_len = n_bytes.div_ceil(n_shares).max(1);
     let (mut ranges, mut start, mut n_seen) = (Vec::new(), 0, 0);
     for (index, (piece, _)) in pieces.iter().enumerate() {

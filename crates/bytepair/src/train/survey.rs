@@ -17,16 +17,16 @@ use crate::vocabulary::TokenId;
 #[derive(Default)]
 pub(super) struct Survey {
     pub(super) sketch: Sketch,
-    pub(super) tallies: Vec<Tally>,
+    tallies: Vec<Tally>,
     /// The places of tallied pairs, in the order of their slots. Empty where ids are small.
     found: Vec<Found>,
 }
 
 /// How often a pair occurs here.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
+struct Tally {
     key: u64,
-    pub(super) count: i64,
+    count: i64,
     n_slots: u32,
 }
 
@@ -129,9 +129,20 @@ impl Survey {
     }
 }
 
+impl Survey {
+    /// How often each tallied pair occurs here.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (TokenId, TokenId, i64)> {
+        let tallies = self.tallies.iter().filter(|tally| tally.n_slots > 0);
+        tallies.map(|tally| {
+            let (left, right) = tally.tokens();
+            (left, right, tally.count)
+        })
+    }
+}
+
 impl Tally {
     /// The two tokens of the pair.
-    pub(super) fn tokens(&self) -> (TokenId, TokenId) {
+    fn tokens(&self) -> (TokenId, TokenId) {
         pair_of(self.key)
     }
 }
