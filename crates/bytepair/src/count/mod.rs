@@ -34,7 +34,7 @@ use crate::hash::hash_bytes;
 pub struct First {
     /// The place of the source (a file, a shard) in the list of sources.
     pub source: u32,
-    /// The offset within the normalized text of the source, in bytes.
+    /// The offset within the text of the source, in bytes: normalized, special tokens included.
     pub offset: u64,
 }
 
