@@ -47,10 +47,11 @@ impl Crew {
             helpers: Mutex::default(),
         };
         thread::scope(|scope| {
-            let helpers = crew.shares.iter().skip(1);
-            let helpers = helpers.map(|share| scope.spawn(|| crew.help(share)).thread().clone());
-            *crew.helpers.lock().unwrap_or_else(PoisonError::into_inner) = helpers.collect();
             let _dismissal = Dismissal(&crew);
+            for share in crew.shares.iter().skip(1) {
+                let helper = scope.spawn(|| crew.help(share)).thread().clone();
+                crew.helpers.lock().unwrap_or_else(PoisonError::into_inner).push(helper);
+            }
             work(&crew)
         })
     }

@@ -17,7 +17,7 @@ use super::ranking::Ranking;
 use super::share::Sides;
 use super::sketch::Sketch;
 use super::survey;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
@@ -110,7 +110,11 @@ impl<'e> Engine<'e> {
         }
         for job in &plan.jobs {
             let result = vocabulary.push_merge(job.left, job.right)?;
-            debug_assert_eq!(result, job.result, "no two pairs make the same token");
+            // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
+            if result != job.result {
+                let problem = "has a token that no merge of it makes, and that is learned now";
+                return Err(Error::option("resume", problem));
+            }
             self.learn(result, vocabulary)?;
         }
         drop(plan);
@@ -122,9 +126,15 @@ impl<'e> Engine<'e> {
         if self.min_count == 1 {
             return 0;
         }
-        self.survey(1);
-        let plan = self.crew.plan();
-        self.batches.ranking.best(&plan, self.crew).map_or(0, |best| best.count)
+        // What is not allowed may be more frequent than all that is, and keep the floor high.
+        loop {
+            self.survey(1);
+            let plan = self.crew.plan();
+            let best = self.batches.ranking.best(&plan, self.crew);
+            if best.is_some() || plan.floor <= 1 {
+                return best.map_or(0, |best| best.count);
+            }
+        }
     }
 
     /// Lets the floor fall, but not below `lowest`, and finds the pairs above it.

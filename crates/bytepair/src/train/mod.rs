@@ -443,6 +443,29 @@ mod tests {
     }
 
     #[test]
+    fn the_best_count_at_the_stop_is_that_of_an_allowed_pair() {
+        let mut counts = PieceCounts::new();
+        counts.add(b"abc", 20_000, None).unwrap();
+        counts.add(b"de", 100, None).unwrap();
+        let limits = TokenLimits { max_bytes: Some(2), ..TokenLimits::default() };
+        let options = TrainOptions { limits, ..options(Ties::SmallestIds, 10_000, 10) };
+        let trained = train(&counts, &Units::bytes(ByteIds::Value), &options, go_on).unwrap();
+        assert_eq!(trained.stop, Stop::MinCount(100));
+    }
+
+    #[test]
+    fn going_on_from_a_token_that_no_merge_makes_is_an_error() {
+        let mut earlier = Vocabulary::new();
+        for token in ["a", "b", "ab"] {
+            earlier.push(Token { kind: TokenKind::PLAIN, bytes: token.as_bytes() }).unwrap();
+        }
+        let options =
+            TrainOptions { resume: Some(Arc::new(earlier)), ..options(Ties::SmallestIds, 1, 10) };
+        let counts = counted(&[("ab".to_owned(), 3)]);
+        assert!(train(&counts, &Units::characters(), &options, go_on).is_err());
+    }
+
+    #[test]
     fn the_caller_keeps_what_was_learned_before_it_stopped() {
         let counts = counted(&[("abcdefgh".to_owned(), 3)]);
         let stop = |_| Ok(ControlFlow::Break(()));

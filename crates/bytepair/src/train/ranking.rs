@@ -114,7 +114,8 @@ impl Order {
                 let (left, right) = pairs.tokens(candidate.pair);
                 (&self.texts[left as usize], &self.texts[right as usize])
             };
-            return (texts(one), one.tie) > (texts(other), other.tie);
+            let order = texts(other).cmp(&texts(one));
+            return order.then(one.tie.cmp(&other.tie)).is_lt();
         }
         one.tie < other.tie
     }
