@@ -34,6 +34,12 @@ pub(crate) fn pair_of(key: u64) -> (TokenId, TokenId) {
     ((key >> 32) as TokenId, key as TokenId)
 }
 
+/// A hash of the key of a pair, good in its high bits.
+#[inline]
+pub(crate) fn pair_hash(key: u64) -> u64 {
+    (key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 impl<V: Copy + Default> PairMap<V> {
     /// An empty map with room for `capacity` pairs before it grows.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
@@ -97,7 +103,7 @@ impl<V: Copy + Default> PairMap<V> {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the shift leaves a slot index")]
     fn home(&self, key: u64) -> usize {
-        ((key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        (pair_hash(key) >> self.shift) as usize
     }
 
     fn grow(&mut self) {

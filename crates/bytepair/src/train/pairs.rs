@@ -8,6 +8,8 @@ use crate::vocabulary::TokenId;
 
 /// The index of a pair in [`Pairs`].
 pub(super) type PairIndex = u32;
+/// Stands for a pair that is not kept. No pair has this index.
+pub(super) const NO_PAIR: PairIndex = PairIndex::MAX;
 
 /// Counts of pairs, by index and by tokens.
 pub(super) struct Pairs {

@@ -67,7 +67,7 @@ impl Row {
     pub(super) fn push_piece(&mut self, tokens: &[TokenId], count: i64) {
         let weight = u32::try_from(count).unwrap_or(HEAVY);
         if weight == HEAVY {
-            self.heavy.push(Heavy { start: slot_index(self.slots.len()), count });
+            self.heavy.push(Heavy { start: index_of(self.slots.len()), count });
         }
         tokens.iter().for_each(|&token| self.slots.push(Weighted { token, weight }));
         self.slots.push(BARRIER_CELL);
@@ -144,7 +144,7 @@ impl Row {
                 continue;
             }
             if first.weight == HEAVY {
-                heavy.push(Heavy { start: slot_index(start), count });
+                heavy.push(Heavy { start: index_of(start), count });
             }
             self.slots.set(write, BARRIER_CELL);
             write += 1;
@@ -180,10 +180,10 @@ impl Row {
     }
 }
 
-/// A slot as it is kept in lists: rows are made short enough for it.
+/// The index of a slot, or of something of which there are no more than slots, as it is kept in lists.
 #[expect(clippy::cast_possible_truncation, reason = "a row has fewer than 2^32 slots")]
-fn slot_index(slot: usize) -> u32 {
-    slot as u32
+pub(super) fn index_of(index: usize) -> u32 {
+    index as u32
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@
 
 use std::cmp::Ordering;
 
-use super::pairs::PairIndex;
+use super::pairs::{NO_PAIR, PairIndex};
 use super::places::{List, Places};
 use super::plan::{Created, Job, Plan, Step};
-use super::row::Row;
+use super::row::{Row, index_of};
 use super::survey::Survey;
 use crate::slots::BARRIER;
 use crate::vocabulary::TokenId;
@@ -74,7 +74,6 @@ struct Sum {
     pair: PairIndex,
 }
 
-const NO_PAIR: PairIndex = PairIndex::MAX;
 const EMPTY: Sum = Sum { weight: 0, n_slots: 0, pair: NO_PAIR };
 
 impl Share {
@@ -278,10 +277,4 @@ impl Sums {
             self.sums.resize(id as usize + 1, EMPTY);
         }
     }
-}
-
-/// The index of something of which there are fewer than slots in a row.
-#[expect(clippy::cast_possible_truncation, reason = "a row has fewer than 2^32 slots")]
-fn index_of(index: usize) -> u32 {
-    index as u32
 }

@@ -16,7 +16,7 @@ use crate::vocabulary::Vocabulary;
 const MIN_SHARE_LEN: usize = if cfg!(test) { 8 } else { 1 << 20 };
 /// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
 /// one token, each piece two more slots.
-const MAX_ROW_BYTES: usize = 1 << 30;
+const MAX_ROW_BYTES: usize = if cfg!(test) { 128 } else { 1 << 30 };
 
 /// The shares, and the number of tokens in the corpus.
 ///
@@ -75,12 +75,17 @@ fn deal(pieces: &[Piece<'_>], n_threads: usize) -> Vec<std::ops::Range<usize>> {
     let n_worth = n_threads.clamp(1, n_bytes / MIN_SHARE_LEN + 1);
     let n_shares = n_worth.max(n_bytes.div_ceil(MAX_ROW_BYTES));
     let share_len = n_bytes.div_ceil(n_shares).max(1);
-    let (mut ranges, mut start, mut n_seen) = (Vec::new(), 0, 0);
+    let (mut ranges, mut start, mut n_seen, mut n_before) = (Vec::new(), 0, 0, 0);
     for (index, (piece, _)) in pieces.iter().enumerate() {
+        // A long piece gets a row of its own rather than one that is full of others.
+        if start < index && n_seen - n_before + piece.len() > MAX_ROW_BYTES {
+            ranges.push(start..index);
+            (start, n_before) = (index, n_seen);
+        }
         n_seen += piece.len() + 1;
         if n_seen >= share_len * (ranges.len() + 1) {
             ranges.push(start..index + 1);
-            start = index + 1;
+            (start, n_before) = (index + 1, n_seen);
         }
     }
     if start < pieces.len() {
@@ -107,4 +112,26 @@ fn row(pieces: &[Piece<'_>], units: &Units, vocabulary: &Vocabulary) -> Result<(
             .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
     }
     Ok((row, n_tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn every_piece_is_dealt_once_and_no_row_is_too_long(
+            lens in proptest::collection::vec(1..300_usize, 1..40), n_threads in 0..5_usize,
+        ) {
+            let texts: Vec<_> = lens.iter().map(|&len| vec![b'a'; len]).collect();
+            let pieces: Vec<Piece<'_>> = texts.iter().map(|text| (&text[..], 1)).collect();
+            let ranges = deal(&pieces, n_threads);
+            let dealt: Vec<_> = ranges.iter().cloned().flatten().collect();
+            proptest::prop_assert_eq!(dealt, (0..pieces.len()).collect::<Vec<_>>());
+            for range in ranges {
+                let n_bytes: usize = lens[range.clone()].iter().sum();
+                proptest::prop_assert!(range.len() == 1 || n_bytes <= MAX_ROW_BYTES);
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! of it occurs, and a pair whose cell stays below a floor need not be looked at again. A cell that is full stays
 //! full, and then says nothing of its pairs. One addition for each occurrence.
 
-use crate::pair_map::pair_key;
+use crate::pair_map::{pair_hash, pair_key};
 use crate::vocabulary::TokenId;
 
 /// Sums of weights by cell.
@@ -56,8 +56,6 @@ impl Sketch {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a cell")]
     fn cell(&self, left: TokenId, right: TokenId) -> usize {
-        let key = pair_key(left, right);
-        let hash = (key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (hash >> (u64::BITS - self.cells.len().ilog2())) as usize
+        (pair_hash(pair_key(left, right)) >> (u64::BITS - self.cells.len().ilog2())) as usize
     }
 }

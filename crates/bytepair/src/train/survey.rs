@@ -5,10 +5,10 @@
 //! tallies those that the sketch leaves, which are few. Either way a last pass lists the places of the pairs that
 //! are frequent in the whole corpus. Linear in the slots.
 
-use super::pairs::PairIndex;
+use super::pairs::NO_PAIR;
 use super::places::Places;
 use super::plan::Plan;
-use super::row::{Neighbours, Row};
+use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
 use crate::pair_map::{PairMap, pair_key, pair_of};
 use crate::vocabulary::TokenId;
@@ -40,8 +40,6 @@ struct Found {
 const SMALL_ID_BITS: u32 = if cfg!(test) { 4 } else { 9 };
 /// How many pairs are asked for at once whether the sketch leaves them.
 const N_AT_ONCE: usize = 512;
-
-const NO_PAIR: PairIndex = PairIndex::MAX;
 
 /// Whether every pair of so many ids has a cell of its own.
 pub(super) fn is_exact(n_ids: usize) -> bool {
@@ -155,10 +153,4 @@ fn id_bits(n_ids: usize) -> u32 {
 #[inline]
 fn cell(pair: Neighbours, n_bits: u32) -> usize {
     (pair.left << n_bits | pair.right) as usize
-}
-
-/// The index of something of which there are fewer than slots in a row.
-#[expect(clippy::cast_possible_truncation, reason = "a row has fewer than 2^32 slots")]
-fn index_of(index: usize) -> u32 {
-    index as u32
 }

@@ -1,0 +1,269 @@
+//! The engine against the definition, and what ends or limits training.
+
+use super::*;
+use crate::count::First;
+use crate::units::{ByteIds, EndMark, EndMarkKind};
+use proptest::prelude::*;
+
+fn counted(pieces: &[(String, u8)]) -> PieceCounts {
+    let mut counts = PieceCounts::new();
+    for (offset, (piece, count)) in (0..).zip(pieces) {
+        counts
+            .add(piece.as_bytes(), i64::from(*count) + 1, Some(First { source: 0, offset }))
+            .unwrap();
+    }
+    counts
+}
+
+fn options(ties: Ties, min_count: i64, n_merges: usize) -> TrainOptions {
+    TrainOptions { min_count, ties, ..TrainOptions::new(Target::Merges(n_merges)) }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the form of a function that is told of progress")]
+fn go_on(_: TrainProgress) -> Result<ControlFlow<()>> {
+    Ok(ControlFlow::Continue(()))
+}
+
+/// The steps that the engine takes, in the form of the naive twin.
+fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
+    let trained = train(counts, units, options, go_on).unwrap();
+    let merges = trained.vocabulary.merges().iter().zip(trained.vocabulary.merge_counts());
+    merges.map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect()
+}
+
+fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
+    let vocabulary = start::alphabet(counts, units).unwrap();
+    let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
+    let tokens = |piece| {
+        let mut ids = Vec::new();
+        units.for_each_symbol(piece, |symbol| ids.push(vocabulary.id(symbol).unwrap())).unwrap();
+        ids
+    };
+    let pieces = counts.iter().map(|(piece, count, _)| (tokens(piece), count)).collect();
+    let TokenLimits { max_bytes, max_characters, whole_characters } = options.limits;
+    let fits = |most: Option<u32>, n: usize| most.is_none_or(|most| n <= most as usize);
+    let allows = |token: &[u8]| {
+        let n_characters = token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        let is_whole = std::str::from_utf8(token).is_ok();
+        // A part of one character: its beginning, or bytes that continue one.
+        let n_first = token.iter().take_while(|&&byte| byte & 0xC0 != 0x80).count();
+        let is_part = n_first <= 1 && n_characters == n_first && token.len() <= 3;
+        fits(max_bytes, token.len())
+            && fits(max_characters, n_characters)
+            && (!whole_characters || is_whole || is_part)
+    };
+    naive::train(pieces, texts, options, allows)
+}
+
+fn all_ties() -> [Ties; 3] {
+    [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText]
+}
+
+fn all_units() -> Vec<Units> {
+    let marked = |kind| Units {
+        end_mark: Some(EndMark { text: "$".to_owned(), kind }),
+        ..Units::characters()
+    };
+    vec![
+        Units::bytes(ByteIds::Printable),
+        Units::bytes(ByteIds::Value),
+        Units::characters(),
+        marked(EndMarkKind::Unit),
+        marked(EndMarkKind::Suffix),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn the_engine_learns_what_the_definition_learns(
+        pieces in prop::collection::vec(("[a-c]{1,12}|[ab]{1,30}|a{1,20}|[aé]{1,6}", 0..6_u8), 1..12),
+        min_count in 1..4_i64,
+        n_threads in 1..4_usize,
+    ) {
+        let counts = counted(&pieces);
+        for units in all_units() {
+            for ties in all_ties() {
+                let options = TrainOptions { n_threads, ..options(ties, min_count, 200) };
+                prop_assert_eq!(
+                    steps(&counts, &units, &options),
+                    naive_steps(&counts, &units, &options),
+                    "{:?} {:?}", units, ties
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn limits_are_those_of_the_definition(
+        pieces in prop::collection::vec(("[aé日😀]{1,8}|[ab ]{1,9}|[日本語]{1,6}", 0..9_u8), 1..12),
+        max_bytes in prop::option::of(1..9_u32),
+        max_characters in prop::option::of(1..5_u32),
+        whole_characters: bool,
+        n_threads in 1..3_usize,
+    ) {
+        let counts = counted(&pieces);
+        let limits = TokenLimits { max_bytes, max_characters, whole_characters };
+        let units = Units::bytes(ByteIds::Printable);
+        for ties in all_ties() {
+            let options = TrainOptions { limits, n_threads, ..options(ties, 1, 200) };
+            prop_assert_eq!(
+                steps(&counts, &units, &options),
+                naive_steps(&counts, &units, &options),
+                "{:?}", ties
+            );
+        }
+    }
+
+    #[test]
+    fn going_on_gives_what_training_at_once_gives(
+        pieces in prop::collection::vec(("[a-c]{1,12}|[aé]{1,6}|a{1,20}", 0..6_u8), 1..12),
+        n_earlier in 0..12_usize,
+    ) {
+        let counts = counted(&pieces);
+        for units in all_units() {
+            for ties in all_ties() {
+                let learn = |options| train(&counts, &units, &options, go_on).unwrap();
+                let earlier = learn(TrainOptions {
+                    special_tokens: vec!["<s>".to_owned()],
+                    ..options(ties, 1, n_earlier)
+                });
+                let resume = Some(Arc::new(earlier.vocabulary));
+                let later = learn(TrainOptions { resume, ..options(ties, 1, 100) });
+                let at_once = learn(options(ties, 1, 100));
+                prop_assert_eq!(later.vocabulary.merges(), at_once.vocabulary.merges());
+                prop_assert_eq!(
+                    later.vocabulary.merge_counts(), at_once.vocabulary.merge_counts()
+                );
+                prop_assert_eq!(later.n_corpus_tokens(), at_once.n_corpus_tokens());
+            }
+        }
+    }
+
+    #[test]
+    fn certain_merges_are_those_of_all_pieces(
+        pieces in prop::collection::vec(("[a-d]{1,9}", 0..60_u8), 4..30),
+        rare in 1..20_i64,
+    ) {
+        let all = counted(&pieces);
+        let (mut kept, mut bound) = (PieceCounts::new(), 0);
+        for (piece, count, first) in all.iter() {
+            match count < rare {
+                true => bound += count * i64::try_from(piece.len()).unwrap(),
+                false => kept.add(piece, count, first).unwrap(),
+            }
+        }
+        prop_assume!(!kept.is_empty());
+        let units = Units::bytes(ByteIds::Printable);
+        for ties in [Ties::SmallestIds, Ties::LargestText] {
+            let of_all = train(&all, &units, &options(ties, 1, 50), go_on).unwrap();
+            let few = TrainOptions { dropped_bound: Some(bound), ..options(ties, 1, 50) };
+            let of_few = train(&kept, &units, &few, go_on).unwrap();
+            let n_certain = of_few.n_certain.unwrap();
+            prop_assert_eq!(
+                &of_few.vocabulary.merges()[..n_certain],
+                &of_all.vocabulary.merges()[..n_certain]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_clear_lead_makes_a_merge_certain_and_a_tie_does_not() {
+    let mut counts = PieceCounts::new();
+    counts.add(b"ab", 100, None).unwrap();
+    counts.add(b"cd", 50, None).unwrap();
+    counts.add(b"ef", 50, None).unwrap();
+    let units = Units::bytes(ByteIds::Value);
+    let certain = |bound| {
+        let options =
+            TrainOptions { dropped_bound: Some(bound), ..options(Ties::SmallestIds, 1, 3) };
+        train(&counts, &units, &options, go_on).unwrap().n_certain
+    };
+    assert_eq!([certain(0), certain(49), certain(50)], [Some(1), Some(1), Some(0)]);
+}
+
+#[test]
+fn the_best_count_at_the_stop_is_that_of_an_allowed_pair() {
+    let mut counts = PieceCounts::new();
+    counts.add(b"abc", 20_000, None).unwrap();
+    counts.add(b"de", 100, None).unwrap();
+    let limits = TokenLimits { max_bytes: Some(2), ..TokenLimits::default() };
+    let options = TrainOptions { limits, ..options(Ties::SmallestIds, 10_000, 10) };
+    let trained = train(&counts, &Units::bytes(ByteIds::Value), &options, go_on).unwrap();
+    assert_eq!(trained.stop, Stop::MinCount(100));
+}
+
+#[test]
+fn going_on_from_a_token_that_no_merge_makes_is_an_error() {
+    let mut earlier = Vocabulary::new();
+    for token in ["a", "b", "ab"] {
+        earlier.push(Token { kind: TokenKind::PLAIN, bytes: token.as_bytes() }).unwrap();
+    }
+    let options =
+        TrainOptions { resume: Some(Arc::new(earlier)), ..options(Ties::SmallestIds, 1, 10) };
+    let counts = counted(&[("ab".to_owned(), 3)]);
+    assert!(train(&counts, &Units::characters(), &options, go_on).is_err());
+}
+
+#[test]
+fn the_caller_keeps_what_was_learned_before_it_stopped() {
+    let counts = counted(&[("abcdefgh".to_owned(), 3)]);
+    let stop = |_| Ok(ControlFlow::Break(()));
+    let options = options(Ties::SmallestIds, 1, 100);
+    let trained = train(&counts, &Units::characters(), &options, stop).unwrap();
+    assert_eq!(trained.stop, Stop::Caller);
+    let n_merges = trained.vocabulary.merges().len();
+    assert!(n_merges > 0 && n_merges == trained.tokens_after.len());
+}
+
+#[test]
+fn the_order_of_pieces_does_not_matter_without_first_seen() {
+    let mut pieces: Vec<_> =
+        ["abab", "baba", "aab", "bba"].map(|piece| (piece.to_owned(), 3)).into();
+    let units = Units::bytes(ByteIds::Printable);
+    let options = options(Ties::SmallestIds, 1, 50);
+    let forward = steps(&counted(&pieces), &units, &options);
+    pieces.reverse();
+    assert_eq!(steps(&counted(&pieces), &units, &options), forward);
+}
+
+#[test]
+fn counts_beyond_32_bits_decide_rightly() {
+    let mut counts = PieceCounts::new();
+    counts.add(b"aa", 5_000_000_000, None).unwrap();
+    counts.add(b"cd", 4_000_000_000, None).unwrap();
+    let first = steps(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1));
+    assert_eq!(first, [((97, 97), 5_000_000_000, 256)]);
+}
+
+#[test]
+fn a_total_beyond_63_bits_is_an_error() {
+    let mut counts = PieceCounts::new();
+    counts.add(b"ab", i64::MAX - 1, None).unwrap();
+    let result =
+        train(&counts, &Units::bytes(ByteIds::Value), &options(Ties::SmallestIds, 2, 1), go_on);
+    assert!(matches!(result.unwrap_err().kind(), ErrorKind::Count { .. }));
+}
+
+#[test]
+fn a_vocabulary_that_cannot_hold_the_alphabet_is_an_error() {
+    let target = Target::VocabSize(100);
+    let options = TrainOptions { target, ..options(Ties::SmallestIds, 2, 0) };
+    let result =
+        train(&counted(&[("ab".to_owned(), 1)]), &Units::bytes(ByteIds::Value), &options, go_on);
+    assert!(matches!(
+        result.unwrap_err().kind(),
+        ErrorKind::VocabularyTooSmall { requested: 100, needed: 256 }
+    ));
+}
+
+#[test]
+fn an_empty_corpus_is_an_error() {
+    let result =
+        train(&PieceCounts::new(), &Units::characters(), &options(Ties::SmallestIds, 2, 1), go_on);
+    assert!(matches!(result.unwrap_err().kind(), ErrorKind::EmptyCorpus));
+}
