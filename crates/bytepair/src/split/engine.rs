@@ -8,15 +8,43 @@
 //! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
 //! steps per match.
 
+use super::automaton::Automaton;
 use super::backtrack::{Backtracker, OutOfSteps, Steps};
 use super::lanes::run_in_lanes;
 use super::running::{Running, State};
 use super::scan::{Marked, Scan, Task};
+use super::windows::{self, Found, Kernel, Windows};
+
+/// Shorter texts are run by the automaton alone.
+const MIN_LEN: usize = 256;
 
 /// The compiled pattern of a stage.
 pub(super) enum Engine {
-    Automaton(Box<Running>),
+    Automaton(Box<Machine>),
     Backtracker(Box<Backtracker>),
+}
+
+/// An automaton and the ways to run it.
+pub(super) struct Machine {
+    running: Running,
+    windows: Option<(Windows, Kernel)>,
+}
+
+impl Machine {
+    /// With windows where the pattern has them and there is a kernel.
+    pub(super) fn new(automaton: Automaton, kernel: Option<Kernel>) -> Self {
+        let windows = kernel.and_then(|kernel| Some((Windows::new(&automaton)?, kernel)));
+        Self { running: Running::new(automaton), windows }
+    }
+
+    pub(super) fn automaton(&self) -> &Automaton {
+        self.running.automaton()
+    }
+
+    /// How it runs, for people.
+    pub(super) fn in_words(&self) -> String {
+        self.windows.as_ref().map_or_else(|| "four lanes".to_owned(), |(windows, _)| windows.in_words())
+    }
 }
 
 /// The backtracker gave up on the match that starts here.
@@ -30,7 +58,7 @@ impl Engine {
     pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
         let mut scan = Scan { task, marked, unmatched_end: None };
         let end = match self {
-            Self::Automaton(running) => run(&mut scan, running),
+            Self::Automaton(machine) => machine.run(&mut scan),
             Self::Backtracker(backtracker) => step_by_step(&mut scan, backtracker)?,
         };
         if end < task.text.len() {
@@ -38,6 +66,23 @@ impl Engine {
             scan.marked.unmatched.truncate(scan.place(end));
         }
         Ok(end)
+    }
+}
+
+impl Machine {
+    fn run(&self, scan: &mut Scan<'_>) -> usize {
+        let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
+        if let Some((windows, kernel)) = &self.windows
+            && length >= MIN_LEN
+        {
+            let mut scratch = std::mem::take(&mut scan.marked.scratch);
+            let found = windows::run(scan, (&self.running, windows, *kernel), &mut scratch);
+            scan.marked.scratch = scratch;
+            if let Found::End(end) = found {
+                return end;
+            }
+        }
+        run(scan, &self.running)
     }
 }
 

@@ -29,6 +29,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod windows;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,10 +42,10 @@ use self::alphabet::{Alphabet, Mask};
 use self::automaton::Automaton;
 use self::backtrack::Backtracker;
 use self::behaviour::{Dropped, Join};
-use self::engine::Engine;
+use self::engine::{Engine, Machine};
 use self::program::Target;
-use self::running::Running;
 use self::scan::Task;
+use self::windows::Kernel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
 
@@ -167,14 +168,24 @@ impl Splitter {
     ///
     /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, &Target::BEST_FIRST))
+        Self::with_kernel(stages, unicode, Kernel::fast())
+    }
+
+    /// The same splitter with this kernel for windows, or without windows.
+    fn with_kernel(
+        stages: Vec<Stage>,
+        unicode: &UnicodeTables,
+        kernel: Option<Kernel>,
+    ) -> Result<Self> {
+        let targets = (&Target::BEST_FIRST[..], kernel);
+        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, targets))
     }
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
     fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         Self::with_engines(stages, |stage| {
-            let compiled = compile(&stage.pattern, unicode, &[Target::Plain])?;
+            let compiled = compile(&stage.pattern, unicode, (&[Target::Plain], None))?;
             Ok(match compiled {
                 (Engine::Backtracker(backtracker), is_nullable) => {
                     (Engine::Backtracker(Box::new(backtracker.without_limit())), is_nullable)
@@ -262,14 +273,14 @@ impl Splitter {
     /// Only neighbouring characters are looked at: places that the pattern makes safe whatever stands
     /// around them. A pattern for the backtracker has none, nor has a splitter without a stage.
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
-        let Some(Engine::Automaton(running)) = self.compiled.engines.first() else {
+        let Some(Engine::Automaton(machine)) = self.compiled.engines.first() else {
             return None;
         };
         // Before a safe cut stands a match, and what follows is not known to be one.
         if !matches!(Join::by(&self.compiled.stages[0]), None | Some(Join::MatchToRest)) {
             return None;
         }
-        running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
+        machine.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
     }
 
     /// Whether a pattern could match the empty text. In the flavour of Oniguruma such a match is a cut, as in
@@ -280,7 +291,7 @@ impl Splitter {
 
     /// Whether it is proven that no text has an unmatched character, and that every match is a piece.
     pub fn covers_everything(&self) -> bool {
-        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(running) if running.automaton().covers_everything());
+        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(machine) if machine.automaton().covers_everything());
         let is_plain = |stage: &Stage| stage.unmatched().is_some();
         self.compiled.engines.iter().all(covers) && self.compiled.stages.iter().all(is_plain)
     }
@@ -367,7 +378,7 @@ impl Eq for Splitter {}
 fn compile(
     pattern: &Pattern,
     unicode: &UnicodeTables,
-    targets: &[Target],
+    (targets, kernel): (&[Target], Option<Kernel>),
 ) -> Result<(Engine, bool)> {
     let parsed = match pattern.flavour {
         Flavour::Cutter => cutters::parse(pattern, unicode)?,
@@ -386,7 +397,7 @@ fn compile(
         match target {
             Target::Automaton | Target::Ahead => {
                 let automaton = Automaton::new(&program, alphabet.clone(), tells_empty)?;
-                Some(Engine::Automaton(Box::new(Running::new(automaton))))
+                Some(Engine::Automaton(Box::new(Machine::new(automaton, kernel))))
             }
             Target::Backtracker | Target::Plain => {
                 let backtracker = Backtracker::new(program, alphabet.clone(), word, tells_empty)?;
@@ -412,14 +423,15 @@ fn too_large(pattern: &Pattern, problem: &str) -> Error {
 fn explain_stage(stage: &Stage, engine: &Engine) -> String {
     let rest = behaviour::in_words(stage);
     match engine {
-        Engine::Automaton(running) => {
-            let automaton = running.automaton();
+        Engine::Automaton(machine) => {
+            let automaton = machine.automaton();
             let covers = automaton.covers_everything() && stage.unmatched().is_some();
             let rest = if covers { "matches everything" } else { rest };
             format!(
-                "automaton, {} states, {} character classes, {rest}",
+                "automaton, {} states, {} character classes, {}, {rest}",
                 automaton.n_states(),
-                automaton.n_classes()
+                automaton.n_classes(),
+                machine.in_words()
             )
         }
         Engine::Backtracker(backtracker) => format!(

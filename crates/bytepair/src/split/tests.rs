@@ -551,7 +551,7 @@ fn behaviours_join_and_drop_delimiters() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), &[Target::Plain]).unwrap();
+    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), (&[Target::Plain], None)).unwrap();
     let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
     let machine = machine.without_limit();
     let mut steps = backtrack::Steps::new(0);

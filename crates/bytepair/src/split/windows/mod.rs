@@ -1,0 +1,175 @@
+//! Where pieces start, read off small windows of the text, many places at once.
+//!
+//! The automaton of a real pattern forgets quickly: a few symbols on, its state does not depend on what came
+//! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
+//! What follows for certain is worked out from the automaton when the pattern is compiled ([`knowledge`],
+//! [`layers`]), and written as products of letter sets ([`cover`], [`program`]), which are looked up 64 places
+//! at a time ([`kernels`]). Where nothing is certain, the automaton runs from the last certain start to the
+//! next ([`spans`]).
+//!
+//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or
+//! products, and processors without the instructions; these stay with [`super::lanes`].
+//! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
+
+mod classify;
+mod cover;
+mod kernels;
+mod knowledge;
+mod layers;
+mod letters;
+mod program;
+mod spans;
+#[cfg(test)]
+mod tests;
+
+use self::classify::Reader;
+use self::cover::{Product, cover};
+pub(super) use self::kernels::Kernel;
+use self::knowledge::Graph;
+use self::layers::{Layers, N_BEFORE, NOWHERE};
+use self::letters::{Foresight, Kinds, Letters};
+use self::program::{Group, Numbering};
+pub(super) use self::spans::{Found, Scratch, run};
+use super::automaton::Automaton;
+
+/// A pattern as windows.
+pub(super) struct Windows {
+    reader: Reader,
+    /// Where a piece starts, if that is certain.
+    starts: Vec<Group>,
+    /// Where it is not.
+    unknown: Vec<Group>,
+    /// Where what starts matches nothing, if that is certain; none if no text has such places.
+    unmatched: Vec<Group>,
+    n_letters: usize,
+    has_foresight: bool,
+}
+
+/// What is known about all windows of a pattern, and how much is not.
+struct Analysis {
+    letters: Letters,
+    layers: Layers,
+    /// At how many places of the sample windows tell nothing.
+    n_unknown: usize,
+}
+
+/// Prose, code and scripts: it decides how far windows look, never what they tell.
+const SAMPLE: &str = include_str!("sample.txt");
+
+impl Windows {
+    /// `None` if the pattern is too large, or if windows tell too little.
+    pub(super) fn new(automaton: &Automaton) -> Option<Self> {
+        let kinds = Kinds::new(automaton);
+        let analysis = Analysis::best(automaton, &kinds)?;
+        let Analysis { letters, layers, .. } = &analysis;
+        let asks_start = |node: usize, at: usize, behind: usize| {
+            let (inside, matches, unmatched) = layers.marks_at(node, at).with(behind);
+            (inside != (matches || unmatched)).then_some(!inside)
+        };
+        let asks_unknown = |node: usize, at: usize, behind: usize| {
+            let (inside, matches, unmatched) = layers.marks_at(node, at).with(behind);
+            let n_marks = u32::from(inside) + u32::from(matches) + u32::from(unmatched);
+            (n_marks > 0).then_some(n_marks > 1)
+        };
+        let asks_unmatched = |node: usize, at: usize, behind: usize| {
+            let (inside, matches, unmatched) = layers.marks_at(node, at).with(behind);
+            (unmatched != (inside || matches)).then_some(unmatched)
+        };
+        let starts = cover(layers, asks_start)?;
+        let unknown = cover(layers, asks_unknown)?;
+        let unmatched =
+            if automaton.covers_everything() { Vec::new() } else { cover(layers, asks_unmatched)? };
+        if std::env::var("WDBG").is_ok() { eprintln!("products {} {} {} nodes {:?} letters {} unk {}", starts.len(), unknown.len(), unmatched.len(), (0..=N_BEFORE).map(|d| layers.n_nodes(d)).collect::<Vec<_>>(), letters.len(), analysis.n_unknown); }
+        let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
+        let groups = |products: &[Product]| numbering.groups(products);
+        Some(Self {
+            reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
+            starts: groups(&starts),
+            unknown: groups(&unknown),
+            unmatched: groups(&unmatched),
+            n_letters: numbering.n_numbers,
+            has_foresight: letters.foresight.is_some(),
+        })
+    }
+
+    /// For people: the letters and the table look-ups for each byte.
+    pub(super) fn in_words(&self) -> String {
+        let groups = [&self.starts, &self.unknown, &self.unmatched];
+        let n_steps: usize = groups.into_iter().flatten().map(|group| group.steps.len()).sum();
+        let ahead = if self.has_foresight { ", runs looked through" } else { "" };
+        format!("windows of {} letters, {n_steps} look-ups{ahead}", self.n_letters)
+    }
+}
+
+impl Analysis {
+    /// With the foresight that leaves the least unknown of the sample, if any helps.
+    fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
+        let mut best = Self::new(automaton, kinds, None)?;
+        for foresight in foresights(automaton, kinds) {
+            if let Some(next) = Self::new(automaton, kinds, Some(foresight))
+                && next.n_unknown < best.n_unknown
+            {
+                best = next;
+            }
+        }
+        Some(best)
+    }
+
+    fn new(automaton: &Automaton, kinds: &Kinds, foresight: Option<Foresight>) -> Option<Self> {
+        let letters = Letters::new(kinds, foresight)?;
+        let graph = Graph::new(automaton, kinds, &letters)?;
+        let layers = Layers::new(&graph, &letters)?;
+        let n_unknown = n_unknown(automaton, kinds, &letters, &layers);
+        Some(Self { letters, layers, n_unknown })
+    }
+}
+
+/// At how many places of the sample windows tell nothing.
+fn n_unknown(automaton: &Automaton, kinds: &Kinds, letters: &Letters, layers: &Layers) -> usize {
+    let mut shown = vec![letters.edge(); N_BEFORE];
+    let mut promise = false;
+    let mut ahead = Vec::new();
+    for character in SAMPLE.chars().rev() {
+        let class = automaton.alphabet().class_of(u32::from(character));
+        let kind = kinds.kind_of[usize::from(class)];
+        let first = letters.first_of(kind, promise);
+        if !letters.is_in_run(first) {
+            promise = letters.is_goal(first);
+        }
+        let next = if letters.is_long(first) { first + 1 } else { first };
+        ahead.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
+        ahead.push(first);
+    }
+    shown.extend(ahead.into_iter().rev());
+    shown.push(letters.edge());
+    let is_unknown = |window: &&[usize]| {
+        let mut node = 0;
+        for (depth, &letter) in window[..N_BEFORE].iter().enumerate() {
+            node = layers.next[depth][node * layers.n_letters + letter];
+            if node == NOWHERE {
+                return true;
+            }
+        }
+        let (inside, matches, unmatched) =
+            layers.marks_at(node, window[N_BEFORE]).with(window[N_BEFORE + 1]);
+        u32::from(inside) + u32::from(matches) + u32::from(unmatched) != 1
+    };
+    shown.windows(N_BEFORE + 2).filter(is_unknown).count()
+}
+
+/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run.
+fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
+    let mut found: Vec<Foresight> = Vec::new();
+    for state in 1..=automaton.n_states() {
+        let next = |kind: usize| automaton.step(state, kinds.class_of[kind]).1;
+        let run: Vec<bool> = (0..kinds.n_kinds()).map(|kind| next(kind) == state).collect();
+        let goal: Vec<bool> =
+            (0..kinds.n_kinds()).map(|kind| !run[kind] && next(kind) > 0).collect();
+        let foresight = Foresight { run, goal };
+        let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
+        if is_useful && !found.contains(&foresight) {
+            found.push(foresight);
+        }
+    }
+    found
+}

@@ -1,0 +1,1 @@
+//! What windows tell is what the definition says.
