@@ -177,6 +177,6 @@ impl Ahead {
 impl Span {
     /// The letters from the window of the first place on.
     pub(super) fn windows(&self) -> &[u8] {
-        &self.letters[MARGIN - super::layers::N_BEFORE..]
+        &self.letters[MARGIN - super::contexts::N_BEFORE..]
     }
 }

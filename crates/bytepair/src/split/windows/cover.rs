@@ -1,119 +1,67 @@
-//! From what is known of windows to few products of letter sets.
+//! From contexts to few products of letter sets.
 //!
 //! A *product* holds at a place if each letter around it is in the product's set for that distance. What must
 //! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products of which one
-//! holds: columns of what is asked are put together where they agree or one of them leaves it open, first
-//! for the letter at the place, then for the one behind, then backwards from the place. A letter further
-//! away is looked at only where it still makes a difference.
+//! holds. Letters at the place and behind it of which the same is asked are put together; for each such pair
+//! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
+//! those inside of others are left out.
 //!
-//! Left out: the smallest list, which is hard to find. Two products that differ at one distance become one.
+//! Left out: the smallest list, which is hard to find.
 
-use std::collections::BTreeMap;
-
-use super::layers::{Layers, N_BEFORE, NOWHERE};
+use super::contexts::{Before, Context, N_BEFORE, N_SHOWN};
+use super::knowledge::MarkSet;
 use super::letters::LetterSet;
-
-/// The letters of a window: those before the place, the one at it, the one behind.
-pub(super) const N_SHOWN: usize = N_BEFORE + 2;
 
 const AT: usize = N_BEFORE;
 const BEHIND: usize = N_BEFORE + 1;
 
 /// More products are not worth it.
-const MAX_PRODUCTS: usize = 512;
+const MAX_PRODUCTS: usize = 200;
 
 /// A set of letters for each distance.
 pub(super) type Product = [LetterSet; N_SHOWN];
 
-/// What is asked of some windows: `true`, `false`, or nothing where neither bit is set.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Column {
-    yes: Vec<u64>,
-    no: Vec<u64>,
-}
+/// What is asked in each context; nothing where it is `None`.
+type Column = Vec<Option<bool>>;
 
-impl Column {
-    fn new(len: usize) -> Self {
-        Self { yes: vec![0; len.div_ceil(64)], no: vec![0; len.div_ceil(64)] }
-    }
-
-    fn get(&self, index: usize) -> Option<bool> {
-        let bit = |words: &[u64]| words[index / 64] >> (index % 64) & 1 == 1;
-        if bit(&self.yes) { Some(true) } else { bit(&self.no).then_some(false) }
-    }
-
-    fn set(&mut self, index: usize, value: Option<bool>) {
-        if let Some(value) = value {
-            let words = if value { &mut self.yes } else { &mut self.no };
-            words[index / 64] |= 1 << (index % 64);
-        }
-    }
-
-    fn agrees(&self, other: &Self) -> bool {
-        let meets = |one: &[u64], other: &[u64]| one.iter().zip(other).any(|(a, b)| a & b != 0);
-        !meets(&self.yes, &other.no) && !meets(&self.no, &other.yes)
-    }
-
-    fn join(&mut self, other: &Self) {
-        let join = |one: &mut [u64], other: &[u64]| {
-            one.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
-        };
-        join(&mut self.yes, &other.yes);
-        join(&mut self.no, &other.no);
-    }
-
-    fn is_ever(&self) -> bool {
-        self.yes.iter().any(|&word| word != 0)
-    }
-
-    fn is_always(&self) -> bool {
-        self.no.iter().all(|&word| word == 0)
-    }
-}
-
-/// Products of which one holds where `asks` says yes and none where it says no, given a node of the last
-/// layer, the letter at the place and the one behind. `None` if there are too many.
+/// Products of which one holds where `asks` says yes, and none where it says no, of the marks that may stand
+/// at a place. `None` if there are too many.
 pub(super) fn cover(
-    layers: &Layers,
-    asks: impl Fn(usize, usize, usize) -> Option<bool>,
+    contexts: &[Context],
+    n_letters: usize,
+    asks: impl Fn(MarkSet) -> Option<bool>,
 ) -> Option<Vec<Product>> {
-    let mut cover = Cover { layers, known: BTreeMap::new() };
     let mut products = Vec::new();
-    for (at, behind, column) in columns(layers, asks) {
-        for before in cover.before(&column, N_BEFORE) {
-            let mut product = before;
-            product[AT] = at;
+    for (at, behind, column) in columns(contexts, n_letters, asks) {
+        for before in before(contexts, &column, n_letters) {
+            let mut product = [at; N_SHOWN];
+            product[..N_BEFORE].copy_from_slice(&before);
             product[BEHIND] = behind;
             products.push(product);
         }
-        if products.len() > MAX_PRODUCTS {
-            return None;
-        }
     }
-    Some(merged(products))
+    let products = merged(products);
+    (products.len() <= MAX_PRODUCTS).then_some(products)
 }
 
-/// Sets of letters at the place and behind it, and what is asked there of the nodes of the last layer.
+/// Sets of letters at the place and behind it, and what is asked there in each context.
 fn columns(
-    layers: &Layers,
-    asks: impl Fn(usize, usize, usize) -> Option<bool>,
+    contexts: &[Context],
+    n_letters: usize,
+    asks: impl Fn(MarkSet) -> Option<bool>,
 ) -> Vec<(LetterSet, LetterSet, Column)> {
-    let n_nodes = layers.n_nodes(N_BEFORE);
     let mut columns: Vec<(LetterSet, LetterSet, Column)> = Vec::new();
-    for at in 0..layers.n_letters {
-        let by_behind = (0..layers.n_letters).map(|behind| {
-            let mut column = Column::new(n_nodes);
-            (0..n_nodes).for_each(|node| column.set(node, asks(node, at, behind)));
-            column
-        });
-        for (behind, column) in grouped(by_behind) {
-            let known = columns
-                .iter_mut()
-                .find(|known| known.1 == behind && known.2.agrees(&column));
+    for at in 0..n_letters {
+        let column = |behind: usize| {
+            contexts.iter().map(|context| asks(context.marks[at].with(behind))).collect::<Column>()
+        };
+        for (behind, column) in grouped((0..n_letters).map(column)) {
+            let known =
+                columns.iter_mut().find(|known| known.1 == behind && agree(&known.2, &column));
             match known {
                 Some(known) => {
                     known.0 |= 1 << at;
-                    known.2.join(&column);
+                    join(&mut known.2, &column);
                 }
                 None => columns.push((1 << at, behind, column)),
             }
@@ -122,88 +70,100 @@ fn columns(
     columns
 }
 
-/// Sets of letters whose columns agree; those where nothing is asked for are in each.
+/// Sets of letters whose columns agree; those of which nothing is asked are in each.
 fn grouped(columns: impl Iterator<Item = Column>) -> Vec<(LetterSet, Column)> {
     let mut groups: Vec<(LetterSet, Column)> = Vec::new();
     let mut open = 0;
     for (letter, column) in columns.enumerate() {
-        if !column.is_ever() && column.is_always() {
+        if column.iter().all(Option::is_none) {
             open |= 1 << letter;
             continue;
         }
-        match groups.iter_mut().find(|group| group.1.agrees(&column)) {
+        match groups.iter_mut().find(|group| agree(&group.1, &column)) {
             Some(group) => {
                 group.0 |= 1 << letter;
-                group.1.join(&column);
+                join(&mut group.1, &column);
             }
             None => groups.push((1 << letter, column)),
         }
     }
     groups.iter_mut().for_each(|group| group.0 |= open);
-    groups.retain(|group| group.1.is_ever());
+    groups.retain(|group| group.1.contains(&Some(true)));
     groups
 }
 
-struct Cover<'a> {
-    layers: &'a Layers,
-    known: BTreeMap<(usize, Column), Vec<Product>>,
+fn agree(one: &Column, other: &Column) -> bool {
+    one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
 }
 
-impl Cover<'_> {
-    /// Products over the letters before the place, given what is asked of the nodes of a layer.
-    fn before(&mut self, column: &Column, depth: usize) -> Vec<Product> {
-        if !column.is_ever() {
-            return Vec::new();
+fn join(one: &mut Column, other: &Column) {
+    one.iter_mut().zip(other).for_each(|(one, other)| *one = one.or(*other));
+}
+
+/// Products over the letters before the place that hold where the column says yes.
+fn before(contexts: &[Context], column: &Column, n_letters: usize) -> Vec<Before> {
+    let with = |answer: bool| {
+        let pairs = contexts.iter().zip(column);
+        pairs.filter(move |pair| *pair.1 == Some(answer)).flat_map(|pair| pair.0.before.iter().copied())
+    };
+    let no: Vec<_> = with(false).collect();
+    let mut products: Vec<Before> = Vec::new();
+    for context in with(true) {
+        if !products.iter().any(|product| is_within(&context, product)) {
+            products.push(widened(context, &no, n_letters));
         }
-        if column.is_always() || depth == 0 {
-            return vec![[LetterSet::MAX; N_SHOWN]];
-        }
-        let key = (depth, column.clone());
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
-        }
-        let row = &self.layers.next[depth - 1];
-        let (n_letters, n_nodes) = (self.layers.n_letters, self.layers.n_nodes(depth - 1));
-        let columns = (0..n_letters).map(|letter| {
-            let mut earlier = Column::new(n_nodes);
-            for node in 0..n_nodes {
-                let next = row[node * n_letters + letter];
-                earlier.set(node, if next == NOWHERE { None } else { column.get(next) });
-            }
-            earlier
-        });
-        let mut products = Vec::new();
-        for (letters, earlier) in grouped(columns) {
-            for mut product in self.before(&earlier, depth - 1) {
-                product[depth - 1] = letters;
-                products.push(product);
-            }
-        }
-        let products = merged(products);
-        self.known.insert(key, products.clone());
-        products
     }
+    let mut kept: Vec<Before> = Vec::new();
+    for (index, product) in products.iter().enumerate() {
+        let later = &products[index + 1..];
+        if !kept.iter().chain(later).any(|other| is_within(product, other)) {
+            kept.push(*product);
+        }
+    }
+    kept
+}
+
+/// The product with every letter that can be added without meeting one of `no`, the farthest bytes first.
+fn widened(
+    mut product: Before,
+    no: &[Before],
+    n_letters: usize,
+) -> Before {
+    let all = LetterSet::MAX >> (LetterSet::BITS as usize - n_letters);
+    for index in 0..N_BEFORE {
+        let meets = |other: &&Before| {
+            (0..N_BEFORE).all(|at| at == index || product[at] & other[at] != 0)
+        };
+        let forbidden = no.iter().filter(meets).fold(0, |set, other| set | other[index]);
+        product[index] |= all & !forbidden;
+    }
+    product
+}
+
+fn is_within(one: &Before, other: &Before) -> bool {
+    one.iter().zip(other).all(|(one, other)| one & !other == 0)
 }
 
 /// Puts products together that differ at one distance at most, until there are none.
-fn merged(mut products: Vec<Product>) -> Vec<Product> {
+pub(super) fn merged<const N: usize>(mut products: Vec<[LetterSet; N]>) -> Vec<[LetterSet; N]> {
     let mut index = 0;
     while index < products.len() {
-        let twin = (index + 1..products.len())
-            .find(|&other| n_differences(&products[index], &products[other]) <= 1);
-        let Some(twin) = twin else {
-            index += 1;
-            continue;
-        };
-        let other = products.swap_remove(twin);
-        for (one, other) in products[index].iter_mut().zip(other) {
-            *one |= other;
+        let mut has_grown = false;
+        let mut other = index + 1;
+        while other < products.len() {
+            if n_differences(&products[index], &products[other]) > 1 {
+                other += 1;
+                continue;
+            }
+            let twin = products.swap_remove(other);
+            products[index].iter_mut().zip(twin).for_each(|(one, twin)| *one |= twin);
+            has_grown = true;
         }
-        index = 0;
+        index = if has_grown { 0 } else { index + 1 };
     }
     products
 }
 
-fn n_differences(one: &Product, other: &Product) -> usize {
+fn n_differences<const N: usize>(one: &[LetterSet; N], other: &[LetterSet; N]) -> usize {
     one.iter().zip(other).filter(|(one, other)| one != other).count()
 }

@@ -9,7 +9,7 @@
 //! left out. So the views a run can have after some symbols are a set found by stepping, and the true one
 //! is in it: forgetting a ghost, or starting with all views, only adds views.
 //!
-//! `docs/explanation/splitting.md` has the proof. Left out: which windows are looked at ([`super::layers`]).
+//! `docs/explanation/splitting.md` has the proof. Left out: which windows are looked at ([`super::contexts`]).
 //! Cost: views are pairs of states at most, a few dozen for real patterns; more than [`MAX_VIEWS`] are refused.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,9 @@ struct View {
 
 /// A set of views, as bits.
 pub(super) type Views = Vec<u64>;
+
+/// For each view a set of views.
+pub(super) type Relation = Vec<u64>;
 
 /// All views and the steps between them.
 pub(super) struct Graph {
@@ -121,6 +124,37 @@ impl Graph {
         after
     }
 
+    /// What each view becomes by nothing.
+    pub(super) fn identity(&self) -> Relation {
+        let n_words = self.n_views.div_ceil(64);
+        let mut relation = vec![0; self.n_views * n_words];
+        (0..self.n_views).for_each(|view| relation[view * n_words + view / 64] |= 1 << (view % 64));
+        relation
+    }
+
+    /// What each view becomes by a first letter and then by what follows.
+    pub(super) fn before(&self, letter: usize, following: &Relation) -> Relation {
+        let n_words = self.n_views.div_ceil(64);
+        let mut relation = vec![0; self.n_views * n_words];
+        for (view, row) in relation.chunks_mut(n_words).enumerate() {
+            for &(_, next) in self.steps_on(view, letter) {
+                let other = &following[next * n_words..][..n_words];
+                row.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+            }
+        }
+        relation
+    }
+
+    /// What some views become.
+    pub(super) fn image(&self, views: &Views, relation: &Relation) -> Views {
+        let mut image = self.none();
+        for view in members(views) {
+            let row = &relation[view * image.len()..][..image.len()];
+            image.iter_mut().zip(row).for_each(|(word, other)| *word |= other);
+        }
+        image
+    }
+
     /// What may stand at a symbol with this first letter: for each mark, the letters behind with which it may.
     pub(super) fn marks(&self, views: &Views, letter: usize) -> Marks {
         let mut marks = Marks::default();
@@ -168,6 +202,37 @@ impl Graph {
     }
 }
 
+/// The marks that may stand at a place; none if no text has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MarkSet {
+    pub(super) inside: bool,
+    pub(super) matches: bool,
+    pub(super) unmatched: bool,
+}
+
+impl MarkSet {
+    pub(super) fn len(self) -> usize {
+        usize::from(self.inside) + usize::from(self.matches) + usize::from(self.unmatched)
+    }
+
+    /// Whether a piece starts, if that is certain.
+    pub(super) fn is_start(self) -> Option<bool> {
+        let starts = self.matches || self.unmatched;
+        (starts != self.inside).then_some(starts)
+    }
+
+    /// Whether a run starts that matches nothing, if that is certain.
+    pub(super) fn is_unmatched(self) -> Option<bool> {
+        let other = self.inside || self.matches;
+        (other != self.unmatched).then_some(self.unmatched)
+    }
+
+    /// Whether nothing is certain.
+    pub(super) fn is_unknown(self) -> Option<bool> {
+        (self.len() > 0).then_some(self.len() > 1)
+    }
+}
+
 /// For each mark, the letters behind with which it may stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
@@ -177,10 +242,14 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Which marks may stand before this letter: inside, a match, an unmatched run.
-    pub(super) fn with(&self, behind: usize) -> (bool, bool, bool) {
+    /// Which marks may stand before this letter.
+    pub(super) fn with(&self, behind: usize) -> MarkSet {
         let is_in = |set: LetterSet| set >> behind & 1 == 1;
-        (is_in(self.inside), is_in(self.matches), is_in(self.unmatched))
+        MarkSet {
+            inside: is_in(self.inside),
+            matches: is_in(self.matches),
+            unmatched: is_in(self.unmatched),
+        }
     }
 
     fn of(&mut self, mark: Mark) -> &mut LetterSet {
@@ -298,7 +367,7 @@ fn insert(views: &mut Views, view: usize) {
     views[view / 64] |= 1 << (view % 64);
 }
 
-pub(super) fn members(views: &[u64]) -> impl Iterator<Item = usize> + '_ {
+fn members(views: &[u64]) -> impl Iterator<Item = usize> + '_ {
     views.iter().enumerate().flat_map(|(index, &word)| {
         let mut left = word;
         std::iter::from_fn(move || {

@@ -3,7 +3,7 @@
 //! The automaton of a real pattern forgets quickly: a few symbols on, its state does not depend on what came
 //! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
 //! What follows for certain is worked out from the automaton when the pattern is compiled ([`knowledge`],
-//! [`layers`]), and written as products of letter sets ([`cover`], [`program`]), which are looked up 64 places
+//! [`contexts`]), and written as products of letter sets ([`cover`], [`program`]), which are looked up 64 places
 //! at a time ([`kernels`]). Where nothing is certain, the automaton runs from the last certain start to the
 //! next ([`spans`]).
 //!
@@ -12,10 +12,10 @@
 //! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
 
 mod classify;
+mod contexts;
 mod cover;
 mod kernels;
 mod knowledge;
-mod layers;
 mod letters;
 mod program;
 mod spans;
@@ -25,8 +25,8 @@ mod tests;
 use self::classify::Reader;
 use self::cover::{Product, cover};
 pub(super) use self::kernels::Kernel;
-use self::knowledge::Graph;
-use self::layers::{Layers, N_BEFORE, NOWHERE};
+use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, n_unknown};
+use self::knowledge::{Graph, MarkSet};
 use self::letters::{Foresight, Kinds, Letters};
 use self::program::{Group, Numbering};
 pub(super) use self::spans::{Found, Scratch, run};
@@ -45,10 +45,10 @@ pub(super) struct Windows {
     has_foresight: bool,
 }
 
-/// What is known about all windows of a pattern, and how much is not.
+/// What is known about all windows of a pattern.
 struct Analysis {
     letters: Letters,
-    layers: Layers,
+    contexts: Vec<Context>,
     /// At how many places of the sample windows tell nothing.
     n_unknown: usize,
 }
@@ -57,29 +57,19 @@ struct Analysis {
 const SAMPLE: &str = include_str!("sample.txt");
 
 impl Windows {
-    /// `None` if the pattern is too large, or if windows tell too little.
+    /// `None` if the pattern is too large.
     pub(super) fn new(automaton: &Automaton) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let analysis = Analysis::best(automaton, &kinds)?;
-        let Analysis { letters, layers, .. } = &analysis;
-        let asks_start = |node: usize, at: usize, behind: usize| {
-            let (inside, matches, unmatched) = layers.marks_at(node, at).with(behind);
-            (inside != (matches || unmatched)).then_some(!inside)
+        let Analysis { letters, contexts, .. } = &analysis;
+        let starts = cover(contexts, letters.len(), MarkSet::is_start)?;
+        let unknown = cover(contexts, letters.len(), MarkSet::is_unknown)?;
+        let unmatched = if automaton.covers_everything() {
+            Vec::new()
+        } else {
+            cover(contexts, letters.len(), MarkSet::is_unmatched)?
         };
-        let asks_unknown = |node: usize, at: usize, behind: usize| {
-            let (inside, matches, unmatched) = layers.marks_at(node, at).with(behind);
-            let n_marks = u32::from(inside) + u32::from(matches) + u32::from(unmatched);
-            (n_marks > 0).then_some(n_marks > 1)
-        };
-        let asks_unmatched = |node: usize, at: usize, behind: usize| {
-            let (inside, matches, unmatched) = layers.marks_at(node, at).with(behind);
-            (unmatched != (inside || matches)).then_some(unmatched)
-        };
-        let starts = cover(layers, asks_start)?;
-        let unknown = cover(layers, asks_unknown)?;
-        let unmatched =
-            if automaton.covers_everything() { Vec::new() } else { cover(layers, asks_unmatched)? };
-        if std::env::var("WDBG").is_ok() { eprintln!("products {} {} {} nodes {:?} letters {} unk {}", starts.len(), unknown.len(), unmatched.len(), (0..=N_BEFORE).map(|d| layers.n_nodes(d)).collect::<Vec<_>>(), letters.len(), analysis.n_unknown); }
+        if std::env::var("WDBG").is_ok() { eprintln!("products {} {} {} contexts {} letters {} unk {}", starts.len(), unknown.len(), unmatched.len(), contexts.len(), letters.len(), analysis.n_unknown); }
         let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
         let groups = |products: &[Product]| numbering.groups(products);
         Some(Self {
@@ -105,6 +95,7 @@ impl Analysis {
     /// With the foresight that leaves the least unknown of the sample, if any helps.
     fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
         let mut best = Self::new(automaton, kinds, None)?;
+        if std::env::var("WDBG").is_ok() { let t=std::time::Instant::now(); Self::new(automaton, kinds, None); eprintln!("one {:?} candidates {}", t.elapsed(), foresights(automaton, kinds).len()); }
         for foresight in foresights(automaton, kinds) {
             if let Some(next) = Self::new(automaton, kinds, Some(foresight))
                 && next.n_unknown < best.n_unknown
@@ -118,17 +109,17 @@ impl Analysis {
     fn new(automaton: &Automaton, kinds: &Kinds, foresight: Option<Foresight>) -> Option<Self> {
         let letters = Letters::new(kinds, foresight)?;
         let graph = Graph::new(automaton, kinds, &letters)?;
-        let layers = Layers::new(&graph, &letters)?;
-        let n_unknown = n_unknown(automaton, kinds, &letters, &layers);
-        Some(Self { letters, layers, n_unknown })
+        let sample = sample_windows(automaton, kinds, &letters);
+        let contexts = contexts(&graph, &letters, &sample)?;
+        let n_unknown = n_unknown(&contexts, &sample);
+        Some(Self { letters, contexts, n_unknown })
     }
 }
 
-/// At how many places of the sample windows tell nothing.
-fn n_unknown(automaton: &Automaton, kinds: &Kinds, letters: &Letters, layers: &Layers) -> usize {
-    let mut shown = vec![letters.edge(); N_BEFORE];
+/// The windows of the sample.
+fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Vec<Window> {
     let mut promise = false;
-    let mut ahead = Vec::new();
+    let mut shown = vec![letters.edge()];
     for character in SAMPLE.chars().rev() {
         let class = automaton.alphabet().class_of(u32::from(character));
         let kind = kinds.kind_of[usize::from(class)];
@@ -137,37 +128,28 @@ fn n_unknown(automaton: &Automaton, kinds: &Kinds, letters: &Letters, layers: &L
             promise = letters.is_goal(first);
         }
         let next = if letters.is_long(first) { first + 1 } else { first };
-        ahead.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
-        ahead.push(first);
+        shown.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
+        shown.push(first);
     }
-    shown.extend(ahead.into_iter().rev());
-    shown.push(letters.edge());
-    let is_unknown = |window: &&[usize]| {
-        let mut node = 0;
-        for (depth, &letter) in window[..N_BEFORE].iter().enumerate() {
-            node = layers.next[depth][node * layers.n_letters + letter];
-            if node == NOWHERE {
-                return true;
-            }
-        }
-        let (inside, matches, unmatched) =
-            layers.marks_at(node, window[N_BEFORE]).with(window[N_BEFORE + 1]);
-        u32::from(inside) + u32::from(matches) + u32::from(unmatched) != 1
-    };
-    shown.windows(N_BEFORE + 2).filter(is_unknown).count()
+    shown.extend([letters.edge(); N_BEFORE]);
+    shown.reverse();
+    let windows = shown.windows(N_SHOWN).filter_map(|window| window.first_chunk().copied());
+    windows.collect()
 }
 
-/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run.
+/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
+/// states that die on something else with a match that ended earlier leave a doubt that lasts a run.
 fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
     for state in 1..=automaton.n_states() {
-        let next = |kind: usize| automaton.step(state, kinds.class_of[kind]).1;
-        let run: Vec<bool> = (0..kinds.n_kinds()).map(|kind| next(kind) == state).collect();
-        let goal: Vec<bool> =
-            (0..kinds.n_kinds()).map(|kind| !run[kind] && next(kind) > 0).collect();
+        let step = |kind: usize| automaton.step(state, kinds.class_of[kind]);
+        let all = 0..kinds.n_kinds();
+        let run: Vec<bool> = all.clone().map(|kind| step(kind).1 == state).collect();
+        let goal: Vec<bool> = all.clone().map(|kind| !run[kind] && step(kind).1 > 0).collect();
+        let leaves_doubt = all.clone().any(|kind| step(kind) == (false, 0));
         let foresight = Foresight { run, goal };
         let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
-        if is_useful && !found.contains(&foresight) {
+        if leaves_doubt && is_useful && !found.contains(&foresight) {
             found.push(foresight);
         }
     }

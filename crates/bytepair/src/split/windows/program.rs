@@ -5,7 +5,8 @@
 //! *and*, are other than zero where one of the products holds. Letters that no product tells apart share a
 //! number, and no more than [`MAX_NUMBERS`] numbers are used, which is what one permutation of bytes takes.
 
-use super::cover::{N_SHOWN, Product};
+use super::contexts::N_SHOWN;
+use super::cover::Product;
 use super::letters::{LetterSet, Letters};
 
 pub(super) const MAX_NUMBERS: usize = 64;
