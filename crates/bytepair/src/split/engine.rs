@@ -8,15 +8,14 @@
 //! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
 //! steps per match.
 
+use std::sync::OnceLock;
+
 use super::automaton::Automaton;
 use super::backtrack::{Backtracker, OutOfSteps, Steps};
 use super::lanes::run_in_lanes;
 use super::running::{Running, State};
 use super::scan::{Marked, Scan, Task};
 use super::windows::{self, Found, Kernel, Windows};
-
-/// Shorter texts are run by the automaton alone.
-const MIN_LEN: usize = 256;
 
 /// The compiled pattern of a stage.
 pub(super) enum Engine {
@@ -27,14 +26,19 @@ pub(super) enum Engine {
 /// An automaton and the ways to run it.
 pub(super) struct Machine {
     running: Running,
-    windows: Option<(Windows, Kernel)>,
+    kernel: Option<Kernel>,
+    /// Made for the first text that is long enough; `None` if the pattern has none.
+    windows: OnceLock<Option<Windows>>,
 }
 
 impl Machine {
     /// With windows where the pattern has them and there is a kernel.
     pub(super) fn new(automaton: Automaton, kernel: Option<Kernel>) -> Self {
-        let windows = kernel.and_then(|kernel| Some((Windows::new(&automaton)?, kernel)));
-        Self { running: Running::new(automaton), windows }
+        Self { running: Running::new(automaton), kernel, windows: OnceLock::new() }
+    }
+
+    fn windows(&self) -> Option<&Windows> {
+        self.windows.get_or_init(|| Windows::new(self.automaton())).as_ref()
     }
 
     pub(super) fn automaton(&self) -> &Automaton {
@@ -43,7 +47,8 @@ impl Machine {
 
     /// How it runs, for people.
     pub(super) fn in_words(&self) -> String {
-        self.windows.as_ref().map_or_else(|| "four lanes".to_owned(), |(windows, _)| windows.in_words())
+        let windows = self.kernel.and_then(|_| self.windows());
+        windows.map_or_else(|| "four lanes".to_owned(), Windows::in_words)
     }
 }
 
@@ -72,11 +77,12 @@ impl Engine {
 impl Machine {
     fn run(&self, scan: &mut Scan<'_>) -> usize {
         let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
-        if let Some((windows, kernel)) = &self.windows
-            && length >= MIN_LEN
+        if let Some(kernel) = self.kernel
+            && length >= kernel.min_len()
+            && let Some(windows) = self.windows()
         {
             let mut scratch = std::mem::take(&mut scan.marked.scratch);
-            let found = windows::run(scan, (&self.running, windows, *kernel), &mut scratch);
+            let found = windows::run(scan, (&self.running, windows, kernel), &mut scratch);
             scan.marked.scratch = scratch;
             if let Found::End(end) = found {
                 return end;

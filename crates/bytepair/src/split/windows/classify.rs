@@ -6,7 +6,7 @@
 //! Cost: see [`super::kernels`] for ASCII; about four CPU cycles for any other character.
 
 use super::super::alphabet::Alphabet;
-use super::super::symbol::{INVALID, code_at};
+use super::super::symbol::code_at;
 use super::kernels::{Kernel, WORD};
 use super::letters::{Kinds, Letters};
 use super::program::{Group, MAX_NUMBERS, Numbering};
@@ -23,8 +23,8 @@ pub(super) const SPAN: usize = 4096;
 /// The numbers of the letters of a text, and how they look ahead.
 pub(super) struct Reader {
     ascii: [u8; 128],
-    /// By class: the letters of a character, as its bytes stand in memory.
-    fills: Vec<[u8; 4]>,
+    /// By class: the letters of the first byte of a character and of those behind it.
+    fills: Vec<[u8; 2]>,
     edge: u8,
     ahead: Option<Ahead>,
 }
@@ -57,7 +57,7 @@ impl Reader {
         let fill = |class: u8| {
             let first = first_of(class);
             let next = if letters.is_long(first) { first + 1 } else { first };
-            [number(first), number(next), number(next), number(next)]
+            [number(first), number(next)]
         };
         let ahead = letters.foresight.is_some().then(|| {
             let all = || 0..letters.len();
@@ -127,16 +127,13 @@ impl Reader {
             let offset = index + leads.trailing_zeros() as usize;
             leads &= leads - 1;
             let (code, length) = code_at(text, first + offset);
-            if code == INVALID {
-                continue;
-            }
-            let fill = self.fills[usize::from(alphabet.class_of(code))];
-            if let Some(letters) = letters.get_mut(offset..offset + length) {
-                match length {
-                    2 => letters.copy_from_slice(&fill[..2]),
-                    3 => letters.copy_from_slice(&fill[..3]),
-                    _ => letters.copy_from_slice(&fill[..length]),
-                }
+            let [lead, next] = self.fills[usize::from(alphabet.class_of(code))];
+            let Some(letters) = letters.get_mut(offset..) else { return };
+            match (length, &mut *letters) {
+                (3, [a, b, c, ..]) => (*a, *b, *c) = (lead, next, next),
+                (2, [a, b, ..]) => (*a, *b) = (lead, next),
+                (4, [a, b, c, d, ..]) => (*a, *b, *c, *d) = (lead, next, next, next),
+                _ => {}
             }
         }
     }

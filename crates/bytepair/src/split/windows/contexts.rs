@@ -49,13 +49,13 @@ pub(super) fn contexts(
     Some(contexts)
 }
 
-/// At how many windows the contexts tell nothing.
-pub(super) fn n_unknown(contexts: &[Context], sample: &[Window]) -> usize {
+/// The windows of which the contexts tell something.
+pub(super) fn known(contexts: &[Context], sample: &[Window]) -> Vec<Window> {
     let is_known = |window: &&Window| {
         let context = contexts.iter().find(|context| is_shown(window, &context.before));
         context.is_some_and(|context| !is_unknown(&context.marks, window))
     };
-    sample.len() - sample.iter().filter(is_known).count()
+    sample.iter().filter(is_known).copied().collect()
 }
 
 fn is_unknown(marks: &[Marks], window: &Window) -> bool {
@@ -76,7 +76,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// Adds what some sequences of so many letters, which leave the same views, fall into by the letter
-    /// before them. Where that tells nothing of some window, those are told apart in turn.
+    /// before them. Those sequences of which some window is still unknown are told apart in turn.
     fn add(
         &self,
         sequences: &Sequences,
@@ -87,20 +87,27 @@ impl Maker<'_> {
         for (views, sequences) in self.told_apart(sequences, depth) {
             let marks: Vec<Marks> =
                 (0..self.letters.len()).map(|letter| self.marks_at(&views, letter)).collect();
-            let before: Vec<Before> = sequences.values().flatten().copied().collect();
-            let is_here = |window: &&Window| is_shown(window, &before);
-            let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
-            let n_before = contexts.len();
             let is_open = |window: &&Window| is_unknown(&marks, window);
-            let n_open = windows.iter().filter(is_open).count();
-            if depth + 1 < N_BEFORE && n_open > 0 {
-                self.add(&sequences, depth + 1, &windows, contexts)?;
-                if n_unknown(&contexts[n_before..], &windows) < n_open {
-                    continue;
+            let open: Vec<Window> = windows.iter().filter(is_open).copied().collect();
+            let shows_open = |before: &[Before]| open.iter().any(|window| is_shown(window, before));
+            let (open_sequences, others): (Sequences, Sequences) = sequences
+                .into_iter()
+                .partition(|(_, before)| depth + 1 < N_BEFORE && shows_open(before));
+            let mut left: Vec<Before> = others.into_values().flatten().collect();
+            for (effect, before) in open_sequences {
+                let is_here = |window: &&Window| is_shown(window, &before);
+                let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
+                let n_open = windows.iter().filter(is_open).count();
+                let n_before = contexts.len();
+                self.add(&Sequences::from([(effect, before.clone())]), depth + 1, &windows, contexts)?;
+                if known(&contexts[n_before..], &windows).len() + n_open <= windows.len() {
+                    contexts.truncate(n_before);
+                    left.extend(before);
                 }
-                contexts.truncate(n_before);
             }
-            contexts.push(Context { before: merged(before), marks });
+            if !left.is_empty() {
+                contexts.push(Context { before: merged(left), marks });
+            }
         }
         (contexts.len() <= MAX_CONTEXTS).then_some(())
     }

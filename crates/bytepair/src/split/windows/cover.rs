@@ -8,7 +8,7 @@
 //!
 //! Left out: the smallest list, which is hard to find.
 
-use super::contexts::{Before, Context, N_BEFORE, N_SHOWN};
+use super::contexts::{Before, Context, N_BEFORE, N_SHOWN, Window};
 use super::knowledge::MarkSet;
 use super::letters::LetterSet;
 
@@ -142,6 +142,25 @@ fn widened(
 
 fn is_within(one: &Before, other: &Before) -> bool {
     one.iter().zip(other).all(|(one, other)| one & !other == 0)
+}
+
+/// Fewer products that hold wherever one of these does, and elsewhere as well, but in none of these windows.
+pub(super) fn loosened(products: &[Product], known: &[Window]) -> Vec<Product> {
+    let mut loose: Vec<Product> = Vec::new();
+    for product in products {
+        let joined = |other: &Product| std::array::from_fn(|index| product[index] | other[index]);
+        let meets_known = |joined: &Product| {
+            let is_in = |window: &Window| {
+                window.iter().zip(joined).all(|(&letter, set)| set >> letter & 1 == 1)
+            };
+            known.iter().any(is_in)
+        };
+        match loose.iter_mut().find(|other| !meets_known(&joined(other))) {
+            Some(other) => *other = joined(other),
+            None => loose.push(*product),
+        }
+    }
+    loose
 }
 
 /// Puts products together that differ at one distance at most, until there are none.

@@ -12,6 +12,8 @@ pub(super) const WORD: usize = 64;
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kernel {
+    /// By the definition; for tests.
+    #[cfg_attr(not(test), allow(dead_code, reason = "slower than the automaton"))]
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx512,
@@ -25,6 +27,15 @@ impl Kernel {
             return Some(Self::Avx512);
         }
         None
+    }
+
+    /// Shorter texts are not worth the preparation.
+    pub(in super::super) fn min_len(self) -> usize {
+        match self {
+            Self::Plain => 1,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => 256,
+        }
     }
 
     /// Writes the letter of each ASCII character, `other` for any other byte; for each byte, whether it is

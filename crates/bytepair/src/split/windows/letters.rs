@@ -3,7 +3,7 @@
 //! The first byte of a symbol shows the symbol's kind, where classes that the automaton cannot tell apart are
 //! one kind; each byte behind it shows that it continues a symbol of this kind. The kinds of one set, the
 //! *run set*, also show what follows the run of such symbols that they stand in: a symbol of the *goal set*
-//! or another (the end of the text is another). So a window sees as far as the run reaches. A last letter
+//! or another; the end of the text is the one or the other. So a window sees as far as the run reaches. A last letter
 //! stands for an edge: what is before a text's start and behind its end.
 //!
 //! Left out: how bytes become letters ([`super::classify`]).
@@ -23,6 +23,8 @@ pub(super) struct Foresight {
     pub(super) run: Vec<bool>,
     /// Which kinds are in the goal set; none is in both.
     pub(super) goal: Vec<bool>,
+    /// Whether the end of the text is a goal too.
+    pub(super) has_end: bool,
 }
 
 /// Classes by what the automaton does on them.
@@ -143,7 +145,7 @@ impl Letters {
     }
 
     pub(super) fn is_goal(&self, letter: usize) -> bool {
-        let kind = self.letters[letter].kind;
-        matches!((&self.foresight, kind), (Some(foresight), Some(kind)) if foresight.goal[kind])
+        let Some(foresight) = &self.foresight else { return false };
+        self.letters[letter].kind.map_or(foresight.has_end, |kind| foresight.goal[kind])
     }
 }

@@ -22,10 +22,12 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use self::classify::Reader;
-use self::cover::{Product, cover};
+use self::cover::{Product, cover, loosened};
 pub(super) use self::kernels::Kernel;
-use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, n_unknown};
+use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, known};
 use self::knowledge::{Graph, MarkSet};
 use self::letters::{Foresight, Kinds, Letters};
 use self::program::{Group, Numbering};
@@ -49,6 +51,8 @@ pub(super) struct Windows {
 struct Analysis {
     letters: Letters,
     contexts: Vec<Context>,
+    /// The windows of the sample of which something is known.
+    known: Vec<Window>,
     /// At how many places of the sample windows tell nothing.
     n_unknown: usize,
 }
@@ -61,15 +65,15 @@ impl Windows {
     pub(super) fn new(automaton: &Automaton) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let analysis = Analysis::best(automaton, &kinds)?;
-        let Analysis { letters, contexts, .. } = &analysis;
+        let Analysis { letters, contexts, known, .. } = &analysis;
         let starts = cover(contexts, letters.len(), MarkSet::is_start)?;
         let unknown = cover(contexts, letters.len(), MarkSet::is_unknown)?;
+        let unknown = loosened(&unknown, known);
         let unmatched = if automaton.covers_everything() {
             Vec::new()
         } else {
             cover(contexts, letters.len(), MarkSet::is_unmatched)?
         };
-        if std::env::var("WDBG").is_ok() { eprintln!("products {} {} {} contexts {} letters {} unk {}", starts.len(), unknown.len(), unmatched.len(), contexts.len(), letters.len(), analysis.n_unknown); }
         let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
         let groups = |products: &[Product]| numbering.groups(products);
         Some(Self {
@@ -95,7 +99,6 @@ impl Analysis {
     /// With the foresight that leaves the least unknown of the sample, if any helps.
     fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
         let mut best = Self::new(automaton, kinds, None)?;
-        if std::env::var("WDBG").is_ok() { let t=std::time::Instant::now(); Self::new(automaton, kinds, None); eprintln!("one {:?} candidates {}", t.elapsed(), foresights(automaton, kinds).len()); }
         for foresight in foresights(automaton, kinds) {
             if let Some(next) = Self::new(automaton, kinds, Some(foresight))
                 && next.n_unknown < best.n_unknown
@@ -111,30 +114,34 @@ impl Analysis {
         let graph = Graph::new(automaton, kinds, &letters)?;
         let sample = sample_windows(automaton, kinds, &letters);
         let contexts = contexts(&graph, &letters, &sample)?;
-        let n_unknown = n_unknown(&contexts, &sample);
-        Some(Self { letters, contexts, n_unknown })
+        let known = known(&contexts, &sample);
+        let n_unknown = sample.len() - known.len();
+        Some(Self { letters, contexts, known, n_unknown })
     }
 }
 
-/// The windows of the sample.
+/// The windows of the sample, each once, with line ends of both kinds.
 fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Vec<Window> {
-    let mut promise = false;
-    let mut shown = vec![letters.edge()];
-    for character in SAMPLE.chars().rev() {
-        let class = automaton.alphabet().class_of(u32::from(character));
-        let kind = kinds.kind_of[usize::from(class)];
-        let first = letters.first_of(kind, promise);
-        if !letters.is_in_run(first) {
-            promise = letters.is_goal(first);
+    let mut windows = BTreeSet::new();
+    for sample in [SAMPLE, &SAMPLE.replace('\n', "\r\n")] {
+        let mut promise = false;
+        let mut shown = vec![letters.edge()];
+        for character in sample.chars().rev() {
+            let class = automaton.alphabet().class_of(u32::from(character));
+            let kind = kinds.kind_of[usize::from(class)];
+            let first = letters.first_of(kind, promise);
+            if !letters.is_in_run(first) {
+                promise = letters.is_goal(first);
+            }
+            let next = if letters.is_long(first) { first + 1 } else { first };
+            shown.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
+            shown.push(first);
         }
-        let next = if letters.is_long(first) { first + 1 } else { first };
-        shown.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
-        shown.push(first);
+        shown.extend([letters.edge(); N_BEFORE]);
+        shown.reverse();
+        windows.extend(shown.windows(N_SHOWN).filter_map(|window| window.first_chunk::<N_SHOWN>()));
     }
-    shown.extend([letters.edge(); N_BEFORE]);
-    shown.reverse();
-    let windows = shown.windows(N_SHOWN).filter_map(|window| window.first_chunk().copied());
-    windows.collect()
+    windows.into_iter().collect()
 }
 
 /// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
@@ -147,7 +154,8 @@ fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
         let run: Vec<bool> = all.clone().map(|kind| step(kind).1 == state).collect();
         let goal: Vec<bool> = all.clone().map(|kind| !run[kind] && step(kind).1 > 0).collect();
         let leaves_doubt = all.clone().any(|kind| step(kind) == (false, 0));
-        let foresight = Foresight { run, goal };
+        let end = usize::from(automaton.alphabet().end());
+        let foresight = Foresight { run, goal, has_end: automaton.step(state, end).0 };
         let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
         if leaves_doubt && is_useful && !found.contains(&foresight) {
             found.push(foresight);

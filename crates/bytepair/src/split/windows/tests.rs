@@ -1,1 +1,43 @@
-//! What windows tell is what the definition says.
+//! What windows tell is what the definition says: the kernels. What they say of texts is tested with the
+//! splitter.
+
+use proptest::prelude::*;
+
+use super::contexts::N_SHOWN;
+use super::kernels::{Kernel, WORD};
+use super::program::{Group, MAX_NUMBERS, Step};
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let table = prop::collection::vec(any::<u8>(), MAX_NUMBERS);
+    let tables = prop::collection::btree_map(0..N_SHOWN, table, 1..=N_SHOWN);
+    tables.prop_map(|tables| {
+        let step = |(distance, table): (usize, Vec<u8>)| Step {
+            distance,
+            table: table.try_into().unwrap(),
+        };
+        tables.into_iter().map(step).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn fast_kernels_find_what_the_plain_one_finds(
+        text in prop::collection::vec(any::<u8>(), 0..300),
+        ascii in prop::collection::vec(0..64_u8, 128),
+        steps in steps(),
+    ) {
+        let Some(fast) = Kernel::fast() else { return Ok(()) };
+        let ascii: [u8; 128] = ascii.try_into().unwrap();
+        let n_words = text.len().div_ceil(WORD);
+        let read = |kernel: Kernel| {
+            let mut letters = vec![0; n_words * WORD + 2 * WORD];
+            let mut leads = vec![0; n_words];
+            kernel.letters(&text, (&ascii, 63), &mut letters, &mut leads);
+            letters[text.len()..].fill(62);
+            let mut words = vec![0; n_words];
+            kernel.group(&letters, &Group { steps: steps.clone() }, &mut words);
+            (letters, leads, words)
+        };
+        prop_assert_eq!(read(fast), read(Kernel::Plain));
+    }
+}
