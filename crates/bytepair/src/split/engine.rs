@@ -11,6 +11,7 @@
 use std::sync::OnceLock;
 
 use super::automaton::Automaton;
+use super::bits::Bits;
 use super::backtrack::{Backtracker, OutOfSteps, Steps};
 use super::lanes::run_in_lanes;
 use super::running::{Running, State};
@@ -75,6 +76,24 @@ impl Engine {
 }
 
 impl Machine {
+    /// Marks the pieces of every marked piece of a block but those left out, if windows can do that.
+    pub(super) fn run_pieces(
+        &self,
+        text: &[u8],
+        marked: &mut Marked,
+        left_out: Option<&Bits>,
+    ) -> bool {
+        let Some(kernel) = self.kernel.filter(|kernel| text.len() >= kernel.min_len()) else {
+            return false;
+        };
+        let Some(windows) = self.windows() else { return false };
+        let mut scratch = std::mem::take(&mut marked.scratch);
+        let machine = (&self.running, windows, kernel);
+        windows::run_pieces(text, (&mut *marked, left_out), machine, &mut scratch);
+        marked.scratch = scratch;
+        true
+    }
+
     fn run(&self, scan: &mut Scan<'_>) -> usize {
         let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
         if let Some(kernel) = self.kernel

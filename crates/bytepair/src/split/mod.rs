@@ -327,6 +327,16 @@ impl Splitter {
 
     fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
         let join = Join::by(&self.compiled.stages[index]);
+        let (start, end) = (boundaries.block_start(), boundaries.block_end());
+        if join.is_none()
+            && let Engine::Automaton(machine) = &self.compiled.engines[index]
+        {
+            let (marked, dropped) = boundaries.marked_and_dropped();
+            if machine.run_pieces(&text[start..end], marked, dropped) {
+                boundaries.finish_stage(end, Dropped::by(&self.compiled.stages[index]));
+                return Ok(());
+            }
+        }
         let mut next = boundaries.piece_from(boundaries.block_start());
         while let Some(piece) = next {
             if !boundaries.is_dropped(piece.start) {

@@ -403,8 +403,23 @@ fn rows(parts: &[&'static [u8]], length: u32) -> impl Iterator<Item = Vec<u8>> {
 #[test]
 fn windows_split_every_short_text_like_the_definition() {
     let many: [&[u8]; 17] = [
-        b"a", b"s", b"l", b"A", b"'", b"!", b"/", b" ", b"\t", b"\n", b"\r", b"1", b"\xff",
-        "é".as_bytes(), "中".as_bytes(), "\u{3000}".as_bytes(), "\u{301}".as_bytes(),
+        b"a",
+        b"s",
+        b"l",
+        b"A",
+        b"'",
+        b"!",
+        b"/",
+        b" ",
+        b"\t",
+        b"\n",
+        b"\r",
+        b"1",
+        b"\xff",
+        "é".as_bytes(),
+        "中".as_bytes(),
+        "\u{3000}".as_bytes(),
+        "\u{301}".as_bytes(),
     ];
     let few: [&[u8]; 7] = [b"a", b"s", b"'", b" ", b"\n", b"1", "，".as_bytes()];
     for name in names() {
@@ -421,8 +436,7 @@ fn windows_split_every_short_text_like_the_definition() {
 
 #[test]
 fn windows_split_text_without_edges_like_the_definition() {
-    let parts: [&[u8]; 9] =
-        [b"a", b"s", b"A", b"'", b" ", b"\n", b"1", b"!", "中".as_bytes()];
+    let parts: [&[u8]; 9] = [b"a", b"s", b"A", b"'", b" ", b"\n", b"1", b"!", "中".as_bytes()];
     for name in ["gpt2", "cl100k", "o200k", "qwen2", "llama3", "tekken", "letters-digits", "clip"] {
         let stages = named(name).unwrap();
         let windows = by_windows(&stages).unwrap();
@@ -605,7 +619,8 @@ fn behaviours_join_and_drop_delimiters() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), (&[Target::Plain], None)).unwrap();
+    let (engine, _) =
+        compile(&stage.pattern, &UnicodeTables::latest(), (&[Target::Plain], None)).unwrap();
     let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
     let machine = machine.without_limit();
     let mut steps = backtrack::Steps::new(0);

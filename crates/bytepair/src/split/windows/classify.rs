@@ -5,9 +5,13 @@
 //! bytes of no class. Then the runs that lead to a goal are walked backwards from it, each byte once.
 //! Cost: see [`super::kernels`] for ASCII; about four CPU cycles for any other character.
 
+use std::cmp::Ordering;
+
 use super::super::alphabet::Alphabet;
+use super::super::bits::Bits;
 use super::super::symbol::code_at;
-use super::kernels::{Kernel, WORD};
+use super::contexts::N_BEFORE;
+use super::kernels::{Cuts, Kernel, WORD};
 use super::letters::{Kinds, Letters};
 use super::program::{Group, MAX_NUMBERS, Numbering};
 
@@ -35,6 +39,8 @@ struct Ahead {
     is_run: [bool; MAX_NUMBERS],
     /// The letter that promises the goal.
     promised: [u8; MAX_NUMBERS],
+    /// Whether an edge is a goal.
+    has_end: bool,
 }
 
 /// A stretch of text as letters.
@@ -43,6 +49,9 @@ pub(super) struct Span {
     letters: Vec<u8>,
     words: Vec<u64>,
     goals: Vec<u64>,
+    /// Edges inside of the text, by letter; none if there are none.
+    edges: Vec<u64>,
+    cuts: Cuts,
 }
 
 impl Reader {
@@ -62,7 +71,9 @@ impl Reader {
         let ahead = letters.foresight.is_some().then(|| {
             let all = || 0..letters.len();
             let set = |is_in: &dyn Fn(usize) -> bool| {
-                numbering.set(all().filter(|&letter| is_in(letter)).fold(0, |set, letter| set | 1 << letter))
+                numbering.set(
+                    all().filter(|&letter| is_in(letter)).fold(0, |set, letter| set | 1 << letter),
+                )
             };
             let mut promised = std::array::from_fn(|number| u8::try_from(number).unwrap_or(0));
             let mut is_run = [false; MAX_NUMBERS];
@@ -73,7 +84,7 @@ impl Reader {
             }
             let run = set(&|letter| letters.is_in_run(letter));
             let goal = set(&|letter| letters.is_goal(letter));
-            Ahead { run, goal, is_run, promised }
+            Ahead { run, goal, is_run, promised, has_end: letters.is_goal(letters.edge()) }
         });
         Self {
             ascii: alphabet.ascii().map(|class| number(first_of(class))),
@@ -92,6 +103,7 @@ impl Reader {
         alphabet: &Alphabet,
         text: &[u8],
         (from, start, end): (usize, usize, usize),
+        edges: Option<&Bits>,
         span: &mut Span,
     ) -> usize {
         let first = from.max(start.saturating_sub(CONTEXT));
@@ -110,8 +122,9 @@ impl Reader {
             self.read_others(alphabet, (text, first), (index * WORD, leads), letters);
         }
         span.letters[begin + (last - first)..length].fill(self.edge);
+        span.find_cuts(edges, (start - from, length / WORD), self.edge);
         let Some(ahead) = &self.ahead else { return end };
-        ahead.look(kernel, span, (end - start, length))+ start
+        ahead.look(kernel, span, (end - start, length)) + start
     }
 
     /// Reads the characters whose first bytes are marked in a word.
@@ -144,36 +157,79 @@ impl Ahead {
     /// which all promises are right.
     fn look(&self, kernel: Kernel, span: &mut Span, (n_places, length): (usize, usize)) -> usize {
         let n_words = length / WORD;
-        let Span { letters, words, goals } = span;
+        let Span { letters, words, goals, edges, .. } = span;
+        let edges_at =
+            |index: usize| edges.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1);
         words.clear();
         words.resize(n_words, 0);
         goals.clear();
         goals.resize(n_words, 0);
-        kernel.group(letters, &self.run, words);
-        kernel.group(letters, &self.goal, goals);
+        kernel.group(letters, &self.run, None, words);
+        kernel.group(letters, &self.goal, None, goals);
         let mut before = 0;
         for (index, (&run, &goal)) in words.iter().zip(&*goals).enumerate() {
+            let edges = edges.get(index).copied().unwrap_or(0);
+            let goal = if self.has_end { goal | edges } else { goal & !edges };
             let mut reached = goal & (run << 1 | before >> 63);
             before = run;
             while reached != 0 {
                 let bit = reached.trailing_zeros() as usize;
                 reached &= reached - 1;
-                self.promise(&mut letters[..index * WORD + bit]);
+                self.promise(&mut letters[..index * WORD + bit], edges_at);
             }
         }
-        let is_run = |place: usize| self.is_run[usize::from(letters[MARGIN + place])];
-        (0..=n_places).rev().find(|&place| !is_run(place)).unwrap_or(0)
+        let goes_on = |place: usize| {
+            self.is_run[usize::from(letters[MARGIN + place])] && !edges_at(MARGIN + place)
+        };
+        (0..=n_places).rev().find(|&place| !goes_on(place)).unwrap_or(0)
     }
 
-    fn promise(&self, letters: &mut [u8]) {
-        let run = letters.iter_mut().rev().take_while(|letter| self.is_run[usize::from(**letter)]);
-        run.for_each(|letter| *letter = self.promised[usize::from(*letter)]);
+    /// Walks a run backwards, up to an edge.
+    fn promise(&self, letters: &mut [u8], is_edge: impl Fn(usize) -> bool) {
+        for (index, letter) in letters.iter_mut().enumerate().rev() {
+            if !self.is_run[usize::from(*letter)] {
+                break;
+            }
+            *letter = self.promised[usize::from(*letter)];
+            if is_edge(index) {
+                break;
+            }
+        }
     }
 }
 
 impl Span {
+    /// Finds the edges around the first place, which has this number in their set, and what they cut off.
+    fn find_cuts(&mut self, edges: Option<&Bits>, (start, n_words): (usize, usize), edge: u8) {
+        self.edges.clear();
+        let Some(edges) = edges else { return };
+        let words = (0..n_words).map(|word| word.cast_signed() * 64 + start.cast_signed() - 64);
+        self.edges.extend(words.map(|first| edges.word_from(first)));
+        self.cuts.edge = edge;
+        for (distance, places) in self.cuts.places.iter_mut().enumerate() {
+            places.clear();
+            places.extend(self.edges.windows(3).map(|words| cut_off(words, distance)));
+        }
+    }
+
+    /// What the edges inside of the text cut off, if there are any.
+    pub(super) fn cuts(&self) -> Option<&Cuts> {
+        (!self.edges.is_empty()).then_some(&self.cuts)
+    }
+
     /// The letters from the window of the first place on.
     pub(super) fn windows(&self) -> &[u8] {
-        &self.letters[MARGIN - super::contexts::N_BEFORE..]
+        &self.letters[MARGIN - N_BEFORE..]
+    }
+}
+
+/// The places of the word in the middle from which an edge lies before what stands at a distance.
+fn cut_off(words: &[u64], distance: usize) -> u64 {
+    let &[before, word, behind] = words else { return 0 };
+    match distance.cmp(&N_BEFORE) {
+        Ordering::Less => (1..N_BEFORE - distance)
+            .fold(word, |cut, shift| cut | word << shift | before >> (64 - shift)),
+        Ordering::Equal => 0,
+        Ordering::Greater => word >> 1 | behind << 63,
     }
 }

@@ -63,9 +63,8 @@ fn is_unknown(marks: &[Marks], window: &Window) -> bool {
 }
 
 fn is_shown(window: &Window, before: &[Before]) -> bool {
-    let is_in = |before: &Before| {
-        window.iter().zip(before).all(|(&letter, set)| set >> letter & 1 == 1)
-    };
+    let is_in =
+        |before: &Before| window.iter().zip(before).all(|(&letter, set)| set >> letter & 1 == 1);
     before.iter().any(is_in)
 }
 
@@ -99,7 +98,12 @@ impl Maker<'_> {
                 let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
                 let n_open = windows.iter().filter(is_open).count();
                 let n_before = contexts.len();
-                self.add(&Sequences::from([(effect, before.clone())]), depth + 1, &windows, contexts)?;
+                self.add(
+                    &Sequences::from([(effect, before.clone())]),
+                    depth + 1,
+                    &windows,
+                    contexts,
+                )?;
                 if known(&contexts[n_before..], &windows).len() + n_open <= windows.len() {
                     contexts.truncate(n_before);
                     left.extend(before);

@@ -104,7 +104,9 @@ fn join(one: &mut Column, other: &Column) {
 fn before(contexts: &[Context], column: &Column, n_letters: usize) -> Vec<Before> {
     let with = |answer: bool| {
         let pairs = contexts.iter().zip(column);
-        pairs.filter(move |pair| *pair.1 == Some(answer)).flat_map(|pair| pair.0.before.iter().copied())
+        pairs
+            .filter(move |pair| *pair.1 == Some(answer))
+            .flat_map(|pair| pair.0.before.iter().copied())
     };
     let no: Vec<_> = with(false).collect();
     let mut products: Vec<Before> = Vec::new();
@@ -124,16 +126,11 @@ fn before(contexts: &[Context], column: &Column, n_letters: usize) -> Vec<Before
 }
 
 /// The product with every letter that can be added without meeting one of `no`, the farthest bytes first.
-fn widened(
-    mut product: Before,
-    no: &[Before],
-    n_letters: usize,
-) -> Before {
+fn widened(mut product: Before, no: &[Before], n_letters: usize) -> Before {
     let all = LetterSet::MAX >> (LetterSet::BITS as usize - n_letters);
     for index in 0..N_BEFORE {
-        let meets = |other: &&Before| {
-            (0..N_BEFORE).all(|at| at == index || product[at] & other[at] != 0)
-        };
+        let meets =
+            |other: &&Before| (0..N_BEFORE).all(|at| at == index || product[at] & other[at] != 0);
         let forbidden = no.iter().filter(meets).fold(0, |set, other| set | other[index]);
         product[index] |= all & !forbidden;
     }

@@ -4,10 +4,19 @@
 //! looks up 64 bytes in a table of 64 or 128. Which of them runs is found out when the program runs.
 //! Cost with AVX-512: about half a dozen instructions for 64 bytes, and two for each step of a group.
 
+use super::contexts::N_SHOWN;
 use super::program::{Group, MAX_NUMBERS, Step};
 
 /// The bytes of a word of bits.
 pub(super) const WORD: usize = 64;
+
+/// Edges inside of a text: at each distance of a window, the places from which an edge lies before what stands
+/// there, and the letter to be shown instead. Nothing is cut at the place itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cuts {
+    pub(super) places: [Vec<u64>; N_SHOWN],
+    pub(super) edge: u8,
+}
 
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +64,18 @@ impl Kernel {
     }
 
     /// Adds the places where the group holds: bit `i` of the words is for the window from `letters[i]` on.
-    /// All letters are below [`MAX_NUMBERS`].
-    pub(super) fn group(self, letters: &[u8], group: &Group, words: &mut [u64]) {
+    /// All letters are below [`MAX_NUMBERS`]. Cuts have as many words.
+    pub(super) fn group(
+        self,
+        letters: &[u8],
+        group: &Group,
+        cuts: Option<&Cuts>,
+        words: &mut [u64],
+    ) {
         match self {
-            Self::Plain => plain_group(letters, &group.steps, words),
+            Self::Plain => plain_group(letters, &group.steps, cuts, words),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::group(letters, &group.steps, words),
+            Self::Avx512 => avx512::group(letters, &group.steps, cuts, words),
         }
     }
 }
@@ -81,11 +96,14 @@ fn plain_letters(
     }
 }
 
-fn plain_group(letters: &[u8], steps: &[Step], words: &mut [u64]) {
+fn plain_group(letters: &[u8], steps: &[Step], cuts: Option<&Cuts>, words: &mut [u64]) {
     for (index, word) in words.iter_mut().enumerate() {
         for bit in 0..WORD {
             let looked_up = steps.iter().map(|step| {
-                let letter = letters[index * WORD + bit + step.distance];
+                let edge = cuts
+                    .filter(|cuts| cuts.places[step.distance][index] >> bit & 1 == 1)
+                    .map(|cuts| cuts.edge);
+                let letter = edge.unwrap_or(letters[index * WORD + bit + step.distance]);
                 step.table[usize::from(letter) % MAX_NUMBERS]
             });
             *word |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
@@ -97,12 +115,12 @@ fn plain_group(letters: &[u8], steps: &[Step], words: &mut [u64]) {
 #[expect(unsafe_code, reason = "vector instructions; splitting is several times as fast with them")]
 mod avx512 {
     use std::arch::x86_64::{
-        __m512i, _mm512_and_si512, _mm512_loadu_si512, _mm512_mask_blend_epi8,
-        _mm512_movepi8_mask, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8,
-        _mm512_storeu_si512, _mm512_test_epi8_mask, _mm512_cmpge_epu8_mask,
+        __m512i, _mm512_and_si512, _mm512_cmpge_epu8_mask, _mm512_loadu_si512,
+        _mm512_mask_blend_epi8, _mm512_movepi8_mask, _mm512_permutex2var_epi8,
+        _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_storeu_si512, _mm512_test_epi8_mask,
     };
 
-    use super::{Step, WORD};
+    use super::{Cuts, Step, WORD};
 
     pub(super) fn letters(
         text: &[u8],
@@ -145,28 +163,54 @@ mod avx512 {
         }
     }
 
-    pub(super) fn group(letters: &[u8], steps: &[Step], words: &mut [u64]) {
+    pub(super) fn group(
+        letters: &[u8],
+        steps: &[Step],
+        cuts: Option<&Cuts>,
+        words: &mut [u64],
+    ) {
+        match steps {
+            [a] => any_cuts(letters, [a], cuts, words),
+            [a, b] => any_cuts(letters, [a, b], cuts, words),
+            [a, b, c] => any_cuts(letters, [a, b, c], cuts, words),
+            [a, b, c, d] => any_cuts(letters, [a, b, c, d], cuts, words),
+            [a, b, c, d, e] => any_cuts(letters, [a, b, c, d, e], cuts, words),
+            [a, b, c, d, e, f, ..] => any_cuts(letters, [a, b, c, d, e, f], cuts, words),
+            [] => {}
+        }
+    }
+
+    fn any_cuts<const N: usize>(
+        letters: &[u8],
+        steps: [&Step; N],
+        cuts: Option<&Cuts>,
+        words: &mut [u64],
+    ) {
+        let none = Cuts::default();
         // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
         unsafe {
-            match steps {
-                [a] => steps_in_a_row(letters, [a], words),
-                [a, b] => steps_in_a_row(letters, [a, b], words),
-                [a, b, c] => steps_in_a_row(letters, [a, b, c], words),
-                [a, b, c, d] => steps_in_a_row(letters, [a, b, c, d], words),
-                [a, b, c, d, e] => steps_in_a_row(letters, [a, b, c, d, e], words),
-                [a, b, c, d, e, f, ..] => steps_in_a_row(letters, [a, b, c, d, e, f], words),
-                [] => {}
+            match cuts {
+                Some(cuts) => steps_in_a_row::<N, true>(letters, steps, cuts, words),
+                None => steps_in_a_row::<N, false>(letters, steps, &none, words),
             }
         }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn steps_in_a_row<const N: usize>(letters: &[u8], steps: [&Step; N], words: &mut [u64]) {
+    fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
+        letters: &[u8],
+        steps: [&Step; N],
+        cuts: &Cuts,
+        words: &mut [u64],
+    ) {
+        let edge = _mm512_set1_epi8(cuts.edge.cast_signed());
         let mut tables = [_mm512_set1_epi8(0); N];
         let mut distances = [0; N];
+        let mut cut_words: [&[u64]; N] = [&[]; N];
         for index in 0..N {
             tables[index] = load(&steps[index].table);
             distances[index] = steps[index].distance;
+            cut_words[index] = &cuts.places[steps[index].distance];
         }
         let last = distances.iter().max().unwrap_or(&0);
         let n_words = words.len().min((letters.len() - last) / WORD);
@@ -178,7 +222,10 @@ mod avx512 {
                 // SAFETY: `n_words` is such that all words end within the letters at every distance.
                 let place = unsafe { letters.add(index * WORD + distances[step]) };
                 // SAFETY: as before; the address needs no alignment.
-                let shown = unsafe { _mm512_loadu_si512(place.cast()) };
+                let mut shown = unsafe { _mm512_loadu_si512(place.cast()) };
+                if HAS_CUTS {
+                    shown = _mm512_mask_blend_epi8(cut_words[step][index], shown, edge);
+                }
                 all = _mm512_and_si512(all, _mm512_permutexvar_epi8(shown, tables[step]));
             }
             *word |= _mm512_test_epi8_mask(all, all);

@@ -71,7 +71,8 @@ pub(super) struct Graph {
 impl Graph {
     /// `None` if there are too many views.
     pub(super) fn new(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Option<Self> {
-        let mut maker = Maker { automaton, kinds, letters, views: Vec::new(), numbers: BTreeMap::new() };
+        let mut maker =
+            Maker { automaton, kinds, letters, views: Vec::new(), numbers: BTreeMap::new() };
         for state in maker.states_within() {
             maker.number(View { base: Base::Attempt(state), ghost: 0, promise: None });
         }
@@ -184,7 +185,9 @@ impl Graph {
             has_changed = false;
             for view in 0..self.n_views {
                 let goes_on = |letter: usize| {
-                    self.steps_on(view, letter).iter().any(|&(_, next)| letter == edge || ends[next])
+                    self.steps_on(view, letter)
+                        .iter()
+                        .any(|&(_, next)| letter == edge || ends[next])
                 };
                 if !ends[view] && (0..self.n_letters).any(goes_on) {
                     ends[view] = true;

@@ -56,7 +56,8 @@ impl Kinds {
                 kinds.is_long.push(false);
             }
             kinds.kind_of.push(kind);
-            kinds.is_long[kind] |= u8::try_from(class).is_ok_and(|class| long_classes.contains(class));
+            kinds.is_long[kind] |=
+                u8::try_from(class).is_ok_and(|class| long_classes.contains(class));
         }
         kinds
     }

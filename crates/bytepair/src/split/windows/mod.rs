@@ -25,13 +25,13 @@ mod tests;
 use std::collections::BTreeSet;
 
 use self::classify::Reader;
+use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, known};
 use self::cover::{Product, cover, loosened};
 pub(super) use self::kernels::Kernel;
-use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, known};
 use self::knowledge::{Graph, MarkSet};
 use self::letters::{Foresight, Kinds, Letters};
 use self::program::{Group, Numbering};
-pub(super) use self::spans::{Found, Scratch, run};
+pub(super) use self::spans::{Found, Scratch, run, run_pieces};
 use super::automaton::Automaton;
 
 /// A pattern as windows.

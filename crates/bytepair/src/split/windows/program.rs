@@ -45,11 +45,7 @@ impl Numbering {
         let mut number_of = Vec::new();
         for letter in 0..letters.len() {
             let promised = letters.with_promise(letter, true);
-            let key = (
-                signature(letter),
-                promised.map(signature),
-                letters.is_goal(letter),
-            );
+            let key = (signature(letter), promised.map(signature), letters.is_goal(letter));
             let number = known.iter().position(|other| *other == key).unwrap_or(known.len());
             if number == known.len() {
                 known.push(key);

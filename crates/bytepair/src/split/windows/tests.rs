@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::contexts::N_SHOWN;
-use super::kernels::{Kernel, WORD};
+use super::kernels::{Cuts, Kernel, WORD};
 use super::program::{Group, MAX_NUMBERS, Step};
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -25,9 +25,14 @@ proptest! {
         text in prop::collection::vec(any::<u8>(), 0..300),
         ascii in prop::collection::vec(0..64_u8, 128),
         steps in steps(),
+        cuts in prop::option::of(prop::collection::vec(any::<u64>(), 5 * N_SHOWN)),
     ) {
         let Some(fast) = Kernel::fast() else { return Ok(()) };
         let ascii: [u8; 128] = ascii.try_into().unwrap();
+        let cuts = cuts.map(|words| Cuts {
+            places: std::array::from_fn(|distance| words[5 * distance..][..5].to_vec()),
+            edge: 61,
+        });
         let n_words = text.len().div_ceil(WORD);
         let read = |kernel: Kernel| {
             let mut letters = vec![0; n_words * WORD + 2 * WORD];
@@ -35,7 +40,7 @@ proptest! {
             kernel.letters(&text, (&ascii, 63), &mut letters, &mut leads);
             letters[text.len()..].fill(62);
             let mut words = vec![0; n_words];
-            kernel.group(&letters, &Group { steps: steps.clone() }, &mut words);
+            kernel.group(&letters, &Group { steps: steps.clone() }, cuts.as_ref(), &mut words);
             (letters, leads, words)
         };
         prop_assert_eq!(read(fast), read(Kernel::Plain));
