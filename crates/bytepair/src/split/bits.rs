@@ -119,7 +119,11 @@ impl Bits {
         let index = first.div_euclid(64);
         let shift = first.rem_euclid(64);
         let word = |index: isize| {
-            usize::try_from(index).ok().and_then(|index| self.words.get(index)).copied().unwrap_or(0)
+            usize::try_from(index)
+                .ok()
+                .and_then(|index| self.words.get(index))
+                .copied()
+                .unwrap_or(0)
         };
         let low = word(index) >> shift;
         if shift == 0 { low } else { low | word(index + 1) << (64 - shift) }

@@ -11,8 +11,8 @@
 use std::sync::OnceLock;
 
 use super::automaton::Automaton;
-use super::bits::Bits;
 use super::backtrack::{Backtracker, OutOfSteps, Steps};
+use super::bits::Bits;
 use super::lanes::run_in_lanes;
 use super::running::{Running, State};
 use super::scan::{Marked, Scan, Task};

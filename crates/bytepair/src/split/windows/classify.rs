@@ -96,14 +96,12 @@ impl Reader {
 
     /// Reads the bytes of `start..end` and those around them that windows show, of a text that begins at
     /// `from`. Returns up to where all windows are right: `end`, or earlier if nothing is known of what
-    /// follows a run; `start` if that is so from the start.
+    /// follows a run; `start` if that is so from the start. Edges are counted from the beginning.
     pub(super) fn read(
         &self,
-        kernel: Kernel,
-        alphabet: &Alphabet,
-        text: &[u8],
+        (kernel, alphabet): (Kernel, &Alphabet),
+        (text, edges): (&[u8], Option<&Bits>),
         (from, start, end): (usize, usize, usize),
-        edges: Option<&Bits>,
         span: &mut Span,
     ) -> usize {
         let first = from.max(start.saturating_sub(CONTEXT));
@@ -158,8 +156,9 @@ impl Ahead {
     fn look(&self, kernel: Kernel, span: &mut Span, (n_places, length): (usize, usize)) -> usize {
         let n_words = length / WORD;
         let Span { letters, words, goals, edges, .. } = span;
-        let edges_at =
-            |index: usize| edges.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1);
+        let edges_at = |index: usize| {
+            edges.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
+        };
         words.clear();
         words.resize(n_words, 0);
         goals.clear();

@@ -94,20 +94,8 @@ impl Maker<'_> {
                 .partition(|(_, before)| depth + 1 < N_BEFORE && shows_open(before));
             let mut left: Vec<Before> = others.into_values().flatten().collect();
             for (effect, before) in open_sequences {
-                let is_here = |window: &&Window| is_shown(window, &before);
-                let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
-                let n_open = windows.iter().filter(is_open).count();
-                let n_before = contexts.len();
-                self.add(
-                    &Sequences::from([(effect, before.clone())]),
-                    depth + 1,
-                    &windows,
-                    contexts,
-                )?;
-                if known(&contexts[n_before..], &windows).len() + n_open <= windows.len() {
-                    contexts.truncate(n_before);
-                    left.extend(before);
-                }
+                let is_refined = self.refine((effect, &before), depth + 1, &open, contexts)?;
+                left.extend(before.into_iter().filter(|_| !is_refined));
             }
             if !left.is_empty() {
                 contexts.push(Context { before: merged(left), marks });
@@ -116,30 +104,38 @@ impl Maker<'_> {
         (contexts.len() <= MAX_CONTEXTS).then_some(())
     }
 
+    /// Adds what sequences fall into by the letter before them, unless that tells nothing new of the windows.
+    fn refine(
+        &self,
+        (effect, before): (Effect, &[Before]),
+        depth: usize,
+        windows: &[Window],
+        contexts: &mut Vec<Context>,
+    ) -> Option<bool> {
+        let is_here = |window: &&Window| is_shown(window, before);
+        let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
+        let n_before = contexts.len();
+        self.add(&Sequences::from([(effect, before.to_vec())]), depth, &windows, contexts)?;
+        let is_better = !known(&contexts[n_before..], &windows).is_empty();
+        if !is_better {
+            contexts.truncate(n_before);
+        }
+        Some(is_better)
+    }
+
     /// The sequences with each letter before them, by the views they leave.
     fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Sequences> {
         let universe = self.graph.universe();
         let mut effects = Sequences::new();
-        for ((open, relation), before) in sequences {
-            for letter in 0..self.letters.len() {
-                let first = self.letters.letters[letter].first;
-                let effect = match (*open, first) {
-                    (None, None) => (None, self.graph.before(letter, relation)),
-                    (None, Some(_)) => (first, relation.clone()),
-                    (Some(open), None) if open == letter => {
-                        (None, self.graph.before(letter, relation))
-                    }
-                    (Some(open), Some(first)) if open == first => (Some(open), relation.clone()),
-                    // No text shows this.
-                    _ => continue,
-                };
-                let before = before.iter().map(|&before| {
-                    let mut before = before;
-                    before[N_BEFORE - 1 - depth] = 1 << letter;
-                    before
-                });
-                effects.entry(effect).or_default().extend(before);
-            }
+        let letters = 0..self.letters.len();
+        let pairs = sequences
+            .iter()
+            .flat_map(|sequence| letters.clone().map(move |letter| (sequence, letter)));
+        for (((open, relation), before), letter) in pairs {
+            let Some(effect) = self.effect(letter, *open, relation) else { continue };
+            let mut before = before.clone();
+            before.iter_mut().for_each(|before| before[N_BEFORE - 1 - depth] = 1 << letter);
+            effects.entry(effect).or_default().extend(before);
         }
         let mut groups: BTreeMap<Views, Sequences> = BTreeMap::new();
         for ((open, relation), before) in effects {
@@ -155,6 +151,16 @@ impl Maker<'_> {
         groups
     }
 
+    /// What a letter and then a sequence do; `None` if no text shows that.
+    fn effect(&self, letter: usize, open: Option<usize>, relation: &Relation) -> Option<Effect> {
+        match (open, self.letters.letters[letter].first) {
+            (Some(open), None) if open != letter => None,
+            (Some(open), Some(first)) if open != first => None,
+            (_, None) => Some((None, self.graph.before(letter, relation))),
+            (_, first) => Some((first, relation.clone())),
+        }
+    }
+
     /// What may stand at a byte with this letter, by the letter behind. Inside of a symbol no piece starts;
     /// nothing is asked about an edge.
     fn marks_at(&self, views: &Views, letter: usize) -> Marks {
@@ -167,9 +173,9 @@ impl Maker<'_> {
         }
         let mut marks = self.graph.marks(views, letter);
         if self.letters.is_long(letter) {
-            for set in [&mut marks.inside, &mut marks.matches, &mut marks.unmatched] {
-                *set |= if *set == 0 { 0 } else { 1 << (letter + 1) };
-            }
+            let next = 1 << (letter + 1);
+            let sets = [&mut marks.inside, &mut marks.matches, &mut marks.unmatched];
+            sets.into_iter().filter(|set| **set != 0).for_each(|set| *set |= next);
         }
         marks
     }
@@ -177,4 +183,6 @@ impl Maker<'_> {
 
 /// Sequences of letters by what they do to views: if the farthest byte is inside of a symbol, the first letter
 /// of that symbol; what the other symbols do.
-type Sequences = BTreeMap<(Option<usize>, Relation), Vec<Before>>;
+type Sequences = BTreeMap<Effect, Vec<Before>>;
+
+type Effect = (Option<usize>, Relation);

@@ -34,7 +34,8 @@ pub(super) fn cover(
     let mut products = Vec::new();
     for (at, behind, column) in columns(contexts, n_letters, asks) {
         for before in before(contexts, &column, n_letters) {
-            let mut product = [at; N_SHOWN];
+            let mut product = [LetterSet::MAX; N_SHOWN];
+            product[AT] = at;
             product[..N_BEFORE].copy_from_slice(&before);
             product[BEHIND] = behind;
             products.push(product);

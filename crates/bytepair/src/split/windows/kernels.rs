@@ -163,43 +163,38 @@ mod avx512 {
         }
     }
 
-    pub(super) fn group(
-        letters: &[u8],
-        steps: &[Step],
-        cuts: Option<&Cuts>,
-        words: &mut [u64],
-    ) {
-        match steps {
-            [a] => any_cuts(letters, [a], cuts, words),
-            [a, b] => any_cuts(letters, [a, b], cuts, words),
-            [a, b, c] => any_cuts(letters, [a, b, c], cuts, words),
-            [a, b, c, d] => any_cuts(letters, [a, b, c, d], cuts, words),
-            [a, b, c, d, e] => any_cuts(letters, [a, b, c, d, e], cuts, words),
-            [a, b, c, d, e, f, ..] => any_cuts(letters, [a, b, c, d, e, f], cuts, words),
-            [] => {}
+    pub(super) fn group(letters: &[u8], steps: &[Step], cuts: Option<&Cuts>, words: &mut [u64]) {
+        match steps.len() {
+            0 => {}
+            1 => any_cuts::<1>(letters, steps, cuts, words),
+            2 => any_cuts::<2>(letters, steps, cuts, words),
+            3 => any_cuts::<3>(letters, steps, cuts, words),
+            4 => any_cuts::<4>(letters, steps, cuts, words),
+            5 => any_cuts::<5>(letters, steps, cuts, words),
+            _ => any_cuts::<6>(letters, steps, cuts, words),
         }
     }
 
     fn any_cuts<const N: usize>(
         letters: &[u8],
-        steps: [&Step; N],
+        steps: &[Step],
         cuts: Option<&Cuts>,
         words: &mut [u64],
     ) {
-        let none = Cuts::default();
-        // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-        unsafe {
-            match cuts {
-                Some(cuts) => steps_in_a_row::<N, true>(letters, steps, cuts, words),
-                None => steps_in_a_row::<N, false>(letters, steps, &none, words),
-            }
+        let Some(steps) = steps.first_chunk() else { return };
+        if let Some(cuts) = cuts {
+            // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
+            unsafe { steps_in_a_row::<N, true>(letters, steps, cuts, words) }
+        } else {
+            // SAFETY: as before.
+            unsafe { steps_in_a_row::<N, false>(letters, steps, &Cuts::default(), words) }
         }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
         letters: &[u8],
-        steps: [&Step; N],
+        steps: &[Step; N],
         cuts: &Cuts,
         words: &mut [u64],
     ) {
@@ -215,21 +210,34 @@ mod avx512 {
         let last = distances.iter().max().unwrap_or(&0);
         let n_words = words.len().min((letters.len() - last) / WORD);
         debug_assert!(n_words == words.len(), "there are letters for all words");
-        let letters = letters.as_ptr();
         for (index, word) in words[..n_words].iter_mut().enumerate() {
             let mut all = _mm512_set1_epi8(-1);
             for step in 0..N {
                 // SAFETY: `n_words` is such that all words end within the letters at every distance.
-                let place = unsafe { letters.add(index * WORD + distances[step]) };
-                // SAFETY: as before; the address needs no alignment.
-                let mut shown = unsafe { _mm512_loadu_si512(place.cast()) };
-                if HAS_CUTS {
-                    shown = _mm512_mask_blend_epi8(cut_words[step][index], shown, edge);
-                }
+                let mut shown = unsafe { load_at(letters, index * WORD + distances[step]) };
+                let cut = cut_at::<HAS_CUTS>(cut_words[step], index);
+                shown = _mm512_mask_blend_epi8(cut, shown, edge);
                 all = _mm512_and_si512(all, _mm512_permutexvar_epi8(shown, tables[step]));
             }
             *word |= _mm512_test_epi8_mask(all, all);
         }
+    }
+
+    #[inline]
+    fn cut_at<const HAS_CUTS: bool>(words: &[u64], index: usize) -> u64 {
+        if HAS_CUTS { words[index] } else { 0 }
+    }
+
+    /// # Safety
+    ///
+    /// There are 64 letters from the place on.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    unsafe fn load_at(letters: &[u8], place: usize) -> __m512i {
+        // SAFETY: the caller has it that the place is within the letters.
+        let place = unsafe { letters.as_ptr().add(place) };
+        // SAFETY: the caller has it that the 64 bytes are; they need no alignment.
+        unsafe { _mm512_loadu_si512(place.cast()) }
     }
 
     #[target_feature(enable = "avx512f")]

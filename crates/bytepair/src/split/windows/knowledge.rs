@@ -180,20 +180,18 @@ impl Graph {
     /// Takes away the steps to views from which no text ends.
     fn keep_what_ends(&mut self, edge: usize) {
         let mut ends = vec![false; self.n_views];
-        let mut has_changed = true;
-        while has_changed {
-            has_changed = false;
-            for view in 0..self.n_views {
-                let goes_on = |letter: usize| {
-                    self.steps_on(view, letter)
-                        .iter()
-                        .any(|&(_, next)| letter == edge || ends[next])
-                };
-                if !ends[view] && (0..self.n_letters).any(goes_on) {
-                    ends[view] = true;
-                    has_changed = true;
-                }
+        loop {
+            let goes_on = |view: usize, letter: usize| {
+                self.steps_on(view, letter).iter().any(|step| letter == edge || ends[step.1])
+            };
+            let is_new = |&view: &usize| {
+                !ends[view] && (0..self.n_letters).any(|letter| goes_on(view, letter))
+            };
+            let new: Vec<usize> = (0..self.n_views).filter(is_new).collect();
+            if new.is_empty() {
+                break;
             }
+            new.into_iter().for_each(|view| ends[view] = true);
         }
         let mut kept = Vec::new();
         for range in &mut self.ranges {
@@ -318,8 +316,7 @@ impl Maker<'_> {
                     steps.push((Mark::Inside, self.number(view)));
                 }
                 if is_matched {
-                    let ghost = if next > 0 { next } else { ghost };
-                    self.begin(class, (false, ghost, promise), steps);
+                    self.begin(class, (false, newer(next, ghost), promise), steps);
                 }
             }
         }
@@ -342,7 +339,7 @@ impl Maker<'_> {
         }
         let is_told = is_matched && self.automaton.tells_empty();
         let mark = if is_after_unmatched && !is_told { Mark::Inside } else { Mark::Unmatched };
-        let ghost = if next > 0 { next } else { ghost };
+        let ghost = newer(next, ghost);
         steps.push((mark, self.number(View { base: Base::Unmatched, ghost, promise })));
     }
 
@@ -364,6 +361,11 @@ impl Maker<'_> {
             None => self.letters.is_goal(letter) == promise,
         }
     }
+}
+
+/// Of two ghosts only the newer one is thought of.
+fn newer(ghost: usize, before: usize) -> usize {
+    if ghost > 0 { ghost } else { before }
 }
 
 fn insert(views: &mut Views, view: usize) {

@@ -94,10 +94,10 @@ impl Letters {
             let promises: &[_] = if is_in_run { &[Some(false), Some(true)] } else { &[None] };
             for &promise in promises {
                 let first = letters.len();
-                letters.push(Letter { kind: Some(kind), promise, first: None });
-                if kinds.is_long[kind] {
-                    letters.push(Letter { kind: Some(kind), promise, first: Some(first) });
-                }
+                let letter = Letter { kind: Some(kind), promise, first: None };
+                letters.push(letter);
+                let next = Letter { first: Some(first), ..letter };
+                letters.extend(kinds.is_long[kind].then_some(next));
             }
         }
         letters.push(Letter { kind: None, promise: None, first: None });
@@ -111,11 +111,6 @@ impl Letters {
     /// The letter of an edge.
     pub(super) fn edge(&self) -> usize {
         self.letters.len() - 1
-    }
-
-    /// Whether the letter continues the symbol that starts with `first`.
-    pub(super) fn continues(&self, letter: usize, first: usize) -> bool {
-        self.letters[letter].first == Some(first)
     }
 
     /// Whether symbols with this first letter may go on with another byte.

@@ -129,8 +129,8 @@ impl Spans<'_> {
         let alphabet = running.automaton().alphabet();
         let place = (from, start, end);
         let edges = has_edges.then_some(&scratch.edges);
-        let known =
-            windows.reader.read(*kernel, alphabet, scan.task.text, place, edges, &mut scratch.span);
+        let text = (scan.task.text, edges);
+        let known = windows.reader.read((*kernel, alphabet), text, place, &mut scratch.span);
         scan.marked.reserve(scan.place(end + WORD));
         scratch.unknown.reserve(end + WORD - from);
         if known == start {
@@ -190,9 +190,14 @@ impl Spans<'_> {
         while let Some(unknown) = next.filter(|&place| place < text.len()) {
             let first = edges.last_up_to(unknown).unwrap_or(0);
             let last = edges.first_from(unknown + 1).unwrap_or(text.len()).min(text.len());
-            let start = if unknown == first { first } else { scan.last_start(unknown - 1).unwrap_or(first) };
+            let start = if unknown == first {
+                first
+            } else {
+                scan.last_start(unknown - 1).unwrap_or(first)
+            };
             let certain = scan.marked.starts.first_from(unknown + 1).unwrap_or(last).min(last);
-            let task = Task { text: &text[first..last], from: 0, limit: last - first, shift: first };
+            let task =
+                Task { text: &text[first..last], from: 0, limit: last - first, shift: first };
             let mut piece = Scan { task, marked: &mut *scan.marked, unmatched_end: None };
             let (start, certain) = (start - first, certain - first);
             let reached = if certain < last - first {
