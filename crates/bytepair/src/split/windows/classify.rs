@@ -1,9 +1,9 @@
 //! Text to letters.
 //!
-//! ASCII is looked up 64 bytes at a time; every other character is then read by itself and written over
-//! what stands there, the same letter for all bytes behind its first. What is no character stays as it is:
+//! ASCII is looked up 64 bytes at a time, and then other characters that [`super::wide`] knows; what is left
+//! is read by itself and written over what stands there, the same letter for all bytes behind its first. What is no character stays as it is:
 //! bytes of no class. Then the runs that lead to a goal are walked backwards from it, each byte once.
-//! Cost: see [`super::kernels`] for ASCII; about four CPU cycles for any other character.
+//! Cost: see [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
 
 use std::cmp::Ordering;
 
@@ -14,6 +14,7 @@ use super::contexts::N_BEFORE;
 use super::kernels::{Cuts, Kernel, WORD};
 use super::letters::{Kinds, Letters};
 use super::program::{Group, MAX_NUMBERS, Numbering};
+use super::wide::Wide;
 
 /// Letters in front of the first place of a span; those shown before it are right.
 pub(super) const MARGIN: usize = 64;
@@ -29,6 +30,7 @@ pub(super) struct Reader {
     ascii: [u8; 128],
     /// By class: the letters of the first byte of a character and of those behind it.
     fills: Vec<[u8; 2]>,
+    wide: Wide,
     edge: u8,
     ahead: Option<Ahead>,
 }
@@ -86,9 +88,11 @@ impl Reader {
             let goal = set(&|letter| letters.is_goal(letter));
             Ahead { run, goal, is_run, promised, has_end: letters.is_goal(letters.edge()) }
         });
+        let fills: Vec<[u8; 2]> = alphabet.classes().map(fill).collect();
         Self {
+            wide: Wide::new(alphabet, &fills),
             ascii: alphabet.ascii().map(|class| number(first_of(class))),
-            fills: alphabet.classes().map(fill).collect(),
+            fills,
             edge: number(letters.edge()),
             ahead,
         }
@@ -116,6 +120,7 @@ impl Reader {
         let invalid = self.fills.last().map_or(0, |fill| fill[0]);
         let letters = &mut span.letters[begin..];
         kernel.letters(bytes, (&self.ascii, invalid), letters, &mut span.words);
+        kernel.wide(bytes, &self.wide, letters, &mut span.words[..n_words]);
         for (index, &leads) in span.words[..n_words].iter().enumerate() {
             self.read_others(alphabet, (text, first), (index * WORD, leads), letters);
         }

@@ -11,6 +11,8 @@
 //! products, and processors without the instructions; these stay with [`super::lanes`].
 //! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod classify;
 mod contexts;
 mod cover;
@@ -21,6 +23,7 @@ mod program;
 mod spans;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use std::collections::BTreeSet;
 
