@@ -38,8 +38,11 @@ impl Machine {
         Self { running: Running::new(automaton), kernel, windows: OnceLock::new() }
     }
 
-    fn windows(&self) -> Option<&Windows> {
-        self.windows.get_or_init(|| Windows::new(self.automaton())).as_ref()
+    /// The windows and their kernel, if a text of this length is worth it.
+    fn windows(&self, length: usize) -> Option<(&Windows, Kernel)> {
+        let kernel = self.kernel.filter(|kernel| length >= kernel.min_len())?;
+        let windows = self.windows.get_or_init(|| Windows::new(self.automaton(), kernel));
+        Some((windows.as_ref()?, kernel))
     }
 
     pub(super) fn automaton(&self) -> &Automaton {
@@ -48,8 +51,8 @@ impl Machine {
 
     /// How it runs, for people.
     pub(super) fn in_words(&self) -> String {
-        let windows = self.kernel.and_then(|_| self.windows());
-        windows.map_or_else(|| "four lanes".to_owned(), Windows::in_words)
+        let windows = self.windows(usize::MAX);
+        windows.map_or_else(|| "four lanes".to_owned(), |(windows, _)| windows.in_words())
     }
 }
 
@@ -83,10 +86,7 @@ impl Machine {
         marked: &mut Marked,
         left_out: Option<&Bits>,
     ) -> bool {
-        let Some(kernel) = self.kernel.filter(|kernel| text.len() >= kernel.min_len()) else {
-            return false;
-        };
-        let Some(windows) = self.windows() else { return false };
+        let Some((windows, kernel)) = self.windows(text.len()) else { return false };
         let mut scratch = std::mem::take(&mut marked.scratch);
         let machine = (&self.running, windows, kernel);
         windows::run_pieces(text, (&mut *marked, left_out), machine, &mut scratch);
@@ -96,10 +96,7 @@ impl Machine {
 
     fn run(&self, scan: &mut Scan<'_>) -> usize {
         let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
-        if let Some(kernel) = self.kernel
-            && length >= kernel.min_len()
-            && let Some(windows) = self.windows()
-        {
+        if let Some((windows, kernel)) = self.windows(length) {
             let mut scratch = std::mem::take(&mut scan.marked.scratch);
             let found = windows::run(scan, (&self.running, windows, kernel), &mut scratch);
             scan.marked.scratch = scratch;

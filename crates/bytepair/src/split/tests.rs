@@ -447,6 +447,21 @@ fn windows_split_text_without_edges_like_the_definition() {
     }
 }
 
+/// Characters of every length and script, and bytes that are none.
+fn any_script() -> impl Strategy<Value = Vec<u8>> {
+    let of_char = |character: char| character.to_string().into_bytes();
+    let part = prop_oneof![
+        6 => prop::char::range(' ', '~').prop_map(of_char),
+        3 => prop::char::range('\u{80}', '\u{7FF}').prop_map(of_char),
+        3 => prop::char::range('\u{3000}', '\u{9FFF}').prop_map(of_char),
+        3 => prop::char::range('\u{2000}', '\u{FFFF}').prop_map(of_char),
+        1 => any::<char>().prop_map(of_char),
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+        1 => Just(b"\n ".to_vec()),
+    ];
+    prop::collection::vec(part, 200..1000).prop_map(|parts| parts.concat())
+}
+
 fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let unmatched = prop_oneof![3 => Just(Unmatched::Keep), 1 => Just(Unmatched::Drop)];
     let one = (patterns(), unmatched)
@@ -517,6 +532,21 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn any_script_is_split_the_same_by_every_kernel(
+        name in prop::sample::select(names().collect::<Vec<_>>()),
+        text in any_script(),
+    ) {
+        let stages = named(name).unwrap();
+        let unicode = UnicodeTables::latest();
+        let lanes = Splitter::with_kernel(stages.clone(), &unicode, None).unwrap();
+        let expected = lanes.pieces(&text).unwrap();
+        for kernel in Kernel::all() {
+            let splitter = Splitter::with_kernel(stages.clone(), &unicode, Some(kernel)).unwrap();
+            prop_assert_eq!(splitter.pieces(&text).unwrap(), expected.clone());
+        }
+    }
 
     #[test]
     fn long_texts_split_the_same_in_lanes_and_by_windows(

@@ -7,12 +7,16 @@
 //!
 //! Cost: about half a dozen instructions for 64 bytes, two for each step of a group, and for 64 bytes that are
 //! not ASCII about forty and a dozen for each page.
-#![expect(unsafe_code, reason = "vector instructions; splitting is several times as fast with them")]
+#![expect(
+    unsafe_code,
+    reason = "vector instructions; splitting is several times as fast with them"
+)]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpneq_epi8_mask, _mm512_maskz_mov_epi8, _mm512_or_si512, _mm512_slli_epi16, _mm512_cmpge_epu8_mask, _mm512_loadu_si512,
-    _mm512_mask_blend_epi8, _mm512_movepi8_mask, _mm512_permutex2var_epi8,
-    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_storeu_si512, _mm512_test_epi8_mask,
+    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
+    _mm512_cmpneq_epi8_mask, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_maskz_mov_epi8,
+    _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
+    _mm512_set1_epi8, _mm512_slli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
 };
 
 use super::kernels::{Cuts, WORD};
@@ -71,15 +75,13 @@ pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], leads: &mut [u6
             continue;
         }
         let mut padded = [0; AROUND];
-        let around = match place.checked_sub(2).and_then(|first| text[first..].first_chunk()) {
-            Some(around) => around,
-            None => {
-                let first = place.saturating_sub(2);
-                let part = &text[first..text.len().min(place + WORD + 2)];
-                padded[first + 2 - place..][..part.len()].copy_from_slice(part);
-                &padded
-            }
-        };
+        let whole = place.checked_sub(2).and_then(|first| text[first..].first_chunk());
+        let around = whole.unwrap_or_else(|| {
+            let first = place.saturating_sub(2);
+            let part = &text[first..text.len().min(place + WORD + 2)];
+            padded[first + 2 - place..][..part.len()].copy_from_slice(part);
+            &padded
+        });
         let Some(letters) = letters.get_mut(place..).and_then(|rest| rest.first_chunk_mut()) else {
             return;
         };

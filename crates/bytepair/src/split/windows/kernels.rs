@@ -1,13 +1,13 @@
 //! The loops that go over every byte: from bytes to letters, and from letters to where a group holds.
 //!
-//! Each exists twice: in plain Rust, which is the definition, and with AVX-512 (VBMI) in [`super::avx512`]. Which of them runs is found out when the program runs.
-//! Cost with AVX-512: about half a dozen instructions for 64 bytes, and two for each step of a group.
+//! Each exists in plain Rust, which is the definition, with AVX2 in [`super::avx2`], and with AVX-512 (VBMI) in
+//! [`super::avx512`]. Which of them runs is found out when the program runs.
 
-#[cfg(target_arch = "x86_64")]
-use super::avx512;
 use super::contexts::N_SHOWN;
 use super::program::{Group, MAX_NUMBERS, Step};
 use super::wide::Wide;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 
 /// The bytes of a word of bits.
 pub(super) const WORD: usize = 64;
@@ -27,17 +27,38 @@ pub(in super::super) enum Kernel {
     #[cfg_attr(not(test), allow(dead_code, reason = "slower than the automaton"))]
     Plain,
     #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 impl Kernel {
     /// The fastest that this processor has, if one is faster than going on byte by byte.
     pub(in super::super) fn fast() -> Option<Self> {
+        Self::all().pop().filter(|&kernel| kernel != Self::Plain)
+    }
+
+    /// Those that this processor has.
+    pub(in super::super) fn all() -> Vec<Self> {
+        let mut kernels = vec![Self::Plain];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            kernels.push(Self::Avx2);
+        }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") {
-            return Some(Self::Avx512);
+            kernels.push(Self::Avx512);
         }
-        None
+        kernels
+    }
+
+    /// How many numbers of letters its tables hold.
+    pub(super) fn max_numbers(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::MAX_NUMBERS,
+            _ => MAX_NUMBERS,
+        }
     }
 
     /// Shorter texts are not worth the preparation.
@@ -45,7 +66,7 @@ impl Kernel {
         match self {
             Self::Plain => 1,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => 256,
+            Self::Avx2 | Self::Avx512 => 256,
         }
     }
 
@@ -61,6 +82,8 @@ impl Kernel {
         match self {
             Self::Plain => plain_letters(text, (ascii, other), letters, leads),
             #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::letters(text, (ascii, other), letters, leads),
+            #[cfg(target_arch = "x86_64")]
             Self::Avx512 => avx512::letters(text, (ascii, other), letters, leads),
         }
     }
@@ -71,6 +94,8 @@ impl Kernel {
         match self {
             // The others are read one by one, which is the definition.
             Self::Plain => {}
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {}
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => avx512::wide(text, wide, letters, leads),
         }
@@ -87,6 +112,8 @@ impl Kernel {
     ) {
         match self {
             Self::Plain => plain_group(letters, &group.steps, cuts, words),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::group(letters, &group.steps, cuts, words),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => avx512::group(letters, &group.steps, cuts, words),
         }

@@ -12,6 +12,8 @@
 //! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod classify;
 mod contexts;
@@ -64,8 +66,8 @@ struct Analysis {
 const SAMPLE: &str = include_str!("sample.txt");
 
 impl Windows {
-    /// `None` if the pattern is too large.
-    pub(super) fn new(automaton: &Automaton) -> Option<Self> {
+    /// `None` if the pattern is too large, or too large for the kernel.
+    pub(super) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let analysis = Analysis::best(automaton, &kinds)?;
         let Analysis { letters, contexts, known, .. } = &analysis;
@@ -78,6 +80,9 @@ impl Windows {
             cover(contexts, letters.len(), MarkSet::is_unmatched)?
         };
         let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
+        if numbering.n_numbers > kernel.max_numbers() {
+            return None;
+        }
         let groups = |products: &[Product]| numbering.groups(products);
         Some(Self {
             reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),

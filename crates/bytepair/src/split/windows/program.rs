@@ -80,7 +80,8 @@ impl Numbering {
             (0..N_SHOWN).filter(looks).fold(0_u8, |bits, distance| bits | 1 << distance)
         };
         let mut products = products.to_vec();
-        products.sort_by_key(|product| (distances(product), *product));
+        // The farthest distances are looked at least: what needs them stands together.
+        products.sort_by_key(|product| (distances(product).reverse_bits(), *product));
         let groups = products.chunks(8).map(|chunk| {
             let looked_at = chunk.iter().fold(0, |bits, product| bits | distances(product));
             // A product that holds everywhere looks at nothing.
