@@ -52,12 +52,12 @@ impl Kernel {
         kernels
     }
 
-    /// How many numbers of letters its tables hold.
-    pub(super) fn max_numbers(self) -> usize {
+    /// How many numbers of letters its tables hold, and how many steps are not too many.
+    pub(super) fn limits(self) -> (usize, usize) {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::MAX_NUMBERS,
-            _ => MAX_NUMBERS,
+            Self::Avx2 => (avx2::MAX_NUMBERS, avx2::MAX_STEPS),
+            _ => (MAX_NUMBERS, usize::MAX),
         }
     }
 

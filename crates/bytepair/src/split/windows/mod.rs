@@ -80,26 +80,29 @@ impl Windows {
             cover(contexts, letters.len(), MarkSet::is_unmatched)?
         };
         let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
-        if numbering.n_numbers > kernel.max_numbers() {
-            return None;
-        }
         let groups = |products: &[Product]| numbering.groups(products);
-        Some(Self {
+        let windows = Self {
             reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
             starts: groups(&starts),
             unknown: groups(&unknown),
             unmatched: groups(&unmatched),
             n_letters: numbering.n_numbers,
             has_foresight: letters.foresight.is_some(),
-        })
+        };
+        let (max_numbers, max_steps) = kernel.limits();
+        let is_small = windows.n_letters <= max_numbers && windows.n_steps() <= max_steps;
+        is_small.then_some(windows)
+    }
+
+    fn n_steps(&self) -> usize {
+        let groups = [&self.starts, &self.unknown, &self.unmatched];
+        groups.into_iter().flatten().map(|group| group.steps.len()).sum()
     }
 
     /// For people: the letters and the table look-ups for each byte.
     pub(super) fn in_words(&self) -> String {
-        let groups = [&self.starts, &self.unknown, &self.unmatched];
-        let n_steps: usize = groups.into_iter().flatten().map(|group| group.steps.len()).sum();
         let ahead = if self.has_foresight { ", runs looked through" } else { "" };
-        format!("windows of {} letters, {n_steps} look-ups{ahead}", self.n_letters)
+        format!("windows of {} letters, {} look-ups{ahead}", self.n_letters, self.n_steps())
     }
 }
 

@@ -45,7 +45,7 @@ proptest! {
             kernel.group(&letters, &Group { steps: steps.clone() }, cuts.as_ref(), &mut words);
             (letters, leads, words)
         };
-        for kernel in Kernel::all().into_iter().filter(|kernel| kernel.max_numbers() >= usize::from(n_numbers)) {
+        for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {
             prop_assert_eq!(read(kernel), read(Kernel::Plain));
         }
     }
