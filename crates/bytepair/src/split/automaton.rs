@@ -152,7 +152,9 @@ impl Automaton {
             before = Some(class);
             offset += length;
         }
-        before.filter(|_| offset == place).map(|before| [before, self.alphabet.class_at(text, place).0])
+        before
+            .filter(|_| offset == place)
+            .map(|before| [before, self.alphabet.class_at(text, place).0])
     }
 
     pub(super) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {

@@ -136,6 +136,39 @@ pub struct Segment<'t> {
     pub is_first: bool,
     /// Whether nothing stands after it in the whole text.
     pub is_last: bool,
+    /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
+    pub is_rest: bool,
+}
+
+impl<'t> Segment<'t> {
+    /// A whole text.
+    pub fn whole(text: &'t [u8]) -> Self {
+        Self { text, is_first: true, is_last: true, is_rest: false }
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        let is_begun = range.start > 0;
+        Self {
+            is_first: self.is_first && !is_begun,
+            is_last: self.is_last && range.end == self.text.len(),
+            is_rest: self.is_rest && !is_begun,
+            text: &self.text[range],
+        }
+    }
+
+    /// What stands behind a cut that changes nothing.
+    #[must_use]
+    pub fn rest(self, cut: usize) -> Self {
+        let is_rest = self.is_rest || cut > 0;
+        Self { is_rest, ..self.part(cut..self.text.len()) }
+    }
+
+    /// A part of a text that neither begins nor ends it.
+    pub fn inner(text: &'t [u8]) -> Self {
+        Self { text, is_first: false, is_last: false, is_rest: false }
+    }
 }
 
 /// Compiled stages; immutable and cheap to clone.
@@ -277,6 +310,11 @@ impl Splitter {
             place += running.automaton().class_at(text, place).1;
         }
         (place >= text.len()).then_some(text.len())
+    }
+
+    /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.
+    pub fn has_safe_cuts(&self) -> bool {
+        matches!(self.compiled.engines.first(), Some(Engine::Automaton(_)))
     }
 
     /// Whether cutting the text in two at a place changes no piece, whatever stands around the two characters
