@@ -14,6 +14,7 @@ mod hash;
 mod in_order;
 mod normalize;
 mod pair_map;
+mod parallel;
 mod piece_key;
 mod pool;
 pub mod pretokenize;
