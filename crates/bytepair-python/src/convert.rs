@@ -36,8 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = object.cast::<PyString>() {
-            let text = text.to_owned();
-            return PyBackedStr::try_from(text.clone())
+            return PyBackedStr::try_from(text.to_owned())
                 .map(Self::Str)
                 .map_err(|error| lone_surrogate(&text, error));
         }
@@ -159,6 +158,17 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     match extract::<usize>("threads", wanted)? {
         0 => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
         n_threads => Ok(n_threads.min(MAX_THREADS)),
+    }
+}
+
+/// The number of threads for one text: [`n_threads`] of what was given, `None` too.
+pub(crate) struct Threads(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        n_threads(Some(&*object).filter(|wanted| !wanted.is_none())).map(Self)
     }
 }
 

@@ -17,7 +17,7 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::kernels::{Cuts, WORD};
+use super::kernels::{Cuts, NO_CUTS, WORD};
 use super::program::Step;
 
 /// The numbers of letters that two tables hold.
@@ -118,7 +118,7 @@ fn any_cuts<const N: usize>(
         unsafe { steps_in_a_row::<N, true>(letters, steps, cuts, words) }
     } else {
         // SAFETY: as before.
-        unsafe { steps_in_a_row::<N, false>(letters, steps, &Cuts::default(), words) }
+        unsafe { steps_in_a_row::<N, false>(letters, steps, &NO_CUTS, words) }
     }
 }
 

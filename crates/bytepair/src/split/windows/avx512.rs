@@ -19,7 +19,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi8, _mm512_slli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
 };
 
-use super::kernels::{Cuts, WORD};
+use super::kernels::{Cuts, NO_CUTS, WORD};
 use super::program::Step;
 use super::wide::{Page, UNKNOWN, Wide};
 
@@ -266,7 +266,7 @@ fn any_cuts<const N: usize>(
         unsafe { steps_in_a_row::<N, true>(letters, steps, cuts, words) }
     } else {
         // SAFETY: as before.
-        unsafe { steps_in_a_row::<N, false>(letters, steps, &Cuts::default(), words) }
+        unsafe { steps_in_a_row::<N, false>(letters, steps, &NO_CUTS, words) }
     }
 }
 

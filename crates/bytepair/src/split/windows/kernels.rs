@@ -20,6 +20,9 @@ pub(super) struct Cuts {
     pub(super) edge: u8,
 }
 
+/// No edges.
+pub(super) static NO_CUTS: Cuts = Cuts { places: [const { Vec::new() }; N_SHOWN], edge: 0 };
+
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kernel {
