@@ -24,7 +24,7 @@ pub(super) const N_SHOWN: usize = N_BEFORE + 2;
 const MAX_CONTEXTS: usize = 400;
 
 /// The letters of one window, the farthest before the place first.
-pub(super) type Window = [usize; N_SHOWN];
+pub(super) type Window = [u8; N_SHOWN];
 
 pub(super) struct Context {
     /// Products of which one holds: for each byte before the place, the farthest first.
@@ -59,7 +59,7 @@ pub(super) fn known(contexts: &[Context], sample: &[Window]) -> Vec<Window> {
 }
 
 fn is_unknown(marks: &[Marks], window: &Window) -> bool {
-    marks[window[N_BEFORE]].with(window[N_BEFORE + 1]).len() != 1
+    marks[usize::from(window[N_BEFORE])].with(usize::from(window[N_BEFORE + 1])).len() != 1
 }
 
 fn is_shown(window: &Window, before: &[Before]) -> bool {

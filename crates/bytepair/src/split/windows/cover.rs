@@ -163,24 +163,21 @@ pub(super) fn loosened(products: &[Product], known: &[Window]) -> Vec<Product> {
 
 /// Puts products together that differ at one distance at most, until there are none.
 pub(super) fn merged<const N: usize>(mut products: Vec<[LetterSet; N]>) -> Vec<[LetterSet; N]> {
-    let mut index = 0;
-    while index < products.len() {
-        let mut has_grown = false;
-        let mut other = index + 1;
-        while other < products.len() {
-            if n_differences(&products[index], &products[other]) > 1 {
-                other += 1;
-                continue;
+    let mut n_before = usize::MAX;
+    while products.len() < n_before {
+        n_before = products.len();
+        let mut kept: Vec<[LetterSet; N]> = Vec::new();
+        for product in products {
+            match kept.iter_mut().find(|other| n_differences(other, &product) <= 1) {
+                Some(twin) => twin.iter_mut().zip(product).for_each(|(one, other)| *one |= other),
+                None => kept.push(product),
             }
-            let twin = products.swap_remove(other);
-            products[index].iter_mut().zip(twin).for_each(|(one, twin)| *one |= twin);
-            has_grown = true;
         }
-        index = if has_grown { 0 } else { index + 1 };
+        products = kept;
     }
     products
 }
 
 fn n_differences<const N: usize>(one: &[LetterSet; N], other: &[LetterSet; N]) -> usize {
-    one.iter().zip(other).filter(|(one, other)| one != other).count()
+    (0..N).filter(|&index| one[index] != other[index]).count()
 }

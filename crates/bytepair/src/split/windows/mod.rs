@@ -27,8 +27,6 @@ mod spans;
 mod tests;
 mod wide;
 
-use std::collections::BTreeSet;
-
 use self::classify::Reader;
 use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, known};
 use self::cover::{Product, cover, loosened};
@@ -133,10 +131,11 @@ impl Analysis {
 
 /// The windows of the sample, each once, with line ends of both kinds.
 fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Vec<Window> {
-    let mut windows = BTreeSet::new();
+    let number = |letter: usize| u8::try_from(letter).unwrap_or(u8::MAX);
+    let mut windows: Vec<Window> = Vec::new();
     for sample in [SAMPLE, &SAMPLE.replace('\n', "\r\n")] {
         let mut promise = false;
-        let mut shown = vec![letters.edge()];
+        let mut shown = vec![number(letters.edge())];
         for character in sample.chars().rev() {
             let class = automaton.alphabet().class_of(u32::from(character));
             let kind = kinds.kind_of[usize::from(class)];
@@ -145,14 +144,16 @@ fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Ve
                 promise = letters.is_goal(first);
             }
             let next = if letters.is_long(first) { first + 1 } else { first };
-            shown.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
-            shown.push(first);
+            shown.extend(std::iter::repeat_n(number(next), character.len_utf8() - 1));
+            shown.push(number(first));
         }
-        shown.extend([letters.edge(); N_BEFORE]);
+        shown.extend([number(letters.edge()); N_BEFORE]);
         shown.reverse();
         windows.extend(shown.windows(N_SHOWN).filter_map(|window| window.first_chunk::<N_SHOWN>()));
     }
-    windows.into_iter().collect()
+    windows.sort_unstable();
+    windows.dedup();
+    windows
 }
 
 /// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
