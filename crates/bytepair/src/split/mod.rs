@@ -20,6 +20,7 @@ mod boundaries;
 mod cutters;
 mod engine;
 mod lanes;
+mod machine;
 mod named;
 mod parser;
 mod program;
@@ -42,7 +43,8 @@ use self::alphabet::{Alphabet, Mask};
 use self::automaton::Automaton;
 use self::backtrack::Backtracker;
 use self::behaviour::{Dropped, Join};
-use self::engine::{Engine, Machine};
+use self::engine::Engine;
+use self::machine::Machine;
 use self::program::Target;
 use self::scan::Task;
 use self::windows::Kernel;
@@ -201,24 +203,26 @@ impl Splitter {
     ///
     /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        Self::with_kernel(stages, unicode, Kernel::fast())
+        let ways = Ways { targets: &Target::BEST_FIRST, kernel: Kernel::fast(), is_at_once: false };
+        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, ways))
     }
 
-    /// The same splitter with this kernel for windows, or without windows.
+    /// The same splitter with this kernel for windows from the first byte on, or without windows.
+    #[cfg(test)]
     fn with_kernel(
         stages: Vec<Stage>,
         unicode: &UnicodeTables,
         kernel: Option<Kernel>,
     ) -> Result<Self> {
-        let targets = (&Target::BEST_FIRST[..], kernel);
-        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, targets))
+        let ways = Ways { targets: &Target::BEST_FIRST, kernel, is_at_once: true };
+        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, ways))
     }
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
     fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         Self::with_engines(stages, |stage| {
-            let compiled = compile(&stage.pattern, unicode, (&[Target::Plain], None))?;
+            let compiled = compile(&stage.pattern, unicode, Ways::PLAIN)?;
             Ok(match compiled {
                 (Engine::Backtracker(backtracker), is_nullable) => {
                     (Engine::Backtracker(Box::new(backtracker.without_limit())), is_nullable)
@@ -454,14 +458,25 @@ impl PartialEq for Splitter {
 
 impl Eq for Splitter {}
 
+/// How a pattern may be run.
+#[derive(Clone, Copy)]
+struct Ways<'w> {
+    /// The best first.
+    targets: &'w [Target],
+    kernel: Option<Kernel>,
+    /// Whether windows are worked out for the first text.
+    is_at_once: bool,
+}
+
+#[cfg(test)]
+impl Ways<'_> {
+    const PLAIN: Self = Self { targets: &[Target::Plain], kernel: None, is_at_once: false };
+}
+
 /// The first of the engines that can be built.
 ///
 /// With it comes whether the pattern could match the empty text.
-fn compile(
-    pattern: &Pattern,
-    unicode: &UnicodeTables,
-    (targets, kernel): (&[Target], Option<Kernel>),
-) -> Result<(Engine, bool)> {
+fn compile(pattern: &Pattern, unicode: &UnicodeTables, ways: Ways<'_>) -> Result<(Engine, bool)> {
     let parsed = match pattern.flavour {
         Flavour::Cutter => cutters::parse(pattern, unicode)?,
         flavour => parser::parse(&pattern.source, flavour, unicode)?,
@@ -474,12 +489,16 @@ fn compile(
     let word = parsed.word.map_or_else(Mask::default, |word| alphabet.mask(&word));
     // What tiktoken does with an empty match is not to be seen: it has no token.
     let tells_empty = pattern.flavour == Flavour::Oniguruma;
-    let engines = targets.iter().map(|&target| {
+    let engines = ways.targets.iter().map(|&target| {
         let program = program::compile(&parsed.root, &alphabet, target)?;
         match target {
             Target::Automaton | Target::Ahead => {
                 let automaton = Automaton::new(&program, alphabet.clone(), tells_empty)?;
-                Some(Engine::Automaton(Box::new(Machine::new(automaton, kernel))))
+                Some(Engine::Automaton(Box::new(Machine::new(
+                    automaton,
+                    ways.kernel,
+                    ways.is_at_once,
+                ))))
             }
             Target::Backtracker | Target::Plain => {
                 let backtracker = Backtracker::new(program, alphabet.clone(), word, tells_empty)?;

@@ -567,7 +567,8 @@ proptest! {
             let expected = pieces_by_block(&naive, &text, usize::MAX);
             let lanes = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, None).unwrap();
             let windows = by_windows(splitter.stages()).unwrap();
-            for splitter in [splitter, lanes, windows] {
+            let fast = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, Kernel::fast()).unwrap();
+            for splitter in [splitter, lanes, windows, fast] {
                 let found = pieces_by_block(&splitter, &text, block_len);
                 // A long text may need more steps than are allowed, which the naive engine is not held to.
                 prop_assume!(expected.is_some() && found.is_some());
@@ -653,8 +654,7 @@ fn behaviours_join_and_drop_delimiters() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let (engine, _) =
-        compile(&stage.pattern, &UnicodeTables::latest(), (&[Target::Plain], None)).unwrap();
+    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), Ways::PLAIN).unwrap();
     let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
     let machine = machine.without_limit();
     let mut steps = backtrack::Steps::new(0);

@@ -52,17 +52,17 @@ pub(super) fn contexts(
 /// The windows of which the contexts tell something.
 pub(super) fn known(contexts: &[Context], sample: &[Window]) -> Vec<Window> {
     let is_known = |window: &&Window| {
-        let context = contexts.iter().find(|context| is_shown(window, &context.before));
-        context.is_some_and(|context| !is_unknown(&context.marks, window))
+        let context = contexts.iter().find(|context| is_shown(**window, &context.before));
+        context.is_some_and(|context| !is_unknown(&context.marks, **window))
     };
     sample.iter().filter(is_known).copied().collect()
 }
 
-fn is_unknown(marks: &[Marks], window: &Window) -> bool {
+fn is_unknown(marks: &[Marks], window: Window) -> bool {
     marks[usize::from(window[N_BEFORE])].with(usize::from(window[N_BEFORE + 1])).len() != 1
 }
 
-fn is_shown(window: &Window, before: &[Before]) -> bool {
+fn is_shown(window: Window, before: &[Before]) -> bool {
     let is_in =
         |before: &Before| window.iter().zip(before).all(|(&letter, set)| set >> letter & 1 == 1);
     before.iter().any(is_in)
@@ -86,9 +86,10 @@ impl Maker<'_> {
         for (views, sequences) in self.told_apart(sequences, depth) {
             let marks: Vec<Marks> =
                 (0..self.letters.len()).map(|letter| self.marks_at(&views, letter)).collect();
-            let is_open = |window: &&Window| is_unknown(&marks, window);
+            let is_open = |window: &&Window| is_unknown(&marks, **window);
             let open: Vec<Window> = windows.iter().filter(is_open).copied().collect();
-            let shows_open = |before: &[Before]| open.iter().any(|window| is_shown(window, before));
+            let shows_open =
+                |before: &[Before]| open.iter().any(|&window| is_shown(window, before));
             let (open_sequences, others): (Sequences, Sequences) = sequences
                 .into_iter()
                 .partition(|(_, before)| depth + 1 < N_BEFORE && shows_open(before));
@@ -112,7 +113,7 @@ impl Maker<'_> {
         windows: &[Window],
         contexts: &mut Vec<Context>,
     ) -> Option<bool> {
-        let is_here = |window: &&Window| is_shown(window, before);
+        let is_here = |window: &&Window| is_shown(**window, before);
         let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
         let n_before = contexts.len();
         self.add(&Sequences::from([(effect, before.to_vec())]), depth, &windows, contexts)?;

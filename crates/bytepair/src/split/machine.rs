@@ -1,0 +1,99 @@
+//! An automaton and the ways to run it: by windows, or by itself.
+//!
+//! Windows take a millisecond or two to work out, for large patterns ten. That pays when the automaton has
+//! split some megabytes, so it is put off until it has been asked for as many; a later stage, which it splits
+//! much more slowly, asks sooner. What comes out is the same either way.
+//!
+//! Left out: both ways themselves ([`super::windows`], [`super::engine`]).
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::automaton::Automaton;
+use super::bits::Bits;
+use super::engine;
+use super::running::Running;
+use super::scan::{Marked, Scan};
+use super::windows::{self, Found, Kernel, Windows};
+
+/// Bytes to be split for each entry of the automaton's table before windows are worked out.
+const PATIENCE: usize = 2048;
+
+/// A later stage without windows is slower by about this factor.
+const HASTE: usize = 16;
+
+pub(super) struct Machine {
+    running: Running,
+    kernel: Option<Kernel>,
+    /// Bytes that were to be split, and after how many windows are worked out.
+    asked: AtomicUsize,
+    patience: usize,
+    /// `None` if the pattern has none.
+    windows: OnceLock<Option<Windows>>,
+}
+
+impl Machine {
+    /// With windows where the pattern has them and there is a kernel: at once, or where that pays.
+    pub(super) fn new(automaton: Automaton, kernel: Option<Kernel>, is_at_once: bool) -> Self {
+        let n_entries = automaton.n_states() * automaton.n_classes();
+        let patience = if is_at_once { 0 } else { PATIENCE * n_entries };
+        let (asked, windows) = (AtomicUsize::new(0), OnceLock::new());
+        Self { running: Running::new(automaton), kernel, asked, patience, windows }
+    }
+
+    pub(super) fn automaton(&self) -> &Automaton {
+        self.running.automaton()
+    }
+
+    /// How it runs when it is asked for much, for people.
+    pub(super) fn in_words(&self) -> String {
+        let windows = self.kernel.and_then(|kernel| self.made(kernel));
+        windows.map_or_else(|| "four lanes".to_owned(), Windows::in_words)
+    }
+
+    fn made(&self, kernel: Kernel) -> Option<&Windows> {
+        self.windows.get_or_init(|| Windows::new(self.automaton(), kernel)).as_ref()
+    }
+
+    /// The windows and their kernel, if a text of this length is worth it.
+    fn windows(&self, length: usize, haste: usize) -> Option<(&Windows, Kernel)> {
+        let kernel = self.kernel.filter(|kernel| length >= kernel.min_len())?;
+        if self.windows.get().is_none() {
+            let weight = length.saturating_mul(haste);
+            let asked = self.asked.fetch_add(weight, Ordering::Relaxed).saturating_add(weight);
+            if asked < self.patience {
+                return None;
+            }
+        }
+        Some((self.made(kernel)?, kernel))
+    }
+
+    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
+    pub(super) fn run(&self, scan: &mut Scan<'_>) -> usize {
+        let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
+        if let Some((windows, kernel)) = self.windows(length, 1) {
+            let mut scratch = std::mem::take(&mut scan.marked.scratch);
+            let found = windows::run(scan, (&self.running, windows, kernel), &mut scratch);
+            scan.marked.scratch = scratch;
+            if let Found::End(end) = found {
+                return end;
+            }
+        }
+        engine::run(scan, &self.running)
+    }
+
+    /// Marks the pieces of every marked piece of a block but those left out, if windows can do that.
+    pub(super) fn run_pieces(
+        &self,
+        text: &[u8],
+        marked: &mut Marked,
+        left_out: Option<&Bits>,
+    ) -> bool {
+        let Some((windows, kernel)) = self.windows(text.len(), HASTE) else { return false };
+        let mut scratch = std::mem::take(&mut marked.scratch);
+        let machine = (&self.running, windows, kernel);
+        windows::run_pieces(text, (&mut *marked, left_out), machine, &mut scratch);
+        marked.scratch = scratch;
+        true
+    }
+}
