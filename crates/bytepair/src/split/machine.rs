@@ -45,10 +45,13 @@ impl Machine {
         self.running.automaton()
     }
 
-    /// How it runs when it is asked for much, for people.
+    /// How it runs where the processor has the instructions, for people: the same on each.
     pub(super) fn in_words(&self) -> String {
-        let windows = self.kernel.and_then(|kernel| self.made(kernel));
-        windows.map_or_else(|| "four lanes".to_owned(), Windows::in_words)
+        let any = Kernel::Plain;
+        match self.kernel.filter(|kernel| kernel.limits() == any.limits()) {
+            Some(kernel) => words_of(self.made(kernel)),
+            None => words_of(Windows::new(self.automaton(), any).as_ref()),
+        }
     }
 
     fn made(&self, kernel: Kernel) -> Option<&Windows> {
@@ -96,4 +99,8 @@ impl Machine {
         marked.scratch = scratch;
         true
     }
+}
+
+fn words_of(windows: Option<&Windows>) -> String {
+    windows.map_or_else(|| "no windows".to_owned(), Windows::in_words)
 }

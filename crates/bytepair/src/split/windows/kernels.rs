@@ -26,8 +26,7 @@ pub(super) static NO_CUTS: Cuts = Cuts { places: [const { Vec::new() }; N_SHOWN]
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kernel {
-    /// By the definition; for tests.
-    #[cfg_attr(not(test), allow(dead_code, reason = "slower than the automaton"))]
+    /// By the definition: slower than the automaton.
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -56,7 +55,7 @@ impl Kernel {
     }
 
     /// How many numbers of letters its tables hold, and how many steps are not too many.
-    pub(super) fn limits(self) -> (usize, usize) {
+    pub(in super::super) fn limits(self) -> (usize, usize) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => (avx2::MAX_NUMBERS, avx2::MAX_STEPS),
