@@ -17,7 +17,7 @@ use crate::convert::{
 };
 use crate::encoding::Encoding;
 use crate::error::to_python;
-use crate::output::{array, list};
+use crate::output::{Width, array, list};
 use crate::stream::DecodeStream;
 use crate::template::{
     WrittenPiece, padding_dict, read_pieces, side, truncation_dict, truncation_strategy,
@@ -29,7 +29,7 @@ use crate::template::{
 pub(crate) struct CoreTokenizer(pub(crate) Arc<Tokenizer>);
 
 /// The ids of a batch and where each text begins.
-type BatchArrays<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl CoreTokenizer {
@@ -139,7 +139,7 @@ impl CoreTokenizer {
         list(py, &self.ids(py, &text, EncodeOptions::default())?)
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, dtype="uint32"))]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -147,9 +147,11 @@ impl CoreTokenizer {
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        dtype: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        Ok(array(py, self.ids(py, &text, options)?))
+        Ok(array(py, self.ids(py, &text, options)?, width))
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
@@ -169,7 +171,7 @@ impl CoreTokenizer {
         texts.map(|ids| list(py, ids)).collect()
     }
 
-    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
     fn encode_batch_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -178,12 +180,14 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
         threads: Option<&Bound<'py, PyAny>>,
+        dtype: &str,
     ) -> PyResult<BatchArrays<'py>> {
+        let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
         let offsets: Vec<i64> =
             batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((array(py, batch.ids), offsets.into_pyarray(py)))
+        Ok((array(py, batch.ids, width), offsets.into_pyarray(py)))
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
