@@ -164,6 +164,17 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     }
 }
 
+/// The number of threads for one text: [`n_threads`] of what was given, `None` too.
+pub(crate) struct Threads(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        n_threads(Some(&*object).filter(|wanted| !wanted.is_none())).map(Self)
+    }
+}
+
 /// The value of an option. A number out of range and a lone surrogate are errors that name the option.
 pub(crate) fn extract<'py, T>(option: &str, value: &Bound<'py, PyAny>) -> PyResult<T>
 where
