@@ -1,6 +1,6 @@
 //! Ids to Python: lists of integers, and arrays.
 //!
-//! A list needs an integer for each id. CPython makes those above 256 anew each time, 32 bytes each, and frees them
+//! A list needs an integer for each id. Python makes those above 256 anew each time, 32 bytes each, and frees them
 //! with the list. So those that were handed out once are kept, for all tokenizers and as long as the process lives,
 //! and later lists only count a reference more (`docs/explanation/performance.md` has what that gives). That holds for
 //! small ids, which are those of frequent tokens where a vocabulary was learned: the others come too seldom to lie in
