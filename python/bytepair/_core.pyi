@@ -244,7 +244,6 @@ class CoreTokenizer:
         progress: Callable[[int], object] | None = None,
         stretch_len: int | None = None,
     ) -> tuple[int, int]: ...
-
     def tokenize(
         self,
         text: str | bytes,
