@@ -2,8 +2,9 @@
 //!
 //! A list needs an integer for each id. CPython makes those above 256 anew each time, 32 bytes each, and frees them
 //! with the list. So those that were handed out once are kept, for all tokenizers and as long as the process lives,
-//! and later lists only count a reference more (`docs/explanation/performance.md` has what that gives). They take 48
-//! bytes for each id that was ever handed out, 25 MB at most, and 16 KB where the first of a thousand is.
+//! and later lists only count a reference more (`docs/explanation/performance.md` has what that gives). That holds for
+//! small ids, which are those of frequent tokens where a vocabulary was learned: the others come too seldom to lie in
+//! the processor's cache, and cost less when made anew. At most 3 MB are kept: 48 bytes for each id.
 //!
 //! Kept integers belong to one interpreter: `PyO3` refuses to be imported by a second one in the same process.
 
@@ -18,8 +19,8 @@ use pyo3::types::{PyInt, PyList};
 /// Ids whose integers lie side by side.
 const CHUNK_LEN: usize = 1024;
 
-/// Larger ids are not kept. No published vocabulary has so many.
-const MAX_CHUNKS: usize = 512;
+/// Integers of larger ids are not kept.
+const MAX_CHUNKS: usize = 64;
 
 /// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
 const MAX_COPIED: usize = 1024;
