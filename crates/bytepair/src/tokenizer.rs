@@ -4,11 +4,12 @@
 //! new one. Caches of encoded pieces lie beside it and show in nothing but time. Any number of threads
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
-//! A text goes through `call` (options, template, lengths), `pieces` (cutting) and `worker` (ids of a piece);
+//! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
 //! `full` and `words` follow the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
+mod blocks;
 mod call;
 mod full;
 mod learned;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use self::parts::Parts;
 pub use self::words::WordsOrPair;
+use self::pieces::Grain;
 use self::worker::{Worker, push};
 use crate::added::{Matcher, Part, Specials};
 use crate::batch::{self, Batch};
@@ -81,7 +83,7 @@ impl Tokenizer {
                 (&parts.normalizer, &parts.units),
                 Specials::All,
             )?,
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
             parts,
         })
     }
@@ -157,7 +159,7 @@ impl Tokenizer {
         let (mut ids, mut strangers) = (Vec::new(), Vec::new());
         let n_ids = self.parts.vocabulary.len();
         let stranger = |n_strangers| TokenId::try_from(n_ids + n_strangers).unwrap_or(TokenId::MAX);
-        call.for_each_part(text, &mut ids, |text, part, ids, worker| match part {
+        call.for_each_part(text, &mut ids, Grain::Piece, |text, part, ids, worker| match part {
             Part::Token(_, place) => {
                 ids.push(stranger(strangers.len()));
                 strangers.push(text[place].to_vec());
@@ -215,7 +217,7 @@ impl Tokenizer {
             decoder: Arc::clone(&self.decoder),
             ordinary: self.ordinary.clone(),
             all_special: self.all_special.clone(),
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
         })
     }
 }

@@ -1,81 +1,182 @@
-//! Pieces that were encoded before, with their ids: bounded memory, no bookkeeping.
+//! Pieces that were encoded before, with their ids: bounded memory, one cache line for nearly all of them.
 //!
-//! A direct-mapped table: a piece has one slot, and a new piece simply takes it. Only pieces of at most
-//! 15 bytes and four ids are kept, which are nearly all pieces of text with spaces. A cache belongs to
-//! one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not imply.
+//! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
+//! [`Table`] of their own. Others, up to some hundred bytes, stand by their hash in a second table, which says where
+//! their bytes and ids are in a [`Ring`]; a long piece is taken in when it comes a second time ([`Seen`]).
+//!
+//! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
+//! imply, so it never shows in a result. A short piece that is here costs about 15 cycles.
 
-use crate::piece_key::key_hash;
+mod ring;
+mod seen;
+mod table;
+
+use std::ops::Range;
+
+use self::ring::{Entry, Ring};
+use self::seen::Seen;
+use self::table::{MARK, MIN_LINES, Slot, Table};
+use crate::hash::hash_bytes;
+use crate::piece_key::{MAX_KEY_LEN, key_hash, key_or_none};
 use crate::vocabulary::TokenId;
 
-/// Number of slots; 2 MiB in all.
-const N_SLOTS: usize = 1 << 16;
-/// Most ids of a piece that is kept.
+/// Most lines of the table of short pieces; 32 MiB, half a million pieces. Ten megabytes of text in many languages
+/// have 300,000.
+const MAX_SHORT_LINES: usize = 1 << 19;
+/// Most lines of the other; 16 MiB.
+const MAX_LONG_LINES: usize = 1 << 18;
+/// Most ids of a piece that stand in its slot.
 const MAX_IDS: usize = 4;
-/// Fills the places behind the last id. No token has this id.
-const NO_ID: TokenId = TokenId::MAX;
+/// Longest piece that is remembered, in bytes.
+const MAX_LEN: usize = 256;
+/// Most pieces that are looked up in one go.
+pub(crate) const MAX_RUN: usize = 256;
+
+/// In a key: what it stands for is a part of a piece, which is not to be taken for the piece that looks the same.
+const PART: u128 = 1 << 127;
+/// In a key: it is the hash of a long piece.
+const LONG: u128 = 1 << 125;
+/// The bits of a slot that are ids. Above them stands how many follow the first.
+const ID_BITS: u128 = u128::MAX >> 2;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    slots: Vec<Slot>,
+    /// By key: up to four ids and how many of them count.
+    short: Table,
+    /// By key, or by hash: where an entry of the ring is.
+    long: Table,
+    ring: Ring,
+    seen: Seen,
 }
 
+/// The ids of a run of pieces.
+pub(crate) type Row = [TokenId; MAX_RUN * MAX_IDS];
+
+/// A piece, and what it is found by.
 #[derive(Clone, Copy)]
-struct Slot {
-    /// The key of the piece; 0 where the slot is free.
+pub(crate) struct Name<'t> {
+    piece: &'t [u8],
     key: u128,
-    ids: [TokenId; MAX_IDS],
+}
+
+/// Whether ids are those of a piece or of a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whole {
+    Piece,
+    Part,
+}
+
+impl Default for PieceCache {
+    fn default() -> Self {
+        Self::with_bounds(MIN_LINES, [MAX_SHORT_LINES, MAX_LONG_LINES], ring::MAX_LEN)
+    }
 }
 
 impl PieceCache {
-    pub(crate) fn new() -> Self {
-        Self { slots: vec![Slot { key: 0, ids: [0; MAX_IDS] }; N_SLOTS] }
+    fn with_bounds(n_lines: usize, max_lines: [usize; 2], ring_len: usize) -> Self {
+        let [short, long] = max_lines.map(|max_lines| Table::new(n_lines, max_lines));
+        Self { short, long, ring: Ring::new(ring_len), seen: Seen::new() }
     }
 
-    /// Appends the ids of the piece, if it is here.
+    /// Appends the ids of the pieces that stand between neighbouring places of the text, up to the first that
+    /// is not found in its slot; returns how many were. There are at most [`MAX_RUN`].
     #[inline]
-    pub(crate) fn append(&self, key: u128, out: &mut Vec<TokenId>) -> bool {
-        let slot = &self.slots[key_hash(key) % N_SLOTS];
-        if slot.key != key {
-            return false;
+    pub(crate) fn append_run(
+        &self,
+        text: &[u8],
+        places: &[usize],
+        row: &mut Row,
+        out: &mut Vec<TokenId>,
+    ) -> usize {
+        let (mut n_pieces, mut n_ids) = (0, 0);
+        for ends in places.windows(2) {
+            let key = key_or_none(text, ends[0], ends[1]);
+            let slot = self.short.at_home(key);
+            if slot.key != key {
+                break;
+            }
+            // All four are written, whatever their number: the next piece overwrites what does not count.
+            let Some(ids) = row.get_mut(n_ids..).and_then(<[_]>::first_chunk_mut) else { break };
+            *ids = unpacked(slot.value);
+            n_ids += n_packed(slot.value);
+            n_pieces += 1;
         }
-        out.push(slot.ids[0]);
-        out.extend(slot.ids[1..].iter().copied().take_while(|&id| id != NO_ID));
-        true
+        out.extend_from_slice(&row[..n_ids]);
+        n_pieces
     }
 
-    /// Remembers the ids of a piece, if they are few enough.
-    pub(crate) fn insert(&mut self, key: u128, ids: &[TokenId]) {
-        if ids.is_empty() || ids.len() > MAX_IDS {
+    /// Appends the ids of a piece of the text, if it is here.
+    pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
+        let Some(slot) = self.table(name).get(name.key) else { return false };
+        if slot.key & MARK == 0 {
+            out.extend_from_slice(&unpacked(slot.value)[..n_packed(slot.value)]);
+            return true;
+        }
+        self.ring.append(Entry::of_bits(slot.value), name.piece, out)
+    }
+
+    /// Remembers the ids of a piece that is not here, if it seems worth it.
+    pub(crate) fn insert(&mut self, name: Name<'_>, ids: &[TokenId]) {
+        let Name { key, piece } = name;
+        let is_welcome = name.is_short() && !self.short.is_large();
+        if !is_welcome && !self.seen.note(key_hash(key) as u64) {
             return;
         }
-        let mut slot = Slot { key, ids: [NO_ID; MAX_IDS] };
-        slot.ids[..ids.len()].copy_from_slice(ids);
-        self.slots[key_hash(key) % N_SLOTS] = slot;
+        let packed = if name.is_short() { packed(ids) } else { None };
+        let slot = match packed {
+            Some(value) => Slot { key, value },
+            None => match self.ring.push(piece, ids) {
+                Some(entry) => Slot { key: key | MARK, value: entry.to_bits() },
+                None => return,
+            },
+        };
+        if name.is_short() { self.short.insert(slot) } else { self.long.insert(slot) }
+    }
+
+    fn table(&self, name: Name<'_>) -> &Table {
+        if name.is_short() { &self.short } else { &self.long }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::piece_key::piece_key;
-
-    #[test]
-    fn a_piece_gives_its_own_ids_or_none() {
-        let mut cache = PieceCache::new();
-        for number in 0..200_000_u32 {
-            let text = number.to_string();
-            let key = piece_key(text.as_bytes(), 0, text.len()).unwrap();
-            cache.insert(key, &[number, number + 1][..=(number % 2) as usize]);
-        }
-        let mut n_found = 0;
-        for number in 0..200_000_u32 {
-            let text = number.to_string();
-            let mut ids = Vec::new();
-            if cache.append(piece_key(text.as_bytes(), 0, text.len()).unwrap(), &mut ids) {
-                assert_eq!(ids, [number, number + 1][..=(number % 2) as usize]);
-                n_found += 1;
-            }
-        }
-        assert!(n_found > N_SLOTS / 2);
+impl<'t> Name<'t> {
+    /// The name of `text[place]`, unless it is empty or too long to be remembered.
+    #[inline]
+    pub(crate) fn new(text: &'t [u8], place: Range<usize>, whole: Whole) -> Option<Self> {
+        let piece = &text[place.clone()];
+        let key = match piece.len() {
+            0 => return None,
+            1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
+            // No short piece has zeros in place of its length, and no key is 0.
+            ..=MAX_LEN => u128::from(hash_bytes(piece, 0)) | LONG,
+            _ => return None,
+        };
+        let mark = if whole == Whole::Part { PART } else { 0 };
+        Some(Self { piece, key: key | mark })
     }
+
+    fn is_short(&self) -> bool {
+        self.piece.len() <= MAX_KEY_LEN
+    }
+}
+
+/// One to four ids as the bits of a slot.
+fn packed(ids: &[TokenId]) -> Option<u128> {
+    let n_more = ids.len().checked_sub(1).filter(|&n_more| n_more < MAX_IDS)?;
+    if ids.get(MAX_IDS - 1).is_some_and(|&id| id >> 30 > 0) {
+        return None;
+    }
+    let bits = ids.iter().rev().fold(0, |bits, &id| bits << 32 | u128::from(id));
+    Some(bits | (n_more as u128) << 126)
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "each of the four words is an id")]
+fn unpacked(bits: u128) -> [TokenId; MAX_IDS] {
+    let ids = bits & ID_BITS;
+    [ids as u32, (ids >> 32) as u32, (ids >> 64) as u32, (ids >> 96) as u32]
+}
+
+#[inline]
+fn n_packed(bits: u128) -> usize {
+    (bits >> 126) as usize + 1
 }

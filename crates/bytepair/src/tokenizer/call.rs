@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use super::blocks::append_text;
+use super::pieces::Grain;
 use super::worker::{append_ids, push};
 use super::{EncodeOptions, Tokenizer};
 use crate::added::{Finder, Matcher, Part, Specials};
@@ -107,26 +109,30 @@ impl<'c> Call<'c> {
 
     fn encode_text(&self, text: &[u8], index: u64, ids: &mut Vec<TokenId>) -> Result<()> {
         let encoder = &self.tokenizer.encoder;
-        match self.dropping(index) {
-            None => self.for_each_part(text, ids, |text, part, ids, worker| match part {
+        if let Some(mut dropping) = self.dropping(index) {
+            return self.for_each_part(text, ids, Grain::Piece, |text, part, ids, worker| match part {
                 Part::Token(id, _) => push(id, ids),
-                Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
-                    Some(id) => push(id, ids),
-                    None => append_ids(encoder, text, piece, ids, worker),
-                },
-            }),
-            Some(mut dropping) => {
-                self.for_each_part(text, ids, |text, part, ids, worker| match part {
-                    Part::Token(id, _) => push(id, ids),
-                    Part::Text(piece) => encoder.encode_dropout(
-                        &text[piece],
-                        &mut dropping,
-                        &mut worker.scratch,
-                        ids,
-                    ),
-                })
-            }
+                Part::Text(piece) => {
+                    let scratch = &mut worker.scratch;
+                    encoder.encode_dropout(&text[piece], &mut dropping, scratch, ids)
+                }
+            });
         }
+        if let Some(splitter) = self.tokenizer.parts.pre_tokenizer.one_splitter()
+            && !self.matcher.has_whole_pieces()
+        {
+            return self.for_each_part(text, ids, Grain::Segment, |text, part, ids, worker| match part {
+                Part::Token(id, _) => push(id, ids),
+                Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
+            });
+        }
+        self.for_each_part(text, ids, Grain::Piece, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
+                Some(id) => push(id, ids),
+                None => append_ids(encoder, text, piece, ids, worker),
+            },
+        })
     }
 
     pub(super) fn check_disallowed(&self, text: &[u8]) -> Result<()> {

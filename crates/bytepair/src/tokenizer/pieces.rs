@@ -25,12 +25,22 @@ impl Tokenizer {
     }
 }
 
+/// What text between added tokens is handed on as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grain {
+    /// Its pieces, one after the other.
+    Piece,
+    /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
+    Segment,
+}
+
 impl Call<'_> {
-    /// Calls `encode_part` for each added token and each piece in between.
+    /// Calls `encode_part` for each added token and each piece in between, or for what stands between two.
     pub(super) fn for_each_part(
         &self,
         text: &[u8],
         ids: &mut Vec<TokenId>,
+        grain: Grain,
         mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
         self.tokenizer.check_utf8(text)?;
@@ -42,7 +52,7 @@ impl Call<'_> {
                     let is_last = range.end == text.len();
                     let is_first = range.start == 0;
                     let segment = Segment { text: &text[range], is_first, is_last };
-                    self.for_each_piece(segment, ids, worker, &mut encode_part)
+                    self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
                 }
             })
         })
@@ -52,7 +62,7 @@ impl Call<'_> {
     fn for_each_piece(
         &self,
         segment: Segment<'_>,
-        ids: &mut Vec<TokenId>,
+        (ids, grain): (&mut Vec<TokenId>, Grain),
         worker: &mut Worker,
         encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
@@ -62,8 +72,7 @@ impl Call<'_> {
             return self.for_each_traced_piece(segment, ids, worker, encode_part);
         }
         self.matcher.cut_normalized(&normalized, |part| match part {
-            token @ Part::Token(..) => encode_part(&normalized, token, ids, worker),
-            Part::Text(range) => {
+            Part::Text(range) if grain == Grain::Piece => {
                 let is_first = segment.is_first && range.start == 0;
                 let is_last = segment.is_last && range.end == normalized.len();
                 let segment = Segment { text: &normalized[range], is_first, is_last };
@@ -71,6 +80,7 @@ impl Call<'_> {
                     encode_part(text, Part::Text(piece), ids, worker)
                 })
             }
+            part => encode_part(&normalized, part, ids, worker),
         })
     }
 
