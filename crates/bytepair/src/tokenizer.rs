@@ -21,8 +21,8 @@ mod worker;
 use std::sync::Arc;
 
 pub use self::parts::Parts;
-pub use self::words::WordsOrPair;
 use self::pieces::Grain;
+pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
 use crate::added::{Matcher, Part, Specials};
 use crate::batch::{self, Batch};

@@ -78,6 +78,12 @@ impl PieceCache {
         Self { short, long, ring: Ring::new(ring_len), seen: Seen::new() }
     }
 
+    /// A cache that hardly remembers anything.
+    #[cfg(test)]
+    pub(crate) fn tiny() -> Self {
+        Self::with_bounds(1, [4, 2], 600)
+    }
+
     /// Appends the ids of the pieces that stand between neighbouring places of the text, up to the first that
     /// is not found in its slot; returns how many were. There are at most [`MAX_RUN`].
     #[inline]
@@ -101,7 +107,7 @@ impl PieceCache {
             n_ids += n_packed(slot.value);
             n_pieces += 1;
         }
-        out.extend_from_slice(&row[..n_ids]);
+        append_first(n_ids, row, out);
         n_pieces
     }
 
@@ -109,7 +115,7 @@ impl PieceCache {
     pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
         let Some(slot) = self.table(name).get(name.key) else { return false };
         if slot.key & MARK == 0 {
-            out.extend_from_slice(&unpacked(slot.value)[..n_packed(slot.value)]);
+            append_first(n_packed(slot.value), &unpacked(slot.value), out);
             return true;
         }
         self.ring.append(Entry::of_bits(slot.value), name.piece, out)
@@ -147,7 +153,7 @@ impl<'t> Name<'t> {
             0 => return None,
             1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
             // No short piece has zeros in place of its length, and no key is 0.
-            ..=MAX_LEN => u128::from(hash_bytes(piece, 0)) | LONG,
+            len if len <= MAX_LEN => u128::from(hash_bytes(piece, 0)) | LONG,
             _ => return None,
         };
         let mark = if whole == Whole::Part { PART } else { 0 };
@@ -156,6 +162,18 @@ impl<'t> Name<'t> {
 
     fn is_short(&self) -> bool {
         self.piece.len() <= MAX_KEY_LEN
+    }
+}
+
+/// Appends the first ids of a row; a few of them without a call for their number of bytes.
+#[inline]
+fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], out: &mut Vec<TokenId>) {
+    match row.first_chunk::<MAX_IDS>() {
+        Some(four) if n_ids <= MAX_IDS => {
+            out.extend_from_slice(four);
+            out.truncate(out.len() - MAX_IDS + n_ids);
+        }
+        _ => out.extend_from_slice(&row[..n_ids]),
     }
 }
 
@@ -179,4 +197,87 @@ fn unpacked(bits: u128) -> [TokenId; MAX_IDS] {
 #[inline]
 fn n_packed(bits: u128) -> usize {
     (bits >> 126) as usize + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn append(cache: &PieceCache, piece: &[u8], whole: Whole) -> Option<Vec<TokenId>> {
+        let mut ids = vec![7];
+        let is_here = cache.append(Name::new(piece, 0..piece.len(), whole)?, &mut ids);
+        is_here.then(|| ids.split_off(1))
+    }
+
+    fn insert(cache: &mut PieceCache, piece: &[u8], whole: Whole, ids: &[TokenId]) {
+        if let Some(name) = Name::new(piece, 0..piece.len(), whole) {
+            cache.insert(name, ids);
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
+    /// Ids that no other piece has, as many as its bytes and the mark say, some of them as large as any.
+    fn ids_of(piece: &[u8], whole: Whole) -> Vec<TokenId> {
+        let hash = hash_bytes(piece, u64::from(whole == Whole::Part));
+        let n_ids = hash % 7;
+        let id = |index: u64| (hash >> (8 * index)) as TokenId;
+        (0..n_ids).map(id).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_cache_of_any_size_gives_a_piece_its_own_ids_or_none(
+            pieces in prop::collection::vec((prop_oneof!["[ab]{1,20}", "a{1,300}", "[a-z]{0,18}"], any::<bool>()), 1..200),
+        ) {
+            for mut cache in [PieceCache::tiny(), PieceCache::default()] {
+                for (piece, is_part) in &pieces {
+                    let (piece, whole) = (piece.as_bytes(), if *is_part { Whole::Part } else { Whole::Piece });
+                    let ids = ids_of(piece, whole);
+                    match append(&cache, piece, whole) {
+                        Some(found) => prop_assert_eq!(found, ids),
+                        None => insert(&mut cache, piece, whole, &ids),
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn a_run_is_its_pieces_one_by_one(words in prop::collection::vec("[a-d]{1,3}|[ab]{14,18}", 1..100), known in 0..100_usize) {
+            let mut cache = PieceCache::default();
+            for word in &words[..known.min(words.len())] {
+                insert(&mut cache, word.as_bytes(), Whole::Piece, &ids_of(word.as_bytes(), Whole::Piece));
+            }
+            let mut places = vec![0];
+            places.extend(words.iter().scan(0, |end, word| { *end += word.len(); Some(*end) }));
+            let text = words.concat();
+            let (mut row, mut ids) = ([0; _], Vec::new());
+            let n_known = cache.append_run(text.as_bytes(), &places, &mut row, &mut ids);
+            let expected: Vec<_> = words[..n_known].iter().flat_map(|word| append(&cache, word.as_bytes(), Whole::Piece).unwrap()).collect();
+            prop_assert_eq!(ids, expected);
+            if let Some(next) = words.get(n_known) {
+                let ids = ids_of(next.as_bytes(), Whole::Piece);
+                let is_simple = next.len() <= MAX_KEY_LEN && packed(&ids).is_some();
+                prop_assert!(!is_simple || append(&cache, next.as_bytes(), Whole::Piece).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_that_come_again_stay_while_there_is_room() {
+        let mut cache = PieceCache::default();
+        let pieces: Vec<_> = (0..100_000)
+            .map(|number| format!("{number:0>width$}", width = 6 + number % 20))
+            .collect();
+        for _ in 0..4 {
+            for piece in &pieces {
+                insert(&mut cache, piece.as_bytes(), Whole::Piece, &[1; 6][..=piece.len() % 6]);
+            }
+        }
+        let n_lost = pieces
+            .iter()
+            .filter(|piece| append(&cache, piece.as_bytes(), Whole::Piece).is_none())
+            .count();
+        assert!(n_lost < pieces.len() / 10, "{n_lost}");
+    }
 }

@@ -106,3 +106,66 @@ fn append_run(
         from += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{PieceCache, Scratch};
+    use crate::split::{Flavour, Pattern, Stage, Unmatched};
+    use crate::unicode::UnicodeTables;
+    use crate::units::{ByteIds, Units};
+    use crate::vocabulary::{Token, Vocabulary};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn splitter(source: &str, unmatched: Unmatched) -> Splitter {
+        let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Rust };
+        Splitter::new(vec![Stage::matches(pattern, unmatched)], &UnicodeTables::latest()).unwrap()
+    }
+
+    /// All bytes, and tokens made of the first letters and of one another.
+    fn encoder(picks: &[(u8, u8)], ignore_merges: bool) -> Encoder {
+        let mut vocabulary = Vocabulary::new();
+        for byte in 0..=255 {
+            vocabulary.push(Token::plain(&[byte])).unwrap();
+        }
+        for &(left, right) in picks {
+            let made: Vec<_> = (256..vocabulary.len()).collect();
+            let choice: Vec<_> = (97..100).chain(made).collect();
+            let id =
+                |pick: u8| TokenId::try_from(choice[usize::from(pick) % choice.len()]).unwrap();
+            drop(vocabulary.push_merge(id(left), id(right)));
+        }
+        Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), ignore_merges)
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_its_pieces_one_by_one_whatever_the_cache_remembers(
+            picks: Vec<(u8, u8)>,
+            ignore_merges: bool,
+            text in "([abc]{1,5}|[ab]{10,90}|[ .é]|[a-z]{3,17}|-{1,300}){0,700}",
+        ) {
+            let encoder = encoder(&picks, ignore_merges);
+            for splitter in [
+                splitter(r" ?\p{L}+|-+|\s+", Unmatched::Keep),
+                splitter(r"\p{L}+|-+", Unmatched::Drop),
+                splitter(".", Unmatched::Keep),
+                Splitter::whole(),
+            ] {
+                let mut expected = Vec::new();
+                for piece in splitter.pieces(text.as_bytes()).unwrap() {
+                    encoder.encode(piece, &mut Scratch::default(), &mut expected).unwrap();
+                }
+                for cache in [PieceCache::tiny(), PieceCache::default()] {
+                    let mut worker = Worker { cache, ..Worker::default() };
+                    for _ in 0..3 {
+                        let mut ids = Vec::new();
+                        append_text(&encoder, &splitter, text.as_bytes(), &mut ids, &mut worker).unwrap();
+                        prop_assert_eq!(&ids, &expected);
+                    }
+                }
+            }
+        }
+    }
+}

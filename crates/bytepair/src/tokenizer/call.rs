@@ -109,23 +109,39 @@ impl<'c> Call<'c> {
 
     fn encode_text(&self, text: &[u8], index: u64, ids: &mut Vec<TokenId>) -> Result<()> {
         let encoder = &self.tokenizer.encoder;
-        if let Some(mut dropping) = self.dropping(index) {
-            return self.for_each_part(text, ids, Grain::Piece, |text, part, ids, worker| match part {
-                Part::Token(id, _) => push(id, ids),
-                Part::Text(piece) => {
-                    let scratch = &mut worker.scratch;
-                    encoder.encode_dropout(&text[piece], &mut dropping, scratch, ids)
-                }
-            });
+        if let Some(dropping) = self.dropping(index) {
+            return self.encode_dropout(text, dropping, ids);
         }
-        if let Some(splitter) = self.tokenizer.parts.pre_tokenizer.one_splitter()
-            && !self.matcher.has_whole_pieces()
-        {
-            return self.for_each_part(text, ids, Grain::Segment, |text, part, ids, worker| match part {
-                Part::Token(id, _) => push(id, ids),
-                Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
-            });
-        }
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        let Some(splitter) = splitter.filter(|_| !self.matcher.has_whole_pieces()) else {
+            return self.encode_pieces(text, ids);
+        };
+        let grain = Grain::Segment;
+        self.for_each_part(text, ids, grain, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
+        })
+    }
+
+    /// The same, with merges left out by chance.
+    fn encode_dropout(
+        &self,
+        text: &[u8],
+        mut dropping: Dropping,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let encoder = &self.tokenizer.encoder;
+        self.for_each_part(text, ids, Grain::Piece, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(piece) => {
+                encoder.encode_dropout(&text[piece], &mut dropping, &mut worker.scratch, ids)
+            }
+        })
+    }
+
+    /// The same where there is more to pieces than one splitter says.
+    fn encode_pieces(&self, text: &[u8], ids: &mut Vec<TokenId>) -> Result<()> {
+        let encoder = &self.tokenizer.encoder;
         self.for_each_part(text, ids, Grain::Piece, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {

@@ -3,20 +3,20 @@
 //! Most long pieces never come again. Those that come a second time are worth remembering; to know them costs one
 //! byte each. A wrong answer is a piece that is remembered at once, or that has to come once more.
 
-/// Bytes of a new row, and at most.
-const MIN_LEN: usize = 1 << 10;
-const MAX_LEN: usize = 1 << 19;
+/// Pairs of a new row, and at most; 512 KiB.
+const MIN_LEN: usize = 1 << 9;
+const MAX_LEN: usize = 1 << 18;
 
 /// Hashes that came.
 pub(super) struct Seen {
-    /// By some bits of a hash: other bits of the last one that came. Its length is a power of two.
-    tags: Vec<u8>,
+    /// By some bits of a hash: other bits of the last two that came. The number of pairs is a power of two.
+    tags: Vec<[u8; 2]>,
     n_new: usize,
 }
 
 impl Seen {
     pub(super) fn new() -> Self {
-        Self { tags: vec![0; MIN_LEN], n_new: 0 }
+        Self { tags: vec![[0; 2]; MIN_LEN], n_new: 0 }
     }
 
     /// Notes a hash; returns whether it is probably there.
@@ -24,10 +24,11 @@ impl Seen {
     pub(super) fn note(&mut self, hash: u64) -> bool {
         let tag = (hash >> 56) as u8 | 1;
         let index = hash as usize & (self.tags.len() - 1);
-        if self.tags[index] == tag {
+        let pair = &mut self.tags[index];
+        if pair.contains(&tag) {
             return true;
         }
-        self.tags[index] = tag;
+        *pair = [tag, pair[0]];
         self.n_new += 1;
         if self.n_new > self.tags.len() / 2 && self.tags.len() < MAX_LEN {
             // Each hash is where it was, or as far behind in the second half.

@@ -66,13 +66,14 @@ impl Table {
     /// The slot of a key, marked or not.
     pub(super) fn get(&self, key: u128) -> Option<Slot> {
         for distance in 0..MAX_PROBE {
-            let line = &self.lines[self.behind(key, distance)];
-            for slot in [&line.first, &line.second] {
-                if slot.key & !MARK == key {
-                    return Some(*slot);
-                }
+            let Line { first, second } = &self.lines[self.behind(key, distance)];
+            if first.is_of(key) {
+                return Some(*first);
             }
-            if line.second.key == 0 {
+            if second.is_of(key) {
+                return Some(*second);
+            }
+            if second.key == 0 {
                 return None;
             }
         }
@@ -91,13 +92,11 @@ impl Table {
         let key = slot.key & !MARK;
         for distance in 0..MAX_PROBE {
             let index = self.behind(key, distance);
-            let line = &mut self.lines[index];
-            for old in [&mut line.first, &mut line.second] {
-                if old.key == 0 || (old.key ^ slot.key) & !MARK == 0 {
-                    self.n_taken += usize::from(old.key == 0);
-                    *old = slot;
-                    return;
-                }
+            if let Some(old) = self.lines[index].place_for(key) {
+                let is_new = old.key == 0;
+                *old = slot;
+                self.n_taken += usize::from(is_new);
+                return;
             }
         }
         let home = self.home(key);
@@ -124,5 +123,19 @@ impl Table {
 
     fn behind(&self, key: u128, distance: usize) -> usize {
         (key_hash(key) + distance) & (self.lines.len() - 1)
+    }
+}
+
+impl Line {
+    /// The slot of a key, or a free one.
+    fn place_for(&mut self, key: u128) -> Option<&mut Slot> {
+        [&mut self.first, &mut self.second].into_iter().find(|old| old.key == 0 || old.is_of(key))
+    }
+}
+
+impl Slot {
+    #[inline]
+    fn is_of(&self, key: u128) -> bool {
+        self.key & !MARK == key
     }
 }
