@@ -97,6 +97,18 @@ def test_ids_and_text_are_those_of_sentencepiece(model: Path) -> None:
         assert ours.decode(ids) == theirs.decode(ids), text
 
 
+def test_tokens_are_those_of_sentencepiece(model: Path) -> None:
+    """Characters outside the alphabet are shown as they are, not as the unknown token."""
+    theirs, ours = (
+        spm.SentencePieceProcessor(model_file=str(model)),
+        Tokenizer.from_file(model),
+    )
+    for text in ["中中x<unk>", *texts(), *CORPUS]:
+        tokens = theirs.encode(text, out_type=str)
+        assert ours.encode_full(text).tokens == tokens, text
+        assert ours.tokenize(text) == tokens, text
+
+
 def test_any_ids_decode_as_in_sentencepiece(model: Path) -> None:
     """Ids in an order that no text gives, control and byte tokens too, decode alike."""
     theirs, ours = (

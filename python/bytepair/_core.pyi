@@ -183,7 +183,7 @@ class CoreTokenizer:
         """Show the tokens of a text as they are written, marks included.
 
         A unit outside the alphabet appears as itself, or as the unknown token where there
-        is one; an added token as it stands in the text, with the white space that belongs
+        is one (in what came from SentencePiece, always as itself); an added token as it stands in the text, with the white space that belongs
         to it. Bytes that are not UTF-8 appear as escapes.
         """
 

@@ -36,8 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = object.cast::<PyString>() {
-            let text = text.to_owned();
-            return PyBackedStr::try_from(text.clone())
+            return PyBackedStr::try_from(text.to_owned())
                 .map(Self::Str)
                 .map_err(|error| lone_surrogate(&text, error));
         }

@@ -8,6 +8,8 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::output::{array, list};
+
 /// The whole result of encoding.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Encoding {
@@ -19,7 +21,7 @@ pub(crate) struct Encoding {
 impl Encoding {
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.encoding.ids)
+        list(py, &self.encoding.ids)
     }
 
     #[getter]
@@ -77,7 +79,7 @@ impl Encoding {
     }
 
     fn ids_to_numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        self.encoding.ids.clone().into_pyarray(py)
+        array(py, self.encoding.ids.clone())
     }
 
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {

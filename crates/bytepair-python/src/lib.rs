@@ -15,6 +15,7 @@ mod dialect;
 mod encoding;
 mod error;
 mod formats;
+mod output;
 mod stream;
 mod template;
 mod tokenizer;

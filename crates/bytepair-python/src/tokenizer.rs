@@ -17,6 +17,7 @@ use crate::convert::{
 };
 use crate::encoding::Encoding;
 use crate::error::to_python;
+use crate::output::{array, list};
 use crate::stream::DecodeStream;
 use crate::template::{
     WrittenPiece, padding_dict, read_pieces, side, truncation_dict, truncation_strategy,
@@ -46,14 +47,8 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(
-            py,
-            self.ids(
-                py,
-                &text,
-                options(&allowed_special, &disallowed_special, add_special_tokens),
-            )?,
-        )
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        list(py, &self.ids(py, &text, options)?)
     }
 
     #[pyo3(signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
@@ -68,7 +63,7 @@ impl CoreTokenizer {
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
-        Ok((PyList::new(py, encoding.ids)?, PyList::new(py, encoding.offsets)?))
+        Ok((list(py, &encoding.ids)?, PyList::new(py, encoding.offsets)?))
     }
 
     #[pyo3(signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0))]
@@ -141,7 +136,7 @@ impl CoreTokenizer {
     }
 
     fn encode_ordinary<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.ids(py, &text, EncodeOptions::default())?)
+        list(py, &self.ids(py, &text, EncodeOptions::default())?)
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
@@ -154,7 +149,7 @@ impl CoreTokenizer {
         add_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        Ok(self.ids(py, &text, options)?.into_pyarray(py))
+        Ok(array(py, self.ids(py, &text, options)?))
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
@@ -169,7 +164,9 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
-        batch.offsets.windows(2).map(|ends| PyList::new(py, &batch.ids[ends[0]..ends[1]])).collect()
+
+        let texts = batch.offsets.windows(2).map(|ends| &batch.ids[ends[0]..ends[1]]);
+        texts.map(|ids| list(py, ids)).collect()
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
@@ -186,7 +183,7 @@ impl CoreTokenizer {
         let batch = self.batch(py, texts, options, threads)?;
         let offsets: Vec<i64> =
             batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((batch.ids.into_pyarray(py), offsets.into_pyarray(py)))
+        Ok((array(py, batch.ids), offsets.into_pyarray(py)))
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]

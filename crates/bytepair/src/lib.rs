@@ -13,6 +13,7 @@ pub mod format;
 mod hash;
 mod normalize;
 mod pair_map;
+mod parallel;
 mod piece_key;
 mod pool;
 pub mod pretokenize;

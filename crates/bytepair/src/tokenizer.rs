@@ -156,6 +156,7 @@ impl Tokenizer {
     /// stand in the text.
     pub fn tokenize(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<Vec<u8>>> {
         let call = self.call(options)?;
+        let unknown = self.unknown_shown_as_text();
         let (mut ids, mut strangers) = (Vec::new(), Vec::new());
         let n_ids = self.parts.vocabulary.len();
         let stranger = |n_strangers| TokenId::try_from(n_ids + n_strangers).unwrap_or(TokenId::MAX);
@@ -168,6 +169,20 @@ impl Tokenizer {
             Part::Text(piece) => {
                 if let Some(id) = call.matcher.whole_piece(&text[piece.clone()]) {
                     return push(id, ids);
+                }
+                if unknown.is_some() {
+                    let mut tokens = Vec::new();
+                    let piece = &text[piece];
+                    self.encoder.encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
+                    for (id, place) in tokens {
+                        if unknown == Some(id) {
+                            ids.push(stranger(strangers.len()));
+                            strangers.push(piece[place].to_vec());
+                        } else {
+                            ids.push(id);
+                        }
+                    }
+                    return Ok(());
                 }
                 self.encoder.encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
                     strangers.push(self.parts.units.written(symbol).into_owned());

@@ -28,6 +28,14 @@ pub(super) struct CountTable {
     budget: usize,
 }
 
+/// A short piece that waits for being counted.
+#[derive(Clone, Copy)]
+struct Waiting {
+    key: u128,
+    hash: u64,
+    position: u64,
+}
+
 /// A short piece.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))] // none lies in two cache lines
@@ -124,17 +132,20 @@ impl CountTable {
         count: u64,
         position: u64,
     ) {
-        let mut waiting = [(0, 0, 0); N_SIDE_BY_SIDE];
-        let mut n_waiting = 0;
+        let mut waiting = [Waiting { key: 0, hash: 0, position: 0 }; N_SIDE_BY_SIDE];
+        let (mut n_waiting, mut seen) = (0, 0);
         for piece in pieces {
             let position = position.wrapping_add(piece.start as u64);
             let Some(key) = piece_key(text, piece.start, piece.end) else {
                 self.add_long(&text[piece], count, position);
                 continue;
             };
-            waiting[n_waiting] = (key_hash(key) as u64, key, position);
+            let hash = key_hash(key) as u64;
+            seen ^= self.short.first_entry(hash).count;
+            waiting[n_waiting] = Waiting { key, hash, position };
             n_waiting += 1;
             if n_waiting == N_SIDE_BY_SIDE {
+                std::hint::black_box(seen);
                 self.add_keys(&waiting, count);
                 n_waiting = 0;
             }
@@ -149,11 +160,9 @@ impl CountTable {
         self.add_all(text, std::iter::once(piece), count, text_position);
     }
 
-    /// Counts short pieces, given by hash, key and position.
-    fn add_keys(&mut self, keys: &[(u64, u128, u64)], count: u64) {
-        let seen = keys.iter().fold(0, |seen, key| seen ^ self.short.first_entry(key.0).count);
-        std::hint::black_box(seen);
-        keys.iter().for_each(|&(hash, key, position)| self.add_short(hash, key, count, position));
+    /// Counts short pieces.
+    fn add_keys(&mut self, keys: &[Waiting], count: u64) {
+        keys.iter().for_each(|piece| self.add_short(piece.hash, piece.key, count, piece.position));
     }
 
     /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
