@@ -48,7 +48,13 @@ pub(super) struct Rules<'p> {
 impl Worker {
     pub(super) fn new() -> Self {
         let (boundaries, starts) = (Boundaries::default(), Starts::default());
-        Self { table: CountTable::new(usize::MAX), n_pieces: 0, n_characters: 0, boundaries, starts }
+        Self {
+            table: CountTable::new(usize::MAX),
+            n_pieces: 0,
+            n_characters: 0,
+            boundaries,
+            starts,
+        }
     }
 
     /// Counts all pieces of a stretch. An error comes with the position of the part that it lies in.

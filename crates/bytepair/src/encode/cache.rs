@@ -113,6 +113,10 @@ impl PieceCache {
 
     /// Appends the ids of a piece of the text, if it is here.
     pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
+        // A row of tags is smaller than a table, and most long pieces were never seen.
+        if !name.is_short() && !self.seen.has(key_hash(name.key) as u64) {
+            return false;
+        }
         let Some(slot) = self.table(name).get(name.key) else { return false };
         if slot.key & MARK == 0 {
             append_first(n_packed(slot.value), &unpacked(slot.value), out);
@@ -217,7 +221,7 @@ mod tests {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
-    /// Ids that no other piece has, as many as its bytes and the mark say, some of them as large as any.
+    /// Ids that no other piece has, as many as its hash says, some of them as large as any.
     fn ids_of(piece: &[u8], whole: Whole) -> Vec<TokenId> {
         let hash = hash_bytes(piece, u64::from(whole == Whole::Part));
         let n_ids = hash % 7;

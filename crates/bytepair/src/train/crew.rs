@@ -51,9 +51,8 @@ impl Crew {
         thread::scope(|scope| {
             let _dismissal = Dismissal(&crew);
             let crew = &crew;
-            let spawn = |share| {
-                thread::Builder::new().spawn_scoped(scope, move || crew.help(share))
-            };
+            let spawn =
+                |share| thread::Builder::new().spawn_scoped(scope, move || crew.help(share));
             let helpers = crew.shares.iter().skip(1).map_while(|share| spawn(share).ok());
             let helpers = helpers.map(|helper| helper.thread().clone()).collect();
             *crew.helpers.lock().unwrap_or_else(PoisonError::into_inner) = helpers;

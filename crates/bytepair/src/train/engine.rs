@@ -7,7 +7,6 @@
 //! Surveys walk the whole corpus as it is then, some three to five times in all; batches touch only the places of
 //! their pairs and the neighbours.
 
-use super::{Ties, TrainOptions};
 use super::batch::Batches;
 use super::crew::Crew;
 use super::limits::Veto;
@@ -17,6 +16,7 @@ use super::ranking::Ranking;
 use super::share::{Change, Sides};
 use super::sketch::Sketch;
 use super::survey;
+use super::{Ties, TrainOptions};
 use crate::error::{Error, Result};
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -288,8 +288,12 @@ impl<'e> Engine<'e> {
                 self.change_pairs(&mut plan, index, changes, touching);
             } else {
                 let mut sums = std::mem::take(&mut self.sums);
-                self.totals.left.sum(outcomes().map(|outcome| &outcome.changes.left), &mut sums.left);
-                self.totals.right.sum(outcomes().map(|outcome| &outcome.changes.right), &mut sums.right);
+                self.totals
+                    .left
+                    .sum(outcomes().map(|outcome| &outcome.changes.left), &mut sums.left);
+                self.totals
+                    .right
+                    .sum(outcomes().map(|outcome| &outcome.changes.right), &mut sums.right);
                 self.change_pairs(&mut plan, index, &sums, touching);
                 self.sums = sums;
             }

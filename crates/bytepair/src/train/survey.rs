@@ -81,7 +81,8 @@ impl Survey {
 
     /// Counts the pairs that the sketch of the whole corpus leaves.
     pub(super) fn tally(&mut self, row: &Row, plan: &Plan) {
-        let mut firsts = plan.sketch.map(|may_reach| if may_reach { NONE } else { RARE }, plan.floor);
+        let mut firsts =
+            plan.sketch.map(|may_reach| if may_reach { NONE } else { RARE }, plan.floor);
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;

@@ -19,21 +19,33 @@ impl Seen {
         Self { tags: vec![[0; 2]; MIN_LEN], n_new: 0 }
     }
 
+    /// Whether a hash is probably there.
+    #[inline]
+    pub(super) fn has(&self, hash: u64) -> bool {
+        let (index, tag) = self.place(hash);
+        self.tags[index].contains(&tag)
+    }
+
     /// Notes a hash; returns whether it is probably there.
-    #[expect(clippy::cast_possible_truncation, reason = "some bits of a hash are used")]
     pub(super) fn note(&mut self, hash: u64) -> bool {
-        let tag = (hash >> 56) as u8 | 1;
-        let index = hash as usize & (self.tags.len() - 1);
+        let (index, tag) = self.place(hash);
         let pair = &mut self.tags[index];
         if pair.contains(&tag) {
             return true;
         }
-        *pair = [tag, pair[0]];
+        // By turns, so that of three that come again and again not each is forgotten before it does.
+        pair[pair.iter().position(|&tag| tag == 0).unwrap_or(self.n_new % 2)] = tag;
         self.n_new += 1;
         if self.n_new > self.tags.len() / 2 && self.tags.len() < MAX_LEN {
             // Each hash is where it was, or as far behind in the second half.
             self.tags.extend_from_within(..);
         }
         false
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "some bits of a hash are used")]
+    fn place(&self, hash: u64) -> (usize, u8) {
+        (hash as usize & (self.tags.len() - 1), (hash >> 56) as u8 | 1)
     }
 }

@@ -10,8 +10,8 @@ use crate::piece_key::key_hash;
 
 /// Lines of a new table; 16 KiB.
 pub(super) const MIN_LINES: usize = 1 << 8;
-/// Lines of a table that is large; 1 MiB.
-const LARGE: usize = 1 << 14;
+/// Lines of a table that is large; 256 KiB.
+const LARGE: usize = 1 << 12;
 /// How many lines are looked at for a key.
 const MAX_PROBE: usize = 8;
 
@@ -51,7 +51,7 @@ impl Table {
         Self { lines: vec![FREE_LINE; n_lines], n_taken: 0, max_lines }
     }
 
-    /// Whether it does not fit the processor's nearer caches any more.
+    /// Whether what is put in takes room in the processor's nearer caches from what is more frequent.
     pub(super) fn is_large(&self) -> bool {
         self.lines.len() >= LARGE
     }
