@@ -129,7 +129,7 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(text.len() / 4 + 1);
         self.with_team(n_useful(text.len(), n_threads), |team| {
             call.encode(text, 0, &mut ids, team)
         })?;
