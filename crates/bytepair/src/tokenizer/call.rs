@@ -145,7 +145,7 @@ impl<'c> Call<'c> {
             return self.encode_by(text, team, ids);
         };
         let text = Segment::whole(text);
-        self.for_each_part(text, ids, team.first, |text, part, ids, worker| match part {
+        self.for_each_part(text, ids, team.first(), |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => {
                 let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
