@@ -14,6 +14,9 @@ use crate::vocabulary::TokenId;
 /// A run of texts ends when it is this long, in bytes.
 const RUN_LEN: usize = 64 << 10;
 
+/// Bytes of text for which there is room for an id beforehand; English has about four.
+pub(crate) const BYTES_PER_ID: usize = 4;
+
 /// The ids of many texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -61,7 +64,11 @@ pub(crate) fn encode<S: Send>(
     states: &mut [S],
     encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
 ) -> Result<Batch> {
-    in_runs(lens, states, true, |range, states| encode_run(range, states, &encode_one)).map(joined)
+    if states.len() == 1 {
+        return encode_run(0..lens.len(), lens, states, &encode_one).map(|run| joined(vec![run]));
+    }
+    let work = |range, states: &mut [S]| encode_run(range, lens, states, &encode_one);
+    in_runs(lens, states, true, work).map(joined)
 }
 
 /// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
@@ -171,10 +178,12 @@ fn runs(lens: &[usize], is_large: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
 
 fn encode_run<S>(
     range: Range<usize>,
+    text_lens: &[usize],
     states: &mut [S],
     encode_one: &impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()>,
 ) -> Result<Encoded> {
-    let mut ids = Vec::new();
+    let n_bytes: usize = text_lens[range.clone()].iter().sum();
+    let mut ids = Vec::with_capacity(n_bytes / BYTES_PER_ID);
     let mut lens = Vec::with_capacity(range.len());
     for index in range {
         let n_before = ids.len();
@@ -184,23 +193,22 @@ fn encode_run<S>(
     Ok(Encoded { ids, lens })
 }
 
-/// Puts the runs together in the order of their texts.
-fn joined(mut finished: Vec<Encoded>) -> Batch {
-    if let [Encoded { lens, .. }] = finished.as_slice()
-        && lens.len() == 1
-        && let Some(Encoded { ids, .. }) = finished.pop()
-    {
-        return Batch { offsets: vec![0, ids.len()], ids };
-    }
+/// Puts the runs together in the order of their texts. One alone is not copied.
+fn joined(finished: Vec<Encoded>) -> Batch {
+    let n_ids: usize = finished.iter().map(|encoded| encoded.ids.len()).sum();
     let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
-    batch.ids.reserve_exact(finished.iter().map(|encoded| encoded.ids.len()).sum());
     for Encoded { ids, lens } in finished {
         let mut end = batch.ids.len();
         batch.offsets.extend(lens.iter().map(|len| {
             end += len;
             end
         }));
-        batch.ids.extend_from_slice(&ids);
+        if ids.len() == n_ids {
+            batch.ids = ids;
+        } else {
+            batch.ids.reserve_exact(n_ids - batch.ids.len());
+            batch.ids.extend_from_slice(&ids);
+        }
     }
     batch
 }

@@ -36,7 +36,7 @@ use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
 use crate::added::{Matcher, Part, Specials};
-use crate::batch::{self, Batch};
+use crate::batch::{self, BYTES_PER_ID, Batch};
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
@@ -131,7 +131,7 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(text.len() / BYTES_PER_ID + 1);
         self.with_team(n_useful(text.len(), n_threads), |team| {
             call.encode(text, 0, &mut ids, team)
         })?;
