@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
-from typing import Any, AnyStr, Literal, TypeAlias, final
+from typing import Any, AnyStr, Literal, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 Text: TypeAlias = str | bytes
 TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
-Ids: TypeAlias = Iterable[int] | NDArray[np.uint32]
+Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
 
 class CoreTokenizer:
     """Text to token ids and back.
@@ -133,6 +133,7 @@ class CoreTokenizer:
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which every special token is plain text."""
 
+    @overload
     def encode_to_numpy(
         self,
         text: str | bytes,
@@ -141,9 +142,27 @@ class CoreTokenizer:
         disallowed_special: Specials = ...,
         add_special_tokens: bool = False,
         threads: int | None = ...,
+        dtype: Literal["uint32"] = "uint32",
     ) -> NDArray[np.uint32]:
-        """Encode a text to an array of ids, ``uint32[n]``."""
+        """Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
 
+        Raises
+        ------
+        TokenizerError
+            ``dtype="uint16"`` does not hold all ids of the vocabulary.
+        """
+
+    @overload
+    def encode_to_numpy(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        threads: int | None = ...,
+        dtype: Literal["uint16"],
+    ) -> NDArray[np.uint16]: ...
     def encode_batch(
         self,
         texts: Iterable[str | bytes],
@@ -158,6 +177,7 @@ class CoreTokenizer:
         One that is much longer than the others is cut for several threads. An error names the place of the text in the batch.
         """
 
+    @overload
     def encode_batch_to_numpy(
         self,
         texts: Iterable[str | bytes],
@@ -166,6 +186,18 @@ class CoreTokenizer:
         disallowed_special: Specials = ...,
         add_special_tokens: bool = False,
         threads: int | None = None,
+        dtype: Literal["uint16"],
+    ) -> tuple[NDArray[np.uint16], NDArray[np.int64]]: ...
+    @overload
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+        dtype: Literal["uint32"] = "uint32",
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Encode many texts to one array of ids and the offsets of the texts in it.
 

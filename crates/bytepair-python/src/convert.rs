@@ -101,7 +101,7 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     }
 }
 
-/// Ids: a `uint32` array, or any iterable of integers.
+/// Ids: an array of `uint32` or `uint16`, or any iterable of integers.
 pub(crate) struct Ids(pub(crate) Vec<u32>);
 
 impl<'py> FromPyObject<'_, 'py> for Ids {
@@ -110,6 +110,9 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
             return Ok(Self(array.as_array().to_vec()));
+        }
+        if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u16>>() {
+            return Ok(Self(array.as_array().iter().copied().map(u32::from).collect()));
         }
         object.try_iter()?.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
     }

@@ -21,7 +21,7 @@ use crate::convert::{
 use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
-use crate::output::{array, list};
+use crate::output::{Width, array, list};
 use crate::stream::DecodeStream;
 use crate::template::{
     WrittenPiece, padding_dict, read_pieces, side, truncation_dict, truncation_strategy,
@@ -33,7 +33,7 @@ use crate::template::{
 pub(crate) struct CoreTokenizer(pub(crate) Arc<Tokenizer>);
 
 /// The ids of a batch and where each text begins.
-type BatchArrays<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl CoreTokenizer {
@@ -144,7 +144,7 @@ impl CoreTokenizer {
         list(py, &self.ids(py, &text, EncodeOptions::default(), 1)?)
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"))]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -153,9 +153,11 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
         threads: Threads,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        dtype: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        Ok(array(py, self.ids(py, &text, options, threads.0)?))
+        Ok(array(py, self.ids(py, &text, options, threads.0)?, width))
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
@@ -175,7 +177,7 @@ impl CoreTokenizer {
         texts.map(|ids| list(py, ids)).collect()
     }
 
-    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
     fn encode_batch_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -184,12 +186,14 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
         threads: Option<&Bound<'py, PyAny>>,
+        dtype: &str,
     ) -> PyResult<BatchArrays<'py>> {
+        let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
         let offsets: Vec<i64> =
             batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((array(py, batch.ids), offsets.into_pyarray(py)))
+        Ok((array(py, batch.ids, width), offsets.into_pyarray(py)))
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]

@@ -14,7 +14,7 @@ use crate::piece_key::{key_hash, piece_key};
 /// Short pieces that are looked for at once.
 const N_SIDE_BY_SIDE: usize = 32;
 /// Places for recent pieces: with what is counted they fit the nearer caches. A power of two.
-const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 12 };
+const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
 /// Places of a new table.
 const N_PLACES: usize = 1 << 12;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
