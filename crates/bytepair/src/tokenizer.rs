@@ -4,11 +4,12 @@
 //! new one. Caches of encoded pieces lie beside it and show in nothing but time. Any number of threads
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
-//! A text goes through `call` (options, template, lengths), `pieces` (cutting) and `worker` (ids of a piece);
+//! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
 //! `full` and `words` follow the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
+mod blocks;
 mod call;
 mod counter;
 mod counting;
@@ -30,6 +31,7 @@ pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::file::{IdFormat, Written};
 pub use self::parts::Parts;
+use self::pieces::Grain;
 use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
@@ -94,7 +96,7 @@ impl Tokenizer {
                 (&parts.normalizer, &parts.units),
                 Specials::All,
             )?,
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
             parts,
         })
@@ -225,7 +227,9 @@ impl Tokenizer {
                 })
             }
         };
-        self.workers.with(|worker| call.for_each_part(text, &mut ids, worker, encode_part))?;
+        let grain = Grain::Piece;
+        self.workers
+            .with(|worker| call.for_each_part(text, &mut ids, worker, grain, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
             None => strangers[id as usize - n_ids].clone(),
@@ -268,7 +272,7 @@ impl Tokenizer {
             decoder: Arc::clone(&self.decoder),
             ordinary: self.ordinary.clone(),
             all_special: self.all_special.clone(),
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
         })
     }
