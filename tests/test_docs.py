@@ -1,5 +1,6 @@
 """The documents: what they show is run, and what they list is complete."""
 
+import ast
 import doctest
 import os
 import re
@@ -78,6 +79,20 @@ def test_the_quick_start_in_python_runs(tmp_path, monkeypatch):
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
     assert result.failed == 0
     assert result.attempted > 8
+
+
+def test_the_examples_of_the_stub_run():
+    """What the docstrings of the compiled core show is what Python gives."""
+    stub = REPOSITORY / "python" / "bytepair" / "_core.pyi"
+    runner = doctest.DocTestRunner(verbose=False)
+    for node in ast.walk(ast.parse(stub.read_text(encoding="utf-8"))):
+        is_documented = isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        text = ast.get_docstring(node) if is_documented else None
+        if text:
+            parser = doctest.DocTestParser()
+            runner.run(parser.get_doctest(text, {}, node.name, "_core.pyi", 0))
+    assert runner.summarize(verbose=False).failed == 0
+    assert runner.tries > 20
 
 
 def test_the_quick_start_on_the_command_line_runs(tmp_path):

@@ -256,7 +256,7 @@ class CoreTokenizer:
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> tokenizer.truncate("low lower lowest", 2)
-        'low low'
+        'low '
         """
 
     def counter(
@@ -486,10 +486,10 @@ class TokenCounter:
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     >>> counter = tokenizer.counter()
     >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
-    [1, 1, 2, 4]
+    [1, 1, 3, 5]
     >>> trial = counter.copy()
     >>> trial.append(" and more"), counter.total
-    (13, 4)
+    (14, 5)
     """
 
     @property

@@ -162,8 +162,8 @@ class Tokenizer(_core.CoreTokenizer):
 
         An ``output`` that ends with ``.npy`` is a NumPy file, which ``np.load`` reads or
         maps; any other has the numbers alone, little-endian (``np.fromfile``). It appears
-        when all is written. Memory is some megabytes for each thread, whatever the size of
-        the file; a text that the tokenizer can cut nowhere without changing ids
+        when all is written. Memory is at most about 90 MB for each thread, whatever the size
+        of the file; a text that the tokenizer can cut nowhere without changing ids
         (``docs/explanation/encoding.md``) is held as a whole.
 
         Parameters

@@ -1,7 +1,7 @@
 """``bytepair encode``: text to ids.
 
 Without ``--lines`` the input is one text: it is read whole, unless raw numbers go to a
-file, which takes a few megabytes for each thread. With it, memory holds a few megabytes of
+file, which takes bounded memory for each thread. With it, memory holds a few megabytes of
 lines at a time.
 """
 
