@@ -62,7 +62,7 @@ fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS
 	set -e; for target in $(FUZZ_TARGETS); do \
 	  mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
 	  $(FUZZ_CARGO) fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
-	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20; \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60; \
 	done
 
 # Other libraries, in an environment of their own: they bring many more.

@@ -349,3 +349,16 @@ def test_the_description_says_what_becomes_of_characters_outside_the_alphabet(tm
     ours, theirs = both(tmp_path, json.dumps({"model": plain}))
     assert "others left out" in repr(ours)
     assert ours.encode("acb") == theirs.encode("acb").ids == [0, 1]
+
+
+@pytest.mark.parametrize("behaviour", ["Contiguous", "MergedWithPrevious"])
+def test_long_texts_have_no_empty_pieces(tmp_path, behaviour):
+    """Pieces that are joined at the end of a block of text give the ids of the library."""
+    model = {"type": "BPE", "vocab": {"!": 0, "a": 1, "a</w>": 2}, "merges": []}
+    model |= {"unk_token": "!", "end_of_word_suffix": "</w>"}
+    pre_tokenizer = {"type": "Punctuation", "behavior": behaviour}
+    document = {"model": model, "pre_tokenizer": pre_tokenizer}
+    ours, theirs = both(tmp_path, json.dumps(document))
+    for text in ("a.", "aa..", "aaaa,a,"):
+        long = text * (70_000 // len(text))
+        assert ours.encode(long) == theirs.encode(long).ids

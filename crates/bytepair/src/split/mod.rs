@@ -271,6 +271,8 @@ impl Splitter {
             return Ok(text.len());
         }
         let end = self.split_first(text, from, boundaries)?;
+        // Where behaviours join pieces, the last start begins the next block.
+        boundaries.marked().starts.truncate(end - from);
         boundaries.finish_stage(end, Dropped::by(&self.compiled.stages[0]));
         for index in 1..self.compiled.engines.len() {
             self.split_pieces(index, text, boundaries)?;
