@@ -114,13 +114,12 @@ impl<'e> Engine<'e> {
         vocabulary: &mut Vocabulary,
     ) -> Result<Vec<Done>> {
         let (crew, mut plan) = (self.crew, self.crew.plan_mut());
-        self.choose(max_len, &mut plan)?;
-        while plan.jobs.is_empty() && plan.floor > self.min_count {
+        while plan.floor > self.min_count && self.sees_too_little(&plan) {
             drop(plan);
             self.survey(self.min_count, max_len);
             plan = crew.plan_mut();
-            self.choose(max_len, &mut plan)?;
         }
+        self.choose(max_len, &mut plan)?;
         for job in &plan.jobs {
             let result = vocabulary.push_merge(job.left, job.right)?;
             // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
@@ -217,6 +216,15 @@ impl<'e> Engine<'e> {
             pairs.push(left, right, count);
         });
         pairs
+    }
+
+    /// Whether no pair reaches the floor; or one below it might follow the best too closely for a merge that is
+    /// to be certain.
+    fn sees_too_little(&mut self, plan: &Plan) -> bool {
+        let bound = self.certainty.as_ref().filter(|certainty| !certainty.is_lost);
+        let lead = bound.map_or(0, |certainty| certainty.bound);
+        let best = self.batches.ranking.best(plan, self.crew);
+        best.is_none_or(|best| best.count - (plan.floor - 1) <= lead)
     }
 
     /// Puts the next batch into the plan.
