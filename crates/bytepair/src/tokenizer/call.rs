@@ -143,11 +143,22 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         team: &mut Team<'_>,
     ) -> Result<()> {
-        let Some(mut dropping) = self.dropping(index) else {
-            return self.encode_by(text, team, ids);
-        };
+        match self.dropping(index) {
+            Some(dropping) => self.encode_dropout(text, dropping, ids, team.first()),
+            None => self.encode_by(text, team, ids),
+        }
+    }
+
+    /// Appends the ids of a text, some merges left out by chance.
+    fn encode_dropout(
+        &self,
+        text: &[u8],
+        mut dropping: Dropping,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
         let (text, grain) = (Segment::whole(text), Grain::Piece);
-        self.for_each_part(text, (ids, grain), team.first, |text, part, ids, worker| match part {
+        self.for_each_part(text, ids, worker, grain, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => {
                 let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
@@ -168,8 +179,8 @@ impl<'c> Call<'c> {
         let Some(splitter) = splitter.filter(|_| !self.matcher.has_whole_pieces()) else {
             return self.encode_pieces(stretch, ids, worker);
         };
-        let to = (ids, Grain::Segment);
-        self.for_each_part(stretch, to, worker, |text, part, ids, worker| match part {
+        let grain = Grain::Segment;
+        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
         })
@@ -182,9 +193,8 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let encoder = &self.tokenizer.encoder;
-        let to = (ids, Grain::Piece);
-        self.for_each_part(stretch, to, worker, |text, part, ids, worker| match part {
+        let (encoder, grain) = (&self.tokenizer.encoder, Grain::Piece);
+        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
                 Some(id) => push(id, ids),

@@ -35,13 +35,14 @@ pub(super) enum Grain {
 }
 
 impl Call<'_> {
-    /// Calls `encode_part` for each added token and each piece in between of a text, or of a part of one that
-    /// begins and ends where a cut changes nothing; or for what stands between two added tokens.
+    /// Calls `encode_part` for each added token, and for each piece between two or all that stands there, of a
+    /// text or of a part of one that begins and ends where a cut changes nothing.
     pub(super) fn for_each_part(
         &self,
         stretch: Segment<'_>,
-        (ids, grain): (&mut Vec<TokenId>, Grain),
+        ids: &mut Vec<TokenId>,
         worker: &mut Worker,
+        grain: Grain,
         mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
         let text = stretch.text;
@@ -50,7 +51,8 @@ impl Call<'_> {
         self.matcher.cut_raw(text, |part| match part {
             token @ Part::Token(..) => encode_part(text, token, ids, worker),
             Part::Text(range) => {
-                self.for_each_piece(stretch.part(range), (ids, grain), worker, &mut encode_part)
+                let segment = stretch.part(range);
+                self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
             }
         })
     }
