@@ -1,7 +1,7 @@
 //! Pieces that were encoded before, with their ids: bounded memory, one cache line for nearly all of them.
 //!
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
-//! [`Table`] of their own. Others, up to some hundred bytes, stand by their hash in a second table, which says where
+//! [`Table`] of their own. Others, up to 4 KiB, stand by their hash in a second table, which says where
 //! their bytes and ids are in a [`Ring`]; a long piece is taken in when it comes a second time ([`Seen`]).
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
@@ -27,8 +27,8 @@ const MAX_SHORT_LINES: usize = 1 << 19;
 const MAX_LONG_LINES: usize = 1 << 18;
 /// Most ids of a piece that stand in its slot.
 const MAX_IDS: usize = 4;
-/// Longest piece that is remembered, in bytes.
-const MAX_LEN: usize = 256;
+/// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
+const MAX_LEN: usize = 4096;
 /// Most pieces that are looked up in one go.
 pub(crate) const MAX_RUN: usize = 256;
 
@@ -232,7 +232,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_cache_of_any_size_gives_a_piece_its_own_ids_or_none(
-            pieces in prop::collection::vec((prop_oneof!["[ab]{1,20}", "a{1,300}", "[a-z]{0,18}"], any::<bool>()), 1..200),
+            pieces in prop::collection::vec((prop_oneof!["[ab]{1,20}", "a{1,300}", "a{4090,4100}", "[a-z]{0,18}"], any::<bool>()), 1..200),
         ) {
             for mut cache in [PieceCache::tiny(), PieceCache::default()] {
                 for (piece, is_part) in &pieces {

@@ -112,7 +112,8 @@ impl Character {
             }
             [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {
                 let code = usize::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
-                Some(Self { code, len: 3 })
+                // Three bytes that say what two say are no character.
+                (code >= 0x800).then_some(Self { code, len: 3 })
             }
             _ => None,
         }

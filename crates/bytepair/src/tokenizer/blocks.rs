@@ -13,6 +13,10 @@ use crate::vocabulary::TokenId;
 /// Starts in a word of [`Boundaries::starts`], at most.
 const WORD_LEN: usize = 64;
 
+/// For how much text there is room for an id each four bytes, so that short texts do not grow their row of ids step
+/// by step.
+const RESERVED_LEN: usize = 64 << 10;
+
 /// Memory for a run of pieces.
 pub(super) struct Run {
     /// Where each piece starts, and where the last one ends.
@@ -34,6 +38,7 @@ pub(super) fn append_text(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
+    ids.reserve(text.len().min(RESERVED_LEN) / 4);
     let mut boundaries = std::mem::take(&mut worker.boundaries);
     let mut from = 0;
     while from < text.len() {

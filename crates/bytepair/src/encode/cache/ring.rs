@@ -7,8 +7,8 @@ use crate::vocabulary::TokenId;
 
 /// Bytes of a ring, at most.
 pub(super) const MAX_LEN: usize = 16 << 20;
-/// Longest entry; pieces that become more ids than this are not worth their memory.
-const MAX_ENTRY_LEN: usize = 4096;
+/// Longest entry, in bytes: a long piece of as many ids.
+const MAX_ENTRY_LEN: usize = 20 << 10;
 
 /// Entries in the order in which they were written.
 pub(super) struct Ring {

@@ -107,6 +107,7 @@ fn bytes_that_are_no_character_stay_bytes() {
     let stray: (&[u8], &[u8]) = (b"\xA9", b"\xA9");
     assert_eq!(start(&[whole], b"\xA9\xC3\xA9\xC3"), [&b"\xA9"[..], "é".as_bytes(), b"\xC3"]);
     assert_eq!(start(&[stray, whole], b"\xC3\xA9\xA9"), [b"\xC3", b"\xA9", b"\xA9"]);
+    assert_eq!(start(&[whole], b"\xE0\x83\xA9"), [b"\xE0", b"\x83", b"\xA9"]);
 }
 
 #[test]
