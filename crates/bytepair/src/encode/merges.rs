@@ -185,11 +185,12 @@ impl PackedMerges {
         let wanted = self.wanted(merge.left, merge.right);
         let mut bucket = self.bucket(hash);
         loop {
-            for slot in &mut self.slots[bucket..bucket + BUCKET_LEN] {
-                if *slot == 0 || (*slot ^ wanted) >> self.layout.value_bits == 0 {
-                    *slot = wanted ^ u64::from(value);
-                    return;
-                }
+            let is_for_it =
+                |slot: &u64| *slot == 0 || (*slot ^ wanted) >> self.layout.value_bits == 0;
+            let slots = bucket..bucket + BUCKET_LEN;
+            if let Some(place) = self.slots[slots].iter().position(is_for_it) {
+                self.slots[bucket + place] = wanted ^ u64::from(value);
+                return;
             }
             bucket = self.after(bucket);
         }
@@ -435,13 +436,13 @@ mod tests {
             for (place, merge) in (0..n_merges).zip(vocabulary.merges()).rev() {
                 first_places[merge.result as usize] = place;
             }
-            for left in 0..n_ids.min(500) {
-                for right in 0..n_ids + 3 {
-                    let found = merges.get(left, right);
-                    let place = || merges.place(found, &first_places);
-                    let found = found.exists().then(|| (place(), found.result));
-                    assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
-                }
+            let pairs =
+                (0..n_ids.min(500)).flat_map(|left| (0..n_ids + 3).map(move |right| (left, right)));
+            for (left, right) in pairs {
+                let found = merges.get(left, right);
+                let place = || merges.place(found, &first_places);
+                let found = found.exists().then(|| (place(), found.result));
+                assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
             }
         }
     }
