@@ -24,8 +24,8 @@ pub(super) struct Ranks {
     vocabulary: Arc<Vocabulary>,
     /// By id: of how many symbols a token is made.
     lengths: Vec<u32>,
-    /// By id: the rank of the first merge that makes it.
-    first_ranks: Vec<u32>,
+    /// By id: the place of the first merge that makes it.
+    first_places: Vec<u32>,
 }
 
 /// Memory that is used again from piece to piece.
@@ -59,7 +59,7 @@ impl Ranks {
             return None;
         }
         let mut lengths = vec![1; vocabulary.len()];
-        let mut first_ranks = vec![0; vocabulary.len()];
+        let mut first_places = vec![0; vocabulary.len()];
         // By id: the lowest rank that may use the token, which is one more than the highest that makes it.
         let mut usable_from = vec![0; vocabulary.len()];
         for (rank, merge) in (0..).zip(vocabulary.merges()) {
@@ -73,7 +73,7 @@ impl Ranks {
                 return None;
             }
             if usable_from[result] == 0 {
-                first_ranks[result] = rank;
+                first_places[result] = rank;
             }
             (lengths[result], usable_from[result]) = (length, rank + 1);
         }
@@ -83,7 +83,7 @@ impl Ranks {
         (0..).zip(vocabulary.merges()).all(builds_on_earlier).then(|| Self {
             vocabulary: Arc::clone(vocabulary),
             lengths,
-            first_ranks,
+            first_places,
         })
     }
 
@@ -91,7 +91,7 @@ impl Ranks {
     #[inline]
     fn rank(&self, merges: &Merges, left: TokenId, right: TokenId) -> u32 {
         let merge = merges.get(left, right);
-        if merge.exists() { merges.place(merge, &self.first_ranks) } else { NO_MERGE.rank }
+        if merge.exists() { merges.place(merge, &self.first_places) } else { NO_MERGE.rank }
     }
 
     fn length(&self, id: TokenId) -> usize {

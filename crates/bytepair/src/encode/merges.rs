@@ -185,11 +185,12 @@ impl PackedMerges {
         let wanted = self.wanted(merge.left, merge.right);
         let mut bucket = self.bucket(hash);
         loop {
-            for slot in &mut self.slots[bucket..bucket + BUCKET_LEN] {
-                if *slot == 0 || (*slot ^ wanted) >> self.layout.value_bits == 0 {
-                    *slot = wanted ^ u64::from(value);
-                    return;
-                }
+            let is_for_it =
+                |slot: &u64| *slot == 0 || (*slot ^ wanted) >> self.layout.value_bits == 0;
+            let slots = bucket..bucket + BUCKET_LEN;
+            if let Some(place) = self.slots[slots].iter().position(is_for_it) {
+                self.slots[bucket + place] = wanted ^ u64::from(value);
+                return;
             }
             bucket = self.after(bucket);
         }
@@ -396,4 +397,75 @@ fn ranks(vocabulary: &Vocabulary) -> Option<Cow<'_, [u32]>> {
     let rank = |priority| distinct.partition_point(|&other| other < priority);
     let ranks = priorities.iter().map(|&priority| u32::try_from(rank(priority)).unwrap_or(0));
     Some(ranks.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Made-up merges, as many as `n_merges`, of ids below `n_ids`; results ascend if they are asked to.
+    fn made_up(n_merges: u32, n_ids: u32, is_ascending: bool) -> Vocabulary {
+        let mut vocabulary = Vocabulary::new();
+        let mut state = 7_u32;
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        for place in 0..n_merges {
+            let result = if is_ascending { n_ids + place / 3 } else { draw(n_ids) };
+            vocabulary.push_merge_to(Merge { left: draw(n_ids), right: draw(n_ids), result });
+        }
+        vocabulary
+    }
+
+    #[test]
+    fn every_pair_has_the_last_of_its_merges_and_ranks_keep_their_order() {
+        for (n_merges, n_ids, is_ascending) in
+            [(0, 4, true), (9, 2, true), (3000, 70, true), (3000, 2000, true), (3000, 400, false)]
+        {
+            let vocabulary = made_up(n_merges, n_ids, is_ascending);
+            let merges = Merges::new(&vocabulary);
+            assert!(matches!(merges, Merges::Packed(_)), "{n_merges} {n_ids}");
+            let known: HashMap<_, _> = (0_u32..)
+                .zip(vocabulary.merges())
+                .map(|(place, merge)| ((merge.left, merge.right), (place, merge.result)))
+                .collect();
+            let mut first_places = vec![0; (n_ids + n_merges) as usize];
+            for (place, merge) in (0..n_merges).zip(vocabulary.merges()).rev() {
+                first_places[merge.result as usize] = place;
+            }
+            let pairs =
+                (0..n_ids.min(500)).flat_map(|left| (0..n_ids + 3).map(move |right| (left, right)));
+            for (left, right) in pairs {
+                let found = merges.get(left, right);
+                let place = || merges.place(found, &first_places);
+                let found = found.exists().then(|| (place(), found.result));
+                assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_beyond_the_vocabulary_have_no_merge() {
+        let mut vocabulary = Vocabulary::new();
+        vocabulary.push_merge_to(Merge { left: 5, right: 300, result: 301 });
+        let merges = Merges::new(&vocabulary);
+        assert!(merges.get(5, 300).exists());
+        for (left, right) in [(5 + 512, 300), (5, 300 + 512), (u32::MAX, u32::MAX), (4, 300 + 512)]
+        {
+            assert!(!merges.get(left, right).exists(), "({left}, {right})");
+        }
+    }
+
+    #[test]
+    fn merges_that_share_a_rank_and_make_different_tokens_are_kept_apart() {
+        let mut vocabulary = Vocabulary::new();
+        vocabulary.push_merge_with_priority(Merge { left: 0, right: 1, result: 2 }, 4);
+        vocabulary.push_merge_with_priority(Merge { left: 1, right: 0, result: 3 }, 4);
+        let merges = Merges::new(&vocabulary);
+        assert!(matches!(merges, Merges::Wide(_)));
+        assert_eq!(merges.get(0, 1).rank, merges.get(1, 0).rank);
+    }
 }

@@ -4,8 +4,9 @@
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
 //! in these words; `scan` does it for short pieces, `buckets` or `heap` for long ones, in O(n log n);
-//! `cuts` makes long ones short where the vocabulary proves that nothing changes; `cache` remembers
-//! pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
+//! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
+//! out the first merges where it proves that these happen in any case; `merges` is the table that all ask;
+//! `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).

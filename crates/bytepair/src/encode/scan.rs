@@ -69,6 +69,7 @@ impl Row {
 
     /// Merges the symbols; gives a bit for each place that holds a token then.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a place is masked")]
     fn merge(&mut self, n_symbols: usize, get: impl Fn(TokenId, TokenId) -> RankedMerge) -> u64 {
         let mut held = (1_u64 << n_symbols) - 1;
         loop {
