@@ -63,7 +63,10 @@ def cases(
             case["file"] = str(_prepared(wanted, case, scratch))
         elif "vocabulary" in case:
             _prepare_encoding(case, scratch)
-        yield _with_jobs(wanted, case)
+        whole = _with_jobs(wanted, case)
+        engines = {job["engine"].split()[0] for job in whole.jobs}
+        if not wanted.get("peers") or len(engines) > 1:
+            yield whole
 
 
 def _with_jobs(wanted: dict[str, Any], case: dict[str, Any]) -> Case:

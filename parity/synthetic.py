@@ -238,7 +238,7 @@ def post_processor(chance: Chance) -> Any:  # noqa: ANN401 -- JSON, or what make
         components.byte_level_then(components.roberta("<s>", "</s>", **flags)),
     ]
     chosen = chance.choice(choices)
-    return renaming(chosen) if callable(chosen) and chance.random() < 0.1 else chosen
+    return renaming(chosen) if callable(chosen) and chance.random() < 0.25 else chosen
 
 
 def renaming(

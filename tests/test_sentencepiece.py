@@ -57,6 +57,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "unk_piece": "⁇",
     },
     "whole": {"split_by_whitespace": False, "remove_extra_whitespaces": False},
+    "runs": {  # as Gemma's models have them
+        "user_defined_symbols": ["\n", "\n\n", "▁▁", "▁▁▁", "\t", "<unused0>", "</td>"],
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+        "byte_fallback": True,
+        "split_digits": True,
+        "vocab_size": 360,
+    },
     "spaces": {"allow_whitespace_only_pieces": True, "remove_extra_whitespaces": False},
 }
 

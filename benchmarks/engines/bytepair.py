@@ -52,16 +52,15 @@ def batch(
 def one(
     tokenizer: bytepair.Tokenizer, output: str, n_threads: int
 ) -> Callable[[str], Any]:
-    """Encode a text to a list or an array, on threads as a batch of one."""
+    """Encode a text to a list or an array, on one thread by default."""
     calls = {"list": tokenizer.encode, "numpy": tokenizer.encode_to_numpy}
     if n_threads == 1:
         return calls[output]
-    work = batch(tokenizer, output, n_threads)
-    return lambda text: work([text])[0]
+    return functools.partial(calls[output], threads=n_threads)
 
 
 def file(
     tokenizer: bytepair.Tokenizer, path: Path, target: Path, n_threads: int
 ) -> int:
     """Write the ids of a file to another."""
-    return tokenizer.encode_file(path, target, threads=n_threads)
+    return tokenizer.encode_file(path, target, threads=n_threads).n_tokens

@@ -11,6 +11,7 @@ mod encoding;
 mod error;
 pub mod format;
 mod hash;
+mod in_order;
 mod normalize;
 mod pair_map;
 mod parallel;
@@ -44,7 +45,9 @@ pub use normalize::{
 };
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
-pub use tokenizer::{EncodeOptions, Parts, Tokenizer, WordsOrPair};
+pub use tokenizer::{
+    EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
+};
 pub use train::{Stop, Target, Ties, TokenLimits, TrainOptions, TrainProgress, Trained, train};
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};

@@ -101,9 +101,9 @@ fn visit_rounds(rounds: &[Round], segment: Segment<'_>, visit: &mut Visit<'_>) -
         if later.is_empty() {
             return visit(&text, piece);
         }
-        let is_first = segment.is_first && piece.start == 0;
-        let is_last = segment.is_last && piece.end == text.len();
-        visit_rounds(later, Segment { text: &text[piece], is_first, is_last }, visit)
+        // A cut at which nothing changes lies between two pieces.
+        let piece = Segment { text: &text, is_rest: false, ..segment }.part(piece);
+        visit_rounds(later, piece, visit)
     })
 }
 

@@ -10,16 +10,27 @@
 
 mod adding;
 mod call;
+mod counter;
+mod counting;
+mod cutting;
+mod file;
 mod full;
 mod learned;
 mod parts;
 mod pieces;
+mod seams;
+mod threads;
+mod truncating;
 mod words;
 mod worker;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+pub use self::counter::TokenCounter;
+use self::cutting::Cutter;
+pub use self::file::{IdFormat, Written};
 pub use self::parts::Parts;
+use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
 use crate::added::{Matcher, Part, Specials};
@@ -58,6 +69,8 @@ pub struct Tokenizer {
     /// For calls that allow all of them.
     all_special: Matcher,
     workers: Pool<Worker>,
+    /// Made when the first long text comes; `None` inside where texts cannot be cut.
+    cutter: OnceLock<Option<Cutter>>,
 }
 
 impl Tokenizer {
@@ -82,6 +95,7 @@ impl Tokenizer {
                 Specials::All,
             )?,
             workers: Pool::new(Worker::new),
+            cutter: OnceLock::new(),
             parts,
         })
     }
@@ -101,19 +115,30 @@ impl Tokenizer {
     /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
+        self.encode_on(text, options, 1)
+    }
+
+    /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing.
+    ///
+    /// # Errors
+    /// The same, whatever the number of threads.
+    pub fn encode_on(
+        &self,
+        text: &[u8],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Vec<TokenId>> {
+        let call = self.call(options)?;
         let mut ids = Vec::new();
-        self.call(options)?.encode(text, 0, &mut ids)?;
+        self.with_team(n_useful(text.len(), n_threads), |team| {
+            call.encode(text, 0, &mut ids, team)
+        })?;
         Ok(ids)
     }
 
     /// The ids of a text in which every special token is plain text.
     pub fn encode_ordinary(&self, text: &[u8]) -> Result<Vec<TokenId>> {
         self.encode(text, EncodeOptions::default())
-    }
-
-    /// The number of ids of a text.
-    pub fn count(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<usize> {
-        self.encode(text, options).map(|ids| ids.len())
     }
 
     /// The ids of many texts, on `n_threads` threads.
@@ -127,8 +152,13 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Batch> {
         let call = self.call(options)?;
-        let batch = batch::encode(texts, n_threads, |index, ids| {
-            call.encode(texts[index], index as u64, ids)
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let n_threads = batch::n_useful(&lens, n_threads);
+        let batch = self.workers.with_many(n_threads, |workers| {
+            batch::encode(&lens, workers, |index, ids, workers| {
+                let Some(mut team) = Team::of(workers) else { return Ok(()) };
+                call.encode(texts[index], index as u64, ids, &mut team)
+            })
         })?;
         Ok(match call.padding() {
             Some(padding) => batch.padded(padding, padding.len(batch.longest())),
@@ -136,10 +166,20 @@ impl Tokenizer {
         })
     }
 
+    /// Calls `work` with so many workers.
+    fn with_team<R>(&self, n_threads: usize, work: impl FnOnce(&mut Team<'_>) -> R) -> R {
+        self.workers.with(|first| match n_threads {
+            ..=1 => work(&mut Team::of_one(first)),
+            _ => self.workers.with_many(n_threads - 1, |others| {
+                work(&mut Team { first, others, stretch_len: None })
+            }),
+        })
+    }
+
     /// The pieces of a text, normalized, special tokens taken as plain text.
     pub fn split(&self, text: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.check_utf8(text)?;
-        let segment = Segment { text, is_first: true, is_last: true };
+        let segment = Segment::whole(text);
         let normalized = self.parts.normalizer.normalize(segment)?;
         let segment = Segment { text: &normalized, ..segment };
         let mut pieces = Vec::new();
@@ -158,7 +198,8 @@ impl Tokenizer {
         let (mut ids, mut strangers) = (Vec::new(), Vec::new());
         let n_ids = self.parts.vocabulary.len();
         let stranger = |n_strangers| TokenId::try_from(n_ids + n_strangers).unwrap_or(TokenId::MAX);
-        call.for_each_part(text, &mut ids, |text, part, ids, worker| match part {
+        let text = Segment::whole(text);
+        let encode_part = |text: &[u8], part, ids: &mut Vec<_>, worker: &mut Worker| match part {
             Part::Token(_, place) => {
                 ids.push(stranger(strangers.len()));
                 strangers.push(text[place].to_vec());
@@ -187,7 +228,8 @@ impl Tokenizer {
                     Ok(stranger(strangers.len() - 1))
                 })
             }
-        })?;
+        };
+        self.workers.with(|worker| call.for_each_part(text, &mut ids, worker, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
             None => strangers[id as usize - n_ids].clone(),
@@ -231,6 +273,10 @@ impl Tokenizer {
             ordinary: self.ordinary.clone(),
             all_special: self.all_special.clone(),
             workers: Pool::new(Worker::new),
+            cutter: OnceLock::new(),
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

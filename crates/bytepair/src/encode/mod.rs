@@ -133,6 +133,18 @@ impl Encoder {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
     }
 
+    /// Whether the ids of a piece are those of its parts before and behind a place, whatever stands around the
+    /// characters there.
+    pub(crate) fn is_cut(&self, piece: &[u8], place: usize) -> bool {
+        !self.takes_whole_pieces()
+            && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
+    }
+
+    /// Whether there is any such place.
+    pub(crate) fn has_cuts(&self) -> bool {
+        !self.takes_whole_pieces() && self.cuts().is_some()
+    }
+
     /// Whether a piece may have other ids as a whole than as a part of another.
     pub(crate) fn takes_whole_pieces(&self) -> bool {
         self.whole_pieces.is_some()

@@ -136,6 +136,39 @@ pub struct Segment<'t> {
     pub is_first: bool,
     /// Whether nothing stands after it in the whole text.
     pub is_last: bool,
+    /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
+    pub is_rest: bool,
+}
+
+impl<'t> Segment<'t> {
+    /// A whole text.
+    pub fn whole(text: &'t [u8]) -> Self {
+        Self { text, is_first: true, is_last: true, is_rest: false }
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        let is_begun = range.start > 0;
+        Self {
+            is_first: self.is_first && !is_begun,
+            is_last: self.is_last && range.end == self.text.len(),
+            is_rest: self.is_rest && !is_begun,
+            text: &self.text[range],
+        }
+    }
+
+    /// What stands behind a cut that changes nothing.
+    #[must_use]
+    pub fn rest(self, cut: usize) -> Self {
+        let is_rest = self.is_rest || cut > 0;
+        Self { is_rest, ..self.part(cut..self.text.len()) }
+    }
+
+    /// A part of a text that neither begins nor ends it.
+    pub fn inner(text: &'t [u8]) -> Self {
+        Self { text, is_first: false, is_last: false, is_rest: false }
+    }
 }
 
 /// Compiled stages; immutable and cheap to clone.
@@ -259,17 +292,56 @@ impl Splitter {
     /// The first place at or after `near` where cutting the text in two changes no piece, the end of the
     /// text included; `None` if there is none within 64 KiB, or none can be proven.
     ///
-    /// Only neighbouring characters are looked at: places that the pattern makes safe whatever stands
-    /// around them. A pattern for the backtracker has none, nor has a splitter without a stage.
+    /// Only neighbouring characters are looked at ([`Self::is_safe_cut`]). A pattern for the backtracker has no
+    /// such place, nor has a splitter without a stage.
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
         let Some(Engine::Automaton(running)) = self.compiled.engines.first() else {
             return None;
         };
-        // Before a safe cut stands a match, and what follows is not known to be one.
-        if !matches!(Join::by(&self.compiled.stages[0]), None | Some(Join::MatchToRest)) {
-            return None;
+        if near == 0 || near >= text.len() {
+            return Some(near.min(text.len()));
         }
-        running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
+        let mut place = symbol::boundary_at_or_after(text, near);
+        let limit = near.saturating_add(SAFE_CUT_SEARCH);
+        while place < text.len() && place <= limit {
+            if self.is_safe_cut(text, place) {
+                return Some(place);
+            }
+            place += running.automaton().class_at(text, place).1;
+        }
+        (place >= text.len()).then_some(text.len())
+    }
+
+    /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.
+    pub fn has_safe_cuts(&self) -> bool {
+        matches!(self.compiled.engines.first(), Some(Engine::Automaton(_)))
+    }
+
+    /// Whether cutting the text in two at a place changes no piece, whatever stands around the two characters
+    /// beside it.
+    ///
+    /// So it is where the first stage surely ends a match. Where it surely matches neither character, its piece is
+    /// cut in two, which changes no other; then the next stage decides.
+    pub fn is_safe_cut(&self, text: &[u8], place: usize) -> bool {
+        if place == 0 || place >= text.len() {
+            return place <= text.len();
+        }
+        for (engine, stage) in self.compiled.engines.iter().zip(&self.compiled.stages) {
+            let Engine::Automaton(running) = engine else { return false };
+            let Some([before, after]) = running.automaton().classes_around(text, place) else {
+                return false;
+            };
+            let join = Join::by(stage);
+            // Before a safe cut stands a match, and what follows is not known to be one.
+            if running.automaton().is_safe(before, after) {
+                return matches!(join, None | Some(Join::MatchToRest));
+            }
+            let is_idle = |class| running.automaton().is_never_matched(class);
+            if join.is_some() || !is_idle(before) || !is_idle(after) {
+                return false;
+            }
+        }
+        false
     }
 
     /// Whether a pattern could match the empty text. In the flavour of Oniguruma such a match is a cut, as in

@@ -291,6 +291,10 @@ fn safe_cuts_exist_where_they_are_needed() {
     assert_eq!(gpt2.safe_cut(b"abc", 1), Some(3));
     assert_eq!(Splitter::whole().safe_cut(b"one two", 1), None);
     assert_eq!(splitter(r"\bx|.").safe_cut(b"one two", 1), None);
+    // No stage but the last knows letters and spaces.
+    let deepseek = by_name("deepseek-v3");
+    assert_eq!(deepseek.safe_cut(b"one two", 1), Some(3));
+    assert_eq!(deepseek.safe_cut("十分，好".as_bytes(), 1), Some(6));
 }
 
 /// Patterns over a small alphabet, with everything an automaton can hold and some things it cannot.

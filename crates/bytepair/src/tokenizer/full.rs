@@ -13,6 +13,7 @@ use crate::batch;
 use crate::encode::Dropping;
 use crate::encoding::{Encoding, Row, Traced};
 use crate::error::Result;
+use crate::split::Segment;
 use crate::template::{OffsetRules, Padding, Sequence, TemplatePiece};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};
@@ -47,7 +48,7 @@ impl Tokenizer {
         let call = self.call(options)?;
         let len = |(text, pair): &(&[u8], Option<&[u8]>)| text.len() + pair.map_or(0, <[_]>::len);
         let lens: Vec<_> = texts.iter().map(len).collect();
-        let encodings = batch::map(&lens, n_threads, |index| {
+        let encodings = batch::map(&lens, &mut vec![(); n_threads], false, |index, _| {
             call.encode_full(texts[index].0, texts[index].1, index as u64)
         })?;
         Ok(call.filled_up(encodings))
@@ -145,10 +146,19 @@ impl Call<'_> {
 
     /// The ids of a text with where each came from.
     pub(super) fn trace(&self, text: &[u8], index: u64) -> Result<Row> {
+        self.trace_by(Segment::whole(text), self.dropping(index))
+    }
+
+    /// The same for a part of a text that begins and ends where a cut changes nothing.
+    pub(super) fn trace_stretch(&self, stretch: Segment<'_>) -> Result<Row> {
+        self.trace_by(stretch, None)
+    }
+
+    fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropping>) -> Result<Row> {
+        let text = stretch.text;
         self.tokenizer.check_utf8(text)?;
         self.check_disallowed(text)?;
-        let mut dropping = self.dropping(index);
-        let (whole, mut row) = (Traced::original(text), Row::default());
+        let (whole, mut row) = (Traced::of(stretch), Row::default());
         self.tokenizer.workers.with(|worker| {
             self.matcher.cut_raw(text, |part| match part {
                 Part::Token(id, place) => {
