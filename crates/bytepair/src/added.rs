@@ -148,6 +148,11 @@ impl Matcher {
         })
     }
 
+    /// Whether an added token may be a whole piece.
+    pub(crate) fn has_whole_pieces(&self) -> bool {
+        !self.whole_pieces.is_empty()
+    }
+
     /// The added token that a piece is as a whole.
     #[inline]
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {

@@ -42,7 +42,9 @@ pub(crate) fn in_order<J: Send, D: Send, S: Send>(
             scope.spawn(move || do_jobs(jobs, state, work, &done_sender));
         }
         // Where it ends, early or not, the sender is dropped, and with the last job the threads end.
-        hand_out(n_out_at_most, job_sender, &done, &mut next, &mut take)
+        let result = hand_out(n_out_at_most, &job_sender, &done, &mut next, &mut take);
+        drop(job_sender);
+        result
     })
 }
 
@@ -66,7 +68,7 @@ fn do_jobs<J, D, S>(
 /// What the calling thread does.
 fn hand_out<J, D>(
     n_out_at_most: usize,
-    jobs: Sender<(usize, J)>,
+    jobs: &Sender<(usize, J)>,
     done: &Receiver<(usize, thread::Result<D>)>,
     next: &mut impl FnMut() -> Result<Option<J>>,
     take: &mut impl FnMut(D) -> Result<()>,
@@ -135,15 +137,15 @@ mod tests {
             };
             let take = |number| {
                 n_taken = number;
-                if number == 10 { Err(failed()) } else { Ok(()) }
+                (number < 10).then_some(()).ok_or_else(failed)
             };
-            assert!(in_order(&mut vec![(); n_threads], next, |job, ()| job, take).is_err());
+            let work = |number, (): &mut ()| number;
+            assert!(in_order(&mut vec![(); n_threads], next, work, take).is_err());
             assert_eq!(n_taken, 10);
             assert!(n_given <= 10 + N_JOBS_PER_THREAD * n_threads);
         }
-        let none =
-            in_order(&mut [(); 2], || Err::<Option<()>, _>(failed()), |_, ()| (), |()| Ok(()));
-        assert!(none.is_err());
+        let next = || Err::<Option<usize>, _>(failed());
+        assert!(in_order(&mut [(); 2], next, |number, ()| number, |_| Ok(())).is_err());
     }
 
     #[test]

@@ -4,11 +4,12 @@
 //! new one. Caches of encoded pieces lie beside it and show in nothing but time. Any number of threads
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
-//! A text goes through `call` (options, template, lengths), `pieces` (cutting) and `worker` (ids of a piece);
+//! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
 //! `full` and `words` follow the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
+mod blocks;
 mod call;
 mod counter;
 mod counting;
@@ -30,6 +31,7 @@ pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::file::{IdFormat, Written};
 pub use self::parts::Parts;
+use self::pieces::Grain;
 use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
@@ -94,7 +96,7 @@ impl Tokenizer {
                 (&parts.normalizer, &parts.units),
                 Specials::All,
             )?,
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
             parts,
         })
@@ -156,8 +158,7 @@ impl Tokenizer {
         let n_threads = batch::n_useful(&lens, n_threads);
         let batch = self.workers.with_many(n_threads, |workers| {
             batch::encode(&lens, workers, |index, ids, workers| {
-                let Some(mut team) = Team::of(workers) else { return Ok(()) };
-                call.encode(texts[index], index as u64, ids, &mut team)
+                call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
             })
         })?;
         Ok(match call.padding() {
@@ -168,12 +169,10 @@ impl Tokenizer {
 
     /// Calls `work` with so many workers.
     fn with_team<R>(&self, n_threads: usize, work: impl FnOnce(&mut Team<'_>) -> R) -> R {
-        self.workers.with(|first| match n_threads {
-            ..=1 => work(&mut Team::of_one(first)),
-            _ => self.workers.with_many(n_threads - 1, |others| {
-                work(&mut Team { first, others, stretch_len: None })
-            }),
-        })
+        match n_threads {
+            ..=1 => self.workers.with(|worker| work(&mut Team::of_one(worker))),
+            _ => self.workers.with_many(n_threads, |workers| work(&mut Team::of(workers))),
+        }
     }
 
     /// The pieces of a text, normalized, special tokens taken as plain text.
@@ -198,11 +197,14 @@ impl Tokenizer {
         let (mut ids, mut strangers) = (Vec::new(), Vec::new());
         let n_ids = self.parts.vocabulary.len();
         let stranger = |n_strangers| TokenId::try_from(n_ids + n_strangers).unwrap_or(TokenId::MAX);
+        let stand_in = |strangers: &mut Vec<Vec<u8>>, text: &[u8]| {
+            strangers.push(text.to_vec());
+            stranger(strangers.len() - 1)
+        };
         let text = Segment::whole(text);
         let encode_part = |text: &[u8], part, ids: &mut Vec<_>, worker: &mut Worker| match part {
             Part::Token(_, place) => {
-                ids.push(stranger(strangers.len()));
-                strangers.push(text[place].to_vec());
+                ids.push(stand_in(&mut strangers, &text[place]));
                 Ok(())
             }
             Part::Text(piece) => {
@@ -213,14 +215,10 @@ impl Tokenizer {
                     let mut tokens = Vec::new();
                     let piece = &text[piece];
                     self.encoder.encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
-                    for (id, place) in tokens {
-                        if unknown == Some(id) {
-                            ids.push(stranger(strangers.len()));
-                            strangers.push(piece[place].to_vec());
-                        } else {
-                            ids.push(id);
-                        }
-                    }
+                    ids.extend(tokens.into_iter().map(|(id, place)| match unknown == Some(id) {
+                        true => stand_in(&mut strangers, &piece[place]),
+                        false => id,
+                    }));
                     return Ok(());
                 }
                 self.encoder.encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
@@ -229,7 +227,9 @@ impl Tokenizer {
                 })
             }
         };
-        self.workers.with(|worker| call.for_each_part(text, &mut ids, worker, encode_part))?;
+        let grain = Grain::Piece;
+        self.workers
+            .with(|worker| call.for_each_part(text, &mut ids, worker, grain, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
             None => strangers[id as usize - n_ids].clone(),
@@ -272,7 +272,7 @@ impl Tokenizer {
             decoder: Arc::clone(&self.decoder),
             ordinary: self.ordinary.clone(),
             all_special: self.all_special.clone(),
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
         })
     }

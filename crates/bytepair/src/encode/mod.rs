@@ -23,7 +23,7 @@ mod scan;
 mod spans;
 mod symbols;
 
-pub(crate) use cache::PieceCache;
+pub(crate) use cache::{MAX_RUN, Name, PieceCache, Row, Whole};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 

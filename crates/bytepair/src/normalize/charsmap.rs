@@ -112,19 +112,15 @@ impl CharsMap {
         let mut is_seen = vec![false; units.len()];
         let mut open = vec![(offset(root), None)];
         while let Some((place, before)) = open.pop() {
-            for byte in 0..=u8::MAX {
-                let next = place ^ usize::from(byte);
-                let Some(&unit) = units.get(next).filter(|&&unit| label(unit) == u32::from(byte))
-                else {
-                    continue;
-                };
-                if let Some(before) = before {
-                    visit(before, byte);
-                }
+            let bytes = (0..=u8::MAX).map(|byte| (byte, place ^ usize::from(byte)));
+            let is_next = |&(byte, next): &(u8, usize)| {
+                units.get(next).is_some_and(|&unit| label(unit) == u32::from(byte))
+            };
+            for (byte, next) in bytes.filter(is_next) {
+                before.into_iter().for_each(|before| visit(before, byte));
                 // In a damaged map a unit may have several parents; what follows it is the same.
-                if !std::mem::replace(&mut is_seen[next], true) {
-                    open.push((next ^ offset(unit), Some(byte)));
-                }
+                let was_seen = std::mem::replace(&mut is_seen[next], true);
+                open.extend((!was_seen).then(|| (next ^ offset(units[next]), Some(byte))));
             }
         }
     }

@@ -137,9 +137,8 @@ impl SentencePiece {
             let mut join =
                 |before: u8, after: u8| joined[usize::from(before)][usize::from(after)] = true;
             let verbatim = self.0.rules.verbatim.iter();
-            verbatim.for_each(|text| {
-                text.as_bytes().windows(2).for_each(|pair| join(pair[0], pair[1]))
-            });
+            let pairs = verbatim.flat_map(|text| text.as_bytes().windows(2));
+            pairs.for_each(|pair| join(pair[0], pair[1]));
             if let Some(map) = &self.0.rules.characters {
                 map.for_each_joined(join);
             }

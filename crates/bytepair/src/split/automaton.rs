@@ -172,6 +172,11 @@ impl Automaton {
         (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
     }
 
+    /// Whether an empty match is told; else it is no match.
+    pub(super) fn tells_empty(&self) -> bool {
+        self.tells_empty
+    }
+
     /// Whether an attempt before this class or the end of the text ends at once with an empty match that is told.
     pub(super) fn is_empty_match(&self, symbol: usize) -> bool {
         self.tells_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD

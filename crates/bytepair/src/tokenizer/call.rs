@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use super::blocks::append_text;
+use super::pieces::Grain;
 use super::threads::Team;
 use super::worker::{Worker, append_ids, push};
 use super::{EncodeOptions, Tokenizer};
@@ -141,11 +143,22 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         team: &mut Team<'_>,
     ) -> Result<()> {
-        let Some(mut dropping) = self.dropping(index) else {
-            return self.encode_by(text, team, ids);
-        };
-        let text = Segment::whole(text);
-        self.for_each_part(text, ids, team.first, |text, part, ids, worker| match part {
+        match self.dropping(index) {
+            Some(dropping) => self.encode_dropout(text, dropping, ids, team.first()),
+            None => self.encode_by(text, team, ids),
+        }
+    }
+
+    /// Appends the ids of a text, some merges left out by chance.
+    fn encode_dropout(
+        &self,
+        text: &[u8],
+        mut dropping: Dropping,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let (text, grain) = (Segment::whole(text), Grain::Piece);
+        self.for_each_part(text, ids, worker, grain, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => {
                 let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
@@ -162,7 +175,26 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let encoder = &self.tokenizer.encoder;
-        self.for_each_part(stretch, ids, worker, |text, part, ids, worker| match part {
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        let Some(splitter) = splitter.filter(|_| !self.matcher.has_whole_pieces()) else {
+            return self.encode_pieces(stretch, ids, worker);
+        };
+        let grain = Grain::Segment;
+        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
+        })
+    }
+
+    /// The same where there is more to pieces than one splitter says.
+    fn encode_pieces(
+        &self,
+        stretch: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let (encoder, grain) = (&self.tokenizer.encoder, Grain::Piece);
+        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
                 Some(id) => push(id, ids),

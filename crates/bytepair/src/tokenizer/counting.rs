@@ -41,8 +41,7 @@ impl Tokenizer {
         let n_threads = batch::n_useful(&lens, n_threads);
         let counts = self.workers.with_many(n_threads, |workers| {
             batch::map(&lens, workers, true, |index, workers| {
-                let Some(mut team) = Team::of(workers) else { return Ok(0) };
-                call.count(texts[index], index as u64, &mut team)
+                call.count(texts[index], index as u64, &mut Team::of(workers))
             })
         })?;
         let longest = counts.iter().copied().max().unwrap_or_default();

@@ -28,7 +28,7 @@ const MEMORY: usize = 96 << 20;
 pub struct IdFormat {
     /// Whether a number has four bytes, or two.
     pub is_wide: bool,
-    /// Whether the header of a NumPy file stands before them.
+    /// Whether the header of a `NumPy` file stands before them.
     pub has_header: bool,
 }
 
@@ -45,7 +45,7 @@ impl Tokenizer {
     /// Encodes all that `reader` gives as one text, and writes the ids to `writer`; `progress` is told the bytes that
     /// are encoded by now, and may end the work by an error.
     ///
-    /// The header of a NumPy file is written again at the end, when the length is known. Options about the template,
+    /// The header of a `NumPy` file is written again at the end, when the length is known. Options about the template,
     /// lengths and dropout do not count. `stretch_len` is how much is encoded at once, in bytes, chosen if not given.
     ///
     /// # Errors
@@ -139,13 +139,12 @@ fn encode_job(
     result.map_err(|error| error.moved_by(job.offset))?;
     job.numbers.clear();
     job.numbers.reserve(state.ids.len() * width(format));
-    match format.is_wide {
-        true => job.numbers.extend(state.ids.iter().flat_map(|id| id.to_le_bytes())),
-        false => {
-            // The vocabulary has no larger id.
-            let narrow = |&id: &TokenId| u16::try_from(id).unwrap_or(u16::MAX).to_le_bytes();
-            job.numbers.extend(state.ids.iter().flat_map(narrow));
-        }
+    if format.is_wide {
+        job.numbers.extend(state.ids.iter().flat_map(|id| id.to_le_bytes()));
+    } else {
+        // The vocabulary has no larger id.
+        let narrow = |&id: &TokenId| u16::try_from(id).unwrap_or(u16::MAX).to_le_bytes();
+        job.numbers.extend(state.ids.iter().flat_map(narrow));
     }
     Ok(job)
 }
@@ -203,17 +202,19 @@ impl<R: Read> Feed<'_, R> {
     }
 }
 
-/// The length of the header of a NumPy file: more than its text takes, and a multiple of 64.
+/// The length of the header of a `NumPy` file: more than its text takes, and a multiple of 64.
 const HEADER_LEN: usize = 128;
 
-/// The header of a NumPy file of format 1.0, of one dimension.
+/// What it begins with: the format 1.0, and how long the text behind is, in two bytes.
+const MAGIC: [u8; 10] = *b"\x93NUMPY\x01\x00\x76\x00";
+
+/// The header of a `NumPy` file of format 1.0, of one dimension.
 fn header(format: IdFormat, n_ids: u64) -> [u8; HEADER_LEN] {
     let mut header = [b' '; HEADER_LEN];
-    header[..8].copy_from_slice(b"\x93NUMPY\x01\x00");
-    header[8..10].copy_from_slice(&[HEADER_LEN as u8 - 10, 0]);
+    header[..MAGIC.len()].copy_from_slice(&MAGIC);
     let width = width(format);
     let text = format!("{{'descr': '<u{width}', 'fortran_order': False, 'shape': ({n_ids},), }}");
-    header[10..10 + text.len()].copy_from_slice(text.as_bytes());
+    header[MAGIC.len()..][..text.len()].copy_from_slice(text.as_bytes());
     header[HEADER_LEN - 1] = b'\n';
     header
 }

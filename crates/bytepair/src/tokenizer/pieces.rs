@@ -25,14 +25,24 @@ impl Tokenizer {
     }
 }
 
+/// What text between added tokens is handed on as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grain {
+    /// Its pieces, one after the other.
+    Piece,
+    /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
+    Segment,
+}
+
 impl Call<'_> {
-    /// Calls `encode_part` for each added token and each piece in between of a text, or of a part of one that
-    /// begins and ends where a cut changes nothing.
+    /// Calls `encode_part` for each added token, and for each piece between two or all that stands there, of a
+    /// text or of a part of one that begins and ends where a cut changes nothing.
     pub(super) fn for_each_part(
         &self,
         stretch: Segment<'_>,
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
+        grain: Grain,
         mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
         let text = stretch.text;
@@ -41,7 +51,8 @@ impl Call<'_> {
         self.matcher.cut_raw(text, |part| match part {
             token @ Part::Token(..) => encode_part(text, token, ids, worker),
             Part::Text(range) => {
-                self.for_each_piece(stretch.part(range), ids, worker, &mut encode_part)
+                let segment = stretch.part(range);
+                self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
             }
         })
     }
@@ -50,7 +61,7 @@ impl Call<'_> {
     fn for_each_piece(
         &self,
         segment: Segment<'_>,
-        ids: &mut Vec<TokenId>,
+        (ids, grain): (&mut Vec<TokenId>, Grain),
         worker: &mut Worker,
         encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
@@ -60,13 +71,13 @@ impl Call<'_> {
             return self.for_each_traced_piece(segment, ids, worker, encode_part);
         }
         self.matcher.cut_normalized(&normalized, |part| match part {
-            token @ Part::Token(..) => encode_part(&normalized, token, ids, worker),
-            Part::Text(range) => {
+            Part::Text(range) if grain == Grain::Piece => {
                 let segment = Segment { text: &normalized, ..segment }.part(range);
                 parts.pre_tokenizer.for_each_piece(segment, |text, piece| {
                     encode_part(text, Part::Text(piece), ids, worker)
                 })
             }
+            part => encode_part(&normalized, part, ids, worker),
         })
     }
 

@@ -67,65 +67,73 @@ fn add(parts: &mut Parts, token: AddedToken) {
 fn tokenizers() -> &'static [Arc<Tokenizer>] {
     static ALL: OnceLock<Vec<Arc<Tokenizer>>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut all: Vec<_> =
-            Dialect::names().map(|name| trained(&Dialect::named(name).unwrap())).collect();
-        let bert = BertRules {
-            clean_text: true,
-            handle_chinese_chars: true,
-            strip_accents: None,
-            lowercase: true,
-        };
-        let steps = [
-            vec![NormalizeStep::Form(UnicodeForm::Nfc)],
-            vec![NormalizeStep::Form(UnicodeForm::Nfkd), NormalizeStep::StripAccents],
-            vec![prepend(false), spaces()],
-            vec![prepend(true), NormalizeStep::Lowercase],
-            vec![NormalizeStep::Bert(bert)],
-            vec![NormalizeStep::Strip { left: true, right: true }],
-        ];
-        for steps in steps {
-            for name in ["gpt4o", "byte-stream"] {
-                let steps = steps.clone();
-                all.push(changed(name, |parts| parts.normalizer = normalizer(steps)));
-            }
-        }
-        let sentencepiece = SentencePieceRules {
-            adds_space: true,
-            removes_extra_spaces: true,
-            escapes_spaces: true,
-            verbatim: vec!["low l".to_owned()],
-            ..SentencePieceRules::default()
-        };
-        let step = NormalizeStep::SentencePiece(SentencePiece::new(sentencepiece).unwrap());
-        all.push(changed("byte-stream", |parts| parts.normalizer = normalizer(vec![step])));
-        let round = |steps, splitter| Round { change: normalizer(steps), splitter };
-        for is_first in [false, true] {
-            all.push(changed("gpt2", |parts| {
-                let splitter = parts.pre_tokenizer.only_splitter().unwrap();
-                let rounds = vec![
-                    round(vec![prepend(is_first)], splitter),
-                    round(vec![prepend(is_first)], Splitter::whole()),
-                ];
-                parts.pre_tokenizer = PreTokenizer::new(rounds);
-            }));
-        }
-        all.push(changed("gpt4o", |parts| parts.ignore_merges = true));
-        all.push(changed("byte-stream", |parts| parts.ignore_merges = true));
-        for name in ["gpt2", "byte-stream"] {
-            all.push(changed(name, |parts| {
-                let token = |content: &str| AddedToken {
-                    content: content.to_owned(),
-                    ..AddedToken::default()
-                };
-                add(parts, AddedToken { lstrip: true, rstrip: true, ..token("<m>") });
-                add(parts, AddedToken { single_word: true, ..token("hat") });
-                add(parts, AddedToken { normalized: true, ..token("LOW ") });
-                add(parts, token("  "));
-                parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, prepend(false)]);
-            }));
-        }
-        all.into_iter().map(Arc::new).collect()
+        let named = Dialect::names().map(|name| trained(&Dialect::named(name).unwrap()));
+        let all = named.chain(with_normalizers()).chain(with_other_parts());
+        all.map(Arc::new).collect()
     })
+}
+
+fn with_normalizers() -> Vec<Tokenizer> {
+    let mut all = Vec::new();
+    let bert = BertRules {
+        clean_text: true,
+        handle_chinese_chars: true,
+        strip_accents: None,
+        lowercase: true,
+    };
+    let steps = [
+        vec![NormalizeStep::Form(UnicodeForm::Nfc)],
+        vec![NormalizeStep::Form(UnicodeForm::Nfkd), NormalizeStep::StripAccents],
+        vec![prepend(false), spaces()],
+        vec![prepend(true), NormalizeStep::Lowercase],
+        vec![NormalizeStep::Bert(bert)],
+        vec![NormalizeStep::Strip { left: true, right: true }],
+    ];
+    for steps in steps {
+        for name in ["gpt4o", "byte-stream"] {
+            let steps = steps.clone();
+            all.push(changed(name, |parts| parts.normalizer = normalizer(steps)));
+        }
+    }
+    let sentencepiece = SentencePieceRules {
+        adds_space: true,
+        removes_extra_spaces: true,
+        escapes_spaces: true,
+        verbatim: vec!["low l".to_owned()],
+        ..SentencePieceRules::default()
+    };
+    let step = NormalizeStep::SentencePiece(SentencePiece::new(sentencepiece).unwrap());
+    all.push(changed("byte-stream", |parts| parts.normalizer = normalizer(vec![step])));
+    all
+}
+
+fn with_other_parts() -> Vec<Tokenizer> {
+    let mut all = Vec::new();
+    let round = |steps, splitter| Round { change: normalizer(steps), splitter };
+    for is_first in [false, true] {
+        all.push(changed("gpt2", |parts| {
+            let splitter = parts.pre_tokenizer.only_splitter().unwrap();
+            let rounds = vec![
+                round(vec![prepend(is_first)], splitter),
+                round(vec![prepend(is_first)], Splitter::whole()),
+            ];
+            parts.pre_tokenizer = PreTokenizer::new(rounds);
+        }));
+    }
+    all.push(changed("gpt4o", |parts| parts.ignore_merges = true));
+    all.push(changed("byte-stream", |parts| parts.ignore_merges = true));
+    for name in ["gpt2", "byte-stream"] {
+        all.push(changed(name, |parts| {
+            let token =
+                |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
+            add(parts, AddedToken { lstrip: true, rstrip: true, ..token("<m>") });
+            add(parts, AddedToken { single_word: true, ..token("hat") });
+            add(parts, AddedToken { normalized: true, ..token("LOW ") });
+            add(parts, token("  "));
+            parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, prepend(false)]);
+        }));
+    }
+    all
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -180,8 +188,9 @@ fn in_stretches(
     let call = tokenizer.call(options)?;
     let mut ids = Vec::new();
     tokenizer.workers.with_many(n_threads, |workers| {
-        let team = Team::of(workers).unwrap();
-        call.encode(text, 0, &mut ids, &mut Team { stretch_len: Some(stretch_len), ..team })
+        let mut team = Team::of(workers);
+        team.stretch_len = Some(stretch_len);
+        call.encode(text, 0, &mut ids, &mut team)
     })?;
     Ok(ids)
 }

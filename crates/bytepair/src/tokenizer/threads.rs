@@ -26,32 +26,30 @@ const MIN_STRETCH_LEN: usize = 16 << 10;
 /// How many stretches each thread gets at least of a long text, so that all end at about the same time.
 const N_STRETCHES_PER_THREAD: usize = 4;
 
-/// The workers that share a text, each on a thread of its own if there are several.
+/// The workers that share a text, each on a thread of its own if there are several. There is at least one.
 pub(super) struct Team<'w> {
-    pub(super) first: &'w mut Worker,
-    pub(super) others: &'w mut [Box<Worker>],
+    workers: &'w mut [Box<Worker>],
     /// About how long a stretch is, in bytes; by the length of the text where it is not set.
     pub(super) stretch_len: Option<usize>,
 }
 
 impl<'w> Team<'w> {
-    pub(super) fn of_one(worker: &'w mut Worker) -> Self {
-        Self { first: worker, others: &mut [], stretch_len: None }
+    pub(super) fn of(workers: &'w mut [Box<Worker>]) -> Self {
+        Self { workers, stretch_len: None }
     }
 
-    /// All of these workers; `None` of none.
-    pub(super) fn of(workers: &'w mut [Box<Worker>]) -> Option<Self> {
-        let (first, others) = workers.split_first_mut()?;
-        Some(Self { first, others, stretch_len: None })
+    pub(super) fn of_one(worker: &'w mut Box<Worker>) -> Self {
+        Self::of(std::slice::from_mut(worker))
     }
 
-    fn n_threads(&self) -> usize {
-        self.others.len() + 1
+    /// The one that works alone, where a text is not shared.
+    pub(super) fn first(&mut self) -> &mut Worker {
+        &mut self.workers[0]
     }
 
     /// How long the stretches of a text are.
     fn stretch_len(&self, text_len: usize) -> usize {
-        let of_text = text_len / (self.n_threads() * N_STRETCHES_PER_THREAD);
+        let of_text = text_len / (self.workers.len() * N_STRETCHES_PER_THREAD);
         self.stretch_len.unwrap_or(of_text.clamp(MIN_STRETCH_LEN, STRETCH_LEN)).max(1)
     }
 }
@@ -69,8 +67,8 @@ impl Call<'_> {
         team: &mut Team<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        if team.others.is_empty() && team.stretch_len.is_none() {
-            return self.encode_stretch(Segment::whole(text), ids, team.first);
+        if team.workers.len() == 1 && team.stretch_len.is_none() {
+            return self.encode_stretch(Segment::whole(text), ids, team.first());
         }
         let is_empty = ids.is_empty();
         self.for_each_stretch(Segment::whole(text), team, |n_bytes, part| {
@@ -103,7 +101,7 @@ impl Call<'_> {
             let ids: Vec<TokenId> = emptied.borrow_mut().pop().unwrap_or_default();
             Ok(stretches.next().map(|stretch| (stretch, ids)))
         };
-        let encode = |(stretch, mut ids): (Segment<'_>, Vec<TokenId>), worker: &mut &mut Worker| {
+        let encode = |(stretch, mut ids): (Segment<'_>, Vec<TokenId>), worker: &mut Box<Worker>| {
             ids.clear();
             self.encode_stretch(stretch, &mut ids, worker).map(|()| (stretch.text.len(), ids))
         };
@@ -113,10 +111,9 @@ impl Call<'_> {
             emptied.borrow_mut().push(ids);
             Ok(())
         };
-        let others = team.others.iter_mut().map(Box::as_mut);
-        let mut workers: Vec<_> = std::iter::once(&mut *team.first).chain(others).collect();
-        workers.truncate(text.text.len().div_ceil(stretch_len).max(1));
-        let result = in_order(&mut workers, next, encode, take);
+        let n_stretches = text.text.len().div_ceil(stretch_len).max(1);
+        let n_threads = team.workers.len().min(n_stretches);
+        let result = in_order(&mut team.workers[..n_threads], next, encode, take);
         result.map_err(|error| self.first_error(text.text, error))
     }
 
