@@ -590,12 +590,13 @@ class Corpus:
         merges: int | None,
         scale: int,
         limits: tuple[int | None, int | None, bool],
+        with_course: bool,
         progress: Callable[[int, int | None, int], object] | None,
-    ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]]]:
+    ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """After ``finish``: learn merges.
 
-        Gives the tokenizer, a report, and the course: the tokens of the corpus before the
-        first new merge and after each, and the count of each.
+        Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
+        corpus before the first new merge and after each, and the count of each.
         """
 
 def dialect_names() -> list[str]:

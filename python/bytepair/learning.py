@@ -176,10 +176,11 @@ class Learner:
                 self.limits["max_token_chars"],
                 bool(self.limits["whole_characters"]),
             ),
+            with_course=summary is not None,
             progress=self._on_merge if self.report else None,
         )
         tokenizer = Tokenizer(core)
-        if summary:
+        if summary and course:
             n_names = learned["n_names"]
             write_log(self.log_path, self._log(tokenizer, n_names, summary, course))
         del learned["n_names"]

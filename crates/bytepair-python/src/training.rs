@@ -177,9 +177,10 @@ impl Corpus {
     }
 
     /// After `finish`: learns merges. `progress` is called with merges done, the most merges (or `None`) and
-    /// tokens of the corpus. Gives the tokenizer, a report, and the course: the tokens of the corpus before the
-    /// first new merge and after each, and the count of each. The counts of the tokenizer are divided by `scale`.
-    #[pyo3(signature = (*, vocab_size, merges, scale, limits, progress))]
+    /// tokens of the corpus. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the corpus
+    /// before the first new merge and after each, and the count of each. The counts of the tokenizer are divided by
+    /// `scale`.
+    #[pyo3(signature = (*, vocab_size, merges, scale, limits, with_course, progress))]
     fn train<'py>(
         &self,
         py: Python<'py>,
@@ -187,8 +188,9 @@ impl Corpus {
         merges: Option<usize>,
         scale: i64,
         limits: (Option<u32>, Option<u32>, bool),
+        with_course: bool,
         progress: Py<PyAny>,
-    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Course)> {
+    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Option<Course>)> {
         let (max_bytes, max_characters, whole_characters) = limits;
         let mut options =
             self.dialect.train_options(target(vocab_size, merges)?, self.special_tokens.clone());
@@ -203,7 +205,8 @@ impl Corpus {
         let (tokenizer, learned) =
             result.map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
         let report = learned.report(py)?;
-        Ok((CoreTokenizer(Arc::new(tokenizer)), report, learned.course))
+        let course = with_course.then_some(learned.course);
+        Ok((CoreTokenizer(Arc::new(tokenizer)), report, course))
     }
 }
 
