@@ -12,6 +12,7 @@ use bytepair::{
     CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, TokenKind,
     TokenLimits, Tokenizer, TrainOptions, Trained,
 };
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,6 +20,7 @@ use pyo3::types::PyDict;
 use crate::convert::{Text, extract, n_threads};
 use crate::dialect::Dialect;
 use crate::error::{in_file, raise, to_python};
+use crate::rows::{Column, PieceTable};
 use crate::tokenizer::CoreTokenizer;
 
 /// The shortest time between two calls of a progress function.
@@ -141,6 +143,47 @@ impl Corpus {
             })
         });
         result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
+    }
+
+    /// Counts the rows of a column of texts.
+    fn add_rows(
+        &self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        offsets: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<()> {
+        let column = Column::new(data, offsets);
+        let rows = column.rows()?;
+        let count = |counter: &mut Option<CorpusCounter>| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&rows))
+        };
+        py.detach(|| with(&self.counter, count)).map_err(|error| to_python(&error))
+    }
+
+    /// Counts one text that comes from `read`, a function that gives at most so many of its next bytes.
+    fn add_stream(&self, py: Python<'_>, read: Py<PyAny>) -> PyResult<()> {
+        let mut failure = None;
+        let reader = PythonReader { read, failure: &mut failure };
+        let count = |counter: &mut Option<CorpusCounter>| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.count_reader(reader, |_| Ok(())))
+        };
+        let result = py.detach(|| with(&self.counter, count));
+        result.map_err(|error| failure.take().unwrap_or_else(|| to_python(&error)))
+    }
+
+    /// Adds the rows of a table, which is empty afterwards.
+    fn add_table(&self, py: Python<'_>, table: PyRef<'_, PieceTable>) -> PyResult<()> {
+        let table = &*table;
+        let add = || {
+            let rows = table.with(std::mem::take);
+            with(&self.counts, |counts| add_counts(counts, rows))
+        };
+        py.detach(add).map_err(|error| to_python(&error))
+    }
+
+    /// After `finish`: takes out what was counted.
+    fn take_table(&self) -> PieceTable {
+        PieceTable::of(with(&self.counts, std::mem::take))
     }
 
     /// Adds pieces that were counted elsewhere, in the order in which they first occur.
@@ -277,7 +320,7 @@ impl Corpus {
         };
         let mut n_characters = corpus.n_characters.saturating_add(added.n_characters());
         if !added.is_empty() {
-            counts.merge(&added)?;
+            add_counts(&mut counts, added)?;
             dropped = counts.drop_rare(min_piece_count)?;
         }
         if min_piece_count > 1 {
@@ -321,6 +364,15 @@ impl Corpus {
         };
         Ok((tokenizer, learned))
     }
+}
+
+/// Adds counts to others; takes no second copy of them where there are no others.
+fn add_counts(counts: &mut PieceCounts, added: PieceCounts) -> bytepair::Result<()> {
+    if counts.is_empty() {
+        *counts = added;
+        return Ok(());
+    }
+    counts.merge(&added)
 }
 
 /// Divides the counts of the new merges, and gives them as they were.
@@ -371,6 +423,32 @@ impl<R: Read> Read for Interruptible<R> {
             self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
         }
         result
+    }
+}
+
+/// A reader whose bytes come from a Python function.
+struct PythonReader<'f> {
+    read: Py<PyAny>,
+    /// What the function raised.
+    failure: &'f mut Option<PyErr>,
+}
+
+impl Read for PythonReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let bytes = self.read.call1(py, (buffer.len(),))?;
+            let bytes = bytes.extract::<&[u8]>(py)?;
+            let target = buffer.get_mut(..bytes.len()).ok_or_else(|| {
+                raise("FileError", "a reader gave more bytes than it was asked for".to_owned())
+            })?;
+            target.copy_from_slice(bytes);
+            Ok(bytes.len())
+        })
+        .map_err(|failure: PyErr| {
+            *self.failure = Some(failure);
+            std::io::Error::other("see the failure")
+        })
     }
 }
 
