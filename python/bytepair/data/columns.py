@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bytepair.errors import FormatError
 
@@ -17,11 +16,14 @@ from .optional import load
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 __all__ = ["arrays_of", "as_bytes", "column_of", "text_batch", "texts_of"]
 
 
-def column_of(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeBinaryArray:
+def column_of(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> pa.LargeBinaryArray:
     """Make a column of the bytes of all rows and their offsets."""
     pa = load("pyarrow")
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]

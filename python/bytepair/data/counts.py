@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,8 @@ from .columns import arrays_of, column_of
 from .optional import load
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pyarrow as pa
 
 __all__ = ["Counts", "CountsInfo", "is_counts", "preparation_of", "read_counts"]

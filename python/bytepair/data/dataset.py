@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bytepair.errors import FormatError, TokenizerError
-from bytepair.files import StrPath
 
 from .manifest import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bytepair.files import StrPath
 
 __all__ = ["TokenDataset"]
 
@@ -28,7 +32,7 @@ MEGATRON_HEADER_LEN = 34
 
 
 class TokenDataset:
-    """The documents of a finished dataset, or its windows of ``window`` ids.
+    r"""The documents of a finished dataset, or its windows of ``window`` ids.
 
     Document ``i`` is an array of ids, marks included. Windows go over documents and shards,
     one behind the other; ids at the end that fill none are left out.
@@ -70,12 +74,12 @@ class TokenDataset:
     @property
     def n_tokens(self) -> int:
         """The number of ids."""
-        return self._tokens_before[-1]
+        return int(self._tokens_before[-1])
 
     @property
     def n_documents(self) -> int:
         """The number of documents that have ids."""
-        return self._documents_before[-1]
+        return int(self._documents_before[-1])
 
     def __len__(self) -> int:
         return self.n_tokens // self.window if self.window else self.n_documents

@@ -11,16 +11,18 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from .shards import WORK, sha256_of
 
-__all__ = ["Dataset", "MANIFEST", "commit", "read_manifest"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["MANIFEST", "Dataset", "commit", "read_manifest"]
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -105,7 +107,9 @@ class Dataset:
         if self.work.exists() or not self.folder.exists():
             return
         if not self.folder.is_dir() or any(self.folder.iterdir()):
-            message = f"{self.folder} holds something else; name an empty or a new folder"
+            message = (
+                f"{self.folder} holds something else; name an empty or a new folder"
+            )
             raise FileError(message)
 
     def _refuse_other(self, plan: Mapping[str, Any]) -> None:
@@ -183,7 +187,7 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> st
 def _is_whole(path: Path, file: Mapping[str, Any]) -> bool:
     with contextlib.suppress(OSError):
         if path.stat().st_size == file["bytes"]:
-            return sha256_of(path) == file["sha256"]
+            return sha256_of(path) == str(file["sha256"])
     return False
 
 

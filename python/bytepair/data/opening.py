@@ -11,14 +11,17 @@ import contextlib
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from bytepair.errors import FileError, TokenizerError
 
 from .optional import load
-from .sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .sources import Source
 
 __all__ = ["naming", "open_source", "open_stored"]
 
@@ -39,11 +42,11 @@ def open_stored(source: Source) -> Iterator[BinaryIO]:
     """Open a source as it is stored."""
     with naming(source.path):
         if source.is_local:
-            opened: Any = Path(source.path).open("rb")
+            with Path(source.path).open("rb") as file:
+                yield file
         else:
-            opened = load("fsspec").open(source.path, "rb").open()
-        with opened as file:
-            yield cast(BinaryIO, file)
+            with load("fsspec").open(source.path, "rb") as remote:
+                yield cast("BinaryIO", remote)
 
 
 def _decompressed(stored: BinaryIO, compression: str) -> Any:  # noqa: ANN401

@@ -8,15 +8,18 @@ Parquet file that is larger than a task.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bytepair.errors import TokenizerError
 
 from .opening import open_stored
 from .optional import load
 from .readers import Part, ReadOptions
-from .sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .sources import Source
 
 __all__ = ["TASK_BYTES", "Task", "plan"]
 

@@ -8,7 +8,6 @@ that begin in it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -20,10 +19,13 @@ from bytepair.errors import FormatError, TokenizerError
 from .columns import as_bytes, column_of, text_batch
 from .opening import open_source, open_stored
 from .optional import load
-from .sources import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     import pyarrow as pa
+
+    from .sources import Source
 
 __all__ = ["Part", "ReadOptions", "Tally", "read", "read_part"]
 
@@ -343,8 +345,9 @@ def _member(column: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401
 
 def _rows_at_once(group: Any) -> int:  # noqa: ANN401 -- what Parquet says of a row group
     """Say how many rows are about one block."""
-    n_bytes = max(group.total_byte_size, 1)
-    return max(1, min(group.num_rows, group.num_rows * BLOCK_LEN // n_bytes))
+    n_bytes = max(int(group.total_byte_size), 1)
+    n_rows = int(group.num_rows)
+    return max(1, min(n_rows, n_rows * BLOCK_LEN // int(n_bytes)))
 
 
 @contextlib.contextmanager

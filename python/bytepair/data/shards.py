@@ -23,8 +23,7 @@ import os
 import struct
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,11 @@ from bytepair.errors import FileError, TokenizerError
 from bytepair.files import set_mode
 
 from .optional import load
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
 
 __all__ = ["WORK", "ShardFormat", "Shards", "sha256_of", "shard_formats"]
 
@@ -85,7 +89,7 @@ class Shards:
         self.written: list[dict[str, Any]] = []
         self.shard: _Shard | None = None
 
-    def __enter__(self) -> Shards:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -128,13 +132,17 @@ class Shards:
 class _Shard:
     """A shard while it is written."""
 
-    def __init__(self, folder: Path, name: str, files: _FlatFiles | _ParquetFile) -> None:
+    def __init__(
+        self, folder: Path, name: str, files: _FlatFiles | _ParquetFile
+    ) -> None:
         self.folder, self.name, self.files = folder, name, files
         self.n_documents = self.n_tokens = self.largest_id = 0
         self.paths: dict[str, Path] = {}
         with self._naming():
             for file_name in files.names:
-                handle, path = tempfile.mkstemp(dir=folder / WORK, prefix=f"{file_name}.")
+                handle, path = tempfile.mkstemp(
+                    dir=folder / WORK, prefix=f"{file_name}."
+                )
                 os.close(handle)
                 self.paths[file_name] = Path(path)
             files.open([self.paths[file_name] for file_name in files.names])
@@ -254,7 +262,9 @@ class _ParquetFile:
         column = pa.ListArray.from_arrays(
             pa.array(offsets), pa.array(ids.astype(np.int32))
         )
-        self.writer.write_batch(pa.RecordBatch.from_arrays([column], schema=self.schema))
+        self.writer.write_batch(
+            pa.RecordBatch.from_arrays([column], schema=self.schema)
+        )
 
     def close(self) -> None:
         self.writer.close()

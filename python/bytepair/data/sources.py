@@ -8,15 +8,17 @@ look at each name, and at each size.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair.errors import FileError, TokenizerError
 from bytepair.files import StrPath, expand, refuse_no_name
 
 from .optional import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Compression", "CorpusFormat", "Source", "is_address", "list_sources"]
 

@@ -8,9 +8,7 @@ who calls them, how often, and with which part.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +20,9 @@ from bytepair.data.optional import load
 from bytepair.data.shards import ShardFormat, Shards
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
     import pyarrow as pa
 
 __all__ = [
@@ -134,11 +135,12 @@ class ShardSpec:
 
     def encode(self, batch: pa.RecordBatch) -> tuple[Any, Any]:
         """Give the ids of documents, and where those of each end."""
-        marks = {"before" if self.mark_at == "begin" else "behind": self.mark}
+        is_before = self.mark_at == "begin"
         return _core.encode_rows(
             self.tokenizer,
             *texts_of(batch),
-            **marks,
+            before=self.mark if is_before else None,
+            behind=None if is_before else self.mark,
             width=self.width,
             threads=self.threads,
         )

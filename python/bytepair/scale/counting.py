@@ -6,7 +6,6 @@ the order of the corpus: the result is the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,14 +26,16 @@ from bytepair.data.plan import TASK_BYTES, Task, plan
 from bytepair.data.readers import Part, ReadOptions, Tally, read_part
 from bytepair.data.sources import list_sources
 from bytepair.errors import TokenizerError
-from bytepair.files import StrPath
 
 from .contract import CountSpec
 from .local import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from typing_extensions import Unpack
 
+    from bytepair.files import StrPath
     from bytepair.training import DialectOptions
 
 __all__ = ["count", "merge_files"]
@@ -73,7 +74,7 @@ def count(
     progress: Callable[[int, int], object] | None = None,
     **options: Unpack[DialectOptions],
 ) -> Counts:
-    """Count the pieces of a corpus; :func:`bytepair.train_from_counts` learns from them.
+    r"""Count the pieces of a corpus; :func:`bytepair.train_from_counts` learns from them.
 
     Parameters
     ----------
@@ -107,7 +108,11 @@ def count(
     if threads is None and processes > 1:
         threads = 1
     spec = CountSpec(
-        dialect, dict(options), tuple(dict.fromkeys(special_tokens)), threads, memory_limit
+        dialect,
+        dict(options),
+        tuple(dict.fromkeys(special_tokens)),
+        threads,
+        memory_limit,
     )
     preparation_of(spec.core_dialect, spec.special_tokens)  # refuses what cannot be
     sources = list_sources(corpus, corpus_format)
@@ -117,7 +122,9 @@ def count(
         parts = [part for task in tasks for part in task]
         counts = _count_parts(parts, spec, reading, min_piece_count)
     else:
-        counts = _count_tasks(tasks, spec, reading, min_piece_count, processes, progress)
+        counts = _count_tasks(
+            tasks, spec, reading, min_piece_count, processes, progress
+        )
     counts.info.sources = sorted(source.path for source in sources)
     if progress is not None:
         progress(total, total)

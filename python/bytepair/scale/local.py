@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bytepair.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["run"]
 
@@ -52,23 +54,22 @@ def run(
     left = dict(enumerate(tasks))
     n_losses = 0
     while left:
-        try:
-            for number, result in _run_once(work, left, processes):
-                n_losses = 0
-                yield left.pop(number), result
-        except BrokenProcessPool as error:
-            n_losses += 1
-            if n_losses > MAX_LOSSES:
-                message = (
-                    f"processes were killed {n_losses} times in a row, perhaps for their "
-                    "memory; use fewer processes"
-                )
-                raise TokenizerError(message) from error
+        n_before = len(left)
+        for number, result in _run_once(work, left, processes):
+            yield left.pop(number), result
+        n_losses = n_losses + 1 if len(left) == n_before else 0
+        if n_losses > MAX_LOSSES:
+            message = (
+                f"processes were killed {n_losses} times in a row, perhaps for their "
+                "memory; use fewer processes"
+            )
+            raise TokenizerError(message)
 
 
 def _run_once(
     work: Callable[[T], R], left: dict[int, T], processes: int
 ) -> Iterator[tuple[int, R]]:
+    """Do what can be done until all is done or a process is killed."""
     executor = concurrent.futures.ProcessPoolExecutor(
         min(processes, len(left)),
         multiprocessing.get_context("spawn"),
@@ -79,6 +80,8 @@ def _run_once(
         futures = {executor.submit(_do, task): number for number, task in left.items()}
         for future in concurrent.futures.as_completed(futures):
             yield futures[future], future.result()
+    except BrokenProcessPool:  # one was killed: what is left is done by new ones
+        return
     except BaseException:
         for process in list((executor._processes or {}).values()):
             process.terminate()
@@ -92,7 +95,7 @@ _work: Callable[[Any], Any] | None = None
 
 def _begin(work: Callable[[Any], Any]) -> None:
     """Prepare a process: Ctrl-C is for the main one, and it ends when that does."""
-    global _work  # noqa: PLW0603 -- one for each process
+    global _work
     _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -7,7 +7,6 @@ is continued by the same call.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,6 @@ from bytepair import Tokenizer
 from bytepair.data.manifest import Dataset, commit
 from bytepair.data.plan import TASK_BYTES, Task, plan
 from bytepair.data.readers import Part, ReadOptions, Tally, read_part
-from bytepair.data.shards import ShardFormat
 from bytepair.data.sources import list_sources
 from bytepair.errors import SpecialTokenError, TokenizerError
 from bytepair.files import StrPath, refuse_no_name
@@ -25,7 +23,11 @@ from .contract import ShardSpec, write_shards
 from .local import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     import pyarrow as pa
+
+    from bytepair.data.shards import ShardFormat
 
 __all__ = ["TokenizeProgress", "tokenize"]
 
@@ -121,7 +123,7 @@ def tokenize(
     task_bytes: int = TASK_BYTES,
     progress: Callable[[TokenizeProgress], object] | None = None,
 ) -> dict[str, Any]:
-    """Tokenize a corpus to shards in a folder, and give the manifest.
+    r"""Tokenize a corpus to shards in a folder, and give the manifest.
 
     The same call after an interruption goes on; after the end it does nothing. The shards do
     not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
