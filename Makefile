@@ -5,11 +5,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := target/peers
-LIBRARIES := tomli numpy tokenizers tiktoken rustbpe bpeasy gigatoken sentencepiece
+PEERS_NEXT := target/peers-next
+LIBRARIES := tomli numpy tokenizers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check format bench bench-train parity fuzz clean help
+.PHONY: demo test check format bench bench-train bench-encode parity fuzz clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -36,11 +37,14 @@ format: $(VENV)/tools ## Format the sources
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
-bench: $(VENV)/built $(PEERS)/installed ## Measure beside other libraries; BENCHMARKS="encode linear" chooses
+bench: $(VENV)/built $(PEERS)/installed $(PEERS_NEXT)/installed ## Measure beside other libraries; BENCHMARKS="encode linear" chooses
 	PYTHONPATH=python $(PEERS)/bin/python -m benchmarks $(BENCHMARKS)
 
 bench-train: BENCHMARKS ?= train train-mixed train-piece train-counts
 bench-train: bench ## Measure training beside other trainers; BENCHMARKS="train --file my.txt" or "train-mixed --large" chooses
+
+bench-encode: BENCHMARKS ?= encode encode-latency encode-document encode-worst encode-file
+bench-encode: bench ## Measure encoding beside other encoders; BENCHMARKS="encode --only gpt2 --rounds 3" chooses
 
 parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" chooses
 	$(BIN)/python -m pip install --quiet --group parity
@@ -69,6 +73,14 @@ $(PEERS)/installed: pyproject.toml
 	for library in $(LIBRARIES); do \
 	  $(PEERS)/bin/python -m pip install --quiet $$library || echo "skipped $$library: it cannot be installed here"; \
 	done
+	touch $@
+
+# A pre-release with the name of a stable library, alone.
+$(PEERS_NEXT)/installed: pyproject.toml
+	test -x $(PEERS_NEXT)/bin/python || $(PYTHON) -m venv $(PEERS_NEXT)
+	$(PEERS_NEXT)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(PEERS_NEXT)/bin/python -m pip install --quiet --upgrade --group bench-next || \
+	echo "skipped tokenizers' pre-release: it cannot be installed here"
 	touch $@
 
 clean: ## Remove what was built

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import cases, record, report, runner
+from . import cases, overview, record, report, runner
 
 
 def main() -> int:
@@ -37,6 +37,7 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
         "rounds": arguments.rounds,
         "threads": arguments.threads,
         "timeout_seconds": arguments.timeout,
+        "peers": arguments.peer,
     }
     wanted |= {key: value for key, value in changes.items() if value}
     print(f"# {name}", ", ".join(record.conditions().values()), sep="\n# ", flush=True)
@@ -48,23 +49,31 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
             all_rows += measured.rows
             n_wrong += len(measured.complaints)
             print(*_shown(case, measured, wanted), sep="\n", flush=True)
-    if wanted.get("report") == "growth":
-        print(*report.growth(all_rows), sep="\n", flush=True)
-        if wanted["task"] == "train":
-            print(*report.memory(all_rows), sep="\n", flush=True)
+    print(*_overview(wanted, all_rows), sep="\n", flush=True)
     return all_rows, n_wrong
+
+
+def _overview(wanted: dict[str, Any], rows: list[runner.Row]) -> Iterator[str]:
+    """Draw what is over cases: growth, or how all compare."""
+    if wanted.get("report") == "growth":
+        yield from report.growth(rows)
+        if wanted["task"] == "train":
+            yield from report.memory(rows)
+    elif wanted.get("report") in overview.KINDS and rows:
+        yield from overview.KINDS[wanted["report"]](wanted, rows)
 
 
 def _shown(
     case: cases.Case, measured: runner.Measured, wanted: dict[str, Any]
 ) -> Iterator[str]:
-    """Draw what was measured of a case, but growth, which is over cases."""
-    if wanted.get("report") != "growth":
+    """Draw what was measured of a case, but for what is drawn over all of them."""
+    if wanted.get("report") not in {"growth", "latency"}:
         yield f"\n{case.name}"
         yield from report.table(wanted["task"], measured.rows)
         if case.published_seconds and measured.rows:
             yield report.published(case.published_seconds, measured.rows)
     yield from (f"not kept: {case.name}: {why}" for why in measured.complaints)
+    yield from (f"refused: {case.name}: {why}" for why in measured.refused)
     yield from (f"too slow: {case.name}: {why}" for why in measured.too_slow)
 
 
@@ -78,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="cases whose name holds this")
     parser.add_argument(
         "--large", action="store_true", help="run the large benchmarks too"
+    )
+    parser.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        help="a library to measure beside; by default all",
     )
     parser.add_argument(
         "--rounds", type=int, help="how often, where a case says nothing"

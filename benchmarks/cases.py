@@ -51,8 +51,8 @@ def cases(
     wanted: dict[str, Any], files: list[str], scratch: Path, only: str = ""
 ) -> Iterator[Case]:
     """List the cases whose name holds ``only``; ``files`` stand in for its corpora."""
-    made = {"linear": _linear, "encode": _encode, "train": _train}
-    for case in made.get(wanted["task"], _listed)(wanted, files, scratch):
+    made = _encode if "vocabulary" in wanted else MADE.get(wanted["task"], _listed)
+    for case in made(wanted, files, scratch):
         if only not in case["name"]:
             continue
         missing = [name for name in _sources(case) if not texts.corpus(name).is_file()]
@@ -61,16 +61,23 @@ def cases(
             continue
         if wanted["task"] == "train":
             case["file"] = str(_prepared(wanted, case, scratch))
-        yield _with_jobs(wanted, case)
+        elif "vocabulary" in case:
+            _prepare_encoding(case, scratch)
+        whole = _with_jobs(wanted, case)
+        engines = {job["engine"].split()[0] for job in whole.jobs}
+        if not wanted.get("peers") or len(engines) > 1:
+            yield whole
 
 
 def _with_jobs(wanted: dict[str, Any], case: dict[str, Any]) -> Case:
     n_processors = len(os.sched_getaffinity(0))
-    threads = {count or n_processors for count in wanted["threads"]}
+    asked = wanted["threads"] if "threads" in wanted else case["threads"]
+    threads = {count or n_processors for count in asked}
     engines = case["engines"] if "engines" in case else wanted["engines"]
     jobs = [
         {**case, "task": wanted["task"], "engine": engine, "n_threads": n_threads}
         for n_threads, engine in itertools.product(sorted(threads), engines)
+        if _is_chosen(engine, wanted.get("peers", []))
     ]
     return Case(
         case["name"],
@@ -80,6 +87,11 @@ def _with_jobs(wanted: dict[str, Any], case: dict[str, Any]) -> Case:
         wanted.get("budget_seconds", float("inf")),
         case.get("published_seconds"),
     )
+
+
+def _is_chosen(engine: str, peers: list[str]) -> bool:
+    """Ask whether an engine is our own or among those named, if any are."""
+    return not peers or engine.split()[0] in {"bytepair", *peers}
 
 
 def _sources(case: dict[str, Any]) -> list[str]:
@@ -147,12 +159,9 @@ def _is_at_hand(engine: str) -> bool:
 
 def _prepared(wanted: dict[str, Any], case: dict[str, Any], scratch: Path) -> Path:
     """Write the text of a case once, and the same cut into documents."""
-    paths = [texts.corpus(name) for name in case["sources"]]
-    text = paths[0]
+    text = texts.corpus(case["sources"][0])
     if case["n_bytes"]:
-        text = scratch / f"{case['n_bytes']}.txt"
-        if not text.exists():
-            mixture.write(paths, case["n_bytes"], text)
+        text = _mixed(case, scratch)
     if not wanted["document_bytes"]:
         return text
     case["separator"] = texts.SEPARATOR
@@ -179,14 +188,61 @@ def _linear(
 def _encode(
     wanted: dict[str, Any], files: list[str], scratch: Path
 ) -> Iterator[dict[str, Any]]:
+    """Combine vocabularies, texts, and grids of engines with what they give."""
     for vocabulary in vocabularies.at_hand(wanted["vocabulary"], files):
-        folder = vocabularies.prepare(vocabulary, files, scratch)
-        for file in files or wanted["files"]:
+        folder = scratch / vocabulary["name"]
+        for text, grid in itertools.product(_to_encode(wanted, files), wanted["grid"]):
             yield {
-                "name": f"{vocabulary['name']}, {Path(file).name}",
-                "file": file,
+                **text,
+                "name": f"{vocabulary['name']}, {text['name']}",
+                "vocabulary": vocabulary,
+                "files": files,
                 "folder": str(folder),
-                "pattern": vocabulary["pattern"],
-                "max_bytes": wanted["max_bytes"],
-                "document_bytes": wanted["document_bytes"],
+                "pattern": vocabulary.get("pattern"),
+                "max_bytes": grid.get("max_bytes"),
+                "document_bytes": wanted.get("document_bytes"),
+                "sizes": wanted.get("sizes"),
+                "threads": grid["threads"],
+                "engines": [
+                    f"{engine} {output}"
+                    for engine, output in itertools.product(
+                        text.get("engines", grid["engines"]), grid["outputs"]
+                    )
+                    if _is_at_hand(engine)
+                ],
             }
+
+
+def _to_encode(wanted: dict[str, Any], files: list[str]) -> Iterator[dict[str, Any]]:
+    """List files, mixtures of all, and made-up texts."""
+    for file in (files or wanted["files"]) if "files" in wanted else []:
+        yield {"name": Path(file).name, "file": file}
+    for made in wanted.get("made", []):
+        yield {**made, "name": repr(made["made"])}
+    for n_megabytes in wanted.get("mixed_megabytes", []):
+        yield {
+            "name": f"mixed, {n_megabytes:,} MB",
+            "n_bytes": n_megabytes * 1_000_000,
+            "sources": files or wanted["mixture"]["files"],
+        }
+
+
+def _prepare_encoding(case: dict[str, Any], scratch: Path) -> None:
+    """Write the vocabulary of a case once, and its mixture."""
+    vocabulary, files = case.pop("vocabulary"), case.pop("files")
+    if not Path(case["folder"]).exists():
+        vocabularies.prepare(vocabulary, files, scratch)
+    if "sources" in case:
+        case["file"] = str(_mixed(case, scratch))
+
+
+def _mixed(case: dict[str, Any], scratch: Path) -> Path:
+    """Write the mixture of a case once."""
+    path = scratch / f"{case['n_bytes']}.txt"
+    if not path.exists():
+        paths = [texts.corpus(name) for name in case["sources"]]
+        mixture.write(paths, case["n_bytes"], path)
+    return path
+
+
+MADE = {"linear": _linear, "train": _train}

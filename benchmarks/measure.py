@@ -7,6 +7,7 @@ Memory is the largest resident set since the process began: the interpreter and 
 imported, pages of mapped files that were touched, and what earlier phases held.
 """
 
+import contextlib
 import gc
 import os
 import re
@@ -63,6 +64,12 @@ def timed(
     # The clock of /proc/stat ticks in hundredths of a second.
     others = max(0.0, busy - cpu - 0.01) / wall
     return result, Cost(wall, cpu, others, peak_bytes)
+
+
+def forget_peak() -> None:
+    """Let the largest resident set begin anew, where the kernel allows it."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def wait_for_calm(most_seconds: float) -> None:

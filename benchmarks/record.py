@@ -12,12 +12,13 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
+from . import engines
 from .runner import Row, Times
 
 FOLDER = Path(__file__).parent / "record"
 LIBRARIES = (
     *("bytepair", "tokenizers", "tiktoken", "rustbpe", "bpeasy", "gigatoken"),
-    *("sentencepiece", "numpy"),
+    *("sentencepiece", "fastokens", "splintr-rs", "numpy"),
 )
 
 
@@ -60,7 +61,12 @@ def _flat(row: Row) -> dict[str, str | int | float]:
 
 def _versions() -> list[str]:
     installed = {of.metadata["Name"]: of.version for of in metadata.distributions()}
-    return [f"{name}-{installed[name]}" for name in LIBRARIES if name in installed]
+    found = [f"{name}-{installed[name]}" for name in LIBRARIES if name in installed]
+    for name, elsewhere in engines.ELSEWHERE.items():
+        paths = list(map(str, engines.packages(name)))
+        others = metadata.distributions(name=elsewhere.library, path=paths)
+        found += [f"{of.metadata['Name']}-{of.version}" for of in others]
+    return found
 
 
 def _processor() -> str:

@@ -20,7 +20,7 @@ CLOCKS = ("cpu", "wall")
 
 def table(task: str, rows: list[Row]) -> Iterator[str]:
     """Draw the table of one case."""
-    return speeds(rows) if task == "encode" else compared(rows)
+    return speeds(rows) if task in {"encode", "worst", "file"} else compared(rows)
 
 
 def compared(rows: list[Row]) -> Iterator[str]:
@@ -57,17 +57,17 @@ def speeds(rows: list[Row]) -> Iterator[str]:
     titles = "".join(
         f"{f'{phase} {clock}':>18}" for clock in CLOCKS for phase in phases
     )
-    yield f"{'threads':>7} {'engine':16}{titles}{'others':>8}   (MB/s, slower)"
-    first: dict[int, dict[str, Row]] = {}
+    yield f"{'threads':>7} {'engine':22}{titles}{'others':>8}   (MB/s, slower)"
+    first: dict[tuple[int, str], dict[str, Row]] = {}
     for (n_threads, engine), line in lines.items():
-        base = first.setdefault(n_threads, line)
+        base = first.setdefault((n_threads, engine.partition(" ")[2]), line)
         cells = "".join(
             _speed(line[phase], base[phase], clock)
             for clock in CLOCKS
             for phase in phases
         )
         others = max(row.others for row in line.values())
-        yield f"{n_threads:7} {engine:16}{cells}{others:8.2f}"
+        yield f"{n_threads:7} {engine:22}{cells}{others:8.2f}"
 
 
 def growth(rows: list[Row]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import compare
+from . import compare, engines
 from .cases import Case
 from .measure import Sample, wait_for_calm
 
@@ -57,9 +57,11 @@ class Measured(NamedTuple):
 
     rows: list[Row]
     complaints: list[str]
-    """Which engines failed, or did not do the same as the first; they have no rows."""
+    """Which engines did not do the same as the first, or our own failed: no rows."""
     too_slow: list[str]
     """Which engines were stopped; they have no rows either."""
+    refused: list[str]
+    """Which peers cannot do it; they have no rows either."""
 
 
 def run(case: Case, *, calm_seconds: float = 0) -> Measured:
@@ -67,10 +69,11 @@ def run(case: Case, *, calm_seconds: float = 0) -> Measured:
     samples: dict[int, list[Sample]] = defaultdict(list)
     complaints: dict[int, str] = {}
     too_slow: dict[int, str] = {}
+    refused: dict[int, str] = {}
     spent: dict[int, float] = defaultdict(float)
     with tempfile.TemporaryDirectory() as folder:
         for turn, place in _turns(case):
-            if place in complaints or place in too_slow:
+            if place in complaints or place in too_slow or place in refused:
                 continue
             if spent[place] > case.budget_seconds:
                 continue
@@ -81,7 +84,9 @@ def run(case: Case, *, calm_seconds: float = 0) -> Measured:
             try:
                 found = run_job(job, case.timeout_seconds)
             except subprocess.CalledProcessError as error:
-                complaints[place] = _last_line(error.stderr)
+                is_ours = job["engine"].split()[0] == case.jobs[0]["engine"].split()[0]
+                why = complaints if is_ours else refused
+                why[place] = _last_line(error.stderr)
                 continue
             except subprocess.TimeoutExpired as error:
                 too_slow[place] = f"more than {error.timeout:.0f} s"
@@ -92,7 +97,7 @@ def run(case: Case, *, calm_seconds: float = 0) -> Measured:
             if wrong:
                 complaints[place] = wrong
     _tell("")
-    left_out = complaints.keys() | too_slow.keys()
+    left_out = complaints.keys() | too_slow.keys() | refused.keys()
     rows = (
         row
         for place in range(len(case.jobs))
@@ -103,6 +108,7 @@ def run(case: Case, *, calm_seconds: float = 0) -> Measured:
         sorted(rows, key=_place_in_table),
         _named(case, complaints),
         _named(case, too_slow),
+        _named(case, refused),
     )
 
 
@@ -138,26 +144,35 @@ def _is_compared(job: dict[str, Any]) -> bool:
 
 
 def _named(case: Case, why: dict[int, str]) -> list[str]:
-    """Say what happened to which job."""
-    return [
-        f"{job['engine']}, {job['n_threads']} threads: {why[place]}"
-        for place, job in enumerate(case.jobs)
-        if place in why
-    ]
+    """Say what happened to which jobs, once where several say the same."""
+    said: dict[str, list[str]] = defaultdict(list)
+    for place, reason in sorted(why.items()):
+        job = case.jobs[place]
+        said[reason].append(f"{job['engine']}, {job['n_threads']} threads")
+    return [f"{'; '.join(jobs)}: {reason}" for reason, jobs in said.items()]
 
 
 def run_job(job: dict[str, Any], timeout_seconds: float | None = None) -> list[Sample]:
     """Do one job in a fresh process."""
     process = subprocess.run(
-        [sys.executable, "-m", "benchmarks.job"],
+        [engines.interpreter(job["engine"]), "-m", "benchmarks.job"],
         input=json.dumps(job),
-        env=os.environ | {"RAYON_NUM_THREADS": str(job["n_threads"])},
+        env=os.environ | _environment(job["n_threads"]),
         capture_output=True,
         check=True,
         text=True,
         timeout=timeout_seconds,
     )
     return [Sample(*json.loads(line)) for line in process.stdout.splitlines()]
+
+
+def _environment(n_threads: int) -> dict[str, str]:
+    """Tell libraries that ask the environment how many threads they may use."""
+    return {
+        "RAYON_NUM_THREADS": str(n_threads),
+        "TOKENIZERS_PARALLELISM": "false" if n_threads == 1 else "true",
+        "OMP_NUM_THREADS": str(n_threads),
+    }
 
 
 def _rows(case: Case, place: int, samples: list[Sample]) -> Iterator[Row]:

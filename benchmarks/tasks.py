@@ -9,17 +9,22 @@ import hashlib
 import resource
 import subprocess
 import sys
+import tempfile
 from array import array
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from . import compare, texts
 from .engines import engine
-from .measure import Cost, Sample, timed
+from .measure import Cost, Sample, forget_peak, timed
 
 Job = dict[str, Any]
 Merges = Iterable[tuple[bytes, ...]]
+
+N_WINDOWS = 64
+LOOP_SECONDS = 0.05
 
 
 def train(job: Job) -> Iterator[Sample]:
@@ -75,17 +80,81 @@ def linear(job: Job) -> Iterator[Sample]:
 
 def encode(job: Job) -> Iterator[Sample]:
     """Encode with a new tokenizer, then new text, then the same text again."""
-    module, variant = engine(job["engine"])
-    encoder = module.encoder(Path(job["folder"]), job, variant, job["n_threads"])
-    found = texts.documents(
+    module, tokenizer, output = _loaded(job)
+    if job["document_bytes"]:
+        work = module.batch(tokenizer, output, job["n_threads"])
+    else:  # each half is one text
+        call = module.one(tokenizer, output, job["n_threads"])
+        work = lambda texts: [call(text) for text in texts]  # noqa: E731
+    first, second = texts.halves(
         texts.corpus(job["file"]), job["document_bytes"], max_bytes=job["max_bytes"]
     )
-    first, second = found[: len(found) // 2], found[len(found) // 2 :]
     for phase, batch in (("cold", first), ("fresh", second), ("warm", second)):
-        result, cost = timed(encoder, batch)
-        ids = _flat(result)
+        result, cost = timed(work, batch)
+        ids = _flat(module, result)
         n_bytes = sum(len(text.encode()) for text in batch)
         yield Sample(phase, *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
+
+
+def worst(job: Job) -> Iterator[Sample]:
+    """Encode one made-up text, with a tokenizer that has seen none."""
+    module, tokenizer, output = _loaded(job)
+    text: str | bytes = texts.made(job["made"], job["n_bytes"])
+    if job["made"] != "random bytes":
+        text = text.decode()
+    result, cost = timed(module.one(tokenizer, output, job["n_threads"]), text)
+    ids = _flat(module, [result])
+    yield Sample("encode", *cost, job["n_bytes"], len(ids), _digest([ids.tobytes()]))
+
+
+def latency(job: Job) -> Iterator[Sample]:
+    """Encode texts of given lengths, one a call, all of them seen before: time per call.
+
+    The calls of a loop go over several texts. The median of some loops is taken.
+    """
+    module, tokenizer, output = _loaded(job)
+    call = module.one(tokenizer, output, job["n_threads"])
+    for n_bytes in job["sizes"]:
+        found = texts.windows(texts.corpus(job["file"]), n_bytes, N_WINDOWS)
+        ids = _flat(module, [call(text) for text in found])
+        digest = _digest([ids.tobytes()])
+        _, first = timed(_call_all, call, found)
+        n_turns = 1 + int(LOOP_SECONDS / max(first.wall_seconds, 1e-6))
+        costs = sorted(timed(_call_all, call, found * n_turns)[1] for _ in range(5))
+        middle, n_calls = costs[len(costs) // 2], N_WINDOWS * n_turns
+        wall, cpu = middle.wall_seconds / n_calls, middle.cpu_seconds / n_calls
+        cost = middle._replace(wall_seconds=wall, cpu_seconds=cpu)
+        yield Sample(f"{n_bytes:,} B", *cost, n_bytes, len(ids), digest)
+
+
+def _call_all(call: Callable[[str], object], found: list[str]) -> None:
+    deque(map(call, found), maxlen=0)
+
+
+def file(job: Job) -> Iterator[Sample]:
+    """Encode a file to a file of ids; the phase before says what is held when loaded."""
+    module, tokenizer, _ = _loaded(job)
+    forget_peak()
+    _, cost = timed(bool)
+    yield Sample("loaded", *cost, 0, 0, "")
+    path = Path(job["file"])
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "ids.bin")
+        n_ids, cost = timed(module.file, tokenizer, path, target, job["n_threads"])
+        digest = _digest(_blocks(target))
+    yield Sample("encode", *cost, path.stat().st_size, n_ids, digest)
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as content:
+        while block := content.read(1 << 20):
+            yield block
+
+
+def _loaded(job: Job) -> tuple[Any, Any, str]:
+    """Load the vocabulary of a job: the module of its engine, a tokenizer, the output."""
+    module, output = engine(job["engine"])
+    return module, module.load(Path(job["folder"]), job), output
 
 
 def imports(job: Job) -> Iterator[Sample]:
@@ -97,13 +166,16 @@ def imports(job: Job) -> Iterator[Sample]:
     yield Sample("start", *cost, 0, 0, "")
 
 
-def _flat(result: Iterable[Any]) -> "array[int]":
+def _flat(module: Any, result: Any) -> "array[int]":  # noqa: ANN401
     """Join the ids of all texts, or take them from ``(ids, offsets)``."""
     if isinstance(result, tuple):
         return array("I", result[0].tobytes())
     joined: array[int] = array("I")
-    for ids in result:
-        joined.extend(ids)
+    for ids in result if isinstance(result, list) else [module.flat(result)]:
+        if isinstance(ids, list):
+            joined.extend(ids)
+        else:
+            joined.frombytes(ids.astype("uint32").tobytes())
     return joined
 
 

@@ -12,7 +12,11 @@ from pathlib import Path
 from pydoc_data import topics
 
 SHARED = Path(os.environ.get("BYTEPAIR_SHARED", "../shared"))
-LETTERS = bytes(ord("a") + byte % 26 for byte in range(256))
+RANDOM = {
+    "random letters": bytes(ord("a") + byte % 26 for byte in range(256)),
+    "random digits": bytes(ord("0") + byte % 10 for byte in range(256)),
+}
+UNIT_BYTES = 65_536
 SEPARATOR = "<|endoftext|>"
 SYLLABLES = ["".join(letters) for letters in itertools.product("tnsrlkdmpb", "eaiou")]
 
@@ -27,8 +31,8 @@ def made(kind: str, n_bytes: int) -> bytes:
     """Make a text of about ``n_bytes`` bytes: ``random bytes``, or a unit repeated."""
     if kind == "random bytes":
         return random.Random(n_bytes).randbytes(n_bytes)
-    if kind == "random letters":
-        return random.Random(n_bytes).randbytes(n_bytes).translate(LETTERS)
+    if kind in RANDOM:
+        return random.Random(n_bytes).randbytes(n_bytes).translate(RANDOM[kind])
     unit = kind.encode()
     return unit * (n_bytes // len(unit))
 
@@ -62,6 +66,26 @@ def documents(path: Path, n_bytes: int, *, max_bytes: int) -> list[str]:
     found = [document.decode() for document in _documents(path, n_bytes)]
     step = -(-path.stat().st_size // max_bytes)
     return found[::step]
+
+
+def halves(path: Path, n_bytes: int, *, max_bytes: int) -> tuple[list[str], list[str]]:
+    """Give the documents of both halves of a file; without a length, each is one."""
+    found = documents(path, n_bytes or UNIT_BYTES, max_bytes=max_bytes)
+    middle = len(found) // 2
+    first, second = found[:middle], found[middle:]
+    return (first, second) if n_bytes else (["".join(first)], ["".join(second)])
+
+
+def windows(path: Path, n_bytes: int, n_texts: int) -> list[str]:
+    """Take texts of about ``n_bytes`` bytes at even distances from a file."""
+    n_all = path.stat().st_size
+    found = []
+    with path.open("rb") as content:
+        for place in range(n_texts):
+            content.seek(place * max(0, n_all - n_bytes) // n_texts)
+            content.readline()
+            found.append(content.read(n_bytes).decode(errors="ignore"))
+    return found
 
 
 def write_documents(path: Path, n_bytes: int, target: Path) -> None:

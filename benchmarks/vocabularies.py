@@ -1,50 +1,66 @@
-"""The vocabularies that engines encode with: published ones, or one learned here.
+"""The vocabularies that engines encode with: published ones, or learned here.
 
-Each is loaded or trained by this project and written in the formats that the peers
-read, so that all work with the same tokens; that their ids are equal is checked later.
+A published ``tokenizer.json`` is used as it is; from other files, and from what is learned,
+this project writes one. Where one pattern is all that splits, ranks are written too. So
+all work with the same tokens; that their ids are equal is checked later.
 """
 
+import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import texts
+from . import mixture, texts
 
 Vocabulary = dict[str, Any]
 
 
-def at_hand(wanted: list[Vocabulary], files: list[str]) -> list[Vocabulary]:
-    """Choose the published vocabularies whose files exist; without any, those to learn."""
-    found = [
-        vocabulary for vocabulary in wanted if _source(vocabulary, files).is_file()
-    ]
-    published = [vocabulary for vocabulary in found if "file" in vocabulary]
-    if not found:
-        print("skipped: neither vocabularies nor a corpus", file=sys.stderr)
-    return published or found
+def at_hand(wanted: list[Vocabulary], files: list[str]) -> Iterator[Vocabulary]:
+    """Choose the vocabularies whose files, or corpora to learn from, exist."""
+    for vocabulary in wanted:
+        missing = [path for path in _sources(vocabulary, files) if not path.is_file()]
+        if missing:
+            print(f"skipped {vocabulary['name']}: no {missing[0]}", file=sys.stderr)
+        else:
+            yield vocabulary
 
 
 def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
-    """Write ``vocabulary.json`` and ``vocabulary.tiktoken`` into a new folder."""
+    """Write ``vocabulary.json``, and ``vocabulary.tiktoken``, into a new folder."""
     import bytepair
 
-    source = _source(vocabulary, files)
-    dialect = vocabulary.get("dialect")
-    if "file" in vocabulary:
-        tokenizer = bytepair.Tokenizer.from_file(source, dialect=dialect)
-    else:
-        merges = vocabulary["merges"]
-        tokenizer = bytepair.train(source, dialect=dialect, merges=merges)
+    sources = _sources(vocabulary, files)
     folder = scratch / str(vocabulary["name"])
     ranks = folder / "ranks"  # its sidecar has the name of the other file
     ranks.mkdir(parents=True)
-    tokenizer.save(folder / "vocabulary.json")
-    tokenizer.save(ranks / "vocabulary.tiktoken")
-    (ranks / "vocabulary.tiktoken").rename(folder / "vocabulary.tiktoken")
+    if "file" not in vocabulary:
+        tokenizer = _learned(vocabulary, sources, folder)
+    else:
+        dialect = vocabulary.get("dialect")
+        tokenizer = bytepair.Tokenizer.from_file(sources[0], dialect=dialect)
+    if sources[0].suffix == ".json":
+        shutil.copy(sources[0], folder / "vocabulary.json")
+    else:
+        tokenizer.save(folder / "vocabulary.json")
+    if "pattern" in vocabulary:
+        tokenizer.save(ranks / "vocabulary.tiktoken")
+        (ranks / "vocabulary.tiktoken").rename(folder / "vocabulary.tiktoken")
     return folder
 
 
-def _source(vocabulary: Vocabulary, files: list[str]) -> Path:
+def _learned(vocabulary: Vocabulary, sources: list[Path], folder: Path) -> Any:  # noqa: ANN401
+    """Train with a pattern of our own on a mixture of all corpora."""
+    import bytepair
+
+    text = folder / "mixture.txt"
+    mixture.write(sources, vocabulary["train_bytes"], text)
+    return bytepair.train(
+        text, pattern=vocabulary["pattern"], merges=vocabulary["merges"]
+    )
+
+
+def _sources(vocabulary: Vocabulary, files: list[str]) -> list[Path]:
     if "file" in vocabulary:
-        return texts.SHARED / "vocabularies" / str(vocabulary["file"])
-    return Path(files[0]) if files else texts.corpus(str(vocabulary["train_on"]))
+        return [texts.SHARED / "vocabularies" / str(vocabulary["file"])]
+    return [texts.corpus(name) for name in files or vocabulary["train_on"]]

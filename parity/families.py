@@ -42,6 +42,7 @@ from .patterns import (
     O200K,
     QWEN,
     TEKKEN,
+    WITH_MARKS,
 )
 
 __all__ = ["FAMILIES", "write"]
@@ -280,6 +281,45 @@ FAMILIES: dict[str, Callable[[], Parts]] = {
         decoder=byte_level(trim=False),
         added=[*CHAT, added("<tool_call>", ""), added("<|fim_prefix|>", "")],
         in_vocabulary=False,
+    ),
+    "qwen3.5": lambda: bytes_with(
+        WITH_MARKS,
+        normalizer=NFC,
+        pre_tokenizer=cut(split(WITH_MARKS), byte_level(trim=False)),
+        post_processor=byte_level(trim=False),
+        decoder=byte_level(trim=False),
+        added=[*CHAT, added("<think>", ""), added("</think>", "")],
+        in_vocabulary=False,
+    ),
+    "glm4": lambda: bytes_with(
+        LLAMA3,
+        post_processor=byte_level_then(template("[gMASK] <sop>")),
+        added=[*END, added("[gMASK]"), added("<sop>"), added("<|user|>")],
+        in_vocabulary=False,
+    ),
+    "phi4": lambda: bytes_with(
+        LLAMA3,
+        added=[
+            *(
+                added(f"<|im_{name}|>", "special lstrip rstrip")
+                for name in ("start", "sep")
+            ),
+            added("<|im_end|>", "special lstrip rstrip"),
+            added("<|dummy_1|>", "lstrip rstrip"),
+        ],
+        in_vocabulary=False,
+    ),
+    "falcon3": lambda: Parts(
+        None,
+        cut(
+            {"type": "Punctuation", "behavior": "Contiguous"},
+            byte_level(regex=True),
+            digits(individual=True),
+        ),
+        byte_level(prefix=True, trim=False),
+        DECODE,
+        {},
+        [*END, added(">>ANSWER<<"), added("\n\n", "")],
     ),
     "deepseek": lambda: Parts(
         sequence("normalizers"),

@@ -8,7 +8,7 @@ no predicate explains is a difference.
 import contextlib
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from .libraries import HuggingFace, Library
@@ -54,7 +54,7 @@ def units_left_out(theirs: Library, text: str, view: str, sides: Sides) -> bool:
     )
 
 
-@cache
+@lru_cache(maxsize=1)
 def _with_unknown(theirs: HuggingFace) -> Any:  # noqa: ANN401 -- has no type
     """Make the same tokenizer with a token for unknown units, if it has none."""
     import tokenizers
@@ -82,7 +82,7 @@ def marks_spelled_out(theirs: Library, text: str, view: str, sides: Sides) -> bo
     return len(expected) == len(given) and any(mark in row for mark in marks)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _marks(theirs: HuggingFace) -> list[str]:
     """Spell the marks of a model as byte fallback does, if it does."""
     model = json.loads(theirs.full.to_str())["model"]

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from .building import fields
 from .ranks import published_encoding
 
-__all__ = ["LIBRARIES", "Library", "Views", "unpadded"]
+__all__ = ["LIBRARIES", "Library", "Views"]
 
 Views = dict[str, Any]
 
@@ -119,7 +119,7 @@ class HuggingFace(Base):
     def _views(found: Any) -> Views:  # noqa: ANN401 -- its encodings have no type
         return {
             "ids": found.ids,
-            "tokens": unpadded(found),
+            "tokens": found.tokens,
             "offsets": found.offsets,
             "type_ids": found.type_ids,
             "special_tokens_mask": found.special_tokens_mask,
@@ -127,12 +127,6 @@ class HuggingFace(Base):
             "sequence_ids": found.sequence_ids,
             "overflowing": [part.ids for part in found.overflowing],
         }
-
-
-def unpadded(found: Any) -> list[str]:  # noqa: ANN401 -- its encodings have no type
-    """Give the tokens without padding, which is written as its settings say."""
-    tokens = zip(found.tokens, found.attention_mask, strict=True)
-    return [token for token, counts in tokens if counts]
 
 
 class Gpt2Pair(HuggingFace):

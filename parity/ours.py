@@ -10,7 +10,7 @@ from typing import Any
 import bytepair
 from bytepair.segmentation import Segmenter
 
-from .libraries import Views, unpadded
+from .libraries import Views
 
 __all__ = ["Ours"]
 
@@ -78,7 +78,7 @@ class Ours:
         )
         views = {
             "ids": list(found.ids),
-            "tokens": unpadded(found),
+            "tokens": found.tokens,
             "offsets": pairs(found.offsets),
             "type_ids": list(found.type_ids),
             "special_tokens_mask": [int(flag) for flag in found.special_tokens_mask],

@@ -11,7 +11,7 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from . import components, patterns
 from .building import Json, Parts, added, build, charsmap, write_file
@@ -237,7 +237,20 @@ def post_processor(chance: Chance) -> Any:  # noqa: ANN401 -- JSON, or what make
         components.byte_level_then(components.template("<s>", "</s>")),
         components.byte_level_then(components.roberta("<s>", "</s>", **flags)),
     ]
-    return chance.choice(choices)
+    chosen = chance.choice(choices)
+    return renaming(chosen) if callable(chosen) and chance.random() < 0.25 else chosen
+
+
+def renaming(
+    make_it: Callable[[dict[str, int]], Json],
+) -> Callable[[dict[str, int]], Json]:
+    """Name the special tokens otherwise than the vocabulary does."""
+
+    def rename(ids: dict[str, int]) -> Json:
+        text = json.dumps(make_it(ids)).replace("s>", "renamed>")
+        return cast("Json", json.loads(text))
+
+    return rename
 
 
 def truncation(chance: Chance) -> Json | None:

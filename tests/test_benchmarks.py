@@ -6,10 +6,22 @@ Left out: what they measure, and libraries that are not installed.
 import random
 
 import pytest
-from benchmarks import cases, compare, measure, mixture, report, runner, texts
+from benchmarks import (
+    cases,
+    compare,
+    measure,
+    mixture,
+    overview,
+    report,
+    runner,
+    texts,
+)
 
 ORDERS = ["as tokenizers", "as rustbpe"]
-KEYS = {"task", "rounds", "threads"}
+TASKS = {
+    *("train", "counts", "linear", "imports"),
+    *("encode", "latency", "worst", "file"),
+}
 
 
 def small(**changes):
@@ -32,13 +44,15 @@ def corpus(tmp_path):
 def test_definitions_hold(name):
     """Each has a task and says how often and with how many threads."""
     wanted = cases.definition(name)
-    assert wanted.keys() >= KEYS
-    assert wanted["task"] in {"train", "counts", "encode", "linear", "imports"}
+    assert wanted["rounds"] > 0
+    assert wanted["task"] in TASKS
     for order in wanted.get("order", []):
         assert order["engines"][0] == "bytepair"
         assert set(order.get("time_only", [])) < set(order["engines"])
     for grid in wanted.get("grid", []):
-        assert set(grid["patterns"]) <= wanted["patterns"].keys()
+        assert set(grid.get("patterns", [])) <= wanted.get("patterns", {}).keys()
+        assert "threads" in {**wanted, **grid}
+        assert grid.get("engines", ["bytepair"])[0] == "bytepair"
 
 
 def test_a_small_case_runs(corpus, tmp_path):
@@ -47,8 +61,8 @@ def test_a_small_case_runs(corpus, tmp_path):
     names = [f"gpt2, 300 tokens, {order}, corpus.txt" for order in ORDERS]
     assert [case.name for case in found] == names
     for case in found:
-        rows, complaints, too_slow = runner.run(case)
-        assert (complaints, too_slow) == ([], [])
+        rows, *problems = runner.run(case)
+        assert problems == [[], [], []]
         assert [row.engine for row in rows] == [job["engine"] for job in case.jobs]
         assert {row.n_results for row in rows if row.is_compared} == {44}
         assert all(row.rounds == 2 and row.peak_bytes > 1e6 for row in rows)
@@ -60,7 +74,7 @@ def test_other_merges_are_not_kept(corpus, tmp_path):
     case = next(iter(cases.cases(small(rounds=1), [str(corpus)], tmp_path)))
     ours, *_ = case.jobs
     other = {**ours, "ties": "first_seen", "merges": 20}
-    rows, complaints, _ = runner.run(case._replace(jobs=[ours, other]))
+    rows, complaints, *_ = runner.run(case._replace(jobs=[ours, other]))
     assert len(rows) == 1
     assert len(complaints) == 1
     assert "merge " in complaints[0]
@@ -91,6 +105,120 @@ def test_a_mixture_and_a_table_of_counts_can_be_learned_from(corpus, tmp_path):
     counts["case"][0] |= {"n_pieces": 500, "merges": 10}
     [case] = cases.cases(counts, [], tmp_path)
     assert [row.n_results for row in runner.run(case).rows] == [10]
+
+
+def to_encode(name, text, **changes):
+    """Take a definition of encoding, but with one vocabulary, learned from a file."""
+    wanted = cases.definition(name) | {"rounds": 1} | changes
+    vocabulary = {
+        "name": "trained",
+        "train_on": [str(text)],
+        "train_bytes": 20_000,
+        "merges": 50,
+        "pattern": r"\s+|\w+|[^\s\w]+",
+    }
+    grid = {**wanted["grid"][0], "engines": ["bytepair", "tokenizers", "tiktoken"]}
+    return {**wanted, "vocabulary": [vocabulary], "grid": [grid]}
+
+
+def measured(wanted, text, scratch):
+    """Run all cases of a definition; what was not measured is listed after the rows."""
+    results = [runner.run(case) for case in cases.cases(wanted, [str(text)], scratch)]
+    problems = [problem for _, *found in results for some in found for problem in some]
+    return [row for result in results for row in result.rows], problems
+
+
+def test_encoders_are_measured_and_compared(corpus, tmp_path):
+    """All give the same ids, cold, fresh and warm, and a table says who is faster."""
+    wanted = to_encode("encode", corpus, document_bytes=4096)
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    assert {row.engine.split()[0] for row in rows} >= {"bytepair", "tokenizers"}
+    assert {row.phase for row in rows} == {"cold", "fresh", "warm"}
+    digests = {(row.phase, row.digest) for row in rows if row.phase != "warm"}
+    assert len(digests) == 2
+    lines = list(overview.ratios(wanted, rows))
+    assert sum(line.startswith("trained, corpus.txt") for line in lines) == 2
+    assert any(line.startswith("cells that miss their bar") for line in lines)
+
+
+def test_one_text_a_call_is_measured(corpus, tmp_path):
+    """A document in one piece, short texts, and made-up ones run too, on more threads."""
+    wanted = to_encode("encode-document", corpus)
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    assert {row.n_threads for row in rows} == {1, 2}
+    assert list(overview.ratios(wanted, rows))
+    wanted = to_encode("encode-latency", corpus, sizes=[10, 1000])
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    assert {row.phase for row in rows} == {"10 B", "1,000 B"}
+    assert all(row.wall.median < 1 for row in rows)
+    assert list(overview.latency(wanted, rows))
+    made = [{"made": "random bytes", "n_bytes": 999, "engines": ["bytepair"]}]
+    wanted = to_encode("encode-worst", corpus, made=made)
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    assert [row.n_bytes for row in rows] == [999]
+    assert list(overview.least(wanted, rows))
+
+
+def row_of(engine, phase, seconds, **changes):
+    """Make up a row."""
+    times = runner.Times(seconds, seconds, seconds)
+    case = {"case": "gpt2, chinese.txt", "n_threads": 1, "rounds": 1, "others": 0.0}
+    same = {"peak_bytes": 0, "is_compared": True, "n_results": 1, "digest": ""}
+    row = {**case, **same, "engine": engine, "phase": phase, "n_bytes": 10**6}
+    return runner.Row(**{**row, "wall": times, "cpu": times, **changes})
+
+
+def test_the_best_peer_decides():
+    """A cell is our speed over the best peer's with the same output, beside its bar."""
+    rows = [
+        row_of("bytepair numpy", "fresh", 1.0),
+        row_of("bytepair list", "fresh", 4.0),
+        row_of("gigatoken numpy", "fresh", 5.0),
+        row_of("tokenizers-next numpy", "fresh", 3.0),
+        row_of("tokenizers list", "fresh", 40.0),
+    ]
+    wanted = {"bars": {"fresh": 1.5, "chinese.txt": {"fresh": 4.0}}}
+    lines = list(overview.ratios(wanted, rows))
+    cells = next(line for line in lines if line.startswith("gpt2")).split()[2:]
+    assert cells == ["3.00*next", "10.00", "toke"]
+    assert "cells that miss their bar: fresh 1" in lines
+
+
+def test_more_threads_are_compared_with_one():
+    """Where they gain too little, or cost too much, that is marked."""
+    rows = [row_of("bytepair numpy", "fresh", 1.0)]
+    for name, seconds in (("wall", 0.5), ("cpu", 1.3)):
+        times = runner.Times(seconds, seconds, seconds)
+        rows.append(rows[-1]._replace(n_threads=2, **{name: times}))
+    wanted = {"scaling": {"wall": 1.6, "cpu": 1.15}}
+    [*_, line] = overview.ratios(wanted, [rows[0], rows[2]])
+    assert line.split()[-3:] == ["2.00", "1.30", "*"]
+
+
+def test_memory_is_counted_above_the_loaded_tokenizer():
+    """What is held when the work begins is taken off."""
+    rows = [
+        row_of("bytepair file", "loaded", 1.0, peak_bytes=10**8),
+        row_of("bytepair file", "encode", 1.0, peak_bytes=4 * 10**8),
+    ]
+    [_, line] = overview.held({"most_megabytes": 256}, rows)
+    assert "300.0 MB*" in line
+
+
+def test_a_peer_that_fails_is_named(corpus, tmp_path):
+    """It has no rows, and is no error of ours."""
+    wanted = to_encode("encode", corpus)
+    [case] = cases.cases(wanted, [str(corpus)], tmp_path)
+    jobs = [job for job in case.jobs if job["engine"] == "bytepair list"][:1]
+    broken = {**jobs[0], "engine": "tiktoken list", "folder": "absent"}
+    found = runner.run(case._replace(jobs=[*jobs, broken]))
+    assert found.complaints == []
+    assert len(found.refused) == 1
+    assert "tiktoken list, 1 threads: " in found.refused[0]
 
 
 def test_merges_are_compared_until_no_pair_is_left(tmp_path):

@@ -655,6 +655,20 @@ def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
             assert "use --format uint32" in refused(*encode, stdin=b"low")
 
 
+def test_encode_writes_what_numpy_loads(saved, tmp_path):
+    """An output ``.npy`` is an array, ``.bin`` its numbers, of the type that holds all ids."""
+    (tmp_path / "text").write_bytes(TEXT.encode())
+    ids = list(map(int, run("encode", saved, tmp_path / "text").stdout.split()))
+    run("encode", saved, tmp_path / "text", "-o", tmp_path / "ids.npy")
+    assert np.load(tmp_path / "ids.npy").tolist() == ids
+    run("encode", saved, "-", "-o", tmp_path / "ids.bin", stdin=TEXT.encode())
+    assert np.fromfile(tmp_path / "ids.bin", "<u2").tolist() == ids
+    wide = ("--format", "uint32")
+    run("encode", saved, tmp_path / "text", "-o", tmp_path / "ids.npy", *wide)
+    assert np.load(tmp_path / "ids.npy").dtype == np.uint32
+    run("encode", saved, "--lines", "-o", tmp_path / "ids.npy", code=2)
+
+
 def test_raw_numbers_have_no_lines(saved):
     """``--lines`` with raw numbers would lose the lines: wrong usage."""
     run("encode", saved, "--lines", "--format", "uint16", code=2)

@@ -4,10 +4,11 @@ Left out: files of published models (``test_corpora``, ``test_peers``). Costs a 
 """
 
 import json
+import pickle
 
 import pytest
 
-from bytepair import FormatError, Tokenizer
+from bytepair import FormatError, Tokenizer, UnknownTokenError, train_from_iterator
 
 peer = pytest.importorskip("tokenizers")
 
@@ -244,3 +245,107 @@ def test_a_mark_is_found_where_it_first_stands(tmp_path):
     ours, theirs = both(tmp_path, json.dumps({"model": model, "decoder": decoder}))
     for ids in ([1, 2], [0, 1, 2], [2, 1]):
         assert ours.decode(ids) == theirs.decode(ids)
+
+
+NAMED = {
+    "another name": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
+    "one of two": {"<s>": {"id": "<s>", "ids": [1, 2], "tokens": ["b", "<y>"]}},
+    "its own name": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["b"]}},
+}
+
+
+def around(special_tokens):
+    """Put what is called ``<s>`` before a text."""
+    start = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    text, pair = (
+        {"Sequence": {"id": name, "type_id": number}}
+        for number, name in enumerate("AB")
+    )
+    return {
+        "type": "TemplateProcessing",
+        "single": [start, text],
+        "pair": [start, text, pair],
+        "special_tokens": special_tokens,
+    }
+
+
+POST_PROCESSORS = {
+    **{name: around(special) for name, special in NAMED.items()},
+    "BERT's": {"type": "BertProcessing", "cls": ["<c>", 1], "sep": ["c", 2]},
+    "RoBERTa's": {
+        "type": "RobertaProcessing",
+        "cls": ["b", 1],
+        "sep": ["<s>", 2],
+        "trim_offsets": False,
+        "add_prefix_space": False,
+    },
+}
+PADDING = {
+    "strategy": {"Fixed": 9},
+    "direction": "Left",
+    "pad_to_multiple_of": None,
+    "pad_id": 0,
+    "pad_type_id": 0,
+    "pad_token": "<pad>",
+}
+
+
+@pytest.mark.parametrize("name", POST_PROCESSORS)
+def test_special_tokens_are_shown_by_the_names_of_the_template(tmp_path, name):
+    """The template's ids and names count, also where the vocabulary has other names."""
+    document = {
+        "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "c": 2}, "merges": []},
+        "post_processor": POST_PROCESSORS[name],
+        "padding": PADDING,
+    }
+    ours, theirs = both(tmp_path, json.dumps(document))
+    ours.save(tmp_path / "again.json")
+    again = [
+        Tokenizer.from_file(tmp_path / "again.json"),
+        pickle.loads(pickle.dumps(ours)),
+    ]
+    for tokenizer in [ours, *again]:
+        for texts in (("ab",), ("ab", "c")):
+            expected = theirs.encode(*texts)
+            given = tokenizer.encode_full(*texts, add_special_tokens=True)
+            assert (given.ids, given.tokens) == (expected.ids, expected.tokens)
+    written = peer.Tokenizer.from_file(str(tmp_path / "again.json"))
+    assert written.encode("ab").tokens == theirs.encode("ab").tokens
+
+
+def test_a_template_with_an_id_that_no_token_has_is_refused(tmp_path):
+    """The error names the field, the token and the id."""
+    special = {"<s>": {"id": "<s>", "ids": [77], "tokens": ["<s>"]}}
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "c": 2}, "merges": []}
+    data = json.dumps({"model": model, "post_processor": around(special)}).encode()
+    with pytest.raises(FormatError, match=r"post_processor: .<s>. has the id 77"):
+        Tokenizer.from_bytes(data)
+
+
+def test_bytes_that_a_pair_of_files_lacks_are_left_out(tmp_path):
+    """`vocab.json` without some bytes gives the ids that the library gives."""
+    (tmp_path / "vocab.json").write_text(json.dumps({"a": 0, "b": 1, "ab": 2}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
+    theirs = peer.ByteLevelBPETokenizer.from_file(
+        str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
+    )
+    ours = Tokenizer.from_file(tmp_path / "merges.txt")
+    ours.save(tmp_path / "own", format="gpt2")
+    for tokenizer in (ours, Tokenizer.from_directory(tmp_path / "own")):
+        for text in ("abcab", "acb \u00e9", "ccc"):
+            expected = theirs.encode(text)
+            assert tokenizer.encode(text) == expected.ids
+            assert tokenizer.encode_full(text).tokens == expected.tokens
+    assert "units outside the alphabet" in repr(ours)
+
+
+def test_the_description_says_what_becomes_of_characters_outside_the_alphabet(tmp_path):
+    """They are errors to a tokenizer that was trained, and left out once it was written."""
+    trained = train_from_iterator(["ab ab"], dialect="sennrich", merges=2)
+    assert "others are errors" in repr(trained)
+    with pytest.raises(UnknownTokenError):
+        trained.encode("c")
+    plain = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
+    ours, theirs = both(tmp_path, json.dumps({"model": plain}))
+    assert "others left out" in repr(ours)
+    assert ours.encode("acb") == theirs.encode("acb").ids == [0, 1]

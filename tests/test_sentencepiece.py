@@ -57,6 +57,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "unk_piece": "⁇",
     },
     "whole": {"split_by_whitespace": False, "remove_extra_whitespaces": False},
+    "runs": {  # as Gemma's models have them
+        "user_defined_symbols": ["\n", "\n\n", "▁▁", "▁▁▁", "\t", "<unused0>", "</td>"],
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+        "byte_fallback": True,
+        "split_digits": True,
+        "vocab_size": 360,
+    },
     "spaces": {"allow_whitespace_only_pieces": True, "remove_extra_whitespaces": False},
 }
 
@@ -95,6 +104,18 @@ def test_ids_and_text_are_those_of_sentencepiece(model: Path) -> None:
         ids = theirs.encode(text)
         assert list(ours.encode(text)) == ids, text
         assert ours.decode(ids) == theirs.decode(ids), text
+
+
+def test_tokens_are_those_of_sentencepiece(model: Path) -> None:
+    """Characters outside the alphabet are shown as they are, not as the unknown token."""
+    theirs, ours = (
+        spm.SentencePieceProcessor(model_file=str(model)),
+        Tokenizer.from_file(model),
+    )
+    for text in ["中中x<unk>", *texts(), *CORPUS]:
+        tokens = theirs.encode(text, out_type=str)
+        assert ours.encode_full(text).tokens == tokens, text
+        assert ours.tokenize(text) == tokens, text
 
 
 def test_any_ids_decode_as_in_sentencepiece(model: Path) -> None:

@@ -150,6 +150,59 @@ def test_every_encoder_method_gives_the_same_ids(tokenizer):
         assert [flat[start:end].tolist() for start, end in pairs] == ids
 
 
+def test_arrays_of_16_bits_have_the_same_ids(tokenizer):
+    """They do for short texts and long ones, and decode as other arrays do."""
+    texts = ["", "the cat", "é" * 1000, "日本" * 3000]
+    for text in texts:
+        narrow = tokenizer.encode_to_numpy(text, dtype="uint16")
+        assert narrow.dtype == np.dtype("uint16")
+        assert narrow.tolist() == tokenizer.encode(text)
+        assert tokenizer.decode(narrow) == text
+    wide, ends = tokenizer.encode_batch_to_numpy(texts)
+    narrow, same_ends = tokenizer.encode_batch_to_numpy(texts, dtype="uint16")
+    assert narrow.dtype == np.dtype("uint16")
+    assert (narrow.tolist(), same_ends.tolist()) == (wide.tolist(), ends.tolist())
+
+
+def test_an_array_that_cannot_hold_all_ids_is_refused(tokenizer):
+    """The text does not decide: a vocabulary of more ids than 16 bits tell apart has none."""
+    names = [f"<{place}>" for place in range(65_536 - tokenizer.n_vocab)]
+    largest = tokenizer.with_special_tokens(names)
+    text = f"the cat{names[-1]}"
+    ids = largest.encode_to_numpy(text, allowed_special="all", dtype="uint16")
+    assert ids[-1] == 65_535
+    larger = largest.with_special_tokens(["<one more>"])
+    assert larger.encode("<one more>", allowed_special="all") == [65_536]
+    for method in (larger.encode_to_numpy, larger.encode_batch_to_numpy):
+        with pytest.raises(
+            bytepair.TokenizerError, match="65537 ids, and uint16 holds"
+        ):
+            method("", dtype="uint16")
+        with pytest.raises(bytepair.TokenizerError, match='not "int64"'):
+            method("", dtype="int64")
+
+
+def test_lists_share_nothing_but_their_numbers(tokenizer):
+    """A list that is changed changes no other, from whatever thread it comes."""
+    text = "the cat 日本 " * 500
+    expected = tokenizer.encode_to_numpy(text).tolist()
+    lists = []
+
+    def work():
+        lists.extend(tokenizer.encode_batch([text] * 20))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(lists) == 80
+    for found in lists:
+        assert found == expected
+        assert {type(id_) for id_ in found} == {int}
+        found[:] = [0] * len(found)
+
+
 def test_an_empty_batch_is_a_batch(tokenizer):
     """No text gives no ids, and offsets of one zero."""
     assert tokenizer.encode_batch([]) == []

@@ -403,6 +403,35 @@ def test_the_first_pair_does_not_depend_on_how_text_arrives(tmp_path, dialect):
     assert backwards.merges != expected.merges
 
 
+SAVE = """
+import bytepair, sys
+threads, own, published, *files = sys.argv[1:]
+tokenizer = bytepair.train(files, dialect="gpt2", merges=2000, threads=int(threads))
+tokenizer.save(own)
+tokenizer.save(published)
+"""
+
+
+def test_twenty_runs_write_the_same_bytes(tmp_path):
+    """Threads, hash seeds and the order of files leave no trace in what is written."""
+    words = random.Random(7)
+    files = [tmp_path / f"{number}.txt" for number in range(5)]
+    for file in files:
+        numbers = (int(words.expovariate(1 / 40_000)) for _ in range(120_000))
+        file.write_text(" ".join(f"{number**3:x}" for number in numbers))
+    found = set()
+    for run in range(20):
+        saved = [tmp_path / f"{run}.bytepair", tmp_path / f"{run}.json"]
+        random.Random(run).shuffle(files)
+        subprocess.run(
+            [sys.executable, "-c", SAVE, str(run % 5 + 1), *map(str, saved + files)],
+            env={**os.environ, "PYTHONHASHSEED": str(run)},
+            check=True,
+        )
+        found.add(tuple(path.read_bytes() for path in saved))
+    assert len(found) == 1
+
+
 # Blocks
 
 # Whatever can lie across the border of two blocks: special tokens and their beginnings,

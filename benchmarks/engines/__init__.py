@@ -1,27 +1,67 @@
 """The libraries, each behind the same doors, in the module of its name.
 
-``trainer(case, path, n_threads)`` gives a function that learns, beginning with the file
-on disk; ``learned(result)`` lists the merges, each as its two sides in bytes, or as the
-token that they make where the library tells no more.
-``encoder(folder, case, variant, n_threads)`` loads a vocabulary and gives a function
-from texts to one list or array of ids for each.
+A trainer has ``trainer(case, path, n_threads)``, which gives a function that learns,
+beginning with the file on disk, and ``learned(result)``, which lists the merges, each as
+its two sides in bytes, or as the token that they make where the library tells no more.
 
-Libraries are imported by the job that uses them, so none weighs on another.
+An encoder has ``load(folder, case)``, which gives a tokenizer or raises;
+``batch(tokenizer, output, n_threads)``, a function from texts to the ids of each; and
+``one(tokenizer, output, n_threads)``, a function from one text to its ids. ``output`` is
+``list`` or ``numpy``. Each is the library's fastest call for that; ids of special tokens
+are not added. ``file(tokenizer, path, target, n_threads)`` writes the ids of a file to
+another and says how many they are. ``flat(result)`` is there where results of ``batch`` are neither arrays or
+lists of ids nor one array of ids with offsets.
+
+An engine is named after its library; ``bytepair numpy`` is one with its output. Libraries
+are imported by the job that uses them, so none weighs on another.
 """
 
 import importlib
 import importlib.util
-from typing import Any
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
 
 Case = dict[str, Any]
 
 
+class Elsewhere(NamedTuple):
+    """A library in an environment of its own, since another version has its name."""
+
+    folder: str
+    library: str
+
+
+ELSEWHERE = {"tokenizers-next": Elsewhere("peers-next", "tokenizers")}
+
+
 def engine(label: str) -> tuple[Any, str]:
-    """Give the module of an engine such as ``bytepair numpy``, and its variant."""
-    name, _, variant = label.partition(" ")
-    return importlib.import_module(f"{__name__}.{name}"), variant
+    """Give the module of an engine such as ``bytepair numpy``, and its output."""
+    name, _, output = label.partition(" ")
+    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}"), output
 
 
 def is_installed(label: str) -> bool:
     """Say whether the library of an engine can be imported."""
-    return importlib.util.find_spec(label.partition(" ")[0]) is not None
+    name = label.partition(" ")[0]
+    if name in ELSEWHERE:
+        library = ELSEWHERE[name].library
+        return any((folder / library).is_dir() for folder in packages(name))
+    return importlib.util.find_spec(name) is not None
+
+
+def packages(name: str) -> list[Path]:
+    """List the folders of packages of an engine that lies elsewhere."""
+    return list(_environment(name).glob("lib/*/site-packages"))
+
+
+def interpreter(label: str) -> str:
+    """Give the Python that runs an engine."""
+    name = label.partition(" ")[0]
+    if name not in ELSEWHERE:
+        return sys.executable
+    return str(_environment(name) / "bin" / "python")
+
+
+def _environment(name: str) -> Path:
+    return Path(sys.prefix).with_name(ELSEWHERE[name].folder)

@@ -1,5 +1,6 @@
 """The project itself. It reads files on its own; there is one feed."""
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,33 @@ def learned(tokenizer: bytepair.Tokenizer) -> list[tuple[bytes, bytes]]:
     return tokenizer.merges
 
 
-def encoder(
-    folder: Path, case: Case, variant: str, n_threads: int
-) -> Callable[[list[str]], Any]:
-    """Encode to lists, or in the variant ``numpy`` to one array for all texts."""
+def load(folder: Path, case: Case) -> bytepair.Tokenizer:
+    """Load a ``tokenizer.json``."""
     tokenizer = bytepair.Tokenizer.from_file(folder / "vocabulary.json")
-    if variant == "numpy":
-        tokenizer.encode_to_numpy("")  # numpy is imported at the first call
-        return lambda batch: tokenizer.encode_batch_to_numpy(batch, threads=n_threads)
-    return lambda batch: tokenizer.encode_batch(batch, threads=n_threads)
+    tokenizer.encode_to_numpy("")  # numpy is imported at the first call
+    return tokenizer
+
+
+def batch(
+    tokenizer: bytepair.Tokenizer, output: str, n_threads: int
+) -> Callable[[list[str]], Any]:
+    """Encode to lists, or to one array for all texts."""
+    calls = {"list": tokenizer.encode_batch, "numpy": tokenizer.encode_batch_to_numpy}
+    return functools.partial(calls[output], threads=n_threads)
+
+
+def one(
+    tokenizer: bytepair.Tokenizer, output: str, n_threads: int
+) -> Callable[[str], Any]:
+    """Encode a text to a list or an array, on one thread by default."""
+    calls = {"list": tokenizer.encode, "numpy": tokenizer.encode_to_numpy}
+    if n_threads == 1:
+        return calls[output]
+    return functools.partial(calls[output], threads=n_threads)
+
+
+def file(
+    tokenizer: bytepair.Tokenizer, path: Path, target: Path, n_threads: int
+) -> int:
+    """Write the ids of a file to another."""
+    return tokenizer.encode_file(path, target, threads=n_threads).n_tokens

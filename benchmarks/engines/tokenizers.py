@@ -7,7 +7,6 @@ many, and than its own reading of files by lines.
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
@@ -62,14 +61,25 @@ def _as_bytes(token: str) -> bytes:
     return bytes(BYTE_OF[letter] for letter in token)
 
 
-def encoder(
-    folder: Path, case: Case, variant: str, n_threads: int
-) -> Callable[[list[str]], Any]:
-    """Encode by the call that leaves out offsets."""
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "vocabulary.json"))
+def load(folder: Path, case: Case) -> tokenizers.Tokenizer:
+    """Load a ``tokenizer.json``."""
+    return tokenizers.Tokenizer.from_file(str(folder / "vocabulary.json"))
+
+
+def batch(
+    tokenizer: tokenizers.Tokenizer, output: str, n_threads: int
+) -> Callable[[list[str]], list[list[int]]]:
+    """Encode by the call that leaves out offsets, to lists: it makes no arrays."""
 
     def work(batch: list[str]) -> list[list[int]]:
         found = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
         return [encoding.ids for encoding in found]
 
     return work
+
+
+def one(
+    tokenizer: tokenizers.Tokenizer, output: str, n_threads: int
+) -> Callable[[str], list[int]]:
+    """Encode a text."""
+    return lambda text: tokenizer.encode(text, add_special_tokens=False).ids

@@ -13,7 +13,7 @@ Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.
 """
 
-from ._core import DecodeStream, Encoding
+from ._core import DecodeStream, Encoding, TokenCounter
 from ._core import dialect_names as dialects
 from ._core import encoding_names as encodings
 from ._core import pattern_names as patterns
@@ -31,6 +31,7 @@ from .errors import (
 )
 from .merge_log import MergeLog, MergeStep, read_log
 from .progress import Progress
+from .token_files import TokenFile
 from .tokenizer import Tokenizer
 from .training import train, train_from_counts, train_from_iterator
 from .verify import verify
@@ -48,6 +49,8 @@ __all__ = [
     "PatternError",
     "Progress",
     "SpecialTokenError",
+    "TokenCounter",
+    "TokenFile",
     "Tokenizer",
     "TokenizerError",
     "TrainingError",

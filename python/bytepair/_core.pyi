@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, AnyStr, Literal, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 Text: TypeAlias = str | bytes
 TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
-Ids: TypeAlias = Iterable[int] | NDArray[np.uint32]
+Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
 
 class CoreTokenizer:
     """Text to token ids and back.
@@ -33,8 +33,18 @@ class CoreTokenizer:
         allowed_special: Specials = ...,
         disallowed_special: Specials = ...,
         add_special_tokens: bool = False,
+        threads: int | None = ...,
     ) -> list[int]:
-        """Encode a text to ids.
+        """Encode a text to ids, on one thread, on ``threads``, or on all processors (``None``).
+
+        A long text is cut where that changes no id; one that can be cut nowhere takes one
+        thread.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> text = "low lower " * 100_000
+        >>> tokenizer.encode(text, threads=None) == tokenizer.encode(text)
+        True
 
         Raises
         ------
@@ -123,6 +133,7 @@ class CoreTokenizer:
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which every special token is plain text."""
 
+    @overload
     def encode_to_numpy(
         self,
         text: str | bytes,
@@ -130,9 +141,28 @@ class CoreTokenizer:
         allowed_special: Specials = ...,
         disallowed_special: Specials = ...,
         add_special_tokens: bool = False,
+        threads: int | None = ...,
+        dtype: Literal["uint32"] = "uint32",
     ) -> NDArray[np.uint32]:
-        """Encode a text to an array of ids, ``uint32[n]``."""
+        """Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
 
+        Raises
+        ------
+        TokenizerError
+            ``dtype="uint16"`` does not hold all ids of the vocabulary.
+        """
+
+    @overload
+    def encode_to_numpy(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        threads: int | None = ...,
+        dtype: Literal["uint16"],
+    ) -> NDArray[np.uint16]: ...
     def encode_batch(
         self,
         texts: Iterable[str | bytes],
@@ -144,9 +174,10 @@ class CoreTokenizer:
     ) -> list[list[int]]:
         """Encode many texts on all processors, or on ``threads`` threads.
 
-        An error names the place of the text in the batch.
+        One that is much longer than the others is cut for several threads. An error names the place of the text in the batch.
         """
 
+    @overload
     def encode_batch_to_numpy(
         self,
         texts: Iterable[str | bytes],
@@ -155,6 +186,18 @@ class CoreTokenizer:
         disallowed_special: Specials = ...,
         add_special_tokens: bool = False,
         threads: int | None = None,
+        dtype: Literal["uint16"],
+    ) -> tuple[NDArray[np.uint16], NDArray[np.int64]]: ...
+    @overload
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+        dtype: Literal["uint32"] = "uint32",
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Encode many texts to one array of ids and the offsets of the texts in it.
 
@@ -169,9 +212,70 @@ class CoreTokenizer:
         allowed_special: Specials = ...,
         disallowed_special: Specials = ...,
         add_special_tokens: bool = False,
+        threads: int | None = ...,
     ) -> int:
-        """Count the ids of a text."""
+        """Count the ids of a text, without making them.
 
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.count("low lower") == len(tokenizer.encode("low lower"))
+        True
+        """
+
+    def count_batch(
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> list[int]:
+        """Count the ids of many texts on all processors, or on ``threads`` threads.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.count_batch(["low", "", "lower"])
+        [1, 0, 3]
+        """
+
+    def truncate(
+        self,
+        text: AnyStr,
+        max_tokens: int,
+        *,
+        allowed_special: Specials = ...,
+        disallowed_special: Specials = ...,
+    ) -> AnyStr:
+        """Cut a text so that it has at most ``max_tokens`` ids.
+
+        Kept is the text of the first ``max_tokens`` ids, up to the end of a whole
+        character; or, where that text alone would have more ids, of fewer. The text behind
+        it is not encoded.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.truncate("low lower lowest", 2)
+        'low low'
+        """
+
+    def counter(
+        self, *, allowed_special: Specials = ..., disallowed_special: Specials = ...
+    ) -> TokenCounter:
+        """Begin to count the ids of a text that comes part by part."""
+
+    def _encode_file(
+        self,
+        names: tuple[str, str, str],
+        *,
+        is_wide: bool,
+        has_header: bool,
+        allowed_special: Specials,
+        disallowed_special: Specials,
+        threads: int | None,
+        progress: Callable[[int], object] | None = None,
+        stretch_len: int | None = None,
+    ) -> tuple[int, int]: ...
     def tokenize(
         self,
         text: str | bytes,
@@ -183,7 +287,7 @@ class CoreTokenizer:
         """Show the tokens of a text as they are written, marks included.
 
         A unit outside the alphabet appears as itself, or as the unknown token where there
-        is one; an added token as it stands in the text, with the white space that belongs
+        is one (in what came from SentencePiece, always as itself); an added token as it stands in the text, with the white space that belongs
         to it. Bytes that are not UTF-8 appear as escapes.
         """
 
@@ -370,6 +474,39 @@ class Encoding:
         """Give the offsets as an array, ``int64[n, 2]``."""
 
     def __len__(self) -> int: ...
+
+@final
+class TokenCounter:
+    """The number of ids of a text that grows, exact after each part.
+
+    Counts what was appended anew, and the end of the text before, as a rule a word. A
+    tokenizer that can cut nowhere counts all again.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> counter = tokenizer.counter()
+    >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
+    [1, 1, 2, 4]
+    >>> trial = counter.copy()
+    >>> trial.append(" and more"), counter.total
+    (13, 4)
+    """
+
+    @property
+    def total(self) -> int:
+        """The number of ids of all that was appended."""
+
+    def append(self, text: str | bytes) -> int:
+        """Append a text; give the number of ids of all by now.
+
+        A text that :meth:`Tokenizer.encode` would refuse at the end of all before is refused
+        here, and the counter stays as it was.
+        """
+
+    def copy(self) -> Self:
+        """Give a counter that goes on from here by itself."""
+
+    def __copy__(self) -> Self: ...
 
 @final
 class DecodeStream:

@@ -90,11 +90,22 @@ def writing(path: StrPath) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
+def writing_elsewhere(path: StrPath) -> Iterator[Path]:
+    """Give the path of a file that appears under its name as :func:`writing` says.
+
+    For those who open a file by its name.
+    """
+    with writing(path) as file:
+        yield Path(os.fsdecode(file.name))
+
+
+@contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     """Write under a temporary name beside the target, and rename at the end."""
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with Path(temporary).open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -4,11 +4,11 @@ Encoding, decoding and all that tells what a tokenizer is are the core's; here i
 paths, formats and folders. Training is in ``training``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from . import _core, formats, hub, pretrained
+from . import _core, formats, hub, pretrained, token_files
 from .errors import SpecialTokenError, TokenizerError
 from .files import StrPath, refuse_no_name
 from .ranges import check_range
@@ -146,6 +146,67 @@ class Tokenizer(_core.CoreTokenizer):
             The folder cannot be written.
         """
         return pretrained.save(self, directory)
+
+    def encode_file(
+        self,
+        path: StrPath,
+        output: StrPath,
+        *,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        disallowed_special: Literal["all"] | Collection[str] = (),
+        threads: int | None = None,
+        dtype: Literal["uint16", "uint32"] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> token_files.TokenFile:
+        """Encode a file, as one text, to a file of its ids, in bounded memory.
+
+        An ``output`` that ends with ``.npy`` is a NumPy file, which ``np.load`` reads or
+        maps; any other has the numbers alone, little-endian (``np.fromfile``). It appears
+        when all is written. Memory is some megabytes for each thread, whatever the size of
+        the file; a text that the tokenizer can cut nowhere without changing ids
+        (``docs/explanation/encoding.md``) is held as a whole.
+
+        Parameters
+        ----------
+        path
+            A file, or ``-`` for standard input. Bytes need not be UTF-8 where the
+            tokenizer works on bytes.
+        threads
+            How many threads encode; all processors if not given.
+        dtype
+            ``"uint16"``, if it holds all ids of the vocabulary, or ``"uint32"``; the
+            smaller that does if not given.
+        progress
+            Called now and then with the bytes that are encoded.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> import numpy as np
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "text.txt").write_text("low lower")
+        >>> tokenizer.encode_file(folder / "text.txt", folder / "ids.npy")
+        TokenFile(n_tokens=5, n_bytes=9, dtype='uint16')
+        >>> tokenizer.decode(np.load(folder / "ids.npy"))
+        'low lower'
+
+        Raises
+        ------
+        FileError
+            A file cannot be read or written.
+        TokenizerError
+            ``dtype`` does not hold all ids; or what :meth:`encode` raises, with the name
+            of the file.
+        """
+        return token_files.encode_file(
+            self,
+            path,
+            output,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            threads=threads,
+            dtype=dtype,
+            progress=progress,
+        )
 
     def to_bytes(self, *, format: str = "bytepair") -> bytes:
         """Give the content of a file: ``bytepair`` or ``huggingface``."""

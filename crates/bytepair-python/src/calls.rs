@@ -80,11 +80,12 @@ impl CoreTokenizer {
         py: Python<'_>,
         text: &Text,
         options: EncodeOptions<'_>,
+        n_threads: usize,
     ) -> PyResult<Vec<TokenId>> {
         let bytes = text.bytes();
         let ids = match bytes.len() <= GIL_LEN {
             true => self.0.encode(bytes, options),
-            false => py.detach(|| self.0.encode(bytes, options)),
+            false => py.detach(|| self.0.encode_on(bytes, options, n_threads)),
         };
         ids.map_err(|error| to_python(&error))
     }

@@ -36,8 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = object.cast::<PyString>() {
-            let text = text.to_owned();
-            return PyBackedStr::try_from(text.clone())
+            return PyBackedStr::try_from(text.to_owned())
                 .map(Self::Str)
                 .map_err(|error| lone_surrogate(&text, error));
         }
@@ -102,7 +101,7 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     }
 }
 
-/// Ids: a `uint32` array, or any iterable of integers.
+/// Ids: an array of `uint32` or `uint16`, or any iterable of integers.
 pub(crate) struct Ids(pub(crate) Vec<u32>);
 
 impl<'py> FromPyObject<'_, 'py> for Ids {
@@ -111,6 +110,9 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
             return Ok(Self(array.as_array().to_vec()));
+        }
+        if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u16>>() {
+            return Ok(Self(array.as_array().iter().copied().map(u32::from).collect()));
         }
         object.try_iter()?.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
     }
@@ -159,6 +161,17 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     match extract::<usize>("threads", wanted)? {
         0 => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
         n_threads => Ok(n_threads.min(MAX_THREADS)),
+    }
+}
+
+/// The number of threads for one text: [`n_threads`] of what was given, `None` too.
+pub(crate) struct Threads(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        n_threads(Some(&*object).filter(|wanted| !wanted.is_none())).map(Self)
     }
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use bytepair::Tokenizer;
 use bytepair::format::published_name;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+
+use crate::output::{Width, array, list};
 
 /// The whole result of encoding.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -19,7 +21,7 @@ pub(crate) struct Encoding {
 impl Encoding {
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.encoding.ids)
+        list(py, &self.encoding.ids)
     }
 
     #[getter]
@@ -76,8 +78,8 @@ impl Encoding {
         parts.map(shared).collect()
     }
 
-    fn ids_to_numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        self.encoding.ids.clone().into_pyarray(py)
+    fn ids_to_numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        array(py, self.encoding.ids.clone(), Width::Bits32)
     }
 
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {

@@ -12,9 +12,12 @@
 mod calls;
 mod convert;
 mod dialect;
+mod documents;
 mod encoding;
 mod error;
 mod formats;
+mod output;
+mod reading;
 mod rows;
 mod stream;
 mod template;
@@ -28,6 +31,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::dialect::{Dialect, dialect_names, pattern_names};
+    #[pymodule_export]
+    use crate::documents::TokenCounter;
     #[pymodule_export]
     use crate::encoding::Encoding;
     #[pymodule_export]

@@ -19,7 +19,7 @@ pub(crate) fn written_pieces(pieces: &[TemplatePiece]) -> Vec<WrittenPiece> {
         TemplatePiece::Text { which: Sequence::Second, type_id } => {
             WrittenPiece(Some(1), Vec::new(), *type_id)
         }
-        TemplatePiece::Special { ids, type_id } => WrittenPiece(None, ids.clone(), *type_id),
+        TemplatePiece::Special { ids, type_id, .. } => WrittenPiece(None, ids.clone(), *type_id),
     };
     pieces.iter().map(written).collect()
 }
@@ -28,7 +28,7 @@ pub(crate) fn read_pieces(pieces: Vec<WrittenPiece>) -> Vec<TemplatePiece> {
     let read = |WrittenPiece(text, ids, type_id)| match text {
         Some(0) => TemplatePiece::Text { which: Sequence::First, type_id },
         Some(_) => TemplatePiece::Text { which: Sequence::Second, type_id },
-        None => TemplatePiece::Special { ids, type_id },
+        None => TemplatePiece::special(ids, type_id),
     };
     pieces.into_iter().map(read).collect()
 }

@@ -2,21 +2,26 @@
 //!
 //! What several methods of encoding share is in `calls`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytepair::format::published_name;
 use bytepair::template::{Padding, Truncation};
-use bytepair::{AddedToken, EncodeOptions, Template, Token, TokenId, TokenKind, Tokenizer};
+use bytepair::{
+    AddedToken, EncodeOptions, IdFormat, Template, Token, TokenId, TokenKind, Tokenizer,
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::calls::{each_of, full_options, one_or_two, options, slices};
 use crate::convert::{
-    Ids, SpecialNames, Text, decode_errors, extract, id, is_in_characters, n_threads,
+    Ids, SpecialNames, Text, Threads, decode_errors, extract, id, is_in_characters, n_threads,
 };
+use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
+use crate::output::{Width, array, list};
 use crate::stream::DecodeStream;
 use crate::template::{
     WrittenPiece, padding_dict, read_pieces, side, truncation_dict, truncation_strategy,
@@ -28,7 +33,7 @@ use crate::template::{
 pub(crate) struct CoreTokenizer(pub(crate) Arc<Tokenizer>);
 
 /// The ids of a batch and where each text begins.
-type BatchArrays<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl CoreTokenizer {
@@ -37,7 +42,7 @@ impl CoreTokenizer {
         Self(Arc::clone(&source.get().0))
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
@@ -45,15 +50,10 @@ impl CoreTokenizer {
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
+        threads: Threads,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(
-            py,
-            self.ids(
-                py,
-                &text,
-                options(&allowed_special, &disallowed_special, add_special_tokens),
-            )?,
-        )
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        list(py, &self.ids(py, &text, options, threads.0)?)
     }
 
     #[pyo3(signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
@@ -68,7 +68,7 @@ impl CoreTokenizer {
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
-        Ok((PyList::new(py, encoding.ids)?, PyList::new(py, encoding.offsets)?))
+        Ok((list(py, &encoding.ids)?, PyList::new(py, encoding.offsets)?))
     }
 
     #[pyo3(signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0))]
@@ -141,10 +141,10 @@ impl CoreTokenizer {
     }
 
     fn encode_ordinary<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.ids(py, &text, EncodeOptions::default())?)
+        list(py, &self.ids(py, &text, EncodeOptions::default(), 1)?)
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"))]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -152,9 +152,12 @@ impl CoreTokenizer {
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
-    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        threads: Threads,
+        dtype: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        Ok(self.ids(py, &text, options)?.into_pyarray(py))
+        Ok(array(py, self.ids(py, &text, options, threads.0)?, width))
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
@@ -169,10 +172,12 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
-        batch.offsets.windows(2).map(|ends| PyList::new(py, &batch.ids[ends[0]..ends[1]])).collect()
+
+        let texts = batch.offsets.windows(2).map(|ends| &batch.ids[ends[0]..ends[1]]);
+        texts.map(|ids| list(py, ids)).collect()
     }
 
-    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
     fn encode_batch_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -181,15 +186,17 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
         threads: Option<&Bound<'py, PyAny>>,
+        dtype: &str,
     ) -> PyResult<BatchArrays<'py>> {
+        let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let batch = self.batch(py, texts, options, threads)?;
         let offsets: Vec<i64> =
             batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((batch.ids.into_pyarray(py), offsets.into_pyarray(py)))
+        Ok((array(py, batch.ids, width), offsets.into_pyarray(py)))
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
     fn count(
         &self,
         py: Python<'_>,
@@ -197,9 +204,78 @@ impl CoreTokenizer {
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
+        threads: Threads,
     ) -> PyResult<usize> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        py.detach(|| self.0.count(text.bytes(), options)).map_err(|error| to_python(&error))
+        py.detach(|| self.0.count(text.bytes(), options, threads.0))
+            .map_err(|error| to_python(&error))
+    }
+
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    fn count_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<usize>> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let texts = each_of(texts, |text| text.extract::<Text>())?;
+        let n_threads = n_threads(threads)?;
+        py.detach(|| self.0.count_batch(&slices(&texts), options, n_threads))
+            .map_err(|error| to_python(&error))
+    }
+
+    #[pyo3(signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        max_tokens: &Bound<'_, PyAny>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = options(&allowed_special, &disallowed_special, false);
+        let max_tokens: usize = extract("max_tokens", max_tokens)?;
+        let kept = py
+            .detach(|| self.0.truncate(text.bytes(), max_tokens, options))
+            .map_err(|error| to_python(&error))?;
+        Ok(match text.is_str() {
+            true => PyString::from_bytes(py, kept)?.into_any(),
+            false => PyBytes::new(py, kept).into_any(),
+        })
+    }
+
+    #[pyo3(signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]
+    fn counter(
+        &self,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+    ) -> PyResult<TokenCounter> {
+        TokenCounter::new(&self.0, options(&allowed_special, &disallowed_special, false))
+    }
+
+    /// `names` are those of the input, of the file to write to, and of the output in messages.
+    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, threads, progress=None, stretch_len=None))]
+    fn _encode_file(
+        &self,
+        py: Python<'_>,
+        names: (PathBuf, PathBuf, String),
+        is_wide: bool,
+        has_header: bool,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        threads: Option<&Bound<'_, PyAny>>,
+        progress: Option<Py<PyAny>>,
+        stretch_len: Option<usize>,
+    ) -> PyResult<(u64, u64)> {
+        let format = IdFormat { is_wide, has_header };
+        let options = options(&allowed_special, &disallowed_special, false);
+        let threads = (n_threads(threads)?, stretch_len);
+        let progress = progress.unwrap_or_else(|| py.None());
+        encode_file(py, &self.0, names, format, options, threads, progress)
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]

@@ -1,30 +1,25 @@
 //! Training: `Corpus`, which counts pieces and then learns merges.
 
-use std::fs::File;
-use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use bytepair::{
-    CorpusCounter, Dropped, Error, ErrorKind, First, PieceCounts, Stop, Target, TokenKind,
-    TokenLimits, Tokenizer, TrainOptions, Trained,
+    CorpusCounter, Dropped, ErrorKind, First, PieceCounts, Stop, Target, TokenKind, TokenLimits,
+    Tokenizer, TrainOptions, Trained,
 };
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{Text, extract, n_threads};
 use crate::dialect::Dialect;
 use crate::error::{in_file, raise, to_python};
+use crate::reading::{Interruptible, PythonReader, Reporter};
 use crate::rows::{Column, PieceTable};
 use crate::tokenizer::CoreTokenizer;
-
-/// The shortest time between two calls of a progress function.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Piece counts while they are gathered, and what is learned from them.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -127,12 +122,7 @@ impl Corpus {
     /// Counts a file, or standard input for `-`; `progress` is called with the bytes read so far.
     fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
         let name = path.display().to_string();
-        let reader: Box<dyn Read + Send> = if name == "-" {
-            Box::new(std::io::stdin())
-        } else {
-            Box::new(File::open(path).map_err(|error| in_file(&name, &error.into()))?)
-        };
-        let reader = Interruptible { reader, n_bytes: Arc::clone(&self.n_bytes_read) };
+        let reader = Interruptible::open(&path, &self.n_bytes_read)?;
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| {
             with(&self.counter, |counter| match counter {
@@ -403,95 +393,6 @@ impl Learned {
         };
         report.set_item("best_count_at_stop", best_count)?;
         Ok(report)
-    }
-}
-
-/// A reader that waits, perhaps for ever, for what another program writes: Ctrl-C ends the waiting.
-struct Interruptible<R> {
-    reader: R,
-    n_bytes: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Interruptible<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let result = self.reader.read(buffer);
-        if result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {
-            let stop = |py: Python<'_>| py.check_signals();
-            Python::attach(stop).map_err(std::io::Error::other)?;
-        }
-        if let Ok(n_bytes) = result {
-            self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
-        }
-        result
-    }
-}
-
-/// A reader whose bytes come from a Python function.
-struct PythonReader<'f> {
-    read: Py<PyAny>,
-    /// What the function raised.
-    failure: &'f mut Option<PyErr>,
-}
-
-impl Read for PythonReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        Python::attach(|py| {
-            py.check_signals()?;
-            let bytes = self.read.call1(py, (buffer.len(),))?;
-            let bytes = bytes.extract::<&[u8]>(py)?;
-            let target = buffer.get_mut(..bytes.len()).ok_or_else(|| {
-                raise("FileError", "a reader gave more bytes than it was asked for".to_owned())
-            })?;
-            target.copy_from_slice(bytes);
-            Ok(bytes.len())
-        })
-        .map_err(|failure: PyErr| {
-            *self.failure = Some(failure);
-            std::io::Error::other("see the failure")
-        })
-    }
-}
-
-/// Calls a progress function now and then, and looks whether the user wants to stop.
-struct Reporter {
-    progress: Py<PyAny>,
-    last: Option<Instant>,
-    /// What the progress function, or Ctrl-C, raised.
-    failure: Option<PyErr>,
-}
-
-impl Reporter {
-    fn new(progress: Py<PyAny>) -> Self {
-        Self { progress, last: None, failure: None }
-    }
-
-    /// Whether what was raised is Ctrl-C, or a progress function's word for it.
-    fn is_interrupted(&self) -> bool {
-        let is_interrupt = |failure: &PyErr| {
-            Python::attach(|py| failure.is_instance_of::<PyKeyboardInterrupt>(py))
-        };
-        self.failure.as_ref().is_some_and(is_interrupt)
-    }
-
-    fn report<A>(&mut self, arguments: impl FnOnce() -> A) -> bytepair::Result<()>
-    where
-        A: for<'py> IntoPyObject<'py> + for<'py> pyo3::call::PyCallArgs<'py>,
-    {
-        if self.last.is_some_and(|last| last.elapsed() < PROGRESS_INTERVAL) {
-            return Ok(());
-        }
-        self.last = Some(Instant::now());
-        let called = Python::attach(|py| {
-            py.check_signals()?;
-            if self.progress.is_none(py) {
-                return Ok(());
-            }
-            self.progress.call1(py, arguments()).map(drop)
-        });
-        called.map_err(|failure| {
-            self.failure = Some(failure);
-            Error::from(ErrorKind::Interrupted)
-        })
     }
 }
 

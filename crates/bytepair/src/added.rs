@@ -132,7 +132,7 @@ impl Matcher {
         let raw = tokens.iter().filter(takes_part).filter(|token| !token.normalized);
         let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
         let normal_form = |content: &str| {
-            let segment = Segment { text: content.as_bytes(), is_first: false, is_last: false };
+            let segment = Segment::inner(content.as_bytes());
             normalizer.normalize(segment).map(Cow::into_owned)
         };
         let normalized: Vec<_> = normalized
@@ -146,6 +146,11 @@ impl Matcher {
             normalized: Finder::new(normalized.into_iter())?,
             whole_pieces: whole.filter_map(piece).collect(),
         })
+    }
+
+    /// Whether an added token may be a whole piece.
+    pub(crate) fn has_whole_pieces(&self) -> bool {
+        !self.whole_pieces.is_empty()
     }
 
     /// The added token that a piece is as a whole.
@@ -280,13 +285,13 @@ fn starts_with_word(text: &[u8]) -> bool {
 }
 
 /// The first character, if the text begins with one.
-fn first_character(text: &[u8]) -> Option<char> {
+pub(crate) fn first_character(text: &[u8]) -> Option<char> {
     let start = &text[..text.len().min(4)];
     start.utf8_chunks().next()?.valid().chars().next()
 }
 
 /// The last character, if the text ends with one.
-fn last_character(text: &[u8]) -> Option<char> {
+pub(crate) fn last_character(text: &[u8]) -> Option<char> {
     let lens = 1..=text.len().min(4);
     let mut ends = lens.map(|len| &text[text.len() - len..]);
     ends.find_map(|end| std::str::from_utf8(end).ok())?.chars().next()

@@ -42,66 +42,97 @@ impl Batch {
     }
 }
 
+/// How many threads are of use for texts.
+pub(crate) fn n_useful(lens: &[usize], n_threads: usize) -> usize {
+    let total_len: usize = lens.iter().map(|len| len + 16).sum();
+    n_threads.clamp(1, total_len.div_ceil(RUN_LEN).max(1))
+}
+
 /// The ids of a run of texts, with the number of ids of each.
 struct Encoded {
     ids: Vec<TokenId>,
     lens: Vec<usize>,
 }
 
-/// Encodes texts by `encode_one`, which appends the ids of the text of an index.
-pub(crate) fn encode(
-    texts: &[&[u8]],
-    n_threads: usize,
-    encode_one: impl Fn(usize, &mut Vec<TokenId>) -> Result<()> + Sync,
+/// Encodes texts by `encode_one`, which appends the ids of the text of an index: one text on each thread, or, for
+/// texts so large that threads would wait for one of them, one after the other on all.
+pub(crate) fn encode<S: Send>(
+    lens: &[usize],
+    states: &mut [S],
+    encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
 ) -> Result<Batch> {
-    let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
-    in_runs(&lens, n_threads, |range| encode_run(range, &encode_one)).map(joined)
+    in_runs(lens, states, true, |range, states| encode_run(range, states, &encode_one)).map(joined)
 }
 
-/// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes.
-pub(crate) fn map<T: Send>(
+/// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
+/// all states, if they are dealt out (`deals_large`).
+pub(crate) fn map<T: Send, S: Send>(
     lens: &[usize],
-    n_threads: usize,
-    make: impl Fn(usize) -> Result<T> + Sync,
+    states: &mut [S],
+    deals_large: bool,
+    make: impl Fn(usize, &mut [S]) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let make_one = |index| make(index).map_err(|error| ErrorKind::InBatch { index, error }.into());
-    let runs = in_runs(lens, n_threads, |range| range.map(make_one).collect::<Result<Vec<_>>>())?;
+    let runs = in_runs(lens, states, deals_large, |range, states| {
+        let make_one =
+            |index| make(index, states).map_err(|error| ErrorKind::InBatch { index, error }.into());
+        range.map(make_one).collect::<Result<Vec<_>>>()
+    })?;
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// What `work` makes of each run of neighbouring texts, in order.
-fn in_runs<T: Send>(
+/// What `work` makes of each run of neighbouring texts, in order, with one of the states for each thread; with all of
+/// them of a run of one large text.
+fn in_runs<T: Send, S: Send>(
     lens: &[usize],
-    n_threads: usize,
-    work: impl Fn(Range<usize>) -> Result<T> + Sync,
+    states: &mut [S],
+    deals_large: bool,
+    work: impl Fn(Range<usize>, &mut [S]) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let runs = runs(lens);
+    let total_len = lens.iter().sum();
+    let is_large = |index: usize| deals_large && is_large(lens[index], total_len, states.len());
+    let runs = runs(lens, is_large);
+    let (large, runs): (Vec<_>, Vec<_>) = runs
+        .into_iter()
+        .enumerate()
+        .partition(|(_, range)| range.len() == 1 && is_large(range.start));
     let next_run = AtomicUsize::new(0);
-    let finished = Mutex::new(Vec::with_capacity(runs.len()));
-    let work = || {
+    let finished = Mutex::new(Vec::with_capacity(runs.len() + large.len()));
+    let do_runs = |state: &mut S| {
         loop {
-            let run = next_run.fetch_add(1, Ordering::Relaxed);
-            let Some(range) = runs.get(run) else { return Ok(()) };
-            let made = work(range.clone())?;
-            lock(&finished).push((run, made));
+            let next = next_run.fetch_add(1, Ordering::Relaxed);
+            let Some((run, range)) = runs.get(next) else { return Ok(()) };
+            let made = work(range.clone(), std::slice::from_mut(state))?;
+            lock(&finished).push((*run, made));
         }
     };
-    let n_threads = n_threads.clamp(1, runs.len().max(1));
-    if n_threads == 1 {
-        work()?;
-    } else {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+    let of_large = large.into_iter().try_for_each(|(run, range)| {
+        let made = work(range, states)?;
+        lock(&finished).push((run, made));
+        Ok(())
+    });
+    let n_threads = states.len().min(runs.len());
+    let of_runs = match &mut states[..n_threads] {
+        [] => Ok(()),
+        [state] => do_runs(state),
+        states => std::thread::scope(|scope| {
+            let spawn = |state| scope.spawn(|| do_runs(state));
+            let threads: Vec<_> = states.iter_mut().map(spawn).collect();
             let results = threads.into_iter().map(|thread| match thread.join() {
                 Ok(result) => result,
                 Err(panic) => std::panic::resume_unwind(panic),
             });
             first_error(results)
-        })?;
-    }
+        }),
+    };
+    first_error([of_large, of_runs].into_iter())?;
     let mut finished = finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     finished.sort_unstable_by_key(|(run, _)| *run);
     Ok(finished.into_iter().map(|(_, made)| made).collect())
+}
+
+/// Whether a text of a batch is better dealt to all threads than taken by one, which others would wait for.
+fn is_large(len: usize, total_len: usize, n_threads: usize) -> bool {
+    n_threads > 1 && len >= 2 * RUN_LEN && len > total_len / (2 * n_threads)
 }
 
 /// Of several errors the one of the first text, so that threads do not show.
@@ -117,11 +148,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Cuts the texts into runs of about [`RUN_LEN`] bytes.
-fn runs(lens: &[usize]) -> Vec<Range<usize>> {
+/// Cuts the texts into runs of about [`RUN_LEN`] bytes. A large text is a run of its own.
+fn runs(lens: &[usize], is_large: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut start, mut len) = (0, 0);
     for (index, text_len) in lens.iter().enumerate() {
+        if is_large(index) && start < index {
+            runs.push(start..index);
+            start = index;
+        }
         len += text_len + 16;
         if len >= RUN_LEN {
             runs.push(start..index + 1);
@@ -134,22 +169,29 @@ fn runs(lens: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-fn encode_run(
+fn encode_run<S>(
     range: Range<usize>,
-    encode_one: &impl Fn(usize, &mut Vec<TokenId>) -> Result<()>,
+    states: &mut [S],
+    encode_one: &impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()>,
 ) -> Result<Encoded> {
     let mut ids = Vec::new();
     let mut lens = Vec::with_capacity(range.len());
     for index in range {
         let n_before = ids.len();
-        encode_one(index, &mut ids).map_err(|error| ErrorKind::InBatch { index, error })?;
+        encode_one(index, &mut ids, states).map_err(|error| ErrorKind::InBatch { index, error })?;
         lens.push(ids.len() - n_before);
     }
     Ok(Encoded { ids, lens })
 }
 
 /// Puts the runs together in the order of their texts.
-fn joined(finished: Vec<Encoded>) -> Batch {
+fn joined(mut finished: Vec<Encoded>) -> Batch {
+    if let [Encoded { lens, .. }] = finished.as_slice()
+        && lens.len() == 1
+        && let Some(Encoded { ids, .. }) = finished.pop()
+    {
+        return Batch { offsets: vec![0, ids.len()], ids };
+    }
     let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
     batch.ids.reserve_exact(finished.iter().map(|encoded| encoded.ids.len()).sum());
     for Encoded { ids, lens } in finished {
@@ -179,10 +221,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_the_texts(lens in prop::collection::vec(0..40_000_usize, 0..20), n_threads in 1..4_usize) {
+        fn the_order_is_that_of_the_texts(
+            lens in prop::collection::vec(prop_oneof![0..40_000_usize, 100_000..400_000_usize], 0..20),
+            n_threads in 1..4_usize,
+        ) {
             let texts: Vec<_> = lens.iter().zip(0..).map(|(&len, byte)| vec![byte; len]).collect();
-            let slices: Vec<_> = texts.iter().map(Vec::as_slice).collect();
-            let batch = encode(&slices, n_threads, |index, ids| encode_one(slices[index], ids)).unwrap();
+            let batch = encode(&lens, &mut vec![(); n_threads], |index, ids, _| encode_one(&texts[index], ids)).unwrap();
             prop_assert_eq!(batch.offsets.len(), texts.len() + 1);
             for (text, ends) in texts.iter().zip(batch.offsets.windows(2)) {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();
@@ -192,12 +236,29 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_threads_would_wait_for_gets_all_of_them() {
+        let lens = [10, 8 * RUN_LEN, 20, 30];
+        let n_states = |index: usize, ids: &mut Vec<TokenId>, states: &mut [()]| {
+            ids.extend([
+                TokenId::try_from(index).unwrap(),
+                TokenId::try_from(states.len()).unwrap(),
+            ]);
+            Ok(())
+        };
+        let batch = encode(&lens, &mut [(); 3], n_states).unwrap();
+        assert_eq!(batch.ids, [0, 1, 1, 3, 2, 1, 3, 1]);
+    }
+
+    #[test]
     fn a_failing_batch_names_the_first_text_that_fails() {
         let long = vec![b'a'; RUN_LEN];
-        let texts: Vec<&[u8]> = vec![&long, b"!", &long, b"!"];
+        let larger = [&[b'!'][..], &vec![b'a'; 20 * RUN_LEN]].concat();
+        let texts: Vec<&[u8]> = vec![&long, b"!", &long, b"!", &larger];
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
         for n_threads in [1, 2] {
-            let error =
-                encode(&texts, n_threads, |index, ids| encode_one(texts[index], ids)).unwrap_err();
+            let encode_one =
+                |index: usize, ids: &mut Vec<_>, _: &mut [()]| encode_one(texts[index], ids);
+            let error = encode(&lens, &mut vec![(); n_threads], encode_one).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::InBatch { index: 1, .. }), "{error}");
         }
     }

@@ -120,7 +120,18 @@ fn units(units: &Units) -> String {
     words.extend(units.unknown.iter().map(|name| format!("unknown token {name:?}")));
     words.extend(units.fuse_unknown.then(|| "neighbouring unknown units fused".to_owned()));
     words.extend(units.byte_fallback.then(|| "byte fallback".to_owned()));
+    words.extend(outside(units).map(str::to_owned));
     words.join(", ")
+}
+
+/// What becomes of a unit for which nothing stands, where there can be one.
+fn outside(units: &Units) -> Option<&'static str> {
+    let stands_for_all = units.unknown.is_some() || units.byte_fallback;
+    match units.missing {
+        Missing::Drop if units.unknown.is_none() => Some("others left out"),
+        Missing::Error if !units.is_bytes() && !stands_for_all => Some("others are errors"),
+        Missing::Drop | Missing::Error => None,
+    }
 }
 
 fn vocabulary(parts: &Parts) -> String {

@@ -143,6 +143,18 @@ impl Error {
         &self.0
     }
 
+    /// The same error of a text that begins so many bytes later.
+    pub(crate) fn moved_by(mut self, n_bytes: u64) -> Self {
+        match &mut *self.0 {
+            ErrorKind::NotUtf8 { offset } => *offset += n_bytes,
+            ErrorKind::DisallowedSpecial { offset, .. } | ErrorKind::StepLimit { offset, .. } => {
+                *offset = offset.saturating_add(usize::try_from(n_bytes).unwrap_or(usize::MAX));
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// A file that says something that is not understood.
     pub(crate) fn format(
         format: &'static str,

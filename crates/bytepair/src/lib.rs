@@ -11,9 +11,11 @@ mod encoding;
 mod error;
 pub mod format;
 mod hash;
+mod in_order;
 pub mod jsonl;
 mod normalize;
 mod pair_map;
+mod parallel;
 mod piece_key;
 mod pool;
 pub mod pretokenize;
@@ -45,7 +47,9 @@ pub use normalize::{
 };
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
-pub use tokenizer::{EncodeOptions, Parts, Tokenizer, WordsOrPair};
+pub use tokenizer::{
+    EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
+};
 pub use train::{Stop, Target, Ties, TokenLimits, TrainOptions, TrainProgress, Trained, train};
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};

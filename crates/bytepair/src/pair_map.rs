@@ -79,13 +79,16 @@ impl<V: Copy + Default> PairMap<V> {
             if waiting.is_empty() {
                 return;
             }
-            let seen =
-                waiting.iter().fold(0, |seen, (key, _)| seen ^ self.slots[self.home(*key)].0);
-            std::hint::black_box(seen);
+            self.look_at(waiting.iter().map(|(key, _)| *key));
             for (key, value) in waiting.drain(..) {
                 self.insert(key, value);
             }
         }
+    }
+
+    /// Reads the slots where the search for some keys begins: their cache lines are fetched side by side.
+    pub(crate) fn look_at(&self, keys: impl Iterator<Item = u64>) {
+        std::hint::black_box(keys.fold(0, |seen, key| seen ^ self.slots[self.home(key)].0));
     }
 
     /// The slot that holds `key`, or the free slot where it would go.

@@ -8,30 +8,51 @@ use crate::hash::fold;
 /// Longest piece that has a key, in bytes.
 pub(crate) const MAX_KEY_LEN: usize = 15;
 
+/// Stands where there is no key. No piece has it.
+pub(crate) const NO_KEY: u128 = u128::MAX;
+
+/// By length: the bytes of a key that are the piece.
+const PIECE_BYTES: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut len = 0;
+    while len < masks.len() {
+        masks[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    masks
+};
+
 /// The key of the piece `text[start..end]`, if it is short enough and not empty.
+#[inline]
+pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
+    let key = key_or_none(text, start, end);
+    (key != NO_KEY && start < end).then_some(key)
+}
+
+/// The same for a piece that is not empty, [`NO_KEY`] if it is too long.
 ///
 /// Takes constant time: reads 16 bytes at once where the text has them.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the length is at most 15")]
-pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
+pub(crate) fn key_or_none(text: &[u8], start: usize, end: usize) -> u128 {
     let len = end - start;
-    if len.wrapping_sub(1) >= MAX_KEY_LEN {
-        return None;
-    }
-    let length_byte = (len as u128) << 120;
-    let mut bytes = [0; 16];
-    if let Some(window) = text.get(start..start + 16) {
-        bytes.copy_from_slice(window);
-        return Some(u128::from_le_bytes(bytes) & ((1 << (len as u32 * 8)) - 1) | length_byte);
-    }
-    bytes[..len].copy_from_slice(&text[start..end]);
-    Some(u128::from_le_bytes(bytes) | length_byte)
+    let window = match text.get(start..).and_then(<[_]>::first_chunk) {
+        Some(window) => u128::from_le_bytes(*window),
+        None => last_bytes(text, start),
+    };
+    let piece = window & PIECE_BYTES[len % 16];
+    if len > MAX_KEY_LEN { NO_KEY } else { piece | (len as u128) << 120 }
 }
 
-/// The key of a part of a piece, where it must not be taken for the piece that looks the same.
-#[inline]
-pub(crate) fn part_key(key: u128) -> u128 {
-    key | 1 << 127
+/// The bytes from `start` on, fewer than 16, filled up with zeros.
+#[cold]
+fn last_bytes(text: &[u8], start: usize) -> u128 {
+    if let Some(window) = text.last_chunk() {
+        return u128::from_le_bytes(*window) >> (8 * (start + 16 - text.len()));
+    }
+    let mut window = [0; 16];
+    let rest = &text[start..];
+    window[..rest.len()].copy_from_slice(rest);
+    u128::from_le_bytes(window)
 }
 
 /// The piece of a key: 16 bytes, of which the first `len` are the piece.

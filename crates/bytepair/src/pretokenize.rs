@@ -40,9 +40,13 @@ impl PreTokenizer {
 
     /// The splitter, where there is no more to it: at most one round, which changes nothing.
     pub fn only_splitter(&self) -> Option<Splitter> {
+        if self.rounds.is_empty() { Some(Splitter::whole()) } else { self.one_splitter().cloned() }
+    }
+
+    /// The one round, where it changes nothing, which is the ordinary case.
+    pub(crate) fn one_splitter(&self) -> Option<&Splitter> {
         match self.rounds.as_slice() {
-            [] => Some(Splitter::whole()),
-            [round] if round.change.steps().is_empty() => Some(round.splitter.clone()),
+            [round] if round.change.steps().is_empty() => Some(&round.splitter),
             _ => None,
         }
     }
@@ -53,11 +57,11 @@ impl PreTokenizer {
         segment: Segment<'_>,
         mut visit: impl FnMut(&[u8], Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        match self.rounds.as_slice() {
-            [round] if round.change.steps().is_empty() => {
-                round.splitter.for_each_piece(segment.text, |piece| visit(segment.text, piece))
+        match self.one_splitter() {
+            Some(splitter) => {
+                splitter.for_each_piece(segment.text, |piece| visit(segment.text, piece))
             }
-            rounds => visit_rounds(rounds, segment, &mut visit),
+            None => visit_rounds(&self.rounds, segment, &mut visit),
         }
     }
 
@@ -101,9 +105,9 @@ fn visit_rounds(rounds: &[Round], segment: Segment<'_>, visit: &mut Visit<'_>) -
         if later.is_empty() {
             return visit(&text, piece);
         }
-        let is_first = segment.is_first && piece.start == 0;
-        let is_last = segment.is_last && piece.end == text.len();
-        visit_rounds(later, Segment { text: &text[piece], is_first, is_last }, visit)
+        // A cut at which nothing changes lies between two pieces.
+        let piece = Segment { text: &text, is_rest: false, ..segment }.part(piece);
+        visit_rounds(later, piece, visit)
     })
 }
 

@@ -64,6 +64,11 @@ impl<C: Cell> Slots<C> {
         self.0.push(cell);
     }
 
+    /// Appends tokens that cover one slot each.
+    pub(crate) fn extend(&mut self, cells: impl Iterator<Item = C>) {
+        self.0.extend(cells);
+    }
+
     /// All slots.
     pub(crate) fn cells(&self) -> &[C] {
         &self.0

@@ -31,6 +31,8 @@ pub enum TemplatePiece {
         ids: Vec<TokenId>,
         /// Their type.
         type_id: u32,
+        /// How they are shown, where a file names them otherwise than the vocabulary does; else empty.
+        names: Vec<String>,
     },
 }
 
@@ -41,6 +43,13 @@ pub enum Sequence {
     First,
     /// The second.
     Second,
+}
+
+impl TemplatePiece {
+    /// Special tokens, named as in the vocabulary.
+    pub fn special(ids: Vec<TokenId>, type_id: u32) -> Self {
+        Self::Special { ids, type_id, names: Vec::new() }
+    }
 }
 
 impl Default for Template {
@@ -55,7 +64,7 @@ impl Template {
     pub fn around(before: &[TokenId], after: &[TokenId]) -> Self {
         let one = |which, type_id| {
             let special = |ids: &[TokenId]| {
-                (!ids.is_empty()).then(|| TemplatePiece::Special { ids: ids.to_vec(), type_id })
+                (!ids.is_empty()).then(|| TemplatePiece::special(ids.to_vec(), type_id))
             };
             let text = TemplatePiece::Text { which, type_id };
             [special(before), Some(text), special(after)].into_iter().flatten().collect()
@@ -99,6 +108,41 @@ impl Template {
             TemplatePiece::Text { .. } => Vec::new(),
             TemplatePiece::Special { ids, .. } => ids.clone(),
         })
+    }
+
+    /// The ids of special tokens that have names, with those.
+    pub(crate) fn named_ids(&self) -> impl Iterator<Item = (TokenId, &str)> {
+        self.single.iter().chain(&self.pair).flat_map(|piece| match piece {
+            TemplatePiece::Text { .. } => Vec::new(),
+            TemplatePiece::Special { ids, names, .. } => {
+                ids.iter().copied().zip(names.iter().map(String::as_str)).collect()
+            }
+        })
+    }
+
+    /// Leaves out names that are those of the vocabulary.
+    pub(crate) fn leave_out_names(&mut self, name: impl Fn(TokenId) -> String) {
+        for piece in self.single.iter_mut().chain(&mut self.pair) {
+            if let TemplatePiece::Special { ids, names, .. } = piece
+                && ids.iter().map(|&id| name(id)).eq(names.iter().cloned())
+            {
+                names.clear();
+            }
+        }
+    }
+
+    /// Refuses names of which there is not one for each id.
+    pub(crate) fn check_names(&self) -> Result<()> {
+        let fits = |piece: &TemplatePiece| match piece {
+            TemplatePiece::Text { .. } => true,
+            TemplatePiece::Special { ids, names, .. } => {
+                names.is_empty() || names.len() == ids.len()
+            }
+        };
+        match self.single.iter().chain(&self.pair).all(fits) {
+            true => Ok(()),
+            false => Err(Error::option("template", "has not one name for each id")),
+        }
     }
 }
 

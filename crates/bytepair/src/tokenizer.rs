@@ -4,22 +4,35 @@
 //! new one. Caches of encoded pieces lie beside it and show in nothing but time. Any number of threads
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
-//! A text goes through `call` (options, template, lengths), `pieces` (cutting) and `worker` (ids of a piece);
+//! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
 //! `full` and `words` follow the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
+mod blocks;
 mod call;
+mod counter;
+mod counting;
+mod cutting;
+mod file;
 mod full;
 mod learned;
 mod parts;
 mod pieces;
+mod seams;
+mod threads;
+mod truncating;
 mod words;
 mod worker;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+pub use self::counter::TokenCounter;
+use self::cutting::Cutter;
+pub use self::file::{IdFormat, Written};
 pub use self::parts::Parts;
+use self::pieces::Grain;
+use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
 use crate::added::{Matcher, Part, Specials};
@@ -58,6 +71,8 @@ pub struct Tokenizer {
     /// For calls that allow all of them.
     all_special: Matcher,
     workers: Pool<Worker>,
+    /// Made when the first long text comes; `None` inside where texts cannot be cut.
+    cutter: OnceLock<Option<Cutter>>,
 }
 
 impl Tokenizer {
@@ -81,7 +96,8 @@ impl Tokenizer {
                 (&parts.normalizer, &parts.units),
                 Specials::All,
             )?,
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
+            cutter: OnceLock::new(),
             parts,
         })
     }
@@ -101,19 +117,30 @@ impl Tokenizer {
     /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
+        self.encode_on(text, options, 1)
+    }
+
+    /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing.
+    ///
+    /// # Errors
+    /// The same, whatever the number of threads.
+    pub fn encode_on(
+        &self,
+        text: &[u8],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Vec<TokenId>> {
+        let call = self.call(options)?;
         let mut ids = Vec::new();
-        self.call(options)?.encode(text, 0, &mut ids)?;
+        self.with_team(n_useful(text.len(), n_threads), |team| {
+            call.encode(text, 0, &mut ids, team)
+        })?;
         Ok(ids)
     }
 
     /// The ids of a text in which every special token is plain text.
     pub fn encode_ordinary(&self, text: &[u8]) -> Result<Vec<TokenId>> {
         self.encode(text, EncodeOptions::default())
-    }
-
-    /// The number of ids of a text.
-    pub fn count(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<usize> {
-        self.encode(text, options).map(|ids| ids.len())
     }
 
     /// The ids of many texts, on `n_threads` threads.
@@ -127,8 +154,12 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Batch> {
         let call = self.call(options)?;
-        let batch = batch::encode(texts, n_threads, |index, ids| {
-            call.encode(texts[index], index as u64, ids)
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let n_threads = batch::n_useful(&lens, n_threads);
+        let batch = self.workers.with_many(n_threads, |workers| {
+            batch::encode(&lens, workers, |index, ids, workers| {
+                call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
+            })
         })?;
         Ok(match call.padding() {
             Some(padding) => batch.padded(padding, padding.len(batch.longest())),
@@ -136,10 +167,18 @@ impl Tokenizer {
         })
     }
 
+    /// Calls `work` with so many workers.
+    fn with_team<R>(&self, n_threads: usize, work: impl FnOnce(&mut Team<'_>) -> R) -> R {
+        match n_threads {
+            ..=1 => self.workers.with(|worker| work(&mut Team::of_one(worker))),
+            _ => self.workers.with_many(n_threads, |workers| work(&mut Team::of(workers))),
+        }
+    }
+
     /// The pieces of a text, normalized, special tokens taken as plain text.
     pub fn split(&self, text: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.check_utf8(text)?;
-        let segment = Segment { text, is_first: true, is_last: true };
+        let segment = Segment::whole(text);
         let normalized = self.parts.normalizer.normalize(segment)?;
         let segment = Segment { text: &normalized, ..segment };
         let mut pieces = Vec::new();
@@ -154,25 +193,43 @@ impl Tokenizer {
     /// stand in the text.
     pub fn tokenize(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<Vec<u8>>> {
         let call = self.call(options)?;
+        let unknown = self.unknown_shown_as_text();
         let (mut ids, mut strangers) = (Vec::new(), Vec::new());
         let n_ids = self.parts.vocabulary.len();
         let stranger = |n_strangers| TokenId::try_from(n_ids + n_strangers).unwrap_or(TokenId::MAX);
-        call.for_each_part(text, &mut ids, |text, part, ids, worker| match part {
+        let stand_in = |strangers: &mut Vec<Vec<u8>>, text: &[u8]| {
+            strangers.push(text.to_vec());
+            stranger(strangers.len() - 1)
+        };
+        let text = Segment::whole(text);
+        let encode_part = |text: &[u8], part, ids: &mut Vec<_>, worker: &mut Worker| match part {
             Part::Token(_, place) => {
-                ids.push(stranger(strangers.len()));
-                strangers.push(text[place].to_vec());
+                ids.push(stand_in(&mut strangers, &text[place]));
                 Ok(())
             }
             Part::Text(piece) => {
                 if let Some(id) = call.matcher.whole_piece(&text[piece.clone()]) {
                     return push(id, ids);
                 }
+                if unknown.is_some() {
+                    let mut tokens = Vec::new();
+                    let piece = &text[piece];
+                    self.encoder.encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
+                    ids.extend(tokens.into_iter().map(|(id, place)| match unknown == Some(id) {
+                        true => stand_in(&mut strangers, &piece[place]),
+                        false => id,
+                    }));
+                    return Ok(());
+                }
                 self.encoder.encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
                     strangers.push(self.parts.units.written(symbol).into_owned());
                     Ok(stranger(strangers.len() - 1))
                 })
             }
-        })?;
+        };
+        let grain = Grain::Piece;
+        self.workers
+            .with(|worker| call.for_each_part(text, &mut ids, worker, grain, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
             None => strangers[id as usize - n_ids].clone(),
@@ -215,7 +272,11 @@ impl Tokenizer {
             decoder: Arc::clone(&self.decoder),
             ordinary: self.ordinary.clone(),
             all_special: self.all_special.clone(),
-            workers: Pool::new(Worker::new),
+            workers: Pool::new(Worker::default),
+            cutter: OnceLock::new(),
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -242,10 +242,37 @@ impl Vocabulary {
     ///
     /// Of two merges of the same pair the encoder follows the later one.
     pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
-        let (kind, bytes) = self.merged(left, right)?;
-        let result = self.push(Token { kind, bytes: &bytes })?;
+        let kind = merged_kind(self.expect_token(left)?.kind, self.expect_token(right)?.kind);
+        let start = self.bytes.len();
+        for part in [left, right] {
+            let Entry { start, len, .. } = self.entries[part as usize];
+            self.bytes.extend_from_within(start..start + len);
+        }
+        let token = Token { kind, bytes: &self.bytes[start..] };
+        let hash = token.hash();
+        let found = self.index.find(hash, |&id| self.token(id) == Some(token)).copied();
+        let result = match found {
+            Some(id) => {
+                self.bytes.truncate(start);
+                id
+            }
+            None => self.push_new(hash, Entry { start, len: token.bytes.len(), kind })?,
+        };
         self.push_merge_to(Merge { left, right, result });
         Ok(result)
+    }
+
+    /// Gives the next id to a token that is not there yet and whose bytes are.
+    fn push_new(&mut self, hash: u64, entry: Entry) -> Result<TokenId> {
+        let id = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        self.entries.push(entry);
+        let Self { bytes, entries, index, .. } = self;
+        let token = |id: u32| {
+            let Entry { start, len, kind } = entries[id as usize];
+            Token { kind, bytes: &bytes[start..start + len] }
+        };
+        index.insert_unique(hash, id, |&id| token(id).hash());
+        Ok(id)
     }
 
     /// Appends a merge whose result is known to be `result`. Its priority is its place.
@@ -282,6 +309,17 @@ impl Vocabulary {
         fits
     }
 
+    /// Makes room for more merges, and for as many tokens.
+    pub(crate) fn reserve_merges_with_tokens(&mut self, n_merges: usize) {
+        self.merges.reserve(n_merges);
+        self.entries.reserve(n_merges);
+        let Self { bytes, entries, index, .. } = self;
+        index.reserve(n_merges, |&id| {
+            let Entry { start, len, kind } = entries[id as usize];
+            Token { kind, bytes: &bytes[start..start + len] }.hash()
+        });
+    }
+
     /// Makes room for more merges.
     pub(crate) fn reserve_merges(&mut self, n_merges: usize) {
         self.merges.reserve(n_merges);
@@ -296,13 +334,17 @@ impl Vocabulary {
     /// Kind and bytes of what two text tokens make together.
     pub fn merged(&self, left: TokenId, right: TokenId) -> Result<(TokenKind, Vec<u8>)> {
         let (left, right) = (self.expect_token(left)?, self.expect_token(right)?);
-        let kind = match (left.kind, right.kind) {
-            (TokenKind::Text(first), TokenKind::Text(last)) => {
-                TokenKind::Text(Form { continues: first.continues, ends: last.ends })
-            }
-            _ => left.kind,
-        };
-        Ok((kind, [left.bytes, right.bytes].concat()))
+        Ok((merged_kind(left.kind, right.kind), [left.bytes, right.bytes].concat()))
+    }
+}
+
+/// The kind of what two text tokens make together.
+fn merged_kind(left: TokenKind, right: TokenKind) -> TokenKind {
+    match (left, right) {
+        (TokenKind::Text(first), TokenKind::Text(last)) => {
+            TokenKind::Text(Form { continues: first.continues, ends: last.ends })
+        }
+        _ => left,
     }
 }
 

@@ -1,10 +1,12 @@
 """``bytepair encode``: text to ids.
 
-Without ``--lines`` the input is one text and is read whole; with it, memory holds a
-few megabytes of lines at a time.
+Without ``--lines`` the input is one text: it is read whole, unless raw numbers go to a
+file, which takes a few megabytes for each thread. With it, memory holds a few megabytes of
+lines at a time.
 """
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
@@ -24,12 +26,14 @@ def encode(
     *,
     output: Output = "-",
     number_format: Annotated[
-        NumberFormat,
+        NumberFormat | None,
         typer.Option(
             "--format",
-            help="Blank-separated numbers, a JSON array, or raw little-endian numbers.",
+            help="Blank-separated numbers, a JSON array, or raw little-endian numbers; "
+            "for an output .npy or .bin the raw ones that hold all ids, else text.",
+            show_default=False,
         ),
-    ] = NumberFormat.TEXT,
+    ] = None,
     lines: Lines = False,
     add_special_tokens: Annotated[
         bool,
@@ -50,17 +54,28 @@ def encode(
     dialect: DialectName = None,
 ) -> None:
     """Encode text: one line of ids for the whole input, or for each line of it."""
-    if lines and number_format in RAW:
+    is_array = Path(output).suffix == ".npy"
+    is_raw = number_format in RAW or (
+        number_format is None and (is_array or Path(output).suffix == ".bin")
+    )
+    if lines and is_raw:
         message = "raw numbers would not tell where a line ends; use text or json"
         raise typer.BadParameter(message, param_hint="--lines")
+    if add_special_tokens and is_raw and (is_array or number_format is None):
+        message = "name the raw --format, and an output that is not .npy"
+        raise typer.BadParameter(message, param_hint="--add-special-tokens")
     tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
-    check_width(tokenizer, number_format)
     names = allowed_special or []
-    options: dict[str, Any] = {
-        "allowed_special": "all" if "all" in names else names,
-        "add_special_tokens": add_special_tokens,
-    }
+    options: dict[str, Any] = {"allowed_special": "all" if "all" in names else names}
+    if number_format is not None:
+        check_width(tokenizer, number_format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
+    if is_raw and output != "-" and not add_special_tokens:
+        dtype: Any = number_format.value if number_format else None
+        tokenizer.encode_file(file, output, dtype=dtype, **options)
+        return
+    options["add_special_tokens"] = add_special_tokens
+    number_format = number_format or NumberFormat.TEXT
     with reading(file) as source, writing_to(output) as target:
         if lines:
             write_lines(

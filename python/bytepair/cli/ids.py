@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bytepair import FormatError, Tokenizer
+from bytepair.token_files import MAX_UINT16_VOCAB
 
 from .options import NumberFormat
 
 __all__ = ["check_width", "format_ids", "parse_ids"]
 
 RAW = {NumberFormat.UINT16: "<u2", NumberFormat.UINT32: "<u4"}
-
-MAX_UINT16_VOCAB = 1 << 16
-"""How many ids 16 bits tell apart."""
 
 
 def check_width(tokenizer: Tokenizer, number_format: NumberFormat) -> None:

@@ -289,7 +289,7 @@ where
 
     /// The last place before `limit` where the text can be normalized in two parts.
     fn raw_cut(&self, raw: &[u8], start: usize, limit: usize) -> usize {
-        let can_cut = |&place: &usize| self.preparation.normalizer.can_cut_before(raw[place]);
+        let can_cut = |&place: &usize| self.preparation.normalizer.can_cut(raw, place);
         (start..limit).rev().find(can_cut).unwrap_or(start)
     }
 
@@ -302,11 +302,9 @@ where
         buffer: &mut Vec<u8>,
     ) -> Result<()> {
         let is_first = !text.segment_begun && !text.special_before;
-        let segment = Segment { text: raw, is_first, is_last: false };
-        let normalized = match text.segment_begun {
-            true => self.preparation.normalizer.normalize_rest(segment)?,
-            false => self.preparation.normalizer.normalize(segment)?,
-        };
+        let is_rest = text.segment_begun;
+        let segment = Segment { text: raw, is_first, is_last: false, is_rest };
+        let normalized = self.preparation.normalizer.normalize(segment)?;
         buffer.extend_from_slice(&normalized);
         text.segment_begun = !ends && (text.segment_begun || !raw.is_empty());
         Ok(())

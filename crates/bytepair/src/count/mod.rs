@@ -6,7 +6,7 @@
 //! ties decided by first occurrence, and what shows pieces to users, asks for it.
 //!
 //! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
-//! `table`s; `runs` adds these up, `spill` does where memory is limited, and `dropped` leaves rare
+//! `table`s, piece by piece (`starts`); `runs` adds these up, `spill` does where memory is limited, and `dropped` leaves rare
 //! pieces out.
 
 mod corpus;
@@ -15,6 +15,7 @@ mod feed;
 mod ordered;
 mod runs;
 mod spill;
+mod starts;
 mod summary;
 mod table;
 mod workers;

@@ -6,12 +6,12 @@
 //! that depends on the pieces alone: the short ones by hash, then the long ones by hash.
 //! Takes O(n k) time for n pieces in k tables, divided by the number of threads.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::ordered::Entry;
 use super::table::{CountTable, Long, Short, Sorted, in_order};
 use crate::error::{ErrorKind, Result};
+use crate::parallel::in_parallel;
 use crate::piece_key::piece_of_key;
 
 /// Ranges for each thread, so that no thread is left with much more than the others.
@@ -143,33 +143,6 @@ fn merge_sorted<'r, E, K: Ord>(
         }
         visit(entry, first_run, sum)?;
     }
-}
-
-/// Does work number 0 to `n - 1` on up to `n_threads` threads; returns the results in order.
-fn in_parallel<T: Send>(n_threads: usize, n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if n_threads.min(n) <= 1 {
-        return (0..n).map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let indices = std::iter::from_fn(|| {
-            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < n)
-        });
-        indices.map(|index| (index, work(index))).collect::<Vec<_>>()
-    };
-    let mut results = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..n_threads.min(n)).map(|_| scope.spawn(take)).collect();
-        let mut results = take();
-        for thread in others {
-            match thread.join() {
-                Ok(more) => results.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    });
-    results.sort_unstable_by_key(|&(index, _)| index);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// All pieces of some tables with count and first position, in the order of the result.

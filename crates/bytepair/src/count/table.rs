@@ -13,6 +13,8 @@ use crate::piece_key::{key_hash, piece_key};
 
 /// Short pieces that are looked for at once.
 const N_SIDE_BY_SIDE: usize = 32;
+/// Places for recent pieces: with what is counted they fit the nearer caches. A power of two.
+const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
 /// Places of a new table.
 const N_PLACES: usize = 1 << 12;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
@@ -20,6 +22,9 @@ const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
+    /// Short pieces that were seen last, by the lowest bits of their hash, each with what is not in `short` yet of
+    /// its count.
+    recent: Vec<Short>,
     short: Table<Short>,
     long: Table<Long>,
     /// The bytes of long pieces.
@@ -101,7 +106,8 @@ impl CountTable {
     /// A table that should not take more memory than `budget`, in bytes; see [`Self::is_over_budget`].
     pub(super) fn new(budget: usize) -> Self {
         let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
-        Self { short, long, long_bytes: Vec::new(), budget }
+        let recent = vec![Short::default(); N_RECENT];
+        Self { recent, short, long, long_bytes: Vec::new(), budget }
     }
 
     pub(super) fn set_budget(&mut self, budget: usize) {
@@ -109,14 +115,16 @@ impl CountTable {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.short.is_empty() && self.long.is_empty()
+        self.recent.iter().all(Entry::is_free) && self.short.is_empty() && self.long.is_empty()
     }
 
     /// Counts each of these pieces of a text `count` times; `position` is that of the text's first byte.
     /// Positions never fall from one call to the next.
     ///
-    /// Looks at the places of several short pieces before it counts the first, so that what is not in the
-    /// cache is fetched side by side.
+    /// Few pieces make up most of a text. So a short piece is counted in a small table first, where it takes the
+    /// place of another one, which goes to the large table: a piece comes there as often as it loses its place.
+    /// Nothing of this branches: what loses its place waits in a list, which grows by none or one. Several that
+    /// wait are looked for before the first is counted, so that what is not in the cache is fetched side by side.
     pub(super) fn add_all(
         &mut self,
         text: &[u8],
@@ -124,22 +132,42 @@ impl CountTable {
         count: u64,
         position: u64,
     ) {
-        let mut waiting = [(0, 0, 0); N_SIDE_BY_SIDE];
+        let mut waiting = [Short::default(); N_SIDE_BY_SIDE];
         let mut n_waiting = 0;
         for piece in pieces {
-            let position = position.wrapping_add(piece.start as u64);
+            let first = position.wrapping_add(piece.start as u64);
             let Some(key) = piece_key(text, piece.start, piece.end) else {
-                self.add_long(&text[piece], count, position);
+                self.add_long(&text[piece], count, first);
                 continue;
             };
-            waiting[n_waiting] = (key_hash(key) as u64, key, position);
-            n_waiting += 1;
+            let recent = &mut self.recent[key_hash(key) % N_RECENT];
+            let other = *recent;
+            // All ones where it is the same piece: whether it is cannot be guessed, so nothing may branch on it.
+            let same = u64::from(other.key == key).wrapping_neg();
+            waiting[n_waiting] = other;
+            n_waiting += usize::from((other.key != key) & !other.is_free());
+            *recent = Short {
+                key,
+                first: other.first & same | first & !same,
+                // A count that saturates is reported as an overflow when tables are added up.
+                count: (other.count & same).saturating_add(count),
+            };
             if n_waiting == N_SIDE_BY_SIDE {
-                self.add_keys(&waiting, count);
+                self.add_short(&waiting);
                 n_waiting = 0;
             }
         }
-        self.add_keys(&waiting[..n_waiting], count);
+        self.add_short(&waiting[..n_waiting]);
+    }
+
+    /// Moves all short pieces to the large table.
+    fn settle(&mut self) {
+        let mut recent = std::mem::take(&mut self.recent);
+        recent.retain(|piece| !piece.is_free());
+        recent.chunks(N_SIDE_BY_SIDE).for_each(|pieces| self.add_short(pieces));
+        recent.clear();
+        recent.resize(N_RECENT, Short::default());
+        self.recent = recent;
     }
 
     /// Counts one piece, whose own position is given.
@@ -147,13 +175,6 @@ impl CountTable {
     pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
         let text_position = position.wrapping_sub(piece.start as u64);
         self.add_all(text, std::iter::once(piece), count, text_position);
-    }
-
-    /// Counts short pieces, given by hash, key and position.
-    fn add_keys(&mut self, keys: &[(u64, u128, u64)], count: u64) {
-        let seen = keys.iter().fold(0, |seen, key| seen ^ self.short.first_entry(key.0).count);
-        std::hint::black_box(seen);
-        keys.iter().for_each(|&(hash, key, position)| self.add_short(hash, key, count, position));
     }
 
     /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
@@ -166,7 +187,8 @@ impl CountTable {
     }
 
     /// The contents in order. Takes O(n) expected time.
-    pub(super) fn into_sorted(self) -> Sorted {
+    pub(super) fn into_sorted(mut self) -> Sorted {
+        self.settle();
         let Self { short, long, long_bytes, .. } = self;
         let by_bytes =
             |one: &Long, other: &Long| piece(&long_bytes, one).cmp(piece(&long_bytes, other));
@@ -176,6 +198,7 @@ impl CountTable {
 
     /// Hands the contents, in order, to `take` and forgets them.
     pub(super) fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
+        self.settle();
         let long_bytes = &self.long_bytes;
         let by_bytes =
             |one: &Long, other: &Long| piece(long_bytes, one).cmp(piece(long_bytes, other));
@@ -186,19 +209,31 @@ impl CountTable {
         result
     }
 
-    #[inline]
-    fn add_short(&mut self, hash: u64, key: u128, count: u64, position: u64) {
-        match self.short.find(hash, |entry| entry.key == key) {
-            // A count that saturates is reported as an overflow when tables are added up.
-            Found::Used(entry) => entry.count = entry.count.saturating_add(count),
-            Found::Free(entry) => {
-                *entry = Short { key, count, first: position };
-                if self.short.is_well_filled()
-                    && (self.may_grow(self.short.n_bytes()) || self.short.is_nearly_full())
-                {
-                    self.short.grow();
+    /// Adds the counts of short pieces to the large table.
+    fn add_short(&mut self, pieces: &[Short]) {
+        let mut hashes = [0; N_SIDE_BY_SIDE];
+        let mut seen = 0;
+        for (hash, piece) in hashes.iter_mut().zip(pieces) {
+            *hash = piece.hash();
+            seen ^= self.short.first_entry(*hash).count;
+        }
+        std::hint::black_box(seen);
+        for (&hash, piece) in hashes.iter().zip(pieces) {
+            match self.short.find(hash, |entry| entry.key == piece.key) {
+                Found::Used(entry) => entry.count = entry.count.saturating_add(piece.count),
+                Found::Free(entry) => {
+                    *entry = *piece;
+                    self.grow_short();
                 }
             }
+        }
+    }
+
+    /// Makes room for more short pieces where there is little.
+    fn grow_short(&mut self) {
+        let may_grow = || self.may_grow(self.short.n_bytes()) || self.short.is_nearly_full();
+        if self.short.is_well_filled() && may_grow() {
+            self.short.grow();
         }
     }
 

@@ -11,10 +11,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use super::corpus::Preparation;
 use super::feed::{Part, Stretch};
 use super::spill::Spill;
+use super::starts::Starts;
 use super::table::CountTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::Boundaries;
@@ -30,6 +32,7 @@ pub(super) struct Worker {
     pub(super) n_pieces: u64,
     pub(super) n_characters: u64,
     boundaries: Boundaries,
+    starts: Starts,
 }
 
 /// How to count.
@@ -44,8 +47,14 @@ pub(super) struct Rules<'p> {
 
 impl Worker {
     pub(super) fn new() -> Self {
-        let boundaries = Boundaries::default();
-        Self { table: CountTable::new(usize::MAX), n_pieces: 0, n_characters: 0, boundaries }
+        let (boundaries, starts) = (Boundaries::default(), Starts::default());
+        Self {
+            table: CountTable::new(usize::MAX),
+            n_pieces: 0,
+            n_characters: 0,
+            boundaries,
+            starts,
+        }
     }
 
     /// Counts all pieces of a stretch. An error comes with the position of the part that it lies in.
@@ -73,9 +82,14 @@ impl Worker {
                 .splitter
                 .split_block(text, from, &mut self.boundaries)
                 .map_err(|error| in_text(error, part.offset))?;
-            let Self { table, boundaries, n_pieces, .. } = self;
-            let pieces = boundaries.pieces().inspect(|_| *n_pieces += 1);
-            table.add_all(text, pieces, weight, part.position);
+            let Self { table, boundaries, starts, n_pieces, .. } = self;
+            if starts.take(boundaries) {
+                *n_pieces += starts.len() as u64;
+                table.add_all(text, starts.pieces(), weight, part.position);
+            } else {
+                let pieces = boundaries.pieces().inspect(|_| *n_pieces += 1);
+                table.add_all(text, pieces, weight, part.position);
+            }
             if let Some(spill) = spill
                 && self.table.is_over_budget()
             {
@@ -136,10 +150,11 @@ fn count_together(
 ) -> Result<()> {
     let most_waiting = N_WAITING * others.len();
     let queue = Queue::default();
-    let read_error = std::thread::scope(|scope| {
+    let read_error = thread::scope(|scope| {
         let _closing = Closing(&queue);
         for worker in others {
-            scope.spawn(|| serve(worker, rules, &queue));
+            // Without this thread there is one less: the reading one counts what nobody takes.
+            drop(thread::Builder::new().spawn_scoped(scope, || serve(worker, rules, &queue)));
         }
         let mut has_more = true;
         while has_more && !queue.has_failed() {

@@ -137,7 +137,8 @@ impl Decoder {
 /// Published files normalize it as they do a text. SentencePiece puts its space before texts alone.
 pub(crate) fn normal_form(parts: &Parts, content: &str) -> Result<Vec<u8>> {
     let is_text = !parts.normalizer.is_sentencepiece();
-    let segment = Segment { text: content.as_bytes(), is_first: is_text, is_last: is_text };
+    let segment =
+        Segment { is_first: is_text, is_last: is_text, ..Segment::inner(content.as_bytes()) };
     parts.normalizer.normalize(segment).map(std::borrow::Cow::into_owned)
 }
 

@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use super::{Merges, NO_MERGE};
 use crate::error::{ErrorKind, Result};
@@ -20,10 +21,11 @@ use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 /// What a vocabulary needs to be merged rank by rank.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks {
-    /// By rank: the left part, the right part, and what they make.
-    merges: Vec<[TokenId; 3]>,
+    vocabulary: Arc<Vocabulary>,
     /// By id: of how many symbols a token is made.
     lengths: Vec<u32>,
+    /// By id: the rank of the first merge that makes it.
+    first_ranks: Vec<u32>,
 }
 
 /// Memory that is used again from piece to piece.
@@ -49,7 +51,7 @@ impl Ranks {
     ///
     /// The unknown token is a symbol, however it is written.
     pub(super) fn new(
-        vocabulary: &Vocabulary,
+        vocabulary: &Arc<Vocabulary>,
         units: &Units,
         unknown: Option<TokenId>,
     ) -> Option<Self> {
@@ -57,6 +59,7 @@ impl Ranks {
             return None;
         }
         let mut lengths = vec![1; vocabulary.len()];
+        let mut first_ranks = vec![0; vocabulary.len()];
         // By id: the lowest rank that may use the token, which is one more than the highest that makes it.
         let mut usable_from = vec![0; vocabulary.len()];
         for (rank, merge) in (0..).zip(vocabulary.merges()) {
@@ -69,19 +72,26 @@ impl Ranks {
             if is_remade_otherwise || is_symbol {
                 return None;
             }
+            if usable_from[result] == 0 {
+                first_ranks[result] = rank;
+            }
             (lengths[result], usable_from[result]) = (length, rank + 1);
         }
         let builds_on_earlier = |(rank, merge): (u32, &crate::Merge)| {
             usable_from[merge.left as usize] <= rank && usable_from[merge.right as usize] <= rank
         };
         (0..).zip(vocabulary.merges()).all(builds_on_earlier).then(|| Self {
-            merges: vocabulary
-                .merges()
-                .iter()
-                .map(|merge| [merge.left, merge.right, merge.result])
-                .collect(),
+            vocabulary: Arc::clone(vocabulary),
             lengths,
+            first_ranks,
         })
+    }
+
+    /// The rank of the merge of a pair: its place among all; or that of [`NO_MERGE`].
+    #[inline]
+    fn rank(&self, merges: &Merges, left: TokenId, right: TokenId) -> u32 {
+        let merge = merges.get(left, right);
+        if merge.exists() { merges.place(merge, &self.first_ranks) } else { NO_MERGE.rank }
     }
 
     fn length(&self, id: TokenId) -> usize {
@@ -117,7 +127,7 @@ pub(super) fn merge(
     u32::try_from(ids.len() + 2).map_err(|_| too_long)?;
     scratch.lay_out(ids, ranks);
     for (slot, pair) in (1..).zip(ids.windows(2)) {
-        scratch.push(merges.get(pair[0], pair[1]).rank, slot);
+        scratch.push(ranks.rank(merges, pair[0], pair[1]), slot);
     }
     while let Some(Reverse(rank)) = scratch.waiting.pop() {
         let index = std::mem::take(&mut scratch.bucket_of_rank[rank as usize]) - 1;
@@ -151,7 +161,7 @@ fn sort_runs(places: &mut [u32]) {
 
 impl BucketScratch {
     fn lay_out(&mut self, ids: &[TokenId], ranks: &Ranks) {
-        self.bucket_of_rank.resize(ranks.merges.len(), 0);
+        self.bucket_of_rank.resize(ranks.vocabulary.merges().len(), 0);
         self.slots.clear();
         self.slots.push(BARRIER);
         ids.iter().for_each(|&id| self.slots.push(id));
@@ -182,7 +192,7 @@ impl BucketScratch {
     /// Merges a rank at its places, from left to right.
     #[expect(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
     fn merge_rank(&mut self, rank: u32, places: &[u32], ranks: &Ranks, merges: &Merges) {
-        let [left, right, result] = ranks.merges[rank as usize];
+        let crate::Merge { left, right, result } = ranks.vocabulary.merges()[rank as usize];
         let (left_len, result_len) = (ranks.length(left), ranks.length(result));
         for &place in places {
             let slot = place as usize;
@@ -192,11 +202,12 @@ impl BucketScratch {
             self.slots.merge_at(slot, left_len, result, result_len);
             let before = self.slots.token_before(slot);
             if before != BARRIER {
-                self.push(merges.get(before, result).rank, place - ranks.length(before) as u32);
+                let rank = ranks.rank(merges, before, result);
+                self.push(rank, place - ranks.length(before) as u32);
             }
             let after = self.slots.token_at(slot + result_len);
             if after != BARRIER {
-                self.push(merges.get(result, after).rank, place);
+                self.push(ranks.rank(merges, result, after), place);
             }
         }
     }

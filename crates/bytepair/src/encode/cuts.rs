@@ -99,6 +99,21 @@ impl Cuts {
         piece.len()
     }
 
+    /// Whether a piece can be cut at a place, whatever else it holds.
+    pub(super) fn is_cut(&self, piece: &[u8], place: usize, symbols: &Symbols) -> bool {
+        let n_after =
+            piece[..place].iter().rev().take(3).take_while(|&&byte| continues(byte)).count();
+        let Some(start) = place.checked_sub(n_after + 1) else { return false };
+        if place >= piece.len() {
+            return false;
+        }
+        let (before, len) = character(piece, start);
+        let (here, len_here) = character(piece, place);
+        start + len == place
+            && !self.joins(before, here)
+            && self.is_known(&piece[place..place + len_here], symbols)
+    }
+
     fn is_known(&self, character: &[u8], symbols: &Symbols) -> bool {
         !self.must_be_known || symbols.is_known(Token::plain(character))
     }

@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::Merges;
 use super::heap::{Node, link};
-use super::{Merges, NO_MERGE};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash::fold;
 use crate::vocabulary::TokenId;
@@ -76,7 +76,7 @@ pub(super) fn merge(
     link(merges, ids, nodes);
     let mut queue: BinaryHeap<Candidate> = (0..)
         .zip(nodes.iter())
-        .filter(|(_, node)| node.merge != NO_MERGE)
+        .filter(|(_, node)| node.merge.exists())
         .map(|(place, node)| Reverse((node.merge.rank, place)))
         .collect();
     let mut aside = Vec::new();

@@ -61,7 +61,7 @@ pub(super) fn merge_nodes(
     }
     let HeapScratch { nodes, heap } = scratch;
     link(merges, ids, nodes);
-    let entries = (0..).zip(nodes.iter()).filter(|(_, node)| node.merge != NO_MERGE);
+    let entries = (0..).zip(nodes.iter()).filter(|(_, node)| node.merge.exists());
     let mut storage = std::mem::take(heap).into_vec();
     storage.clear();
     storage.extend(entries.map(|(place, node)| entry(node.merge, place)));
@@ -144,6 +144,6 @@ pub(super) fn join(
         let right = nodes.get(next as usize).map(|right| right.id);
         let merge = right.map_or(NO_MERGE, |right| merges.get(id, right));
         nodes[left as usize].merge = merge;
-        (merge != NO_MERGE).then_some((left, merge))
+        merge.exists().then_some((left, merge))
     })
 }

@@ -12,34 +12,39 @@
 
 mod buckets;
 mod cache;
+mod characters;
 mod cuts;
 mod dropout;
 mod heap;
+mod merges;
 #[cfg(test)]
 mod naive;
 mod scan;
 mod spans;
 mod symbols;
 
-pub(crate) use cache::PieceCache;
+pub(crate) use cache::{MAX_RUN, Name, PieceCache, Row, Whole};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{ErrorKind, Result};
-use crate::pair_map::{PairMap, pair_key};
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 use buckets::Ranks;
+use characters::Characters;
 use cuts::Cuts;
+use merges::{Merges, NO_MERGE, RankedMerge};
 use symbols::Symbols;
 
 /// Longest piece that is merged by scanning, in symbols.
 const MAX_SCAN_LEN: usize = 48;
+
+/// Longest piece that may start from characters, in bytes.
+const MAX_CHARACTERS_LEN: usize = 3 * MAX_SCAN_LEN;
 
 /// Turns pieces into ids. Immutable; what changes lies in [`Scratch`].
 #[derive(Clone, Debug)]
@@ -49,6 +54,8 @@ pub(crate) struct Encoder {
     ranks: OnceLock<Option<Ranks>>,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
+    /// Made when it is worth it; `None` inside where no character is known to come first.
+    characters: OnceLock<Option<Characters>>,
     /// Made when the first long piece comes; `None` inside where there are no cuts.
     cuts: OnceLock<Option<Cuts>>,
     /// Present where a piece that is a token as a whole is taken without merging.
@@ -66,39 +73,13 @@ struct WholePieces {
     names: HashMap<Vec<u8>, TokenId>,
 }
 
-/// The merges by pair.
-#[derive(Clone, Debug)]
-struct Merges {
-    by_pair: PairMap<RankedMerge>,
-    /// By `left * N_SMALL + right`: the merges of pairs of small ids. In nearly all vocabularies these
-    /// are the bytes, with which every piece begins.
-    of_small: Vec<RankedMerge>,
-}
-
-/// Ids below this are small.
-const N_SMALL: TokenId = 256;
-
-/// A merge as the encoder looks it up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RankedMerge {
-    rank: u32,
-    result: TokenId,
-}
-
-/// What an absent merge looks like: no rank is higher.
-const NO_MERGE: RankedMerge = RankedMerge { rank: u32::MAX, result: 0 };
-
-impl Default for RankedMerge {
-    fn default() -> Self {
-        NO_MERGE
-    }
-}
-
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
 pub(crate) struct Scratch {
     ids: Vec<TokenId>,
-    merges: Vec<RankedMerge>,
+    row: scan::Row,
+    /// Pieces of more than ASCII that were merged, up to some thousand.
+    n_pieces: u32,
     buckets: buckets::BucketScratch,
     heap: heap::HeapScratch,
 }
@@ -110,6 +91,7 @@ impl Encoder {
             merges: Merges::new(&vocabulary),
             ranks: OnceLock::new(),
             symbols,
+            characters: OnceLock::new(),
             whole_pieces: ignore_merges.then(|| WholePieces::new(units, &vocabulary)),
             vocabulary,
             cuts: OnceLock::new(),
@@ -151,6 +133,18 @@ impl Encoder {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
     }
 
+    /// Whether the ids of a piece are those of its parts before and behind a place, whatever stands around the
+    /// characters there.
+    pub(crate) fn is_cut(&self, piece: &[u8], place: usize) -> bool {
+        !self.takes_whole_pieces()
+            && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
+    }
+
+    /// Whether there is any such place.
+    pub(crate) fn has_cuts(&self) -> bool {
+        !self.takes_whole_pieces() && self.cuts().is_some()
+    }
+
     /// Whether a piece may have other ids as a whole than as a part of another.
     pub(crate) fn takes_whole_pieces(&self) -> bool {
         self.whole_pieces.is_some()
@@ -163,6 +157,24 @@ impl Encoder {
             drop(self.cuts.set(Cuts::new(&self.vocabulary, &self.symbols)));
         }
         self.cuts.get()?.as_ref()
+    }
+
+    /// What pieces may start from instead of bytes, once enough came for which that matters. Made as
+    /// [`Self::cuts`] are.
+    #[inline]
+    fn characters(&self, piece: &[u8], n_pieces: &mut u32) -> Option<&Characters> {
+        if piece.len() > MAX_CHARACTERS_LEN || piece.is_ascii() {
+            return None;
+        }
+        if self.characters.get().is_none() {
+            *n_pieces += 1;
+            if *n_pieces < characters::N_PIECES_BEFORE {
+                return None;
+            }
+            let (vocabulary, symbols) = (&self.vocabulary, &self.symbols);
+            drop(self.characters.set(Characters::new(vocabulary, symbols, &self.merges)));
+        }
+        self.characters.get()?.as_ref()
     }
 
     /// Made as [`Self::cuts`] are.
@@ -238,6 +250,15 @@ impl Encoder {
         stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
     ) -> Result<()> {
         scratch.ids.clear();
+        if let Some(characters) = self.characters(piece, &mut scratch.n_pieces) {
+            characters.push_ids(piece, &self.symbols, &mut scratch.ids);
+            if scratch.ids.len() <= MAX_SCAN_LEN {
+                scan::merge(&self.merges, scratch);
+                out.extend_from_slice(&scratch.ids);
+                return Ok(());
+            }
+            scratch.ids.clear();
+        }
         self.symbols.push_ids(piece, &mut scratch.ids, stranger)?;
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
@@ -292,55 +313,6 @@ impl WholePieces {
             names: named.filter_map(spelled).collect(),
         }
     }
-}
-
-impl Merges {
-    fn new(vocabulary: &Vocabulary) -> Self {
-        let mut by_pair = PairMap::with_capacity(vocabulary.merges().len());
-        let ranks = ranks(vocabulary);
-        let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
-        by_pair.insert_all((0..).zip(vocabulary.merges()).map(|(place, merge)| {
-            let ranked = RankedMerge { rank: rank_at(place), result: merge.result };
-            (pair_key(merge.left, merge.right), ranked)
-        }));
-        let mut of_small = vec![NO_MERGE; (N_SMALL * N_SMALL) as usize];
-        for merge in vocabulary.merges() {
-            let (left, right) = (merge.left, merge.right);
-            if left < N_SMALL && right < N_SMALL {
-                let ranked = by_pair.get(pair_key(left, right));
-                of_small[(left * N_SMALL + right) as usize] = ranked.unwrap_or(NO_MERGE);
-            }
-        }
-        Self { by_pair, of_small }
-    }
-
-    /// The merge of a pair, or [`NO_MERGE`].
-    #[inline]
-    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        if left < N_SMALL && right < N_SMALL {
-            return self.of_small[(left * N_SMALL + right) as usize];
-        }
-        self.by_pair.get(pair_key(left, right)).unwrap_or(NO_MERGE)
-    }
-}
-
-/// By place: the ranks of merges that have priorities, all less than their number.
-///
-/// Merges of one priority have one rank. The order of ranks is that of the priorities.
-fn ranks(vocabulary: &Vocabulary) -> Option<Cow<'_, [u32]>> {
-    let priorities = vocabulary.priorities();
-    if priorities.is_empty() {
-        return None;
-    }
-    if priorities.iter().all(|&priority| (priority as usize) < priorities.len()) {
-        return Some(Cow::Borrowed(priorities));
-    }
-    let mut distinct = priorities.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let rank = |priority| distinct.partition_point(|&other| other < priority);
-    let ranks = priorities.iter().map(|&priority| u32::try_from(rank(priority)).unwrap_or(0));
-    Some(ranks.collect())
 }
 
 #[cfg(test)]

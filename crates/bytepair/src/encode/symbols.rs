@@ -65,6 +65,12 @@ impl Symbols {
         self.is_complete
     }
 
+    /// The id of a byte, where every byte is a symbol of its own.
+    #[inline]
+    pub(super) fn of_byte(&self, byte: u8) -> TokenId {
+        self.of_byte[0][usize::from(byte)]
+    }
+
     /// Whether bytes stand for every character that is not in the vocabulary.
     pub(super) fn has_all_bytes(&self) -> bool {
         !self.fallback.contains(&NO_ID)

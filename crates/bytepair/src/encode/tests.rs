@@ -49,14 +49,16 @@ proptest! {
         priorities in prop::collection::vec(prop_oneof![0..4_u32, any::<u32>()], 0..5),
         piece in "[abc]{1,60}|a{1,120}|(ab){1,50}",
     ) {
-        let vocabulary = shuffled_vocabulary(&picks, &swaps, &priorities);
+        let vocabulary = Arc::new(shuffled_vocabulary(&picks, &swaps, &priorities));
         let merges = Merges::new(&vocabulary);
         let ids: Vec<_> = piece.bytes().map(|byte| u32::from(byte - b'a')).collect();
         let expected = naive::merge(&vocabulary, ids.clone());
 
         let mut scratch = Scratch { ids: ids.clone(), ..Scratch::default() };
-        scan::merge(&merges, &mut scratch);
-        prop_assert_eq!(&scratch.ids, &expected);
+        if ids.len() <= MAX_SCAN_LEN {
+            scan::merge(&merges, &mut scratch);
+            prop_assert_eq!(&scratch.ids, &expected);
+        }
 
         let mut merged = Vec::new();
         heap::merge(&merges, &ids, &mut scratch.heap, &mut merged).unwrap();
@@ -81,24 +83,25 @@ fn small_and_large_ids_find_their_merges() {
     for left in 0..300 {
         for right in 0..300 {
             let rank = pairs.iter().rposition(|&pair| pair == (left, right));
-            let expected = rank.map_or(u32::MAX, |rank| u32::try_from(rank).unwrap());
-            assert_eq!(merges.get(left, right).rank, expected, "({left}, {right})");
+            let expected = rank.map(|rank| 1000 + u32::try_from(rank).unwrap());
+            let found = merges.get(left, right);
+            assert_eq!(found.exists().then_some(found.result), expected, "({left}, {right})");
         }
     }
 }
 
 #[test]
 fn merges_that_build_on_earlier_ones_are_recognised() {
-    let mut vocabulary = shuffled_vocabulary(&[(0, 0), (3, 1), (3, 3), (5, 4)], &[], &[]);
+    let vocabulary = shuffled_vocabulary(&[(0, 0), (3, 1), (3, 3), (5, 4)], &[], &[]);
     let units = Units::bytes(ByteIds::Value);
-    assert!(Ranks::new(&vocabulary, &units, None).is_some());
-    vocabulary = Vocabulary::new();
+    assert!(Ranks::new(&Arc::new(vocabulary), &units, None).is_some());
+    let mut vocabulary = Vocabulary::new();
     for text in ["a", "b", "aa", "aab"] {
         vocabulary.push(Token::plain(text.as_bytes())).unwrap();
     }
     vocabulary.push_merge_to(crate::Merge { left: 2, right: 1, result: 3 });
     vocabulary.push_merge_to(crate::Merge { left: 0, right: 0, result: 2 });
-    assert!(Ranks::new(&vocabulary, &units, None).is_none());
+    assert!(Ranks::new(&Arc::new(vocabulary), &units, None).is_none());
 }
 
 #[test]

@@ -82,12 +82,16 @@ impl Encoding {
         self.overflowing = overflowing;
     }
 
-    /// Fills this up to a length, and all that overflows.
-    pub(crate) fn pad(&mut self, padding: &Padding, len: usize) {
-        self.overflowing.iter_mut().for_each(|part| part.pad(padding, len));
+    /// Fills this up to a length, and all that overflows. The padding is shown as the vocabulary names its id,
+    /// or by a name of its own.
+    pub(crate) fn pad(&mut self, padding: &Padding, own_name: Option<&str>, len: usize) {
+        self.overflowing.iter_mut().for_each(|part| part.pad(padding, own_name, len));
         let n_missing = len.saturating_sub(self.ids.len());
         let mut filling = Self::special(&vec![padding.id; n_missing], padding.type_id);
         filling.attention_mask.fill(false);
+        if let Some(name) = own_name {
+            filling.found_as = (0..n_missing).map(|index| (index, name.to_owned())).collect();
+        }
         match padding.side {
             Side::Right => self.append(&filling),
             Side::Left => {

@@ -21,6 +21,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// The span of text of each id, white space included.
+    pub(crate) fn offsets(&self) -> &[(usize, usize)] {
+        &self.offsets
+    }
+
     /// Begins the next piece.
     pub(crate) fn begin_word(&mut self) {
         self.n_words = self.n_words.saturating_add(1);

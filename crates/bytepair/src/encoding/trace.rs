@@ -20,6 +20,8 @@ pub(crate) struct Traced<'t> {
     is_first: bool,
     /// Whether nothing stands after it in the whole text.
     is_last: bool,
+    /// Whether it is the rest of a segment.
+    is_rest: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -31,14 +33,11 @@ enum Origin<'t> {
 }
 
 impl<'t> Traced<'t> {
-    /// The original.
-    pub(crate) fn original(text: &'t [u8]) -> Self {
-        Self { text: Cow::Borrowed(text), origin: Origin::Same(0), is_first: true, is_last: true }
-    }
-
-    /// The beginning of the original, alone.
-    pub(crate) fn beginning(text: &'t [u8], is_last: bool) -> Self {
-        Self { is_last, ..Self::original(text) }
+    /// A part of the original, alone. Its spans are counted from its own beginning.
+    pub(crate) fn of(segment: Segment<'t>) -> Self {
+        let Segment { text, is_first, is_last, is_rest } = segment;
+        let text = Cow::Borrowed(text);
+        Self { text, origin: Origin::Same(0), is_first, is_last, is_rest }
     }
 
     /// A part of the text.
@@ -48,17 +47,18 @@ impl<'t> Traced<'t> {
             Origin::Spans(spans) => Origin::Spans(Cow::Borrowed(&spans[range.clone()])),
         };
         let is_first = match self.text.get(range.start) {
-            Some(_) => self.span(range.start..range.start + 1).0 == 0,
+            Some(_) => self.is_first && self.span(range.start..range.start + 1).0 == 0,
             None => self.is_first && range.start == 0,
         };
         let is_last = self.is_last && range.end == self.text.len();
-        Traced { text: Cow::Borrowed(&self.text[range]), origin, is_first, is_last }
+        let is_rest = self.is_rest && range.start == 0;
+        Traced { text: Cow::Borrowed(&self.text[range]), origin, is_first, is_last, is_rest }
     }
 
     /// The text after all steps of a normalizer.
     pub(crate) fn changed(&self, normalizer: &Normalizer) -> Result<Traced<'_>> {
-        let Self { is_first, is_last, .. } = *self;
-        let segment = Segment { text: &self.text, is_first, is_last };
+        let Self { is_first, is_last, is_rest, .. } = *self;
+        let segment = Segment { text: &self.text, is_first, is_last, is_rest };
         let is_same = |text: &[u8]| text == &*self.text;
         // Several steps may give the same text, but not from the same characters; and SentencePiece has its own
         // spans of characters that stay.
@@ -68,9 +68,9 @@ impl<'t> Traced<'t> {
         }
         let Aligned { text, spans } = normalizer.normalize_aligned(segment)?;
         let spans = self.composed(&text, &spans);
-        let is_first = spans.first().map_or(is_first, |span| span.0 == 0);
+        let is_first = spans.first().map_or(is_first, |span| is_first && span.0 == 0);
         let origin = Origin::Spans(Cow::Owned(spans));
-        Ok(Traced { text: Cow::Owned(text), origin, is_first, is_last })
+        Ok(Traced { text: Cow::Owned(text), origin, is_first, is_last, is_rest })
     }
 
     /// The span of the original that a range of the text came from.
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_copied_character_comes_from_its_bytes_and_another_from_the_whole() {
-        let text = Traced::original("É é".as_bytes());
+        let text = Traced::of(Segment::whole("É é".as_bytes()));
         let lower = text.changed(&normalizer(vec![NormalizeStep::Lowercase])).unwrap();
         assert_eq!(&*lower.text, "é é".as_bytes());
         let spans: Vec<_> = (0..5).map(|byte| lower.span(byte..byte + 1)).collect();
@@ -127,7 +127,7 @@ mod tests {
             NormalizeStep::Prepend {
                 text: "▁".to_owned(), only_first: false, unless_there: false
             };
-        let text = Traced::original("xéa".as_bytes());
+        let text = Traced::of(Segment::whole("xéa".as_bytes()));
         let part = text.part(1..4);
         let changed = part.changed(&normalizer(vec![prepend])).unwrap();
         assert_eq!(
@@ -140,7 +140,7 @@ mod tests {
     fn spans_go_through_several_changes() {
         let lower = normalizer(vec![NormalizeStep::Lowercase]);
         let replace = NormalizeStep::Replace { from: "i\u{307}b".to_owned(), to: "c".to_owned() };
-        let text = Traced::original("aİBa".as_bytes());
+        let text = Traced::of(Segment::whole("aİBa".as_bytes()));
         let once = text.changed(&lower).unwrap();
         let twice = once.changed(&normalizer(vec![replace])).unwrap();
         assert_eq!((twice.span(0..1), twice.span(2..3)), ((0, 1), (4, 5)));

@@ -17,7 +17,7 @@ use crate::split::{self, Flavour, Splitter, Stage};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
-use crate::units::{ByteIds, Units, bytes_of_printable, printable_name};
+use crate::units::{ByteIds, Missing, Units, bytes_of_printable, printable_name};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// The name of the format in messages.
@@ -76,7 +76,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     Tokenizer::new(Parts {
         pre_tokenizer: Splitter::new(split::named("gpt2").unwrap_or_default(), &unicode)?.into(),
         added: end_of_text.into_iter().collect(),
-        ..Parts::new(Units::bytes(ByteIds::Printable), Arc::new(vocabulary))
+        ..Parts::new(units(&vocabulary), Arc::new(vocabulary))
     })
 }
 
@@ -120,6 +120,13 @@ pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
     }
 }
 
+/// Bytes. One without a token is left out of the ids, as by the libraries that read the pair.
+fn units(vocabulary: &Vocabulary) -> Units {
+    let is_complete = (0..=255).all(|byte| vocabulary.id(Token::plain(&[byte])).is_some());
+    let missing = if is_complete { Missing::Error } else { Missing::Drop };
+    Units { missing, ..Units::bytes(ByteIds::Printable) }
+}
+
 fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
     let kind = if name == END_OF_TEXT { TokenKind::Added } else { TokenKind::PLAIN };
     let bytes = bytes_of_printable(name);
@@ -151,7 +158,7 @@ fn merges(numbered: &[NumberedMerge<'_>], ids: &HashMap<&str, TokenId>) -> Resul
 
 fn check_pipeline(parts: &Parts) -> Result<()> {
     check_bare(FORMAT, parts)?;
-    let bytes = Units { unit: parts.units.unit, ..Units::bytes(ByteIds::Printable) };
+    let bytes = Units { unit: parts.units.unit, ..units(&parts.vocabulary) };
     let splitter = parts.pre_tokenizer.only_splitter();
     let checks = [
         (parts.units.is_bytes() && parts.units == bytes, "units other than plain bytes"),

@@ -105,6 +105,26 @@ impl CharsMap {
         }
     }
 
+    /// Visits every two neighbouring bytes that some key has.
+    pub(super) fn for_each_joined(&self, mut visit: impl FnMut(u8, u8)) {
+        let units = &self.0.units;
+        let Some(&root) = units.first() else { return };
+        let mut is_seen = vec![false; units.len()];
+        let mut open = vec![(offset(root), None)];
+        while let Some((place, before)) = open.pop() {
+            let bytes = (0..=u8::MAX).map(|byte| (byte, place ^ usize::from(byte)));
+            let is_next = |&(byte, next): &(u8, usize)| {
+                units.get(next).is_some_and(|&unit| label(unit) == u32::from(byte))
+            };
+            for (byte, next) in bytes.filter(is_next) {
+                before.into_iter().for_each(|before| visit(before, byte));
+                // In a damaged map a unit may have several parents; what follows it is the same.
+                let was_seen = std::mem::replace(&mut is_seen[next], true);
+                open.extend((!was_seen).then(|| (next ^ offset(units[next]), Some(byte))));
+            }
+        }
+    }
+
     fn replacement(&self, value: u32) -> Option<&str> {
         let rest = self.0.texts.get(value as usize..)?;
         rest.split('\0').next()
@@ -185,6 +205,27 @@ pub(crate) mod tests {
         assert_eq!(map.exact(b"abc"), None);
         assert_eq!(map.exact(b"ab"), Some(""));
         assert_eq!(map.exact("ﬁ".as_bytes()), Some("fi"));
+    }
+
+    #[test]
+    fn neighbours_in_keys_are_joined() {
+        let map = CharsMap::parse(&build(&RULES)).unwrap();
+        let mut joined = Vec::new();
+        map.for_each_joined(|before, after| joined.push((before, after)));
+        // Units of zeros look like the byte NUL, also to a look-up.
+        joined.retain(|&(before, after)| before > 0 && after > 0);
+        joined.sort_unstable();
+        let (e, fi) = ("é".as_bytes(), "ﬁ".as_bytes());
+        let mut expected = vec![
+            (b'a', b'b'),
+            (b'b', b'c'),
+            (b'c', b'd'),
+            (e[0], e[1]),
+            (fi[0], fi[1]),
+            (fi[1], fi[2]),
+        ];
+        expected.sort_unstable();
+        assert_eq!(joined, expected);
     }
 
     #[test]

@@ -66,6 +66,20 @@ impl UnicodeForm {
         verdict == IsNormalized::Yes
     }
 
+    /// Whether marks may be joined to the characters before them.
+    pub(super) fn composes(self) -> bool {
+        matches!(self, Self::Nfc | Self::Nfkc)
+    }
+
+    /// Whether a character stays as it is, whatever stands before it, and changes nothing of that: a text can be cut
+    /// before it (UAX #15, "Stability of normalized forms").
+    pub(super) fn joins_nothing_before(self, character: char) -> bool {
+        let mut buffer = [0; 4];
+        character.is_ascii()
+            || canonical_combining_class(character) == 0
+                && self.holds(character.encode_utf8(&mut buffer))
+    }
+
     pub(super) fn align(self, aligned: &mut Aligned, unicode: UnicodeTables) {
         let decomposed = self.decomposed(&aligned.text, unicode);
         let changes = match self {

@@ -24,6 +24,7 @@ pub use forms::UnicodeForm;
 pub(crate) use growth::{Growth, growth};
 pub use pattern::TextPattern;
 pub(crate) use sentencepiece::SPACE_SYMBOL;
+pub(crate) use sentencepiece::character_length;
 pub use sentencepiece::{SentencePiece, SentencePieceRules};
 
 use std::borrow::Cow;
@@ -32,7 +33,7 @@ use crate::error::Result;
 use crate::split::Segment;
 use crate::unicode::UnicodeTables;
 
-use operation::{Operation, Place};
+use operation::Operation;
 
 /// One change of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -145,7 +146,12 @@ impl Normalizer {
     /// [`ErrorKind::StepLimit`](crate::ErrorKind::StepLimit) where a pattern that needs backtracking gives up. No other
     /// step fails.
     pub fn normalize<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
-        self.apply(segment.text, Place::of(segment, false))
+        let mut text = Cow::Borrowed(segment.text);
+        for operation in &self.operations {
+            let changed = operation.apply(&text, segment, self.unicode)?;
+            text = changed.map_or(text, Cow::Owned);
+        }
+        Ok(text)
     }
 
     /// The segment after all steps, and where each byte came from. The text is that of
@@ -157,7 +163,7 @@ impl Normalizer {
     ///
     /// let step = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
     /// let normalizer = Normalizer::new(vec![step], UnicodeTables::latest());
-    /// let segment = Segment { text: b"a b", is_first: true, is_last: true };
+    /// let segment = Segment::whole(b"a b");
     /// let aligned = normalizer.normalize_aligned(segment)?;
     /// assert_eq!(aligned.text, "a▁b".as_bytes());
     /// assert_eq!(aligned.spans, [(0, 1), (1, 2), (1, 2), (1, 2), (2, 3)]);
@@ -165,9 +171,8 @@ impl Normalizer {
     /// ```
     pub fn normalize_aligned(&self, segment: Segment<'_>) -> Result<Aligned> {
         let mut aligned = Aligned::unchanged(segment.text);
-        let place = Place::of(segment, false);
         for operation in &self.operations {
-            operation.align(&mut aligned, place, self.unicode)?;
+            operation.align(&mut aligned, segment, self.unicode)?;
         }
         Ok(aligned)
     }
@@ -177,29 +182,63 @@ impl Normalizer {
         self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
-    /// The same as [`Self::normalize`] for a part of a segment that is not its beginning.
-    pub(crate) fn normalize_rest<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
-        self.apply(segment.text, Place::of(segment, true))
-    }
-
-    /// Whether a text can be normalized in two parts, cut before a character that begins with `byte`.
+    /// Whether a text can be normalized in two parts, cut before the character at `place`, whatever stands
+    /// around the characters there. The second part is the rest of a segment.
     ///
-    /// An ASCII character begins no composition with what stands before it, and many steps look at one
-    /// code point alone. A replaced text could begin before the cut.
-    pub(crate) fn can_cut_before(&self, byte: u8) -> bool {
-        match self.steps.is_empty() {
-            true => byte & 0xC0 != 0x80,
-            false => byte.is_ascii() && self.operations.iter().all(Operation::can_cut_before_ascii),
+    /// Many steps look at one code point alone. A form of Unicode is cut before what joins nothing that stands before
+    /// it. A longer text that is replaced could begin before the cut.
+    pub(crate) fn can_cut(&self, text: &[u8], place: usize) -> bool {
+        let prepends = self.steps.iter().any(|step| matches!(step, NormalizeStep::Prepend { .. }));
+        self.is_cut(text, place) && (!prepends || self.something_is_left_before(text, place))
+    }
+
+    /// Whether a text can be cut between two neighbouring characters, given as three places, and each is normalized
+    /// alone as it is there. What follows the text is not known.
+    pub(crate) fn can_cut_between(&self, text: &[u8], places: [usize; 3]) -> bool {
+        let [_, place, after] = places;
+        if after >= text.len() && !self.is_by_character() {
+            return false;
+        }
+        match self.operations.as_slice() {
+            [Operation::SentencePiece(step)] => {
+                step.can_cut(text, place) && step.is_changed_alone(text, after)
+            }
+            _ => places.iter().all(|&place| self.can_cut(text, place)),
         }
     }
 
-    fn apply<'t>(&self, text: &'t [u8], place: Place) -> Result<Cow<'t, [u8]>> {
-        let mut text = Cow::Borrowed(text);
-        for operation in &self.operations {
-            let changed = operation.apply(&text, place, self.unicode)?;
-            text = changed.map_or(text, Cow::Owned);
+    /// Whether something is left of the character before a place, so that what is put in front is put before it.
+    fn something_is_left_before(&self, text: &[u8], place: usize) -> bool {
+        let before = text[..place].iter().rposition(|byte| byte & 0xC0 != 0x80).unwrap_or(0);
+        let segment = Segment { is_rest: true, ..Segment::inner(&text[before..place]) };
+        self.is_cut(text, before) && self.normalize(segment).is_ok_and(|left| !left.is_empty())
+    }
+
+    /// Whether a text can be cut at some places.
+    pub(crate) fn can_be_cut(&self) -> bool {
+        self.operations.iter().all(Operation::can_be_cut)
+            || matches!(self.operations.as_slice(), [Operation::SentencePiece(_)])
+    }
+
+    /// Whether it can be cut between any two characters of which something is left.
+    pub(crate) fn is_by_character(&self) -> bool {
+        self.operations.iter().all(Operation::is_by_character)
+    }
+
+    fn is_cut(&self, text: &[u8], place: usize) -> bool {
+        if place == 0 || place >= text.len() {
+            return place <= text.len();
         }
-        Ok(text)
+        if text[place] & 0xC0 == 0x80 {
+            return false;
+        }
+        if let [Operation::SentencePiece(step)] = self.operations.as_slice() {
+            return step.can_cut(text, place);
+        }
+        // What the rest begins with: known as long as every step changed one character alone.
+        let mut first =
+            character_length(&text[place..]).map(|len| text[place..place + len].to_vec());
+        self.operations.iter().all(|operation| operation.can_cut_before(&mut first, self.unicode))
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use super::aligned::{Aligned, Change, Symbol, symbols};
 use super::characters::CharacterRule;
 use super::precompiled::{for_each_part, push_changes};
+use super::sentencepiece::character_length;
 use super::{
     BertRules, CharsMap, NormalizeStep, SentencePiece, TextPattern, UnicodeForm, map_valid,
 };
@@ -16,27 +17,6 @@ use crate::error::Result;
 use crate::split::Segment;
 use crate::unicode::{TextClass, UnicodeTables};
 use crate::units;
-
-/// Where the normalized text stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Whether nothing stands before the segment in the whole text.
-    pub(super) is_first: bool,
-    /// Whether nothing stands after the segment in the whole text.
-    pub(super) is_last: bool,
-    /// Whether it is a part of a segment that is not its beginning.
-    pub(super) is_rest: bool,
-}
-
-impl Place {
-    pub(super) fn of(segment: Segment<'_>, is_rest: bool) -> Self {
-        Self { is_first: segment.is_first, is_last: segment.is_last, is_rest }
-    }
-
-    fn segment(self, text: &[u8]) -> Segment<'_> {
-        Segment { text, is_first: self.is_first, is_last: self.is_last }
-    }
-}
 
 /// One pass over a text.
 #[derive(Clone, Debug)]
@@ -96,7 +76,7 @@ impl Operation {
     pub(super) fn apply(
         &self,
         text: &[u8],
-        place: Place,
+        place: Segment<'_>,
         unicode: UnicodeTables,
     ) -> Result<Option<Vec<u8>>> {
         Ok(match self {
@@ -118,7 +98,7 @@ impl Operation {
             Self::Precompiled(map) => Some(map_valid(text, |valid, out| {
                 for_each_part(map, valid, |part, new| out.push_str(new.unwrap_or(part)));
             })),
-            Self::SentencePiece(step) => Some(step.normalize(place.segment(text))),
+            Self::SentencePiece(step) => Some(step.normalize(Segment { text, ..place })),
         })
     }
 
@@ -126,7 +106,7 @@ impl Operation {
     pub(super) fn align(
         &self,
         aligned: &mut Aligned,
-        place: Place,
+        place: Segment<'_>,
         unicode: UnicodeTables,
     ) -> Result<()> {
         match self {
@@ -152,7 +132,8 @@ impl Operation {
             Self::ByteChars => align_byte_characters(aligned),
             Self::Precompiled(map) => align_precompiled(map, aligned),
             Self::SentencePiece(step) => {
-                let (text, spans) = step.normalize_aligned(place.segment(&aligned.text));
+                let (text, spans) =
+                    step.normalize_aligned(Segment { text: &aligned.text, ..place });
                 let change = Aligned { text, spans };
                 *aligned = aligned.followed_by(0, &change);
             }
@@ -160,24 +141,65 @@ impl Operation {
         Ok(())
     }
 
-    /// Whether a text can be cut before any ASCII character and normalized in two parts.
-    pub(super) fn can_cut_before_ascii(&self) -> bool {
+    /// Whether a text can be cut before a character and changed in two parts; makes of that character what the
+    /// changed rest begins with, and nothing where that is not known.
+    pub(super) fn can_cut_before(
+        &self,
+        first: &mut Option<Vec<u8>>,
+        unicode: UnicodeTables,
+    ) -> bool {
         match self {
-            Self::Replace { from, .. } => from.chars().count() == 1,
-            Self::Strip { .. }
-            | Self::ReplaceMatches { .. }
-            | Self::Precompiled(_)
-            | Self::SentencePiece(_) => false,
-            _ => true,
+            Self::Prepend { .. } => self.is_by_character(),
+            _ if self.is_by_character() => {
+                self.change_first(first, unicode);
+                true
+            }
+            Self::Form(form) => {
+                let character = first.as_deref().and_then(first_character);
+                // A mark that follows may be joined to it.
+                first.take_if(|_| form.composes());
+                character.is_some_and(|character| form.joins_nothing_before(character))
+            }
+            _ => false,
         }
     }
 
-    fn prepends(&self, text: &[u8], place: Place) -> bool {
+    /// Whether a text can be cut and changed in two parts at some places.
+    pub(super) fn can_be_cut(&self) -> bool {
+        self.is_by_character() || matches!(self, Self::Form(_))
+    }
+
+    /// Whether every character is changed on its own, whatever stands beside it; or something is put in front.
+    pub(super) fn is_by_character(&self) -> bool {
+        match self {
+            Self::Characters(_) | Self::ByteChars => true,
+            Self::Replace { from, .. } => from.chars().count() == 1,
+            Self::Prepend { text, unless_there, .. } => !unless_there || text.chars().count() == 1,
+            _ => false,
+        }
+    }
+
+    /// Makes of a text what is made of it alone.
+    fn change_first(&self, first: &mut Option<Vec<u8>>, unicode: UnicodeTables) {
+        let Some(text) = first else { return };
+        let place = Segment { is_rest: true, ..Segment::inner(text) };
+        match self.apply(text, place, unicode) {
+            Ok(Some(changed)) => *text = changed,
+            Ok(None) => {}
+            Err(_) => *first = None,
+        }
+    }
+
+    fn prepends(&self, text: &[u8], place: Segment<'_>) -> bool {
         let Self::Prepend { text: prefix, only_first, unless_there } = self else { return false };
         let is_there = *unless_there && text.starts_with(prefix.as_bytes());
         let is_meant = !place.is_rest && (place.is_first || !only_first);
         is_meant && !text.is_empty() && !is_there
     }
+}
+
+fn first_character(text: &[u8]) -> Option<char> {
+    std::str::from_utf8(&text[..character_length(text)?]).ok()?.chars().next()
 }
 
 fn apply_rule(rule: CharacterRule, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {

@@ -11,11 +11,12 @@
 //! next byte begins, so a token has the text between its first byte's source and the next token's.
 
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 use super::CharsMap;
+use crate::added::last_character;
 use crate::error::{Error, Result};
 use crate::split::Segment;
 
@@ -50,6 +51,9 @@ struct Compiled {
     verbatim: Option<AhoCorasick>,
     /// By byte: whether a verbatim text begins with it.
     begins_verbatim: [bool; 256],
+    /// By the first of two bytes and the second: whether they stand so in a text that is changed or kept as one.
+    /// Made when it is first asked for.
+    joined: OnceLock<Vec<[bool; 256]>>,
 }
 
 impl PartialEq for SentencePiece {
@@ -81,7 +85,7 @@ impl SentencePiece {
         };
         let verbatim = begins_verbatim.contains(&true).then(build).transpose();
         let verbatim = verbatim.map_err(|error| Error::option("verbatim", error.to_string()))?;
-        Ok(Self(Arc::new(Compiled { rules, verbatim, begins_verbatim })))
+        Ok(Self(Arc::new(Compiled { rules, verbatim, begins_verbatim, joined: OnceLock::new() })))
     }
 
     /// The rules.
@@ -100,6 +104,47 @@ impl SentencePiece {
         let text = self.run(segment, &mut starts);
         let spans = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
         (text, spans)
+    }
+
+    /// Whether a text can be changed in two parts, cut before the character at a place inside of it.
+    ///
+    /// No key and no verbatim text reaches across, nor to the character before, which stays as it is and is no
+    /// space: so the rules begin anew at the place, in the middle of a text.
+    pub(super) fn can_cut(&self, text: &[u8], place: usize) -> bool {
+        let Some(before) = last_character(&text[..place]).map(|last| place - last.len_utf8())
+        else {
+            return false;
+        };
+        // Where the text goes on is not asked: nothing reaches across.
+        let stays = || self.next(&text[before..place]) == (place - before, &text[before..place]);
+        text[before] != b' '
+            && character_length(&text[place..]).is_some()
+            && self.is_changed_alone(text, place)
+            && (before == 0 || self.is_changed_alone(text, before))
+            && stays()
+    }
+
+    /// Whether nothing that is changed or kept as one reaches across a place inside of a text.
+    pub(super) fn is_changed_alone(&self, text: &[u8], place: usize) -> bool {
+        let [before, after] = [text[place - 1], text[place]].map(usize::from);
+        !self.joined()[before][after]
+    }
+
+    /// Threads that come at the same time each make it, and nobody waits.
+    fn joined(&self) -> &[[bool; 256]] {
+        if self.0.joined.get().is_none() {
+            let mut joined = vec![[false; 256]; 256];
+            let mut join =
+                |before: u8, after: u8| joined[usize::from(before)][usize::from(after)] = true;
+            let verbatim = self.0.rules.verbatim.iter();
+            let pairs = verbatim.flat_map(|text| text.as_bytes().windows(2));
+            pairs.for_each(|pair| join(pair[0], pair[1]));
+            if let Some(map) = &self.0.rules.characters {
+                map.for_each_joined(join);
+            }
+            drop(self.0.joined.set(joined));
+        }
+        self.0.joined.get().map_or(&[], Vec::as_slice)
     }
 
     fn run(&self, segment: Segment<'_>, starts: &mut impl Starts) -> Vec<u8> {
@@ -272,7 +317,7 @@ mod tests {
 
     fn whole(rules: SentencePieceRules, text: &[u8]) -> (String, Vec<(usize, usize)>) {
         let step = SentencePiece::new(rules).unwrap();
-        let segment = Segment { text, is_first: true, is_last: true };
+        let segment = Segment::whole(text);
         let (aligned, spans) = step.normalize_aligned(segment);
         assert_eq!(step.normalize(segment), aligned);
         assert_eq!(spans.len(), aligned.len());
@@ -332,9 +377,21 @@ mod tests {
     }
 
     #[test]
+    fn words_can_be_cut_and_what_is_changed_as_one_cannot() {
+        let step = SentencePiece::new(rules()).unwrap();
+        let cuts = |text: &str| {
+            let places = (1..text.len()).filter(|&place| text.is_char_boundary(place));
+            places.filter(|&place| step.can_cut(text.as_bytes(), place)).collect::<Vec<_>>()
+        };
+        assert_eq!(cuts("ab  ﬁc"), [1, 2]);
+        assert_eq!(cuts("x<a b>"), [1]);
+        assert_eq!(cuts("\tx"), [0; 0]);
+    }
+
+    #[test]
     fn an_inner_segment_keeps_its_ends() {
         let step = SentencePiece::new(rules()).unwrap();
-        let segment = Segment { text: b" a ", is_first: false, is_last: false };
+        let segment = Segment::inner(b" a ");
         assert_eq!(step.normalize(segment), "▁a▁".as_bytes());
     }
 

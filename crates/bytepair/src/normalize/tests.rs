@@ -11,7 +11,7 @@ fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
 }
 
 fn whole(text: &[u8]) -> Segment<'_> {
-    Segment { text, is_first: true, is_last: true }
+    Segment::whole(text)
 }
 
 fn normalized(step: NormalizeStep, text: &str) -> String {
@@ -166,19 +166,21 @@ fn published_classes_are_patterns() {
     }
 }
 
+/// What a normalizer makes of the two parts of a text.
+fn in_two_parts(normalizer: &Normalizer, text: &[u8], cut: usize) -> Vec<u8> {
+    let left = Segment { is_last: false, ..Segment::whole(&text[..cut]) };
+    let right = Segment { is_first: false, is_rest: true, ..Segment::whole(&text[cut..]) };
+    [normalizer.normalize(left).unwrap(), normalizer.normalize(right).unwrap()].concat()
+}
+
 #[test]
 fn cutting_before_ascii_changes_nothing() {
     let steps = vec![NormalizeStep::Form(UnicodeForm::Nfc), NormalizeStep::Lowercase];
     let normalizer = normalizer(steps);
     let text = "E\u{301}A\u{30A} İb".as_bytes();
     let all = normalizer.normalize(whole(text)).unwrap().into_owned();
-    for cut in (0..text.len()).filter(|&cut| normalizer.can_cut_before(text[cut])) {
-        let left = Segment { text: &text[..cut], is_first: true, is_last: false };
-        let right = Segment { text: &text[cut..], is_first: false, is_last: true };
-        let parts =
-            [normalizer.normalize(left).unwrap(), normalizer.normalize_rest(right).unwrap()]
-                .concat();
-        assert_eq!(parts, all);
+    for cut in (0..text.len()).filter(|&cut| normalizer.can_cut(text, cut)) {
+        assert_eq!(in_two_parts(&normalizer, text, cut), all);
     }
 }
 
@@ -258,11 +260,31 @@ proptest! {
         is_first: bool,
     ) {
         let normalizer = normalizer(steps);
-        let segment = Segment { text: &text, is_first, is_last: true };
+        let segment = Segment { is_first, ..Segment::whole(&text) };
         let aligned = normalizer.normalize_aligned(segment).unwrap();
         prop_assert_eq!(&*normalizer.normalize(segment).unwrap(), &aligned.text[..]);
         prop_assert_eq!(aligned.spans.len(), aligned.text.len());
         prop_assert!(aligned.spans.iter().all(|&(start, end)| start <= end && end <= text.len()));
         prop_assert!(aligned.spans.is_sorted());
     }
+
+    #[test]
+    fn a_cut_changes_nothing(steps in prop::collection::vec(any_step(), 0..4), text in any_text()) {
+        let normalizer = normalizer(steps);
+        let all = normalizer.normalize(whole(&text)).unwrap().into_owned();
+        for cut in (1..text.len()).filter(|&cut| normalizer.can_cut(&text, cut)) {
+            prop_assert_eq!(in_two_parts(&normalizer, &text, cut), &all[..], "at {}", cut);
+        }
+    }
+}
+
+#[test]
+fn chinese_and_russian_can_be_cut_anywhere_before_composition() {
+    let normalizer = normalizer(vec![NormalizeStep::Form(UnicodeForm::Nfc)]);
+    let cuts = |text: &str| {
+        (0..text.len()).filter(|&cut| normalizer.can_cut(text.as_bytes(), cut)).count()
+    };
+    assert_eq!(cuts("十分，好"), 4);
+    assert_eq!(cuts("да"), 2);
+    assert_eq!(cuts("e\u{301}"), 1);
 }

@@ -41,6 +41,8 @@ pub(super) struct Automaton {
     exact: Vec<u32>,
     /// For each class, the classes before which a cut changes nothing.
     safe: Vec<Mask>,
+    /// The classes of which no match has a symbol.
+    never_matched: Mask,
     covers_everything: bool,
     /// Whether an empty match is told; else it is no match.
     tells_empty: bool,
@@ -61,6 +63,11 @@ impl Automaton {
         let mut automaton = Self::bare(program, alphabet, Mask::default())?;
         automaton.tells_empty = tells_empty;
         automaton.safe = automaton.safe_cuts();
+        for class in automaton.alphabet.classes() {
+            if automaton.states_after(class).is_empty() {
+                automaton.never_matched.insert(class);
+            }
+        }
         automaton.covers_everything = automaton.proves_cover();
         Some(automaton)
     }
@@ -84,6 +91,7 @@ impl Automaton {
             stride,
             start: u32::try_from(stride).ok()?,
             safe: Vec::new(),
+            never_matched: Mask::default(),
             covers_everything: false,
             tells_empty: false,
             start_in_word,
@@ -125,6 +133,30 @@ impl Automaton {
         (offset >= text.len()).then_some(text.len())
     }
 
+    /// Whether a cut between two classes is safe; see [`Automaton::safe_cuts`].
+    pub(super) fn is_safe(&self, before: u8, after: u8) -> bool {
+        self.safe[usize::from(before)].contains(after)
+    }
+
+    /// Whether no match holds a symbol of this class.
+    pub(super) fn is_never_matched(&self, class: u8) -> bool {
+        self.never_matched.contains(class)
+    }
+
+    /// The classes of the symbols before and behind a place; `None` where it lies in a symbol.
+    pub(super) fn classes_around(&self, text: &[u8], place: usize) -> Option<[u8; 2]> {
+        let mut offset = boundary_at_or_after(text, place.saturating_sub(4));
+        let mut before = None;
+        while offset < place {
+            let (class, length) = self.alphabet.class_at(text, offset);
+            before = Some(class);
+            offset += length;
+        }
+        before
+            .filter(|_| offset == place)
+            .map(|before| [before, self.alphabet.class_at(text, place).0])
+    }
+
     pub(super) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
         self.alphabet.class_at(text, offset)
     }
@@ -138,6 +170,11 @@ impl Automaton {
     pub(super) fn step(&self, row: usize, symbol: usize) -> (bool, usize) {
         let entry = self.exact[row * self.stride + symbol];
         (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
+    }
+
+    /// Whether an empty match is told; else it is no match.
+    pub(super) fn tells_empty(&self) -> bool {
+        self.tells_empty
     }
 
     /// Whether an attempt before this class or the end of the text ends at once with an empty match that is told.

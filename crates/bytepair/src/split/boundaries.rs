@@ -90,6 +90,11 @@ impl Boundaries {
         &mut self.marked
     }
 
+    /// What is marked, and the pieces left out if there are any.
+    pub(super) fn marked_and_dropped(&mut self) -> (&mut Marked, Option<&Bits>) {
+        (&mut self.marked, self.has_dropped.then_some(&self.dropped))
+    }
+
     pub(super) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
         self.end = end;
         match dropped {

@@ -8,15 +8,52 @@
 //! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
 //! steps per match.
 
+use std::sync::OnceLock;
+
+use super::automaton::Automaton;
 use super::backtrack::{Backtracker, OutOfSteps, Steps};
+use super::bits::Bits;
 use super::lanes::run_in_lanes;
 use super::running::{Running, State};
 use super::scan::{Marked, Scan, Task};
+use super::windows::{self, Found, Kernel, Windows};
 
 /// The compiled pattern of a stage.
 pub(super) enum Engine {
-    Automaton(Box<Running>),
+    Automaton(Box<Machine>),
     Backtracker(Box<Backtracker>),
+}
+
+/// An automaton and the ways to run it.
+pub(super) struct Machine {
+    running: Running,
+    kernel: Option<Kernel>,
+    /// Made for the first text that is long enough; `None` if the pattern has none.
+    windows: OnceLock<Option<Windows>>,
+}
+
+impl Machine {
+    /// With windows where the pattern has them and there is a kernel.
+    pub(super) fn new(automaton: Automaton, kernel: Option<Kernel>) -> Self {
+        Self { running: Running::new(automaton), kernel, windows: OnceLock::new() }
+    }
+
+    /// The windows and their kernel, if a text of this length is worth it.
+    fn windows(&self, length: usize) -> Option<(&Windows, Kernel)> {
+        let kernel = self.kernel.filter(|kernel| length >= kernel.min_len())?;
+        let windows = self.windows.get_or_init(|| Windows::new(self.automaton(), kernel));
+        Some((windows.as_ref()?, kernel))
+    }
+
+    pub(super) fn automaton(&self) -> &Automaton {
+        self.running.automaton()
+    }
+
+    /// How it runs, for people.
+    pub(super) fn in_words(&self) -> String {
+        let windows = self.windows(usize::MAX);
+        windows.map_or_else(|| "four lanes".to_owned(), |(windows, _)| windows.in_words())
+    }
 }
 
 /// The backtracker gave up on the match that starts here.
@@ -30,7 +67,7 @@ impl Engine {
     pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
         let mut scan = Scan { task, marked, unmatched_end: None };
         let end = match self {
-            Self::Automaton(running) => run(&mut scan, running),
+            Self::Automaton(machine) => machine.run(&mut scan),
             Self::Backtracker(backtracker) => step_by_step(&mut scan, backtracker)?,
         };
         if end < task.text.len() {
@@ -38,6 +75,36 @@ impl Engine {
             scan.marked.unmatched.truncate(scan.place(end));
         }
         Ok(end)
+    }
+}
+
+impl Machine {
+    /// Marks the pieces of every marked piece of a block but those left out, if windows can do that.
+    pub(super) fn run_pieces(
+        &self,
+        text: &[u8],
+        marked: &mut Marked,
+        left_out: Option<&Bits>,
+    ) -> bool {
+        let Some((windows, kernel)) = self.windows(text.len()) else { return false };
+        let mut scratch = std::mem::take(&mut marked.scratch);
+        let machine = (&self.running, windows, kernel);
+        windows::run_pieces(text, (&mut *marked, left_out), machine, &mut scratch);
+        marked.scratch = scratch;
+        true
+    }
+
+    fn run(&self, scan: &mut Scan<'_>) -> usize {
+        let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
+        if let Some((windows, kernel)) = self.windows(length) {
+            let mut scratch = std::mem::take(&mut scan.marked.scratch);
+            let found = windows::run(scan, (&self.running, windows, kernel), &mut scratch);
+            scan.marked.scratch = scratch;
+            if let Found::End(end) = found {
+                return end;
+            }
+        }
+        run(scan, &self.running)
     }
 }
 

@@ -29,6 +29,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod windows;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,10 +42,10 @@ use self::alphabet::{Alphabet, Mask};
 use self::automaton::Automaton;
 use self::backtrack::Backtracker;
 use self::behaviour::{Dropped, Join};
-use self::engine::Engine;
+use self::engine::{Engine, Machine};
 use self::program::Target;
-use self::running::Running;
 use self::scan::Task;
+use self::windows::Kernel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
 
@@ -136,6 +137,39 @@ pub struct Segment<'t> {
     pub is_first: bool,
     /// Whether nothing stands after it in the whole text.
     pub is_last: bool,
+    /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
+    pub is_rest: bool,
+}
+
+impl<'t> Segment<'t> {
+    /// A whole text.
+    pub fn whole(text: &'t [u8]) -> Self {
+        Self { text, is_first: true, is_last: true, is_rest: false }
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        let is_begun = range.start > 0;
+        Self {
+            is_first: self.is_first && !is_begun,
+            is_last: self.is_last && range.end == self.text.len(),
+            is_rest: self.is_rest && !is_begun,
+            text: &self.text[range],
+        }
+    }
+
+    /// What stands behind a cut that changes nothing.
+    #[must_use]
+    pub fn rest(self, cut: usize) -> Self {
+        let is_rest = self.is_rest || cut > 0;
+        Self { is_rest, ..self.part(cut..self.text.len()) }
+    }
+
+    /// A part of a text that neither begins nor ends it.
+    pub fn inner(text: &'t [u8]) -> Self {
+        Self { text, is_first: false, is_last: false, is_rest: false }
+    }
 }
 
 /// Compiled stages; immutable and cheap to clone.
@@ -167,14 +201,24 @@ impl Splitter {
     ///
     /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, &Target::BEST_FIRST))
+        Self::with_kernel(stages, unicode, Kernel::fast())
+    }
+
+    /// The same splitter with this kernel for windows, or without windows.
+    fn with_kernel(
+        stages: Vec<Stage>,
+        unicode: &UnicodeTables,
+        kernel: Option<Kernel>,
+    ) -> Result<Self> {
+        let targets = (&Target::BEST_FIRST[..], kernel);
+        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, targets))
     }
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
     fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         Self::with_engines(stages, |stage| {
-            let compiled = compile(&stage.pattern, unicode, &[Target::Plain])?;
+            let compiled = compile(&stage.pattern, unicode, (&[Target::Plain], None))?;
             Ok(match compiled {
                 (Engine::Backtracker(backtracker), is_nullable) => {
                     (Engine::Backtracker(Box::new(backtracker.without_limit())), is_nullable)
@@ -259,17 +303,56 @@ impl Splitter {
     /// The first place at or after `near` where cutting the text in two changes no piece, the end of the
     /// text included; `None` if there is none within 64 KiB, or none can be proven.
     ///
-    /// Only neighbouring characters are looked at: places that the pattern makes safe whatever stands
-    /// around them. A pattern for the backtracker has none, nor has a splitter without a stage.
+    /// Only neighbouring characters are looked at ([`Self::is_safe_cut`]). A pattern for the backtracker has no
+    /// such place, nor has a splitter without a stage.
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
-        let Some(Engine::Automaton(running)) = self.compiled.engines.first() else {
+        let Some(Engine::Automaton(machine)) = self.compiled.engines.first() else {
             return None;
         };
-        // Before a safe cut stands a match, and what follows is not known to be one.
-        if !matches!(Join::by(&self.compiled.stages[0]), None | Some(Join::MatchToRest)) {
-            return None;
+        if near == 0 || near >= text.len() {
+            return Some(near.min(text.len()));
         }
-        running.automaton().safe_cut(text, near, SAFE_CUT_SEARCH)
+        let mut place = symbol::boundary_at_or_after(text, near);
+        let limit = near.saturating_add(SAFE_CUT_SEARCH);
+        while place < text.len() && place <= limit {
+            if self.is_safe_cut(text, place) {
+                return Some(place);
+            }
+            place += machine.automaton().class_at(text, place).1;
+        }
+        (place >= text.len()).then_some(text.len())
+    }
+
+    /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.
+    pub fn has_safe_cuts(&self) -> bool {
+        matches!(self.compiled.engines.first(), Some(Engine::Automaton(_)))
+    }
+
+    /// Whether cutting the text in two at a place changes no piece, whatever stands around the two characters
+    /// beside it.
+    ///
+    /// So it is where the first stage surely ends a match. Where it surely matches neither character, its piece is
+    /// cut in two, which changes no other; then the next stage decides.
+    pub fn is_safe_cut(&self, text: &[u8], place: usize) -> bool {
+        if place == 0 || place >= text.len() {
+            return place <= text.len();
+        }
+        for (engine, stage) in self.compiled.engines.iter().zip(&self.compiled.stages) {
+            let Engine::Automaton(machine) = engine else { return false };
+            let Some([before, after]) = machine.automaton().classes_around(text, place) else {
+                return false;
+            };
+            let join = Join::by(stage);
+            // Before a safe cut stands a match, and what follows is not known to be one.
+            if machine.automaton().is_safe(before, after) {
+                return matches!(join, None | Some(Join::MatchToRest));
+            }
+            let is_idle = |class| machine.automaton().is_never_matched(class);
+            if join.is_some() || !is_idle(before) || !is_idle(after) {
+                return false;
+            }
+        }
+        false
     }
 
     /// Whether a pattern could match the empty text. In the flavour of Oniguruma such a match is a cut, as in
@@ -280,7 +363,7 @@ impl Splitter {
 
     /// Whether it is proven that no text has an unmatched character, and that every match is a piece.
     pub fn covers_everything(&self) -> bool {
-        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(running) if running.automaton().covers_everything());
+        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(machine) if machine.automaton().covers_everything());
         let is_plain = |stage: &Stage| stage.unmatched().is_some();
         self.compiled.engines.iter().all(covers) && self.compiled.stages.iter().all(is_plain)
     }
@@ -316,6 +399,16 @@ impl Splitter {
 
     fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
         let join = Join::by(&self.compiled.stages[index]);
+        let (start, end) = (boundaries.block_start(), boundaries.block_end());
+        if join.is_none()
+            && let Engine::Automaton(machine) = &self.compiled.engines[index]
+        {
+            let (marked, dropped) = boundaries.marked_and_dropped();
+            if machine.run_pieces(&text[start..end], marked, dropped) {
+                boundaries.finish_stage(end, Dropped::by(&self.compiled.stages[index]));
+                return Ok(());
+            }
+        }
         let mut next = boundaries.piece_from(boundaries.block_start());
         while let Some(piece) = next {
             if !boundaries.is_dropped(piece.start) {
@@ -367,7 +460,7 @@ impl Eq for Splitter {}
 fn compile(
     pattern: &Pattern,
     unicode: &UnicodeTables,
-    targets: &[Target],
+    (targets, kernel): (&[Target], Option<Kernel>),
 ) -> Result<(Engine, bool)> {
     let parsed = match pattern.flavour {
         Flavour::Cutter => cutters::parse(pattern, unicode)?,
@@ -386,7 +479,7 @@ fn compile(
         match target {
             Target::Automaton | Target::Ahead => {
                 let automaton = Automaton::new(&program, alphabet.clone(), tells_empty)?;
-                Some(Engine::Automaton(Box::new(Running::new(automaton))))
+                Some(Engine::Automaton(Box::new(Machine::new(automaton, kernel))))
             }
             Target::Backtracker | Target::Plain => {
                 let backtracker = Backtracker::new(program, alphabet.clone(), word, tells_empty)?;
@@ -412,14 +505,15 @@ fn too_large(pattern: &Pattern, problem: &str) -> Error {
 fn explain_stage(stage: &Stage, engine: &Engine) -> String {
     let rest = behaviour::in_words(stage);
     match engine {
-        Engine::Automaton(running) => {
-            let automaton = running.automaton();
+        Engine::Automaton(machine) => {
+            let automaton = machine.automaton();
             let covers = automaton.covers_everything() && stage.unmatched().is_some();
             let rest = if covers { "matches everything" } else { rest };
             format!(
-                "automaton, {} states, {} character classes, {rest}",
+                "automaton, {} states, {} character classes, {}, {rest}",
                 automaton.n_states(),
-                automaton.n_classes()
+                automaton.n_classes(),
+                machine.in_words()
             )
         }
         Engine::Backtracker(backtracker) => format!(

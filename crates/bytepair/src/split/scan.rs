@@ -20,6 +20,7 @@ use std::collections::HashSet;
 use super::automaton::{Attempt, Automaton, Freely, Visitor};
 use super::bits::Bits;
 use super::running::{Marks, Running, State};
+use super::windows::Scratch;
 
 /// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
 const FREE_OVERSHOOT: usize = 64;
@@ -42,6 +43,8 @@ pub(super) struct Task<'t> {
 pub(super) struct Marked {
     pub(super) starts: Bits,
     pub(super) unmatched: Bits,
+    /// Memory for the windows.
+    pub(super) scratch: Scratch,
 }
 
 impl Marked {
@@ -75,7 +78,7 @@ impl Scan<'_> {
     ) -> (usize, State, bool) {
         let last = limit.max(place.0).wrapping_add(self.task.shift);
         self.marked.reserve(last);
-        let Marked { starts, unmatched } = &mut *self.marked;
+        let Marked { starts, unmatched, .. } = &mut *self.marked;
         running.run(
             self.task.text,
             place,
@@ -184,7 +187,7 @@ impl Scan<'_> {
     }
 
     /// The last start marked by this scan that is at most `offset`.
-    fn last_start(&self, offset: usize) -> Option<usize> {
+    pub(super) fn last_start(&self, offset: usize) -> Option<usize> {
         let place = self.marked.starts.last_up_to(self.place(offset))?;
         let start = place.wrapping_sub(self.task.shift);
         (self.task.from..=offset).contains(&start).then_some(start)

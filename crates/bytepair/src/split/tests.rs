@@ -24,6 +24,11 @@ fn by_name(name: &str) -> Splitter {
     Splitter::new(named(name).unwrap(), &UnicodeTables::latest()).unwrap()
 }
 
+/// Windows by the definition of their kernel, for texts of any length.
+fn by_windows(stages: &[Stage]) -> Result<Splitter> {
+    Splitter::with_kernel(stages.to_vec(), &UnicodeTables::latest(), Some(Kernel::Plain))
+}
+
 fn texts(splitter: &Splitter, text: &str) -> Vec<String> {
     let pieces = splitter.pieces(text.as_bytes()).unwrap();
     pieces.into_iter().map(|piece| String::from_utf8(piece.to_vec()).unwrap()).collect()
@@ -291,6 +296,10 @@ fn safe_cuts_exist_where_they_are_needed() {
     assert_eq!(gpt2.safe_cut(b"abc", 1), Some(3));
     assert_eq!(Splitter::whole().safe_cut(b"one two", 1), None);
     assert_eq!(splitter(r"\bx|.").safe_cut(b"one two", 1), None);
+    // No stage but the last knows letters and spaces.
+    let deepseek = by_name("deepseek-v3");
+    assert_eq!(deepseek.safe_cut(b"one two", 1), Some(3));
+    assert_eq!(deepseek.safe_cut("十分，好".as_bytes(), 1), Some(6));
 }
 
 /// Patterns over a small alphabet, with everything an automaton can hold and some things it cannot.
@@ -386,6 +395,77 @@ fn long_texts() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|parts| parts.concat())
 }
 
+/// Every row of so many of these parts.
+fn rows(parts: &[&'static [u8]], length: u32) -> impl Iterator<Item = Vec<u8>> {
+    let n_parts = parts.len();
+    (0..n_parts.pow(length)).map(move |number| {
+        let part = |place: u32| parts[number / n_parts.pow(place) % n_parts];
+        (0..length).flat_map(part).copied().collect()
+    })
+}
+
+#[test]
+fn windows_split_every_short_text_like_the_definition() {
+    let many: [&[u8]; 17] = [
+        b"a",
+        b"s",
+        b"l",
+        b"A",
+        b"'",
+        b"!",
+        b"/",
+        b" ",
+        b"\t",
+        b"\n",
+        b"\r",
+        b"1",
+        b"\xff",
+        "é".as_bytes(),
+        "中".as_bytes(),
+        "\u{3000}".as_bytes(),
+        "\u{301}".as_bytes(),
+    ];
+    let few: [&[u8]; 7] = [b"a", b"s", b"'", b" ", b"\n", b"1", "，".as_bytes()];
+    for name in names() {
+        let stages = named(name).unwrap();
+        let windows = by_windows(&stages).unwrap();
+        let naive = Splitter::naive(stages, &UnicodeTables::latest()).unwrap();
+        for text in rows(&many, 3).chain(rows(&few, 5)) {
+            let expected = naive.pieces(&text).unwrap();
+            let shown = String::from_utf8_lossy(&text);
+            assert_eq!(windows.pieces(&text).unwrap(), expected, "{name} {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn windows_split_text_without_edges_like_the_definition() {
+    let parts: [&[u8]; 9] = [b"a", b"s", b"A", b"'", b" ", b"\n", b"1", b"!", "中".as_bytes()];
+    for name in ["gpt2", "cl100k", "o200k", "qwen2", "llama3", "tekken", "letters-digits", "clip"] {
+        let stages = named(name).unwrap();
+        let windows = by_windows(&stages).unwrap();
+        let naive = Splitter::naive(stages, &UnicodeTables::latest()).unwrap();
+        // One text with every row of five parts in it.
+        let text: Vec<u8> = rows(&parts, 5).flatten().collect();
+        assert!(windows.pieces(&text).unwrap() == naive.pieces(&text).unwrap(), "{name}");
+    }
+}
+
+/// Characters of every length and script, and bytes that are none.
+fn any_script() -> impl Strategy<Value = Vec<u8>> {
+    let of_char = |character: char| character.to_string().into_bytes();
+    let part = prop_oneof![
+        6 => prop::char::range(' ', '~').prop_map(of_char),
+        3 => prop::char::range('\u{80}', '\u{7FF}').prop_map(of_char),
+        3 => prop::char::range('\u{3000}', '\u{9FFF}').prop_map(of_char),
+        3 => prop::char::range('\u{2000}', '\u{FFFF}').prop_map(of_char),
+        1 => any::<char>().prop_map(of_char),
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+        1 => Just(b"\n ".to_vec()),
+    ];
+    prop::collection::vec(part, 200..1000).prop_map(|parts| parts.concat())
+}
+
 fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let unmatched = prop_oneof![3 => Just(Unmatched::Keep), 1 => Just(Unmatched::Drop)];
     let one = (patterns(), unmatched)
@@ -400,9 +480,12 @@ proptest! {
     fn both_engines_find_the_same_boundaries(stages in stages(), text in byte_texts(), block_len in 1_usize..40) {
         let unicode = UnicodeTables::latest();
         if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
+            let windows = by_windows(&stages).unwrap();
             let naive = Splitter::naive(stages, &unicode).unwrap();
             let expected = pieces_by_block(&naive, &text, usize::MAX);
             prop_assume!(expected.is_some());
+            prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), expected.clone());
+            prop_assert_eq!(pieces_by_block(&windows, &text, block_len), expected.clone());
             prop_assert_eq!(pieces_by_block(&splitter, &text, usize::MAX), expected.clone());
             prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected.clone());
             prop_assert_eq!(pieces_by_block(&naive, &text, block_len), expected);
@@ -455,7 +538,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn long_texts_run_in_lanes_split_the_same(
+    fn any_script_is_split_the_same_by_every_kernel(
+        name in prop::sample::select(names().collect::<Vec<_>>()),
+        text in any_script(),
+    ) {
+        let stages = named(name).unwrap();
+        let unicode = UnicodeTables::latest();
+        let lanes = Splitter::with_kernel(stages.clone(), &unicode, None).unwrap();
+        let expected = lanes.pieces(&text).unwrap();
+        for kernel in Kernel::all() {
+            let splitter = Splitter::with_kernel(stages.clone(), &unicode, Some(kernel)).unwrap();
+            prop_assert_eq!(splitter.pieces(&text).unwrap(), expected.clone());
+        }
+    }
+
+    #[test]
+    fn long_texts_split_the_same_in_lanes_and_by_windows(
         name in prop::sample::select(names().collect::<Vec<_>>()),
         source in prop::option::of(patterns()),
         text in long_texts(),
@@ -467,10 +565,14 @@ proptest! {
         if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
             let naive = Splitter::naive(stages, &unicode).unwrap();
             let expected = pieces_by_block(&naive, &text, usize::MAX);
-            let found = pieces_by_block(&splitter, &text, block_len);
-            // A long text may need more steps than are allowed, which the naive engine is not held to.
-            prop_assume!(expected.is_some() && found.is_some());
-            prop_assert_eq!(found, expected);
+            let lanes = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, None).unwrap();
+            let windows = by_windows(splitter.stages()).unwrap();
+            for splitter in [splitter, lanes, windows] {
+                let found = pieces_by_block(&splitter, &text, block_len);
+                // A long text may need more steps than are allowed, which the naive engine is not held to.
+                prop_assume!(expected.is_some() && found.is_some());
+                prop_assert_eq!(&found, &expected);
+            }
         }
     }
 }
@@ -551,7 +653,8 @@ fn behaviours_join_and_drop_delimiters() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), &[Target::Plain]).unwrap();
+    let (engine, _) =
+        compile(&stage.pattern, &UnicodeTables::latest(), (&[Target::Plain], None)).unwrap();
     let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
     let machine = machine.without_limit();
     let mut steps = backtrack::Steps::new(0);
@@ -649,7 +752,10 @@ proptest! {
             let found = pieces_by_block(&splitter, &text, usize::MAX);
             prop_assume!(found.is_some());
             prop_assert_eq!(found, Some(expected.clone()));
-            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), Some(expected));
+            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), Some(expected.clone()));
+            let windows = by_windows(&stages).unwrap();
+            prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), Some(expected.clone()));
+            prop_assert_eq!(pieces_by_block(&windows, &text, block_len), Some(expected));
         }
     }
 

@@ -6,11 +6,15 @@
 
 use std::borrow::Cow;
 
-use super::worker::{append_ids, push};
+use super::blocks::append_text;
+use super::pieces::Grain;
+use super::threads::Team;
+use super::worker::{Worker, append_ids, push};
 use super::{EncodeOptions, Tokenizer};
 use crate::added::{Finder, Matcher, Part, Specials};
 use crate::encode::{Dropout, Dropping};
 use crate::error::{ErrorKind, Result};
+use crate::split::Segment;
 use crate::template::{Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
 
@@ -54,6 +58,27 @@ impl Tokenizer {
 }
 
 impl<'c> Call<'c> {
+    /// A call by the rules of an earlier one, which puts no template around the ids.
+    pub(super) fn by_rules(
+        tokenizer: &'c Tokenizer,
+        matcher: &'c Matcher,
+        disallowed: &Finder,
+    ) -> Self {
+        Self {
+            tokenizer,
+            matcher: Cow::Borrowed(matcher),
+            disallowed: disallowed.clone(),
+            add_special_tokens: false,
+            fits_length: false,
+            dropout: None,
+        }
+    }
+
+    /// What is looked for in the text.
+    pub(super) fn into_rules(self) -> (Matcher, Finder) {
+        (self.matcher.into_owned(), self.disallowed)
+    }
+
     pub(super) fn truncation(&self) -> Option<&'c Truncation> {
         self.tokenizer.parts.truncation.as_ref().filter(|_| self.fits_length)
     }
@@ -73,12 +98,18 @@ impl<'c> Call<'c> {
     }
 
     /// Appends the ids of a text, whose place in a batch is `index`.
-    pub(super) fn encode(&self, text: &[u8], index: u64, ids: &mut Vec<TokenId>) -> Result<()> {
-        let encode_text = |ids: &mut Vec<TokenId>| match self.truncation() {
-            None => self.encode_text(text, index, ids),
+    pub(super) fn encode(
+        &self,
+        text: &[u8],
+        index: u64,
+        ids: &mut Vec<TokenId>,
+        team: &mut Team<'_>,
+    ) -> Result<()> {
+        let mut encode_text = |ids: &mut Vec<TokenId>| match self.truncation() {
+            None => self.encode_text(text, index, ids, team),
             Some(truncation) => {
                 let n_before = ids.len();
-                self.encode_text(text, index, ids)?;
+                self.encode_text(text, index, ids, team)?;
                 let n_ids = ids.len() - n_before;
                 let (left, _) = truncation.lens(n_ids, None, self.n_added(false))?;
                 let first = if truncation.side == Side::Left { n_before } else { n_before + left };
@@ -105,28 +136,71 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    fn encode_text(&self, text: &[u8], index: u64, ids: &mut Vec<TokenId>) -> Result<()> {
-        let encoder = &self.tokenizer.encoder;
+    fn encode_text(
+        &self,
+        text: &[u8],
+        index: u64,
+        ids: &mut Vec<TokenId>,
+        team: &mut Team<'_>,
+    ) -> Result<()> {
         match self.dropping(index) {
-            None => self.for_each_part(text, ids, |text, part, ids, worker| match part {
-                Part::Token(id, _) => push(id, ids),
-                Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
-                    Some(id) => push(id, ids),
-                    None => append_ids(encoder, text, piece, ids, worker),
-                },
-            }),
-            Some(mut dropping) => {
-                self.for_each_part(text, ids, |text, part, ids, worker| match part {
-                    Part::Token(id, _) => push(id, ids),
-                    Part::Text(piece) => encoder.encode_dropout(
-                        &text[piece],
-                        &mut dropping,
-                        &mut worker.scratch,
-                        ids,
-                    ),
-                })
-            }
+            Some(dropping) => self.encode_dropout(text, dropping, ids, team.first()),
+            None => self.encode_by(text, team, ids),
         }
+    }
+
+    /// Appends the ids of a text, some merges left out by chance.
+    fn encode_dropout(
+        &self,
+        text: &[u8],
+        mut dropping: Dropping,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let (text, grain) = (Segment::whole(text), Grain::Piece);
+        self.for_each_part(text, ids, worker, grain, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(piece) => {
+                let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
+                encoder.encode_dropout(&text[piece], &mut dropping, scratch, ids)
+            }
+        })
+    }
+
+    /// Appends the ids of a text, or of a part of one that begins and ends where a cut changes nothing.
+    pub(super) fn encode_stretch(
+        &self,
+        stretch: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let encoder = &self.tokenizer.encoder;
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        let Some(splitter) = splitter.filter(|_| !self.matcher.has_whole_pieces()) else {
+            return self.encode_pieces(stretch, ids, worker);
+        };
+        let grain = Grain::Segment;
+        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
+        })
+    }
+
+    /// The same where there is more to pieces than one splitter says.
+    fn encode_pieces(
+        &self,
+        stretch: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let (encoder, grain) = (&self.tokenizer.encoder, Grain::Piece);
+        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
+                Some(id) => push(id, ids),
+                None => append_ids(encoder, text, piece, ids, worker),
+            },
+        })
     }
 
     pub(super) fn check_disallowed(&self, text: &[u8]) -> Result<()> {

@@ -13,9 +13,10 @@ use crate::batch;
 use crate::encode::Dropping;
 use crate::encoding::{Encoding, Row, Traced};
 use crate::error::Result;
-use crate::template::{OffsetRules, Sequence, TemplatePiece};
+use crate::split::Segment;
+use crate::template::{OffsetRules, Padding, Sequence, TemplatePiece};
 use crate::units::published_name;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{Token, TokenId, TokenKind};
 
 /// Which of a call's texts is encoded: seeds of dropout differ by it.
 const SECOND: u64 = 1 << 63;
@@ -47,7 +48,7 @@ impl Tokenizer {
         let call = self.call(options)?;
         let len = |(text, pair): &(&[u8], Option<&[u8]>)| text.len() + pair.map_or(0, <[_]>::len);
         let lens: Vec<_> = texts.iter().map(len).collect();
-        let encodings = batch::map(&lens, n_threads, |index| {
+        let encodings = batch::map(&lens, &mut vec![(); n_threads], false, |index, _| {
             call.encode_full(texts[index].0, texts[index].1, index as u64)
         })?;
         Ok(call.filled_up(encodings))
@@ -57,6 +58,14 @@ impl Tokenizer {
     fn written(&self, id: TokenId) -> String {
         let token = self.parts.vocabulary.token(id);
         token.map(|token| published_name(&self.parts.units, token)).unwrap_or_default()
+    }
+
+    /// The unknown token where the text that it stands for is shown in its place, as SentencePiece does. The
+    /// library that reads `tokenizer.json` shows the token.
+    pub(super) fn unknown_shown_as_text(&self) -> Option<TokenId> {
+        let is_sentencepiece = self.parts.normalizer.is_sentencepiece();
+        let name = self.parts.units.unknown.as_deref().filter(|_| is_sentencepiece)?;
+        self.parts.vocabulary.id(Token { kind: TokenKind::Unknown, bytes: name.as_bytes() })
     }
 }
 
@@ -88,7 +97,8 @@ impl Call<'_> {
             second.map(|(row, pair)| row.into_encoding((pair, 1), rules, lens.1, truncation));
         let mut encoding = self.arranged(&first, second.as_ref());
         if let Some(padding) = self.padding() {
-            encoding.pad(padding, padding.len(encoding.ids.len()));
+            let len = padding.len(encoding.ids.len());
+            encoding.pad(padding, self.own_name(padding), len);
         }
         Ok(encoding)
     }
@@ -98,9 +108,16 @@ impl Call<'_> {
         if let Some(padding) = self.padding() {
             let longest = encodings.iter().map(|encoding| encoding.ids.len()).max();
             let len = padding.len(longest.unwrap_or_default());
-            encodings.iter_mut().for_each(|encoding| encoding.pad(padding, len));
+            let name = self.own_name(padding);
+            encodings.iter_mut().for_each(|encoding| encoding.pad(padding, name, len));
         }
         encodings
+    }
+
+    /// What padding is shown as, where the vocabulary names its id otherwise.
+    fn own_name<'p>(&self, padding: &'p Padding) -> Option<&'p str> {
+        let name = padding.token.as_str();
+        (self.tokenizer.written(padding.id) != name).then_some(name)
     }
 
     /// The texts and special tokens in the order of the template.
@@ -108,8 +125,10 @@ impl Call<'_> {
         let mut encoding = Encoding::default();
         for piece in self.tokenizer.parts.template.pieces(second.is_some()) {
             match piece {
-                TemplatePiece::Special { ids, type_id } if self.add_special_tokens => {
-                    encoding.join(&Encoding::special(ids, *type_id));
+                TemplatePiece::Special { ids, type_id, names } if self.add_special_tokens => {
+                    let mut special = Encoding::special(ids, *type_id);
+                    special.found_as = names.iter().cloned().enumerate().collect();
+                    encoding.join(&special);
                 }
                 TemplatePiece::Special { .. } => {}
                 TemplatePiece::Text { which, type_id } => {
@@ -127,10 +146,19 @@ impl Call<'_> {
 
     /// The ids of a text with where each came from.
     pub(super) fn trace(&self, text: &[u8], index: u64) -> Result<Row> {
+        self.trace_by(Segment::whole(text), self.dropping(index))
+    }
+
+    /// The same for a part of a text that begins and ends where a cut changes nothing.
+    pub(super) fn trace_stretch(&self, stretch: Segment<'_>) -> Result<Row> {
+        self.trace_by(stretch, None)
+    }
+
+    fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropping>) -> Result<Row> {
+        let text = stretch.text;
         self.tokenizer.check_utf8(text)?;
         self.check_disallowed(text)?;
-        let mut dropping = self.dropping(index);
-        let (whole, mut row) = (Traced::original(text), Row::default());
+        let (whole, mut row) = (Traced::of(stretch), Row::default());
         self.tokenizer.workers.with(|worker| {
             self.matcher.cut_raw(text, |part| match part {
                 Part::Token(id, place) => {
@@ -187,9 +215,14 @@ impl Call<'_> {
         row: &mut Row,
     ) {
         row.begin_word();
+        let unknown = self.tokenizer.unknown_shown_as_text();
         for (id, place) in tokens.drain(..) {
-            let span = text.span(start + place.start..start + place.end);
+            let place = start + place.start..start + place.end;
+            let span = text.span(place.clone());
             row.push(id, span, self.tokenizer.parts.offsets, || self.tokenizer.written(id));
+            if unknown == Some(id) {
+                row.found_as(String::from_utf8_lossy(&text.text[place]).into_owned());
+            }
         }
     }
 

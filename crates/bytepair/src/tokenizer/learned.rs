@@ -79,9 +79,9 @@ fn renumbered(
     let piece = |piece: &TemplatePiece| {
         Ok(match piece {
             TemplatePiece::Text { .. } => piece.clone(),
-            TemplatePiece::Special { ids, type_id } => {
+            TemplatePiece::Special { ids, type_id, names } => {
                 let ids = ids.iter().map(|&id| new_id(id)).collect::<Result<_>>()?;
-                TemplatePiece::Special { ids, type_id: *type_id }
+                TemplatePiece::Special { ids, type_id: *type_id, names: names.clone() }
             }
         })
     };

@@ -84,6 +84,7 @@ impl Parts {
         for id in self.template.special_ids() {
             self.vocabulary.expect_token(id)?;
         }
+        self.template.check_names()?;
         self.padding.as_ref().map_or(Ok(()), Padding::check)
     }
 

@@ -25,26 +25,35 @@ impl Tokenizer {
     }
 }
 
+/// What text between added tokens is handed on as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grain {
+    /// Its pieces, one after the other.
+    Piece,
+    /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
+    Segment,
+}
+
 impl Call<'_> {
-    /// Calls `encode_part` for each added token and each piece in between.
+    /// Calls `encode_part` for each added token, and for each piece between two or all that stands there, of a
+    /// text or of a part of one that begins and ends where a cut changes nothing.
     pub(super) fn for_each_part(
         &self,
-        text: &[u8],
+        stretch: Segment<'_>,
         ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+        grain: Grain,
         mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
+        let text = stretch.text;
         self.tokenizer.check_utf8(text)?;
         self.check_disallowed(text)?;
-        self.tokenizer.workers.with(|worker| {
-            self.matcher.cut_raw(text, |part| match part {
-                token @ Part::Token(..) => encode_part(text, token, ids, worker),
-                Part::Text(range) => {
-                    let is_last = range.end == text.len();
-                    let is_first = range.start == 0;
-                    let segment = Segment { text: &text[range], is_first, is_last };
-                    self.for_each_piece(segment, ids, worker, &mut encode_part)
-                }
-            })
+        self.matcher.cut_raw(text, |part| match part {
+            token @ Part::Token(..) => encode_part(text, token, ids, worker),
+            Part::Text(range) => {
+                let segment = stretch.part(range);
+                self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
+            }
         })
     }
 
@@ -52,7 +61,7 @@ impl Call<'_> {
     fn for_each_piece(
         &self,
         segment: Segment<'_>,
-        ids: &mut Vec<TokenId>,
+        (ids, grain): (&mut Vec<TokenId>, Grain),
         worker: &mut Worker,
         encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
@@ -62,15 +71,13 @@ impl Call<'_> {
             return self.for_each_traced_piece(segment, ids, worker, encode_part);
         }
         self.matcher.cut_normalized(&normalized, |part| match part {
-            token @ Part::Token(..) => encode_part(&normalized, token, ids, worker),
-            Part::Text(range) => {
-                let is_first = segment.is_first && range.start == 0;
-                let is_last = segment.is_last && range.end == normalized.len();
-                let segment = Segment { text: &normalized[range], is_first, is_last };
+            Part::Text(range) if grain == Grain::Piece => {
+                let segment = Segment { text: &normalized, ..segment }.part(range);
                 parts.pre_tokenizer.for_each_piece(segment, |text, piece| {
                     encode_part(text, Part::Text(piece), ids, worker)
                 })
             }
+            part => encode_part(&normalized, part, ids, worker),
         })
     }
 
@@ -93,7 +100,7 @@ impl Call<'_> {
         encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
         let parts = &self.tokenizer.parts;
-        let beginning = Traced::beginning(segment.text, segment.is_last);
+        let beginning = Traced::of(segment);
         let normalized = beginning.changed(&parts.normalizer)?;
         self.matcher.cut_normalized(&normalized.text, |part| match part {
             token @ Part::Token(..) => encode_part(&normalized.text, token, ids, worker),

@@ -32,7 +32,7 @@ impl Tokenizer {
         let n_bytes = |words: &[&[u8]]| words.iter().map(|word| word.len()).sum::<usize>();
         let lens: Vec<_> =
             texts.iter().map(|(words, pair)| n_bytes(words) + pair.map_or(0, n_bytes)).collect();
-        let encodings = batch::map(&lens, n_threads, |index| {
+        let encodings = batch::map(&lens, &mut vec![(); n_threads], false, |index, _| {
             let (words, pair) = texts[index];
             let first = call.trace_words(words, in_characters)?;
             let second = pair.map(|pair| call.trace_words(pair, in_characters)).transpose()?;

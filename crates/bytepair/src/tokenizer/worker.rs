@@ -1,25 +1,24 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
-//! A piece that is too long for the cache goes through it part by part, cut where no merge crosses. The cache
-//! never shows in a result. One look-up for a piece that is known; else what the encoder takes.
+//! A piece that the cache does not know goes through it part by part if it is long, cut where no merge crosses. The
+//! cache never shows in a result. One look-up for a piece that is known; else what the encoder takes.
 
 use std::ops::Range;
 
-use crate::encode::{Encoder, PieceCache, Scratch};
+use super::blocks::Run;
+use crate::encode::{Encoder, Name, PieceCache, Scratch, Whole};
 use crate::error::Result;
-use crate::piece_key::{part_key, piece_key};
+use crate::piece_key::MAX_KEY_LEN;
+use crate::split::Boundaries;
 use crate::vocabulary::TokenId;
 
 /// What one thread needs to encode.
+#[derive(Default)]
 pub(super) struct Worker {
     pub(super) scratch: Scratch,
-    cache: PieceCache,
-}
-
-impl Worker {
-    pub(super) fn new() -> Self {
-        Self { scratch: Scratch::default(), cache: PieceCache::new() }
-    }
+    pub(super) cache: PieceCache,
+    pub(super) run: Run,
+    pub(super) boundaries: Boundaries,
 }
 
 /// Appends the ids of one piece, from the cache if it is there.
@@ -31,38 +30,43 @@ pub(super) fn append_ids(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    let Some(key) = piece_key(text, piece.start, piece.end) else {
-        return append_ids_of_long(encoder, &text[piece], ids, worker);
-    };
-    if worker.cache.append(key, ids) {
+    let Worker { scratch, cache, .. } = worker;
+    let name = Name::new(text, piece.clone(), Whole::Piece);
+    if name.is_some_and(|name| cache.append(name, ids)) {
         return Ok(());
     }
     let n_before = ids.len();
-    encoder.encode(&text[piece], &mut worker.scratch, ids)?;
-    worker.cache.insert(key, &ids[n_before..]);
+    match piece.len() {
+        ..=MAX_KEY_LEN => encoder.encode(&text[piece], scratch, ids)?,
+        _ => append_ids_of_parts(encoder, text, piece, ids, (cache, scratch))?,
+    }
+    if let Some(name) = name {
+        cache.insert(name, &ids[n_before..]);
+    }
     Ok(())
 }
 
-/// Appends the ids of a piece that is too long for the cache, part by part.
-fn append_ids_of_long(
+/// Appends the ids of a long piece, part by part.
+fn append_ids_of_parts(
     encoder: &Encoder,
-    piece: &[u8],
+    text: &[u8],
+    piece: Range<usize>,
     ids: &mut Vec<TokenId>,
-    worker: &mut Worker,
+    (cache, scratch): (&mut PieceCache, &mut Scratch),
 ) -> Result<()> {
-    let Worker { scratch, cache } = worker;
-    let is_other = encoder.takes_whole_pieces();
-    encoder.for_each_part(piece, ids, |part, ids| {
-        let Some(key) = piece_key(piece, part.start, part.end) else {
-            return encoder.encode_part(&piece[part], scratch, ids);
-        };
-        let key = if is_other { part_key(key) } else { key };
-        if cache.append(key, ids) {
+    let whole = if encoder.takes_whole_pieces() { Whole::Part } else { Whole::Piece };
+    encoder.for_each_part(&text[piece.clone()], ids, |part, ids| {
+        let part = piece.start + part.start..piece.start + part.end;
+        // What is not cut was looked for as a piece.
+        let name = if part == piece { None } else { Name::new(text, part.clone(), whole) };
+        if name.is_some_and(|name| cache.append(name, ids)) {
             return Ok(());
         }
         let n_before = ids.len();
-        encoder.encode_part(&piece[part], scratch, ids)?;
-        cache.insert(key, &ids[n_before..]);
+        encoder.encode_part(&text[part], scratch, ids)?;
+        if let Some(name) = name {
+            cache.insert(name, &ids[n_before..]);
+        }
         Ok(())
     })
 }

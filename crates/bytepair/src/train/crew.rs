@@ -2,7 +2,7 @@
 //!
 //! Merging takes thousands of short steps, some microseconds each. So the threads stay for as long as training
 //! lasts, wait for the next step by looking again and again for a moment, and only then go to sleep. The thread
-//! that trains takes the first share itself. Threads end with the training: nothing outlives a `fork`.
+//! that trains takes the first share itself, and those for which the system gave no thread. Threads end with the training: nothing outlives a `fork`.
 //!
 //! A step begins when its number is stored and ends when every helper has counted itself; between steps only the
 //! training thread holds the locks, so none of them is ever waited for.
@@ -19,7 +19,7 @@ pub(super) struct Crew {
     plan: RwLock<Plan>,
     shares: Vec<Mutex<Share>>,
     signals: Signals,
-    /// Set once, before the first step.
+    /// Those of the second share and of the next ones. Set once, before the first step.
     helpers: Mutex<Vec<Thread>>,
 }
 
@@ -31,6 +31,8 @@ struct Signals {
     /// How many helpers have ended it.
     n_ended: AtomicUsize,
     is_over: AtomicBool,
+    /// How many helpers sleep, or are about to.
+    n_asleep: AtomicUsize,
     has_failed: AtomicBool,
 }
 
@@ -38,7 +40,7 @@ struct Signals {
 const N_LOOKS: u32 = 4000;
 
 impl Crew {
-    /// Calls `work` with a crew that has a thread for each share.
+    /// Calls `work` with a crew that has a thread for each share, or as many as the system gives.
     pub(super) fn gather<R>(plan: Plan, shares: Vec<Share>, work: impl FnOnce(&Self) -> R) -> R {
         let crew = Self {
             plan: RwLock::new(plan),
@@ -48,11 +50,13 @@ impl Crew {
         };
         thread::scope(|scope| {
             let _dismissal = Dismissal(&crew);
-            for share in crew.shares.iter().skip(1) {
-                let helper = scope.spawn(|| crew.help(share)).thread().clone();
-                crew.helpers.lock().unwrap_or_else(PoisonError::into_inner).push(helper);
-            }
-            work(&crew)
+            let crew = &crew;
+            let spawn =
+                |share| thread::Builder::new().spawn_scoped(scope, move || crew.help(share));
+            let helpers = crew.shares.iter().skip(1).map_while(|share| spawn(share).ok());
+            let helpers = helpers.map(|helper| helper.thread().clone()).collect();
+            *crew.helpers.lock().unwrap_or_else(PoisonError::into_inner) = helpers;
+            work(crew)
         })
     }
 
@@ -68,7 +72,7 @@ impl Crew {
 
     /// The shares, in the order of the corpus.
     pub(super) fn shares(&self) -> impl Iterator<Item = MutexGuard<'_, Share>> {
-        self.shares.iter().map(|share| share.lock().unwrap_or_else(PoisonError::into_inner))
+        self.shares.iter().map(locked)
     }
 
     /// Takes a step on all shares, each in its thread.
@@ -78,12 +82,21 @@ impl Crew {
         self.signals.n_ended.store(0, Ordering::Relaxed);
         self.signals.n_begun.fetch_add(1, Ordering::Release);
         helpers.iter().for_each(Thread::unpark);
-        self.shares().take(1).for_each(|mut share| share.perform(&self.plan()));
+        // The first share, and those that nobody helps with.
+        let others = self.shares.iter().skip(1 + helpers.len());
+        for share in self.shares.iter().take(1).chain(others) {
+            locked(share).perform(&self.plan());
+        }
         let mut n_looks = 0;
         while self.signals.n_ended.load(Ordering::Acquire) < helpers.len() {
             wait_a_little(&mut n_looks);
         }
         assert!(!self.signals.has_failed.load(Ordering::Relaxed), "a training thread failed");
+    }
+
+    /// Whether a step together would have to wake somebody.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.signals.n_asleep.load(Ordering::Relaxed) > 0
     }
 
     /// Takes a step on all shares, one after the other: for little work.
@@ -99,7 +112,7 @@ impl Crew {
         while self.wait_for_step(n_taken) {
             n_taken += 1;
             let _end = End(&self.signals);
-            share.lock().unwrap_or_else(PoisonError::into_inner).perform(&self.plan());
+            locked(share).perform(&self.plan());
         }
     }
 
@@ -114,11 +127,17 @@ impl Crew {
                 n_looks += 1;
                 std::hint::spin_loop();
             } else {
+                self.signals.n_asleep.fetch_add(1, Ordering::Relaxed);
                 thread::park();
+                self.signals.n_asleep.fetch_sub(1, Ordering::Relaxed);
             }
         }
         true
     }
+}
+
+fn locked(share: &Mutex<Share>) -> MutexGuard<'_, Share> {
+    share.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Looks again at once, later only after others had a turn.

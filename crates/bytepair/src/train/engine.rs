@@ -7,24 +7,34 @@
 //! Surveys walk the whole corpus as it is then, some three to five times in all; batches touch only the places of
 //! their pairs and the neighbours.
 
-use super::TrainOptions;
 use super::batch::Batches;
 use super::crew::Crew;
 use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::{Created, Plan, Step};
 use super::ranking::Ranking;
-use super::share::Sides;
+use super::share::{Change, Sides};
 use super::sketch::Sketch;
 use super::survey;
+use super::{Ties, TrainOptions};
 use crate::error::{Error, Result};
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// How far the floor lies below the most frequent pair.
+/// How far the floor lies below the most frequent pair where there are many slots.
 const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
-/// From so many places on, merging them is worth waking the other threads. Tests wake them for some.
+/// The same where there are few: then lists are cheap in comparison with surveys.
+const LOW_FLOOR_RATIO: i64 = if cfg!(test) { 8 } else { 128 };
+/// So many slots are many: they do not fit the nearer caches.
+const N_MANY_SLOTS: usize = if cfg!(test) { 64 } else { 1 << 21 };
+/// A floor that is so many times lower costs less than another survey.
+const NEAR_RATIO: i64 = 4;
+/// The least part of itself by which the floor falls.
+const LEAST_FALL: i64 = 3;
+/// From so many places on, merging them is worth telling the other threads. Tests tell them of some.
 const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
+/// The same where they sleep: waking them takes some tens of microseconds.
+const MIN_PLACES_TO_WAKE: usize = if cfg!(test) { 4 } else { 8000 };
 
 /// Chooses merges and has them done.
 pub(super) struct Engine<'e> {
@@ -33,6 +43,8 @@ pub(super) struct Engine<'e> {
     batches: Batches,
     min_count: i64,
     totals: Sides<Totals>,
+    /// What they give for one merge.
+    sums: Sides<Vec<Change>>,
     n_corpus_tokens: i64,
     certainty: Option<Certainty>,
 }
@@ -79,6 +91,7 @@ impl<'e> Engine<'e> {
             batches: Batches::new(Ranking::new(options.ties), Veto::new(options.limits)),
             min_count: options.min_count.max(1),
             totals: Sides::default(),
+            sums: Sides::default(),
             n_corpus_tokens,
             certainty: options.dropped_bound.map(certainty),
         };
@@ -101,13 +114,12 @@ impl<'e> Engine<'e> {
         vocabulary: &mut Vocabulary,
     ) -> Result<Vec<Done>> {
         let (crew, mut plan) = (self.crew, self.crew.plan_mut());
-        self.choose(max_len, &mut plan)?;
-        while plan.jobs.is_empty() && plan.floor > self.min_count {
+        while plan.floor > self.min_count && self.sees_too_little(&plan) {
             drop(plan);
-            self.survey(self.min_count);
+            self.survey(self.min_count, max_len);
             plan = crew.plan_mut();
-            self.choose(max_len, &mut plan)?;
         }
+        self.choose(max_len, &mut plan)?;
         for job in &plan.jobs {
             let result = vocabulary.push_merge(job.left, job.right)?;
             // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
@@ -128,7 +140,7 @@ impl<'e> Engine<'e> {
         }
         // What is not allowed may be more frequent than all that is, and keep the floor high.
         loop {
-            self.survey(1);
+            self.survey(1, usize::MAX);
             let plan = self.crew.plan();
             let best = self.batches.ranking.best(&plan, self.crew);
             if best.is_some() || plan.floor <= 1 {
@@ -137,8 +149,10 @@ impl<'e> Engine<'e> {
         }
     }
 
-    /// Lets the floor fall, but not below `lowest`, and finds the pairs above it.
-    fn survey(&mut self, lowest: i64) {
+    /// Lets the floor fall, but not below `lowest`, and finds the pairs above it: as many as `n_left` merges may
+    /// need.
+    fn survey(&mut self, lowest: i64, n_left: usize) {
+        let n_wanted = n_left.saturating_add(n_left / 2);
         let crew = self.crew;
         crew.plan_mut().n_slots = crew.shares().map(|share| share.n_slots()).sum();
         crew.together(Step::Look);
@@ -147,7 +161,8 @@ impl<'e> Engine<'e> {
         let is_exact = survey::is_exact(plan.lengths.len());
         if !is_exact {
             plan.sketch = self.sum_sketches();
-            plan.floor = floor_below(plan.sketch.most(), plan.floor, lowest);
+            let enough = plan.sketch.exceeded_by(n_wanted) + 1;
+            plan.floor = floor_below(plan.sketch.most(), enough, &plan, lowest);
             drop(plan);
             crew.together(Step::Tally);
             plan = crew.plan_mut();
@@ -155,8 +170,10 @@ impl<'e> Engine<'e> {
         }
         let tallies = self.sum_tallies();
         if is_exact {
-            let highest = tallies.iter().map(|&(.., count)| count).max();
-            plan.floor = floor_below(highest, plan.floor, lowest);
+            let mut counts: Vec<_> = tallies.iter().map(|&(.., count)| count).collect();
+            counts.sort_unstable_by(|one, other| other.cmp(one));
+            let enough = counts.get(n_wanted).map_or(1, |count| count + 1);
+            plan.floor = floor_below(counts.first().copied(), enough, &plan, lowest);
         }
         plan.pairs = self.frequent_pairs(&tallies, plan.floor);
         drop(plan);
@@ -201,6 +218,15 @@ impl<'e> Engine<'e> {
         pairs
     }
 
+    /// Whether no pair reaches the floor; or one below it might follow the best too closely for a merge that is
+    /// to be certain.
+    fn sees_too_little(&mut self, plan: &Plan) -> bool {
+        let bound = self.certainty.as_ref().filter(|certainty| !certainty.is_lost);
+        let lead = bound.map_or(0, |certainty| certainty.bound);
+        let best = self.batches.ranking.best(plan, self.crew);
+        best.is_none_or(|best| best.count - (plan.floor - 1) <= lead)
+    }
+
     /// Puts the next batch into the plan.
     fn choose(&mut self, max_len: usize, plan: &mut Plan) -> Result<()> {
         let is_open = self.certainty.as_ref().is_some_and(|certainty| !certainty.is_lost);
@@ -221,7 +247,8 @@ impl<'e> Engine<'e> {
     /// Does the merges of the plan.
     fn merge_batch(&mut self) -> Vec<Done> {
         let crew = self.crew;
-        let is_much = self.n_places() >= MIN_SHARED_PLACES;
+        let n_worth = if crew.is_asleep() { MIN_PLACES_TO_WAKE } else { MIN_SHARED_PLACES };
+        let is_much = self.n_places() >= n_worth;
         let take = |step| if is_much { crew.together(step) } else { crew.alone(step) };
         take(Step::Apply);
         let done = self.settle();
@@ -253,15 +280,31 @@ impl<'e> Engine<'e> {
         let most = n_jobs.max(plan.created.len());
         plan.created.resize_with(most, Created::default);
         let mut done = Vec::with_capacity(n_jobs);
+        for share in &shares {
+            plan.pairs.look_at(plan.jobs.iter().zip(&share.outcomes).flat_map(|(job, outcome)| {
+                let Sides { left, right } = &outcome.changes;
+                let before = left.iter().map(|change| (change.neighbour, job.left));
+                before.chain(right.iter().map(|change| (job.right, change.neighbour)))
+            }));
+        }
         for index in 0..n_jobs {
-            let mut touching = 0;
-            for outcome in shares.iter().map(|share| &share.outcomes[index]) {
-                self.totals.left.add(&outcome.changes.left);
-                self.totals.right.add(&outcome.changes.right);
-                touching += outcome.touching.weight;
-                self.n_corpus_tokens -= outcome.n_fewer;
+            let outcomes = || shares.iter().map(|share| &share.outcomes[index]);
+            let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
+            self.n_corpus_tokens -= outcomes().map(|outcome| outcome.n_fewer).sum::<i64>();
+            if let [share] = &shares[..] {
+                let changes = &share.outcomes[index].changes;
+                self.change_pairs(&mut plan, index, changes, touching);
+            } else {
+                let mut sums = std::mem::take(&mut self.sums);
+                self.totals
+                    .left
+                    .sum(outcomes().map(|outcome| &outcome.changes.left), &mut sums.left);
+                self.totals
+                    .right
+                    .sum(outcomes().map(|outcome| &outcome.changes.right), &mut sums.right);
+                self.change_pairs(&mut plan, index, &sums, touching);
+                self.sums = sums;
             }
-            self.change_pairs(&mut plan, index, touching);
             let count = plan.jobs[index].count;
             done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
         }
@@ -271,7 +314,13 @@ impl<'e> Engine<'e> {
     }
 
     /// Decreases the pairs that a merge has broken, and keeps those of the new token that reach the floor.
-    fn change_pairs(&mut self, plan: &mut Plan, index: usize, touching: i64) {
+    fn change_pairs(
+        &self,
+        plan: &mut Plan,
+        index: usize,
+        changes: &Sides<Vec<Change>>,
+        touching: i64,
+    ) {
         let (job, created, pairs) = (plan.jobs[index], &mut plan.created[index], &mut plan.pairs);
         let (floor, veto) = (plan.floor, &self.batches.veto);
         created.clear();
@@ -279,16 +328,16 @@ impl<'e> Engine<'e> {
             let is_kept = weight >= floor && veto.allows(left, right);
             is_kept.then(|| pairs.push(left, right, weight))
         };
-        self.totals.left.drain(|before, weight| {
+        for &Change { neighbour: before, weight, .. } in &changes.left {
             pairs.decrease(before, job.left, weight);
             let pair = kept(pairs, before, job.result, weight);
             created.sides.left.extend(pair.map(|pair| (before, pair)));
-        });
-        self.totals.right.drain(|after, weight| {
+        }
+        for &Change { neighbour: after, weight, .. } in &changes.right {
             pairs.decrease(job.right, after, weight);
             let pair = kept(pairs, job.result, after, weight);
             created.sides.right.extend(pair.map(|pair| (after, pair)));
-        });
+        }
         pairs.decrease(job.right, job.left, touching);
         created.twice = kept(pairs, job.result, job.result, touching);
         // Of a pair of equal tokens no occurrence is left either, whatever was counted above.
@@ -296,6 +345,9 @@ impl<'e> Engine<'e> {
     }
 
     fn learn(&mut self, id: TokenId, vocabulary: &Vocabulary) -> Result<()> {
+        if self.batches.veto.is_idle() && self.batches.ranking.ties() != Ties::LargestText {
+            return Ok(());
+        }
         let token = vocabulary.expect_token(id)?;
         self.batches.veto.learn(id, token.bytes);
         self.batches.ranking.learn(id, || self.units.written(token).into_owned());
@@ -303,14 +355,19 @@ impl<'e> Engine<'e> {
     }
 }
 
-/// The next floor: a fraction of the highest count, which is below the old floor where it is not known.
-fn floor_below(highest: Option<i64>, old: i64, lowest: i64) -> i64 {
-    (highest.map_or(old, |highest| highest.min(old)) / FLOOR_RATIO).max(lowest)
+/// The next floor: a fraction of the highest count, which is below the old floor where it is not known; or
+/// `enough`, at which there are pairs enough, where that is higher or not much lower.
+fn floor_below(highest: Option<i64>, enough: i64, plan: &Plan, lowest: i64) -> i64 {
+    let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { FLOOR_RATIO };
+    let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;
+    let floor = if fraction / NEAR_RATIO < enough { enough } else { fraction };
+    floor.min(plan.floor - plan.floor / LEAST_FALL - 1).max(lowest)
 }
 
 impl Totals {
-    fn add(&mut self, changes: &[super::share::Change]) {
-        for change in changes {
+    /// Sums up the changes of several shares.
+    fn sum<'c>(&mut self, shares: impl Iterator<Item = &'c Vec<Change>>, sums: &mut Vec<Change>) {
+        for change in shares.flatten() {
             let id = change.neighbour as usize;
             if self.weights.len() <= id {
                 self.weights.resize(id + 1, 0);
@@ -320,12 +377,10 @@ impl Totals {
             }
             self.weights[id] += change.weight;
         }
-    }
-
-    /// Visits all totals and sets them to zero.
-    fn drain(&mut self, mut visit: impl FnMut(TokenId, i64)) {
-        for id in self.touched.drain(..) {
-            visit(id, std::mem::take(&mut self.weights[id as usize]));
+        sums.clear();
+        for neighbour in self.touched.drain(..) {
+            let weight = std::mem::take(&mut self.weights[neighbour as usize]);
+            sums.push(Change { neighbour, weight, ..Change::default() });
         }
     }
 }

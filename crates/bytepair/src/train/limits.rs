@@ -92,7 +92,8 @@ impl Veto {
         left.extent != Extent::Whole && left.extent.joins(right.extent) == Some(Extent::Whole)
     }
 
-    fn is_idle(&self) -> bool {
+    /// Whether every token is allowed.
+    pub(super) fn is_idle(&self) -> bool {
         self.limits == TokenLimits::default()
     }
 }

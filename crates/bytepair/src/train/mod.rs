@@ -53,6 +53,9 @@ pub use limits::TokenLimits;
 use plan::Plan;
 pub(crate) use truncate::truncated;
 
+/// Room is made for so many merges at once, if they are wanted: more may never come.
+const MAX_RESERVED: usize = 1 << 15;
+
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ties {
@@ -185,6 +188,7 @@ pub fn train(
     let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
+    vocabulary.reserve_merges_with_tokens(max_merges.saturating_sub(n_earlier).min(MAX_RESERVED));
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
     let (mut tokens_after, mut n_certain) = (Vec::new(), None);

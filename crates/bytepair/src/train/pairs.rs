@@ -84,6 +84,11 @@ impl Pairs {
         }
     }
 
+    /// Looks at the places of some pairs, so that they are at hand when they are looked up one by one.
+    pub(super) fn look_at(&self, pairs: impl Iterator<Item = (TokenId, TokenId)>) {
+        self.by_key.look_at(pairs.map(|(left, right)| pair_key(left, right)));
+    }
+
     /// Records that a pair was merged.
     pub(super) fn set_merged(&mut self, pair: PairIndex) {
         self.entries[pair as usize].count = 0;

@@ -20,6 +20,33 @@ pub(super) struct List {
     len: usize,
 }
 
+/// Full lists, while they are made: all in one pass over the corpus.
+pub(super) struct NewLists<'p> {
+    places: &'p mut Places,
+}
+
+/// Stands for the place of the next slot of a list that is not there.
+pub(super) const NO_LIST: usize = usize::MAX;
+
+impl NewLists<'_> {
+    /// Makes a list; gives the place of its first slot.
+    pub(super) fn make(&mut self, pair: PairIndex, n_slots: usize) -> usize {
+        self.places.make(pair, n_slots);
+        let list = &mut self.places.lists[pair as usize];
+        list.len = n_slots;
+        list.start
+    }
+
+    /// Writes the next slot of a list, if there is one.
+    #[inline]
+    pub(super) fn push(&mut self, next: &mut usize, slot: u32) {
+        if let Some(place) = self.places.slots.get_mut(*next) {
+            *place = slot;
+            *next += 1;
+        }
+    }
+}
+
 impl Places {
     /// Forgets all lists.
     pub(super) fn clear(&mut self) {
@@ -36,6 +63,11 @@ impl Places {
         self.slots.resize(self.slots.len() + n_slots, 0);
     }
 
+    /// Makes full lists, whose slots come later.
+    pub(super) fn add_lists(&mut self) -> NewLists<'_> {
+        NewLists { places: self }
+    }
+
     /// Appends a slot to a list that has room for it.
     #[inline]
     pub(super) fn push(&mut self, pair: PairIndex, slot: u32) {
@@ -46,7 +78,12 @@ impl Places {
 
     /// The length of a list.
     pub(super) fn len(&self, pair: PairIndex) -> usize {
-        self.lists.get(pair as usize).map_or(0, |list| list.len)
+        self.list(pair).len
+    }
+
+    /// The list of a pair; an empty one where it has none.
+    pub(super) fn list(&self, pair: PairIndex) -> List {
+        self.lists.get(pair as usize).copied().unwrap_or_default()
     }
 
     /// A list, taken out: its pair has none any more, and its memory stays as it is.

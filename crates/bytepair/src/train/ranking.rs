@@ -4,6 +4,8 @@
 //! that created it, so counts only fall and first occurrences only move back: a stale entry stands too early,
 //! never too late, and the first entry that is still true is the best pair.
 
+use std::cmp::Ordering;
+
 use super::Ties;
 use super::crew::Crew;
 use super::pairs::{PairIndex, Pairs};
@@ -54,7 +56,7 @@ impl Ranking {
 
     /// Forgets all pairs.
     pub(super) fn clear(&mut self) {
-        self.queue = Queue::new();
+        self.queue.clear();
     }
 
     /// Puts in a pair as it stands now, if it reaches the floor.
@@ -65,14 +67,18 @@ impl Ranking {
         }
         if let Some(tie) = self.tie(pair, plan, crew) {
             let entry = Candidate { count, tie, pair };
-            self.queue.push(entry, |one, other| self.order.before(one, other, &plan.pairs));
+            self.queue.push(count, entry, |one, other| self.order.compare(one, other, &plan.pairs));
         }
     }
 
     /// The best pair that reaches the floor. It stays in the queue.
     pub(super) fn best(&mut self, plan: &Plan, crew: &Crew) -> Option<Candidate> {
         loop {
-            let candidate = *self.queue.first()?;
+            let first = self.queue.first(|one, other| self.order.compare(one, other, &plan.pairs));
+            let Some(candidate) = first else {
+                self.descend(plan, crew)?;
+                continue;
+            };
             let count = plan.pairs.count(candidate.pair);
             let is_true = count == candidate.count
                 && self.tie(candidate.pair, plan, crew) == Some(candidate.tie);
@@ -86,7 +92,21 @@ impl Ranking {
 
     /// Takes out the first pair of the queue.
     pub(super) fn pop(&mut self, plan: &Plan) {
-        self.queue.pop(|one, other| self.order.before(one, other, &plan.pairs));
+        self.queue.pop(|one, other| self.order.compare(one, other, &plan.pairs));
+    }
+
+    /// Goes on with the pairs of the next lower count; `None` where there is none.
+    fn descend(&mut self, plan: &Plan, crew: &Crew) -> Option<()> {
+        let (count, mut candidates) = self.queue.descend()?;
+        candidates.retain(|candidate| {
+            let is_true = plan.pairs.count(candidate.pair) == count;
+            if !is_true {
+                self.push(candidate.pair, plan, crew);
+            }
+            is_true
+        });
+        self.queue.open(candidates, |one, other| self.order.compare(one, other, &plan.pairs));
+        Some(())
     }
 
     /// What orders a pair among those of equal count; `None` if it does not occur.
@@ -104,19 +124,16 @@ impl Ranking {
 }
 
 impl Order {
-    /// Whether `one` is merged before `other`.
-    fn before(&self, one: &Candidate, other: &Candidate, pairs: &Pairs) -> bool {
-        if one.count != other.count {
-            return one.count > other.count;
+    /// Less where `one` is merged before `other`.
+    fn compare(&self, one: &Candidate, other: &Candidate, pairs: &Pairs) -> Ordering {
+        let counts = other.count.cmp(&one.count);
+        if self.ties != Ties::LargestText {
+            return counts.then(one.tie.cmp(&other.tie));
         }
-        if self.ties == Ties::LargestText {
-            let texts = |candidate: &Candidate| {
-                let (left, right) = pairs.tokens(candidate.pair);
-                (&self.texts[left as usize], &self.texts[right as usize])
-            };
-            let order = texts(other).cmp(&texts(one));
-            return order.then(one.tie.cmp(&other.tie)).is_lt();
-        }
-        one.tie < other.tie
+        let texts = |candidate: &Candidate| {
+            let (left, right) = pairs.tokens(candidate.pair);
+            (&self.texts[left as usize], &self.texts[right as usize])
+        };
+        counts.then_with(|| texts(other).cmp(&texts(one))).then(one.tie.cmp(&other.tie))
     }
 }

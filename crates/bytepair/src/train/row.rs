@@ -12,6 +12,8 @@ pub(super) struct Row {
     slots: Slots<Weighted>,
     /// The pieces whose count does not fit a slot, in the order of the row.
     heavy: Vec<Heavy>,
+    /// Whether a token may take more than one slot.
+    has_merged: bool,
 }
 
 /// What a slot holds: a token, and the count of its piece or [`HEAVY`].
@@ -60,16 +62,19 @@ impl Row {
     pub(super) fn with_capacity(n_slots: usize) -> Self {
         let mut slots = Slots::with_capacity(n_slots + 1);
         slots.push(BARRIER_CELL);
-        Self { slots, heavy: Vec::new() }
+        Self { slots, heavy: Vec::new(), has_merged: false }
     }
 
-    /// Appends a piece, given as its tokens, that occurs `count` times.
+    /// Appends a piece, given as its tokens, that occurs `count` times; one token alone is left out.
     pub(super) fn push_piece(&mut self, tokens: &[TokenId], count: i64) {
+        if tokens.len() < 2 {
+            return;
+        }
         let weight = u32::try_from(count).unwrap_or(HEAVY);
         if weight == HEAVY {
             self.heavy.push(Heavy { start: index_of(self.slots.len()), count });
         }
-        tokens.iter().for_each(|&token| self.slots.push(Weighted { token, weight }));
+        self.slots.extend(tokens.iter().map(|&token| Weighted { token, weight }));
         self.slots.push(BARRIER_CELL);
     }
 
@@ -118,6 +123,7 @@ impl Row {
         result: TokenId,
         result_len: usize,
     ) {
+        self.has_merged = true;
         self.slots.merge_at(slot, left_len, result, result_len);
     }
 
@@ -125,6 +131,9 @@ impl Row {
     ///
     /// `lengths` says by token id how many slots each covers.
     pub(super) fn compact(&mut self, lengths: &[u32]) {
+        if !std::mem::take(&mut self.has_merged) {
+            return;
+        }
         let (mut read, mut write) = (1, 1);
         let mut heavy = Vec::new();
         while read < self.slots.len() {

@@ -53,7 +53,8 @@ pub(super) struct Outcome {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Change {
     pub(super) neighbour: TokenId,
-    n_slots: u32,
+    /// How many there are; of several shares it is not asked.
+    pub(super) n_slots: u32,
     pub(super) weight: i64,
 }
 
@@ -75,6 +76,9 @@ struct Sum {
 }
 
 const EMPTY: Sum = Sum { weight: 0, n_slots: 0, pair: NO_PAIR };
+
+/// Lists of so many places are short.
+const SHORT_LIST_LEN: usize = 32;
 
 impl Share {
     pub(super) fn new(row: Row) -> Self {
@@ -99,6 +103,7 @@ impl Share {
             Step::Place => self.survey.place(&self.row, plan, &mut self.places),
             Step::Apply => {
                 self.outcomes.resize_with(plan.jobs.len(), Outcome::default);
+                self.look_at(&plan.jobs);
                 (0..plan.jobs.len()).for_each(|index| self.apply(plan, index));
             }
             Step::List => (0..plan.jobs.len()).for_each(|index| self.list(plan, index)),
@@ -120,6 +125,14 @@ impl Share {
         let (left, right) = plan.pairs.tokens(pair);
         let (row, left_len) = (&self.row, plan.length(left));
         self.places.first(pair, |slot| row.has_pair(slot as usize, left, left_len, right))
+    }
+
+    /// Reads the slots of the pairs with few places, so that they are fetched side by side: a list that is that
+    /// short ends before the processor has looked far ahead.
+    fn look_at(&self, jobs: &[Job]) {
+        let lists = jobs.iter().map(|job| self.places.slots(self.places.list(job.pair)));
+        let short = lists.filter(|slots| slots.len() <= SHORT_LIST_LEN).flatten();
+        std::hint::black_box(short.fold(0, |seen, &slot| seen ^ self.row.token_at(slot as usize)));
     }
 
     /// Merges one pair wherever it still is.

@@ -9,6 +9,7 @@ use super::start::Segmenter;
 use super::{Ties, TrainOptions};
 use crate::count::PieceCounts;
 use crate::error::{ErrorKind, Result};
+use crate::parallel::in_parallel;
 use crate::units::Units;
 use crate::vocabulary::Vocabulary;
 
@@ -31,21 +32,8 @@ pub(super) fn of(
 ) -> Result<(Vec<Share>, i64)> {
     let pieces = in_order(counts, options.ties);
     let ranges = deal(&pieces, options.n_threads);
-    let results: Vec<Result<(Row, i64)>> = std::thread::scope(|scope| {
-        let build = |range: std::ops::Range<usize>| {
-            let pieces = &pieces[range];
-            move || row(pieces, units, vocabulary)
-        };
-        let (first, others) =
-            ranges.split_first().map_or((0..0, &[][..]), |(first, others)| (first.clone(), others));
-        let threads: Vec<_> =
-            others.iter().map(|range| scope.spawn(build(range.clone()))).collect();
-        let first = build(first)();
-        let others = threads.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        std::iter::once(first).chain(others).collect()
+    let results = in_parallel(options.n_threads, ranges.len(), |index| {
+        row(&pieces[ranges[index].clone()], units, vocabulary)
     });
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {

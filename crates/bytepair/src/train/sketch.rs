@@ -18,11 +18,13 @@ const MIN_BITS: u32 = 8;
 /// More cells no longer fit the nearer caches.
 const MAX_BITS: u32 = 19;
 const FULL: u32 = u32::MAX;
+/// Sums are told apart by so many steps between one power of two and the next.
+const N_STEPS: u32 = 8;
 
 impl Sketch {
     /// An empty sketch for the pairs of so many slots.
     pub(super) fn new(n_slots: usize) -> Self {
-        let bits = (n_slots.max(1).ilog2() + 1).clamp(MIN_BITS, MAX_BITS);
+        let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, MAX_BITS);
         Self { cells: vec![0; 1 << bits] }
     }
 
@@ -40,11 +42,10 @@ impl Sketch {
         cells.for_each(|(sum, &other)| *sum = sum.saturating_add(other));
     }
 
-    /// Whether a pair may occur as often as `floor` says.
-    #[inline]
-    pub(super) fn may_reach(&self, floor: i64, left: TokenId, right: TokenId) -> bool {
-        let most = self.cells[self.cell(left, right)];
-        most == FULL || i64::from(most) >= floor
+    /// For each cell what `make` says of whether its pairs may occur as often as `floor` says.
+    pub(super) fn map<T>(&self, make: impl Fn(bool) -> T, floor: i64) -> Vec<T> {
+        let may_reach = |most: u32| most == FULL || i64::from(most) >= floor;
+        self.cells.iter().map(|&most| make(may_reach(most))).collect()
     }
 
     /// At most how often any pair occurs; `None` where a cell is full.
@@ -53,9 +54,64 @@ impl Sketch {
         (most != FULL).then_some(most.into())
     }
 
+    /// A number that at most `n` cells exceed, and not more than a ninth above the least such number.
+    pub(super) fn exceeded_by(&self, n: usize) -> i64 {
+        let mut histogram = [0_usize; (u32::BITS * N_STEPS) as usize];
+        self.cells.iter().for_each(|&cell| histogram[step_of(cell)] += 1);
+        let mut n_above = 0;
+        let step = histogram.iter().rposition(|n_cells| {
+            n_above += n_cells;
+            n_above > n
+        });
+        step.map_or(0, |step| i64::from(highest_of(step)))
+    }
+
+    /// The number of the cell of a pair.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a cell")]
-    fn cell(&self, left: TokenId, right: TokenId) -> usize {
+    pub(super) fn cell(&self, left: TokenId, right: TokenId) -> usize {
         (pair_hash(pair_key(left, right)) >> (u64::BITS - self.cells.len().ilog2())) as usize
+    }
+}
+
+/// The number of the step that a sum lies on: sums below [`N_STEPS`] have one each.
+#[inline]
+fn step_of(sum: u32) -> usize {
+    let n_halvings = (sum | N_STEPS).ilog2() - N_STEPS.ilog2();
+    (n_halvings * N_STEPS + (sum >> n_halvings)) as usize
+}
+
+/// The highest sum on a step.
+#[expect(clippy::cast_possible_truncation, reason = "there are few steps")]
+fn highest_of(step: usize) -> u32 {
+    let n_halvings = (step as u32 / N_STEPS).saturating_sub(1);
+    let above = u64::from(step as u32 - n_halvings * N_STEPS + 1) << n_halvings;
+    u32::try_from(above - 1).unwrap_or(FULL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn few_cells_exceed_the_number_that_few_may_exceed(
+            cells in proptest::collection::vec(proptest::num::u32::ANY, 1..50), shift in 0..32_u32, n in 0..60_usize,
+        ) {
+            let cells: Vec<_> = cells.iter().map(|cell| cell >> shift).collect();
+            let sketch = Sketch { cells: cells.clone() };
+            let number = sketch.exceeded_by(n);
+            let n_above = |number: i64| cells.iter().filter(|&&cell| i64::from(cell) > number).count();
+            proptest::prop_assert!(n_above(number) <= n);
+            let least = cells.iter().map(|&cell| i64::from(cell)).chain([0]).filter(|&cell| n_above(cell) <= n).min();
+            proptest::prop_assert!(number <= least.unwrap() * 9 / 8 + 1);
+        }
+
+        #[test]
+        fn a_sum_lies_on_its_step(sum: u32) {
+            let step = step_of(sum);
+            proptest::prop_assert!(sum <= highest_of(step));
+            proptest::prop_assert!(step == 0 || sum > highest_of(step - 1));
+        }
     }
 }

@@ -5,12 +5,11 @@
 //! tallies those that the sketch leaves, which are few. Either way a last pass lists the places of the pairs that
 //! are frequent in the whole corpus. Linear in the slots.
 
-use super::pairs::NO_PAIR;
-use super::places::Places;
+use super::places::{NO_LIST, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
-use crate::pair_map::{PairMap, pair_key, pair_of};
+use crate::pair_map::{pair_key, pair_of};
 use crate::vocabulary::TokenId;
 
 /// Counts of pairs in a share.
@@ -28,6 +27,8 @@ struct Tally {
     key: u64,
     count: i64,
     n_slots: u32,
+    /// The next tally of the same cell of the sketch.
+    next: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -36,6 +37,17 @@ struct Found {
     slot: u32,
 }
 
+/// A pair that waits for being counted, and the cell of it.
+#[derive(Clone, Copy)]
+struct Waiting {
+    pair: Neighbours,
+    cell: usize,
+}
+
+/// Instead of the first tally of a cell: none of its pairs is frequent.
+const RARE: u32 = u32::MAX;
+/// Instead of the first or the next tally of a cell: there is none yet.
+const NONE: u32 = u32::MAX - 1;
 /// Ids of so many bits are small. In tests those of bytes are not, so that both ways are taken.
 const SMALL_ID_BITS: u32 = if cfg!(test) { 4 } else { 9 };
 /// How many pairs are asked for at once whether the sketch leaves them.
@@ -69,30 +81,37 @@ impl Survey {
 
     /// Counts the pairs that the sketch of the whole corpus leaves.
     pub(super) fn tally(&mut self, row: &Row, plan: &Plan) {
-        let mut by_key = PairMap::with_capacity(1 << 8);
+        let mut firsts =
+            plan.sketch.map(|may_reach| if may_reach { NONE } else { RARE }, plan.floor);
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
-        let (mut waiting, mut n_waiting) = ([nothing; N_AT_ONCE], 0);
+        let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
+        let mut n_waiting = 0;
         row.for_each_pair(|pair| {
             // Written first and counted after: no branch that could be guessed wrongly.
-            waiting[n_waiting] = pair;
-            n_waiting += usize::from(plan.sketch.may_reach(plan.floor, pair.left, pair.right));
+            let cell = plan.sketch.cell(pair.left, pair.right);
+            waiting[n_waiting] = Waiting { pair, cell };
+            n_waiting += usize::from(firsts[cell] != RARE);
             if n_waiting == N_AT_ONCE {
-                self.add(&waiting, &mut by_key);
+                self.add(&waiting, &mut firsts);
                 n_waiting = 0;
             }
         });
-        self.add(&waiting[..n_waiting], &mut by_key);
+        self.add(&waiting[..n_waiting], &mut firsts);
     }
 
-    fn add(&mut self, pairs: &[Neighbours], by_key: &mut PairMap<u32>) {
-        for pair in pairs {
+    fn add(&mut self, waiting: &[Waiting], firsts: &mut [u32]) {
+        for &Waiting { pair, cell } in waiting {
             let key = pair_key(pair.left, pair.right);
-            let index = by_key.get(key).unwrap_or_else(|| {
-                let index = index_of(self.tallies.len());
-                self.tallies.push(Tally { key, ..Tally::default() });
-                by_key.insert(key, index);
-                index
-            });
+            let first = firsts[cell];
+            let mut index = first;
+            while index != NONE && self.tallies[index as usize].key != key {
+                index = self.tallies[index as usize].next;
+            }
+            if index == NONE {
+                index = index_of(self.tallies.len());
+                self.tallies.push(Tally { key, next: first, ..Tally::default() });
+                firsts[cell] = index;
+            }
             let tally = &mut self.tallies[index as usize];
             tally.count += pair.weight;
             tally.n_slots += 1;
@@ -103,27 +122,19 @@ impl Survey {
     /// Lists the places of the pairs of the plan.
     pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
         let Self { tallies, found, .. } = std::mem::take(self);
-        let pair_of_tally = |tally: &Tally| {
+        let mut lists = places.add_lists();
+        let list_of_tally = |tally: &Tally| {
             let (left, right) = tally.tokens();
-            plan.pairs.index(left, right).filter(|_| tally.n_slots > 0).unwrap_or(NO_PAIR)
+            let pair = plan.pairs.index(left, right).filter(|_| tally.n_slots > 0);
+            pair.map_or(NO_LIST, |pair| lists.make(pair, tally.n_slots as usize))
         };
-        let pairs: Vec<_> = tallies.iter().map(pair_of_tally).collect();
-        let frequent = tallies.iter().zip(&pairs).filter(|(_, pair)| **pair != NO_PAIR);
-        frequent.for_each(|(tally, &pair)| places.make(pair, tally.n_slots as usize));
+        let mut ends: Vec<_> = tallies.iter().map(list_of_tally).collect();
         if !is_exact(plan.lengths.len()) {
-            let places_of_pairs =
-                found.iter().map(|found| (pairs[found.tally as usize], found.slot));
-            let frequent = places_of_pairs.filter(|&(pair, _)| pair != NO_PAIR);
-            frequent.for_each(|(pair, slot)| places.push(pair, slot));
+            found.iter().for_each(|found| lists.push(&mut ends[found.tally as usize], found.slot));
             return;
         }
         let n_bits = id_bits(plan.lengths.len());
-        row.for_each_pair(|neighbours| {
-            let pair = pairs[cell(neighbours, n_bits)];
-            if pair != NO_PAIR {
-                places.push(pair, neighbours.slot);
-            }
-        });
+        row.for_each_pair(|pair| lists.push(&mut ends[cell(pair, n_bits)], pair.slot));
     }
 }
 

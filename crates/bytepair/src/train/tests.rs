@@ -31,7 +31,12 @@ fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<nai
     merges.map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect()
 }
 
-fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
+/// The steps of the naive twin, and the lead of each.
+fn naive_steps(
+    counts: &PieceCounts,
+    units: &Units,
+    options: &TrainOptions,
+) -> (Vec<naive::Step>, Vec<i64>) {
     let vocabulary = start::alphabet(counts, units).unwrap();
     let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
     let tokens = |piece| {
@@ -87,7 +92,7 @@ proptest! {
                 let options = TrainOptions { n_threads, ..options(ties, min_count, 200) };
                 prop_assert_eq!(
                     steps(&counts, &units, &options),
-                    naive_steps(&counts, &units, &options),
+                    naive_steps(&counts, &units, &options).0,
                     "{:?} {:?}", units, ties
                 );
             }
@@ -112,7 +117,7 @@ proptest! {
             let options = TrainOptions { limits, n_threads, ..options(ties, 1, 200) };
             prop_assert_eq!(
                 steps(&counts, &units, &options),
-                naive_steps(&counts, &units, &options),
+                naive_steps(&counts, &units, &options).0,
                 "{:?}", ties
             );
         }
@@ -163,6 +168,9 @@ proptest! {
             let few = TrainOptions { dropped_bound: Some(bound), ..options(ties, 1, 50) };
             let of_few = train(&kept, &units, &few, go_on).unwrap();
             let n_certain = of_few.n_certain.unwrap();
+            let (_, leads) = naive_steps(&kept, &units, &few);
+            let n_clear = leads.iter().take_while(|&&lead| lead > bound).count();
+            prop_assert_eq!(n_certain, n_clear);
             prop_assert_eq!(
                 &of_few.vocabulary.merges()[..n_certain],
                 &of_all.vocabulary.merges()[..n_certain]

@@ -187,9 +187,18 @@ pub(super) struct TemplateRecord {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum PieceRecord {
-    First { type_id: u32 },
-    Second { type_id: u32 },
-    Special { ids: Vec<TokenId>, type_id: u32 },
+    First {
+        type_id: u32,
+    },
+    Second {
+        type_id: u32,
+    },
+    Special {
+        ids: Vec<TokenId>,
+        type_id: u32,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        names: Vec<String>,
+    },
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]

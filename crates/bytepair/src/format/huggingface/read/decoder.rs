@@ -184,7 +184,7 @@ impl Context<'_> {
         let unknown = self.vocabulary.iter().find(|(_, token)| token.kind == TokenKind::Unknown);
         let is_unchanged = |token: &AddedToken| {
             let text = token.content.as_bytes();
-            let segment = Segment { text, is_first: true, is_last: true };
+            let segment = Segment::whole(text);
             let normalized = || self.normalizer.normalize(segment);
             !token.normalized || normalized().is_ok_and(|normalized| *normalized == *text)
         };

@@ -61,7 +61,7 @@ fn tokenizer(model: &Model<'_>, file: &File<'_, ()>) -> Result<Tokenizer> {
     let listed: Vec<Added> = part("added_tokens", file.added_tokens)?.unwrap_or_default();
     let normalizing = normalizing(part("normalizer", file.normalizer)?)?;
     let cutting = cutting(part("pre_tokenizer", file.pre_tokenizer)?)?;
-    let finishing = finishing(part("post_processor", file.post_processor)?)?;
+    let mut finishing = finishing(part("post_processor", file.post_processor)?)?;
     let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
     check_end_mark(&units, &listed)?;
@@ -74,7 +74,7 @@ fn tokenizer(model: &Model<'_>, file: &File<'_, ()>) -> Result<Tokenizer> {
     Tokenizer::new(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
         ignore_merges: model.ignore_merges == Some(true),
-        template: finishing.template.unwrap_or_default(),
+        template: finishing.template(&units, &vocabulary)?,
         offsets: finishing.offsets.unwrap_or_default(),
         truncation: part("truncation", file.truncation)?.map(limits::truncation).transpose()?,
         padding: part("padding", file.padding)?.map(limits::padding).transpose()?,

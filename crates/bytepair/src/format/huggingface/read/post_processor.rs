@@ -4,13 +4,14 @@ use super::problem;
 use crate::error::Result;
 use crate::format::huggingface::schema::{Piece, PostProcessor, SpecialToken};
 use crate::template::{OffsetRules, Sequence, Template, TemplatePiece};
-use crate::vocabulary::TokenId;
+use crate::units::{Units, published_name};
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The most texts and ids of a template. Every text that is encoded gets all of them, and a name may stand for
 /// many ids.
 const MAX_PARTS: usize = 1000;
 
-/// What a post-processor does.
+/// What a post-processor does. In the template each id has a name.
 #[derive(Default)]
 pub(super) struct Finishing {
     pub(super) template: Option<Template>,
@@ -26,6 +27,23 @@ pub(super) fn finishing(processor: Option<PostProcessor>) -> Result<Finishing> {
 }
 
 impl Finishing {
+    /// The template, with the names by which the vocabulary does not know its ids.
+    ///
+    /// # Errors
+    /// Where it has an id that no token has.
+    pub(super) fn template(&mut self, units: &Units, vocabulary: &Vocabulary) -> Result<Template> {
+        let mut template = self.template.take().unwrap_or_default();
+        for (id, name) in template.named_ids() {
+            if vocabulary.token(id).is_none() {
+                let problem_is = format!("{name:?} has the id {id}, which no token has");
+                return Err(problem("post_processor", problem_is));
+            }
+        }
+        let written = |token| published_name(units, token);
+        template.leave_out_names(|id| vocabulary.token(id).map(written).unwrap_or_default());
+        Ok(template)
+    }
+
     fn push(&mut self, processor: PostProcessor) -> Result<()> {
         match processor {
             PostProcessor::Sequence { processors } => {
@@ -36,9 +54,9 @@ impl Finishing {
             }
             PostProcessor::RobertaProcessing { sep, cls, trim_offsets, add_prefix_space } => {
                 self.trim(trim_offsets, add_prefix_space)?;
-                self.set(roberta(cls.1, sep.1))
+                self.set(roberta(cls, sep))
             }
-            PostProcessor::BertProcessing { sep, cls } => self.set(bert(cls.1, sep.1)),
+            PostProcessor::BertProcessing { sep, cls } => self.set(bert(cls, sep)),
             PostProcessor::TemplateProcessing { single, pair, special_tokens } => {
                 let ids = |name: &str| special_tokens.get(name);
                 if single
@@ -74,24 +92,27 @@ impl Finishing {
     }
 }
 
+/// A special token as it is named there, and its id.
+type Named = (String, TokenId);
+
 fn text(which: Sequence, type_id: u32) -> TemplatePiece {
     TemplatePiece::Text { which, type_id }
 }
 
-fn special(id: TokenId, type_id: u32) -> TemplatePiece {
-    TemplatePiece::Special { ids: vec![id], type_id }
+fn special((name, id): &Named, type_id: u32) -> TemplatePiece {
+    TemplatePiece::Special { ids: vec![*id], type_id, names: vec![name.clone()] }
 }
 
-fn bert(cls: TokenId, sep: TokenId) -> Template {
-    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
-    let second = [text(Sequence::Second, 1), special(sep, 1)];
+fn bert(cls: Named, sep: Named) -> Template {
+    let single = vec![special(&cls, 0), text(Sequence::First, 0), special(&sep, 0)];
+    let second = [text(Sequence::Second, 1), special(&sep, 1)];
     Template { pair: single.iter().cloned().chain(second).collect(), single }
 }
 
 /// All types are 0 there, and two separators stand between the texts.
-fn roberta(cls: TokenId, sep: TokenId) -> Template {
-    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
-    let second = [special(sep, 0), text(Sequence::Second, 0), special(sep, 0)];
+fn roberta(cls: Named, sep: Named) -> Template {
+    let single = vec![special(&cls, 0), text(Sequence::First, 0), special(&sep, 0)];
+    let second = [special(&sep, 0), text(Sequence::Second, 0), special(&sep, 0)];
     Template { pair: single.iter().cloned().chain(second).collect(), single }
 }
 
@@ -121,7 +142,8 @@ fn pieces<'t>(
             if token.ids.len() != token.tokens.len() {
                 return Err(problem(field, format!("{id:?} has not one token for each id")));
             }
-            Ok(TemplatePiece::Special { ids: token.ids.clone(), type_id: *type_id })
+            let (ids, names) = (token.ids.clone(), token.tokens.clone());
+            Ok(TemplatePiece::Special { ids, type_id: *type_id, names })
         }
     };
     pieces.iter().map(piece).collect()

@@ -47,8 +47,8 @@ fn pieces(
                 };
                 json!({"Sequence": {"id": id, "type_id": type_id}})
             }
-            TemplatePiece::Special { ids, type_id } => {
-                let id = special(ids, names, special_tokens)?;
+            TemplatePiece::Special { ids, type_id, names: own } => {
+                let id = special(ids, own, names, special_tokens)?;
                 json!({"SpecialToken": {"id": id, "type_id": type_id}})
             }
         })
@@ -59,8 +59,16 @@ fn pieces(
 /// Enters special tokens, and gives the name under which they stand.
 ///
 /// Several together are named by their names, and where another row is named so, with a number behind.
-fn special(ids: &[TokenId], names: &Names, entered: &mut Map<String, Value>) -> Result<String> {
-    let tokens: Vec<&str> = ids.iter().map(|&id| names.get(id)).collect::<Result<_>>()?;
+fn special(
+    ids: &[TokenId],
+    own: &[String],
+    names: &Names,
+    entered: &mut Map<String, Value>,
+) -> Result<String> {
+    let tokens: Vec<&str> = match own {
+        [] => ids.iter().map(|&id| names.get(id)).collect::<Result<_>>()?,
+        own => own.iter().map(String::as_str).collect(),
+    };
     let mut name = tokens.concat();
     loop {
         let entry = json!({"id": name, "ids": ids, "tokens": tokens});

@@ -26,7 +26,7 @@ impl From<&TemplatePiece> for PieceRecord {
         match piece.clone() {
             TemplatePiece::Text { which: Sequence::First, type_id } => Self::First { type_id },
             TemplatePiece::Text { which: Sequence::Second, type_id } => Self::Second { type_id },
-            TemplatePiece::Special { ids, type_id } => Self::Special { ids, type_id },
+            TemplatePiece::Special { ids, type_id, names } => Self::Special { ids, type_id, names },
         }
     }
 }
@@ -36,7 +36,7 @@ impl From<PieceRecord> for TemplatePiece {
         match record {
             PieceRecord::First { type_id } => Self::Text { which: Sequence::First, type_id },
             PieceRecord::Second { type_id } => Self::Text { which: Sequence::Second, type_id },
-            PieceRecord::Special { ids, type_id } => Self::Special { ids, type_id },
+            PieceRecord::Special { ids, type_id, names } => Self::Special { ids, type_id, names },
         }
     }
 }

@@ -1,0 +1,117 @@
+//! Large texts and growing ones: files to files of ids, and counters.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Result as IoResult, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytepair::{EncodeOptions, IdFormat, Tokenizer};
+use pyo3::prelude::*;
+
+use crate::convert::Text;
+use crate::error::{in_file, raise, to_python};
+use crate::reading::{Interruptible, Reporter};
+
+/// Encodes a file, or standard input for `-`, into a file that exists; gives the numbers of ids and of bytes. An
+/// error of writing says `name`.
+pub(crate) fn encode_file(
+    py: Python<'_>,
+    tokenizer: &Tokenizer,
+    (path, target, name): (PathBuf, PathBuf, String),
+    format: IdFormat,
+    options: EncodeOptions<'_>,
+    (n_threads, stretch_len): (usize, Option<usize>),
+    progress: Py<PyAny>,
+) -> PyResult<(u64, u64)> {
+    let reader = Interruptible::open(&path, &Arc::default())?;
+    let opened = OpenOptions::new().write(true).open(target);
+    let file = opened.map_err(|error| unwritable(&name, &error))?;
+    let mut writer = NamedFile { file, name };
+    let mut reporter = Reporter::new(progress);
+    let written = py.detach(|| {
+        let tell = |n_bytes| reporter.report(|| (n_bytes,));
+        tokenizer.encode_stream(reader, &mut writer, format, options, n_threads, stretch_len, tell)
+    });
+    let written = written.map_err(|error| {
+        let failure = reporter.failure.take();
+        failure.unwrap_or_else(|| in_file(&path.display().to_string(), &error))
+    })?;
+    Ok((written.n_ids, written.n_bytes))
+}
+
+/// A file whose errors say its name, not that of the one that is read.
+struct NamedFile {
+    file: File,
+    name: String,
+}
+
+impl NamedFile {
+    fn named<T>(&self, result: IoResult<T>) -> IoResult<T> {
+        result.map_err(|error| match error.kind() {
+            std::io::ErrorKind::Interrupted => error,
+            _ => std::io::Error::other(unwritable(&self.name, &error)),
+        })
+    }
+}
+
+fn unwritable(name: &str, error: &std::io::Error) -> PyErr {
+    raise("FileError", format!("{name}: {error}"))
+}
+
+impl Write for NamedFile {
+    fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
+        let result = self.file.write(bytes);
+        self.named(result)
+    }
+
+    fn flush(&mut self) -> IoResult<()> {
+        let result = self.file.flush();
+        self.named(result)
+    }
+}
+
+impl Seek for NamedFile {
+    fn seek(&mut self, place: SeekFrom) -> IoResult<u64> {
+        let result = self.file.seek(place);
+        self.named(result)
+    }
+}
+
+/// The number of ids of a text that grows.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct TokenCounter(Mutex<bytepair::TokenCounter>);
+
+impl TokenCounter {
+    pub(crate) fn new(tokenizer: &Arc<Tokenizer>, options: EncodeOptions<'_>) -> PyResult<Self> {
+        let counter = bytepair::TokenCounter::new(Arc::clone(tokenizer), options);
+        counter.map(|counter| Self(Mutex::new(counter))).map_err(|error| to_python(&error))
+    }
+
+    fn counter(&self) -> MutexGuard<'_, bytepair::TokenCounter> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl TokenCounter {
+    fn append(&self, py: Python<'_>, text: Text) -> PyResult<usize> {
+        py.detach(|| self.counter().append(text.bytes())).map_err(|error| to_python(&error))
+    }
+
+    #[getter]
+    fn total(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.counter().total())
+    }
+
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self(Mutex::new(py.detach(|| self.counter().clone())))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.copy(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("<bytepair.TokenCounter: {} tokens>", self.total(py))
+    }
+}

@@ -1,0 +1,176 @@
+//! Where pieces start, read off small windows of the text, many places at once.
+//!
+//! The automaton of a real pattern forgets quickly: a few symbols on, its state does not depend on what came
+//! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
+//! What follows for certain is worked out from the automaton when the pattern is compiled ([`knowledge`],
+//! [`contexts`]), and written as products of letter sets ([`cover`], [`program`]), which are looked up 64 places
+//! at a time ([`kernels`]). Where nothing is certain, the automaton runs from the last certain start to the
+//! next ([`spans`]).
+//!
+//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or
+//! products, and processors without the instructions; these stay with [`super::lanes`].
+//! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod classify;
+mod contexts;
+mod cover;
+mod kernels;
+mod knowledge;
+mod letters;
+mod program;
+mod spans;
+#[cfg(test)]
+mod tests;
+mod wide;
+
+use std::collections::BTreeSet;
+
+use self::classify::Reader;
+use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, known};
+use self::cover::{Product, cover, loosened};
+pub(super) use self::kernels::Kernel;
+use self::knowledge::{Graph, MarkSet};
+use self::letters::{Foresight, Kinds, Letters};
+use self::program::{Group, Numbering};
+pub(super) use self::spans::{Found, Scratch, run, run_pieces};
+use super::automaton::Automaton;
+
+/// A pattern as windows.
+pub(super) struct Windows {
+    reader: Reader,
+    /// Where a piece starts, if that is certain.
+    starts: Vec<Group>,
+    /// Where it is not.
+    unknown: Vec<Group>,
+    /// Where what starts matches nothing, if that is certain; none if no text has such places.
+    unmatched: Vec<Group>,
+    n_letters: usize,
+    has_foresight: bool,
+}
+
+/// What is known about all windows of a pattern.
+struct Analysis {
+    letters: Letters,
+    contexts: Vec<Context>,
+    /// The windows of the sample of which something is known.
+    known: Vec<Window>,
+    /// At how many places of the sample windows tell nothing.
+    n_unknown: usize,
+}
+
+/// Prose, code and scripts: it decides how far windows look, never what they tell.
+const SAMPLE: &str = include_str!("sample.txt");
+
+impl Windows {
+    /// `None` if the pattern is too large, or too large for the kernel.
+    pub(super) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
+        let kinds = Kinds::new(automaton);
+        let analysis = Analysis::best(automaton, &kinds)?;
+        let Analysis { letters, contexts, known, .. } = &analysis;
+        let starts = cover(contexts, letters.len(), MarkSet::is_start)?;
+        let unknown = cover(contexts, letters.len(), MarkSet::is_unknown)?;
+        let unknown = loosened(&unknown, known);
+        let unmatched = if automaton.covers_everything() {
+            Vec::new()
+        } else {
+            cover(contexts, letters.len(), MarkSet::is_unmatched)?
+        };
+        let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
+        let groups = |products: &[Product]| numbering.groups(products);
+        let windows = Self {
+            reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
+            starts: groups(&starts),
+            unknown: groups(&unknown),
+            unmatched: groups(&unmatched),
+            n_letters: numbering.n_numbers,
+            has_foresight: letters.foresight.is_some(),
+        };
+        let (max_numbers, max_steps) = kernel.limits();
+        let is_small = windows.n_letters <= max_numbers && windows.n_steps() <= max_steps;
+        is_small.then_some(windows)
+    }
+
+    fn n_steps(&self) -> usize {
+        let groups = [&self.starts, &self.unknown, &self.unmatched];
+        groups.into_iter().flatten().map(|group| group.steps.len()).sum()
+    }
+
+    /// For people: the letters and the table look-ups for each byte.
+    pub(super) fn in_words(&self) -> String {
+        let ahead = if self.has_foresight { ", runs looked through" } else { "" };
+        format!("windows of {} letters, {} look-ups{ahead}", self.n_letters, self.n_steps())
+    }
+}
+
+impl Analysis {
+    /// With the foresight that leaves the least unknown of the sample, if any helps.
+    fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
+        let mut best = Self::new(automaton, kinds, None)?;
+        for foresight in foresights(automaton, kinds) {
+            if let Some(next) = Self::new(automaton, kinds, Some(foresight))
+                && next.n_unknown < best.n_unknown
+            {
+                best = next;
+            }
+        }
+        Some(best)
+    }
+
+    fn new(automaton: &Automaton, kinds: &Kinds, foresight: Option<Foresight>) -> Option<Self> {
+        let letters = Letters::new(kinds, foresight)?;
+        let graph = Graph::new(automaton, kinds, &letters)?;
+        let sample = sample_windows(automaton, kinds, &letters);
+        let contexts = contexts(&graph, &letters, &sample)?;
+        let known = known(&contexts, &sample);
+        let n_unknown = sample.len() - known.len();
+        Some(Self { letters, contexts, known, n_unknown })
+    }
+}
+
+/// The windows of the sample, each once, with line ends of both kinds.
+fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Vec<Window> {
+    let mut windows = BTreeSet::new();
+    for sample in [SAMPLE, &SAMPLE.replace('\n', "\r\n")] {
+        let mut promise = false;
+        let mut shown = vec![letters.edge()];
+        for character in sample.chars().rev() {
+            let class = automaton.alphabet().class_of(u32::from(character));
+            let kind = kinds.kind_of[usize::from(class)];
+            let first = letters.first_of(kind, promise);
+            if !letters.is_in_run(first) {
+                promise = letters.is_goal(first);
+            }
+            let next = if letters.is_long(first) { first + 1 } else { first };
+            shown.extend(std::iter::repeat_n(next, character.len_utf8() - 1));
+            shown.push(first);
+        }
+        shown.extend([letters.edge(); N_BEFORE]);
+        shown.reverse();
+        windows.extend(shown.windows(N_SHOWN).filter_map(|window| window.first_chunk::<N_SHOWN>()));
+    }
+    windows.into_iter().collect()
+}
+
+/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
+/// states that die on something else with a match that ended earlier leave a doubt that lasts a run.
+fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
+    let mut found: Vec<Foresight> = Vec::new();
+    for state in 1..=automaton.n_states() {
+        let step = |kind: usize| automaton.step(state, kinds.class_of[kind]);
+        let all = 0..kinds.n_kinds();
+        let run: Vec<bool> = all.clone().map(|kind| step(kind).1 == state).collect();
+        let goal: Vec<bool> = all.clone().map(|kind| !run[kind] && step(kind).1 > 0).collect();
+        let leaves_doubt = all.clone().any(|kind| step(kind) == (false, 0));
+        let end = usize::from(automaton.alphabet().end());
+        let foresight = Foresight { run, goal, has_end: automaton.step(state, end).0 };
+        let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
+        if leaves_doubt && is_useful && !found.contains(&foresight) {
+            found.push(foresight);
+        }
+    }
+    found
+}

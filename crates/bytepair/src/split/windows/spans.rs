@@ -1,0 +1,282 @@
+//! A task by windows: certain starts first, then what is left between them.
+//!
+//! The text is read in spans, and what windows tell of each is marked. Then each place of which they tell
+//! nothing is settled: the automaton runs from the last start before it to the next certain one. Both are
+//! starts of the pieces that the text has, so what it finds between them is true, and each byte is run over
+//! once. A span with too many such places is left to the automaton as a whole.
+//!
+//! A block ends at the last certain start in it: no later text can move that one, since windows speak of all
+//! texts that show them.
+
+use std::ops::Range;
+
+use super::super::bits::Bits;
+use super::super::running::{Running, State};
+use super::super::scan::{Marked, Scan, Task};
+use super::Windows;
+use super::classify::{SPAN, Span};
+use super::kernels::{Kernel, WORD};
+use super::program::Group;
+
+/// With more places in a span than one of so many, the automaton is faster.
+const MIN_BYTES_PER_UNKNOWN: usize = 12;
+
+/// Memory for one task after the other.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Scratch {
+    span: Span,
+    /// Places of which windows tell nothing, from the start of the task.
+    unknown: Bits,
+    /// Where pieces of the stage before start.
+    edges: Bits,
+    words: [Vec<u64>; 3],
+}
+
+impl Scratch {
+    /// Leaves a stretch without marks to the automaton: from the start before it and from each edge in it.
+    fn leave(&mut self, places: Range<usize>) {
+        self.unknown.insert(places.start);
+        let mut next = self.edges.first_from(places.start);
+        while let Some(edge) = next.filter(|edge| places.contains(edge)) {
+            self.unknown.insert(edge);
+            next = self.edges.first_from(edge + 1);
+        }
+    }
+}
+
+/// What became of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Found {
+    /// All is marked up to here.
+    End(usize),
+    /// Nothing is marked: windows tell too little about this text.
+    Nothing,
+}
+
+/// Marks the pieces of a task up to its limit or further.
+pub(in super::super) fn run(
+    scan: &mut Scan<'_>,
+    (running, windows, kernel): (&Running, &Windows, Kernel),
+    scratch: &mut Scratch,
+) -> Found {
+    let (from, length) = (scan.task.from, scan.task.text.len());
+    let mut limit = scan.task.limit.min(length);
+    let mut spans = Spans { running, windows, kernel, scratch, has_edges: false };
+    spans.scratch.unknown.clear();
+    let mut reached = from;
+    loop {
+        while reached < limit {
+            let Some(next) = spans.mark(scan, (reached, limit)) else { return Found::Nothing };
+            reached = next;
+        }
+        let last = scan.marked.starts.last_within(scan.place(from + 1)..scan.place(reached));
+        let end = if reached >= length {
+            Some(length)
+        } else {
+            last.map(|place| place.wrapping_sub(scan.task.shift))
+        };
+        if let Some(end) = end {
+            spans.settle(scan, end);
+            return Found::End(end);
+        }
+        limit = length.min(limit + (limit - from).max(SPAN));
+    }
+}
+
+/// Marks the pieces of every piece that is marked in a whole block: each of them is a text of its own, but
+/// for those left out.
+pub(in super::super) fn run_pieces(
+    text: &[u8],
+    (marked, left_out): (&mut Marked, Option<&Bits>),
+    (running, windows, kernel): (&Running, &Windows, Kernel),
+    scratch: &mut Scratch,
+) {
+    scratch.unknown.clear();
+    scratch.edges.copy_from(&marked.starts);
+    let mut spans = Spans { running, windows, kernel, scratch, has_edges: true };
+    let task = Task { text, from: 0, limit: text.len(), shift: 0 };
+    let mut scan = Scan { task, marked, unmatched_end: None };
+    let mut reached = 0;
+    while reached < text.len() {
+        let Some(next) = spans.mark(&mut scan, (reached, text.len())) else { return };
+        reached = next;
+    }
+    if let Some(left_out) = left_out {
+        for places in left_out_pieces(&spans.scratch.edges, left_out, text.len()) {
+            scan.marked.starts.remove_range(places.start + 1..places.end);
+            scan.marked.unmatched.remove_range(places.clone());
+            spans.scratch.unknown.remove_range(places);
+        }
+    }
+    spans.settle_pieces(&mut scan);
+}
+
+struct Spans<'a> {
+    running: &'a Running,
+    windows: &'a Windows,
+    kernel: Kernel,
+    scratch: &'a mut Scratch,
+    /// Whether the text is many, with edges between.
+    has_edges: bool,
+}
+
+impl Spans<'_> {
+    /// Marks what windows tell from `start` on; returns how far. `None` if that is too little from the start.
+    fn mark(&mut self, scan: &mut Scan<'_>, (start, limit): (usize, usize)) -> Option<usize> {
+        let from = scan.task.from;
+        let end = limit.min(start + SPAN);
+        let Self { running, windows, kernel, scratch, has_edges } = self;
+        let alphabet = running.automaton().alphabet();
+        let place = (from, start, end);
+        let edges = has_edges.then_some(&scratch.edges);
+        let text = (scan.task.text, edges);
+        let known = windows.reader.read((*kernel, alphabet), text, place, &mut scratch.span);
+        scan.marked.reserve(scan.place(end + WORD));
+        scratch.unknown.reserve(end + WORD - from);
+        if known == start {
+            scratch.leave(start - from..end - from);
+            return Some(end);
+        }
+        let n_words = (known - start).div_ceil(WORD);
+        let groups = [&windows.starts, &windows.unknown, &windows.unmatched];
+        for (words, groups) in scratch.words.iter_mut().zip(groups) {
+            look_up(*kernel, &scratch.span, groups, (n_words, known - start), words);
+        }
+        let [starts, unknown, unmatched] = &scratch.words;
+        let n_unknown: usize = unknown.iter().map(|word| word.count_ones() as usize).sum();
+        if n_unknown * MIN_BYTES_PER_UNKNOWN > known - start + SPAN / 16 {
+            if start == from && !*has_edges {
+                return None;
+            }
+            scratch.leave(start - from..known - from);
+            return Some(known);
+        }
+        for (index, ((starts, unknown), unmatched)) in
+            starts.iter().zip(unknown).zip(unmatched).enumerate()
+        {
+            let offset = start + index * WORD;
+            scan.marked.starts.insert_word(scan.place(offset), starts & !unknown);
+            scratch.unknown.insert_word(offset - from, *unknown);
+            if *unmatched != 0 {
+                let unmatched = unmatched & starts & !unknown;
+                scan.marked.unmatched.insert_word(scan.place(offset), unmatched);
+            }
+        }
+        Some(known)
+    }
+
+    /// Runs the automaton where nothing is certain, up to `end`, which is a start or the end of the text.
+    fn settle(&self, scan: &mut Scan<'_>, end: usize) {
+        let from = scan.task.from;
+        let mut next = self.scratch.unknown.first_from(0);
+        while let Some(unknown) = next.map(|unknown| from + unknown).filter(|&place| place < end) {
+            let start =
+                if unknown == from { from } else { scan.last_start(unknown - 1).unwrap_or(from) };
+            let certain = scan.marked.starts.first_from(scan.place(unknown) + 1);
+            let certain = certain.map(|place| place.wrapping_sub(scan.task.shift));
+            let reached = match certain.filter(|&place| place < end) {
+                Some(certain) => self.run_to_start(scan, start, certain),
+                None => self.run_to_end(scan, start, end),
+            };
+            next = self.scratch.unknown.first_from(reached - from);
+        }
+    }
+
+    /// As [`Spans::settle`], each piece between edges as a text of its own.
+    fn settle_pieces(&self, scan: &mut Scan<'_>) {
+        let text = scan.task.text;
+        let edges = &self.scratch.edges;
+        let mut next = self.scratch.unknown.first_from(0);
+        while let Some(unknown) = next.filter(|&place| place < text.len()) {
+            let first = edges.last_up_to(unknown).unwrap_or(0);
+            let last = edges.first_from(unknown + 1).unwrap_or(text.len()).min(text.len());
+            let start = if unknown == first {
+                first
+            } else {
+                scan.last_start(unknown - 1).unwrap_or(first)
+            };
+            let certain = scan.marked.starts.first_from(unknown + 1).unwrap_or(last).min(last);
+            let task =
+                Task { text: &text[first..last], from: 0, limit: last - first, shift: first };
+            let mut piece = Scan { task, marked: &mut *scan.marked, unmatched_end: None };
+            let (start, certain) = (start - first, certain - first);
+            let reached = if certain < last - first {
+                self.run_to_start(&mut piece, start, certain)
+            } else {
+                self.run_to_end(&mut piece, start, certain)
+            };
+            next = self.scratch.unknown.first_from(first + reached);
+        }
+    }
+
+    /// From a start to a later one; returns up to where all is settled.
+    fn run_to_start(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
+        // Whether the automaton has come to it is seen by its mark.
+        scan.marked.starts.remove(scan.place(end));
+        let mut place = (start, State::BOUNDARY);
+        while place.0 < end {
+            let (offset, state, is_stopped) = scan.run_on(self.running, place, end + 1);
+            if is_stopped {
+                place = scan.look_back(self.running, offset);
+            } else if scan.marked.starts.contains(scan.place(end))
+                || state == self.running.unmatched_state()
+            {
+                break;
+            } else {
+                // The attempt in progress goes on past the end, in vain.
+                place = scan.look_back(self.running, end);
+            }
+        }
+        scan.marked.starts.insert(scan.place(end));
+        place.0.max(end)
+    }
+
+    /// From a start to the end, which is that of the text or a start.
+    fn run_to_end(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
+        if end < scan.task.text.len() {
+            return self.run_to_start(scan, start, end);
+        }
+        let mut place = (start, State::BOUNDARY);
+        loop {
+            let (offset, state, is_stopped) = scan.run_on(self.running, place, end);
+            if !is_stopped && self.running.ends_here(state) {
+                return end;
+            }
+            place = scan.look_back(self.running, offset);
+            if place.0 >= end {
+                return end;
+            }
+        }
+    }
+}
+
+/// Where one of the groups holds, for so many words and places.
+fn look_up(
+    kernel: Kernel,
+    span: &Span,
+    groups: &[Group],
+    (n_words, n_places): (usize, usize),
+    words: &mut Vec<u64>,
+) {
+    words.clear();
+    words.resize(n_words, 0);
+    for group in groups {
+        kernel.group(span.windows(), group, span.cuts(), words);
+    }
+    if let Some(last) = words.last_mut()
+        && !n_places.is_multiple_of(WORD)
+    {
+        *last &= (1 << (n_places % WORD)) - 1;
+    }
+}
+
+/// The pieces that start at `left_out`.
+fn left_out_pieces(edges: &Bits, left_out: &Bits, end: usize) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut next = left_out.first_from(0);
+    while let Some(start) = next {
+        pieces.push(start..edges.first_from(start + 1).unwrap_or(end));
+        next = left_out.first_from(start + 1);
+    }
+    pieces
+}

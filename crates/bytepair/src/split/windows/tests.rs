@@ -1,0 +1,52 @@
+//! What windows tell is what the definition says: the kernels. What they say of texts is tested with the
+//! splitter.
+
+use proptest::prelude::*;
+
+use super::contexts::N_SHOWN;
+use super::kernels::{Cuts, Kernel, WORD};
+use super::program::{Group, MAX_NUMBERS, Step};
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let table = prop::collection::vec(any::<u8>(), MAX_NUMBERS);
+    let tables = prop::collection::btree_map(0..N_SHOWN, table, 1..=N_SHOWN);
+    tables.prop_map(|tables| {
+        let step = |(distance, table): (usize, Vec<u8>)| Step {
+            distance,
+            table: table.try_into().unwrap(),
+        };
+        tables.into_iter().map(step).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn fast_kernels_find_what_the_plain_one_finds(
+        text in prop::collection::vec(any::<u8>(), 0..300),
+        n_numbers in prop::sample::select(vec![32_u8, 64]),
+        ascii in prop::collection::vec(0..32_u8, 128),
+        steps in steps(),
+        cuts in prop::option::of(prop::collection::vec(any::<u64>(), 5 * N_SHOWN)),
+    ) {
+
+        let ascii: [u8; 128] = ascii.try_into().unwrap();
+        let ascii = ascii.map(|letter| letter + n_numbers - 32);
+        let cuts = cuts.map(|words| Cuts {
+            places: std::array::from_fn(|distance| words[5 * distance..][..5].to_vec()),
+            edge: n_numbers - 3,
+        });
+        let n_words = text.len().div_ceil(WORD);
+        let read = |kernel: Kernel| {
+            let mut letters = vec![0; n_words * WORD + 2 * WORD];
+            let mut leads = vec![0; n_words];
+            kernel.letters(&text, (&ascii, n_numbers - 1), &mut letters, &mut leads);
+            letters[text.len()..].fill(n_numbers - 2);
+            let mut words = vec![0; n_words];
+            kernel.group(&letters, &Group { steps: steps.clone() }, cuts.as_ref(), &mut words);
+            (letters, leads, words)
+        };
+        for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {
+            prop_assert_eq!(read(kernel), read(Kernel::Plain));
+        }
+    }
+}

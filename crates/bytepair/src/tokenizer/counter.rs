@@ -1,0 +1,113 @@
+//! The number of ids of a text that grows, known after each part.
+//!
+//! What is appended is cut at the last place where a cut changes nothing, whatever follows (`cutting`). The ids before it
+//! are counted once and for all; the text behind it, as a rule a word, is kept and counted again with what comes next.
+//! So the number is that of the whole text at any time, and costs what encoding the new text and the kept end takes. A
+//! tokenizer that can cut nowhere keeps the whole text.
+
+use std::sync::Arc;
+
+use super::call::Call;
+use super::threads::Team;
+use super::{EncodeOptions, Tokenizer};
+use crate::added::{Finder, Matcher};
+use crate::error::Result;
+use crate::split::Segment;
+
+/// Whether a place is a cut depends on less than so many bytes around it: three characters.
+const REACH: usize = 16;
+
+/// Counts the ids of a text that is appended part by part.
+///
+/// ```
+/// # use bytepair::{EncodeOptions, Parts, TokenCounter, Tokenizer, Units, ByteIds, Vocabulary, Token};
+/// # use std::sync::Arc;
+/// # let mut vocabulary = Vocabulary::new();
+/// # for byte in 0..=255 { vocabulary.push(Token::plain(&[byte]))?; }
+/// # vocabulary.push_merge(u32::from(b'a'), u32::from(b'b'))?;
+/// # let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
+/// let tokenizer = Arc::new(Tokenizer::new(parts)?);
+/// let mut counter = TokenCounter::new(tokenizer, EncodeOptions::default())?;
+/// assert_eq!(counter.append(b"ca")?, 2);
+/// assert_eq!(counter.append(b"bc")?, 3); // c, ab, c
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TokenCounter {
+    tokenizer: Arc<Tokenizer>,
+    matcher: Arc<Matcher>,
+    disallowed: Finder,
+    /// The text behind the last cut.
+    tail: Vec<u8>,
+    /// The number of bytes before it.
+    n_settled_bytes: u64,
+    n_settled: usize,
+    n_tail: usize,
+}
+
+impl TokenCounter {
+    /// A counter of an empty text. Of the options, those about special tokens in the text count.
+    ///
+    /// # Errors
+    /// Where a name is no special token.
+    pub fn new(tokenizer: Arc<Tokenizer>, options: EncodeOptions<'_>) -> Result<Self> {
+        let (matcher, disallowed) = tokenizer.call(options)?.into_rules();
+        Ok(Self {
+            matcher: Arc::new(matcher),
+            disallowed,
+            tokenizer,
+            tail: Vec::new(),
+            n_settled_bytes: 0,
+            n_settled: 0,
+            n_tail: 0,
+        })
+    }
+
+    /// The number of ids of all that was appended.
+    pub fn total(&self) -> usize {
+        self.n_settled + self.n_tail
+    }
+
+    /// Appends a text and gives the number of ids of all by now.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`] of all text by now. The counter is as it was then.
+    pub fn append(&mut self, text: &[u8]) -> Result<usize> {
+        let n_before = self.tail.len();
+        self.tail.extend_from_slice(text);
+        let new = n_before.saturating_sub(REACH)..self.tail.len();
+        let cut = self.tokenizer.last_cut(&self.tail, new).unwrap_or(0);
+        match self.counts(cut) {
+            Ok((n_ids, n_tail)) => {
+                self.n_settled += n_ids;
+                self.n_tail = n_tail;
+                self.n_settled_bytes += cut as u64;
+                self.tail.drain(..cut);
+                Ok(self.total())
+            }
+            Err(error) => {
+                let error = self.call().first_error(&self.tail, error);
+                self.tail.truncate(n_before);
+                Err(error.moved_by(self.n_settled_bytes))
+            }
+        }
+    }
+
+    fn call(&self) -> Call<'_> {
+        Call::by_rules(&self.tokenizer, &self.matcher, &self.disallowed)
+    }
+
+    /// The number of ids of the kept text before a cut and behind it.
+    fn counts(&self, cut: usize) -> Result<(usize, usize)> {
+        let call = self.call();
+        let is_begun = self.n_settled_bytes > 0;
+        let kept = Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail) };
+        let (settled, tail) = (kept.part(0..cut), kept.rest(cut));
+        self.tokenizer.workers.with(|worker| {
+            let mut count = |part| call.count_by(part, &mut Team::of_one(worker));
+            let n_settled = count(settled)?;
+            let n_tail = count(tail).map_err(|error| error.moved_by(cut as u64))?;
+            Ok((n_settled, n_tail))
+        })
+    }
+}

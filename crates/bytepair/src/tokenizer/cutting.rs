@@ -1,0 +1,157 @@
+//! Where a text can be cut so that its ids are those of the parts, one after the other.
+//!
+//! Such a place lies between two characters, and what is asked of it is proven by them and the characters beside
+//! them alone, whatever stands around: that no added token reaches across (`seams`), that the parts can be normalized
+//! by themselves, and that the splitter ends a piece there ([`Splitter::is_safe_cut`](crate::split::Splitter)) or, where
+//! a text is one piece, that no merge crosses (`encode::cuts`). The second part is then the rest of a segment. The
+//! proof is in `docs/explanation/encoding.md`.
+//!
+//! Left out, so that there are no such places: patterns for the backtracker, steps of normalizers that look further
+//! than at a character and the marks behind it, and bytes that are no UTF-8, beside which nothing is cut.
+//! Costs a few look-ups for each place that is tried, more where a normalizer has to be asked.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::Tokenizer;
+use super::parts::Parts;
+use super::seams::Seams;
+use crate::added::last_character;
+use crate::error::Result;
+use crate::normalize::{Normalizer, character_length};
+use crate::split::Segment;
+
+/// How far a cut is looked for, in bytes.
+pub(super) const SEARCH_LEN: usize = 32 << 10;
+
+/// What the cuts of a tokenizer depend on, made when the first is looked for.
+#[derive(Debug)]
+pub(super) struct Cutter {
+    /// In the text as it is given.
+    raw: Seams,
+    /// In the normalized text, where some tokens are looked for there.
+    normalized: Option<Seams>,
+}
+
+impl Cutter {
+    /// `None` where no place can be proven.
+    fn new(tokenizer: &Tokenizer) -> Option<Self> {
+        let Parts { normalizer, pre_tokenizer, added, .. } = &tokenizer.parts;
+        let is_possible = normalizer.can_be_cut()
+            && match pre_tokenizer.rounds() {
+                [] => tokenizer.encoder.has_cuts(),
+                [first, later @ ..] => {
+                    let is_whole = first.splitter.stages().is_empty();
+                    let has_cuts = match is_whole {
+                        true => later.is_empty() && tokenizer.encoder.has_cuts(),
+                        false => first.splitter.has_safe_cuts(),
+                    };
+                    has_cuts && first.change.is_by_character()
+                }
+            };
+        if !is_possible {
+            return None;
+        }
+        let normalized = added.iter().filter(|token| token.normalized);
+        let texts = normalized.map(|token| {
+            let content = Segment::inner(token.content.as_bytes());
+            Ok((normalizer.normalize(content)?, token))
+        });
+        let texts = texts.collect::<Result<Vec<_>>>().ok()?;
+        let normalized = texts.iter().map(|(text, token)| (&**text, *token));
+        Some(Self {
+            raw: Seams::new(added.iter().map(|token| (token.content.as_bytes(), token))),
+            normalized: (!texts.is_empty()).then(|| Seams::new(normalized)),
+        })
+    }
+}
+
+/// Characters beside a place, and where it lies in them.
+type Window<'t> = (Cow<'t, [u8]>, usize);
+
+impl Tokenizer {
+    /// Whether the ids of a text are those of its parts before and behind a place, whatever stands around the
+    /// characters there and may yet follow.
+    #[cfg(test)]
+    pub(super) fn is_cut(&self, text: &[u8], place: usize) -> bool {
+        self.cutter().is_some_and(|cutter| self.is_cut_by(cutter, text, place))
+    }
+
+    /// The first such place at or behind `near`, if there is one before long.
+    pub(super) fn cut_near(&self, text: &[u8], near: usize) -> Option<usize> {
+        let cutter = self.cutter()?;
+        let end = near.saturating_add(SEARCH_LEN).min(text.len());
+        (near.max(1)..end).find(|&place| self.is_cut_by(cutter, text, place))
+    }
+
+    /// The last such place in a range of a text.
+    pub(super) fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        let cutter = self.cutter()?;
+        let range = range.start.max(1)..range.end.min(text.len());
+        range.rev().find(|&place| self.is_cut_by(cutter, text, place))
+    }
+
+    /// Whether there may be such places.
+    pub(super) fn has_cuts(&self) -> bool {
+        self.cutter().is_some()
+    }
+
+    /// Threads that come at the same time each make it, and nobody waits.
+    fn cutter(&self) -> Option<&Cutter> {
+        if self.cutter.get().is_none() {
+            drop(self.cutter.set(Cutter::new(self)));
+        }
+        self.cutter.get()?.as_ref()
+    }
+
+    fn is_cut_by(&self, cutter: &Cutter, text: &[u8], place: usize) -> bool {
+        let is_allowed = (1..text.len()).contains(&place)
+            && text[place] & 0xC0 != 0x80
+            && cutter.raw.allow(text, place);
+        if !is_allowed {
+            return false;
+        }
+        let Some((window, middle)) = window(text, place, &self.parts.normalizer) else {
+            return false;
+        };
+        if cutter.normalized.as_ref().is_some_and(|seams| !seams.allow(&window, middle)) {
+            return false;
+        }
+        let Some(round) = self.parts.pre_tokenizer.rounds().first() else {
+            return self.encoder.is_cut(&window, middle);
+        };
+        let Some((window, middle)) = changed((window, middle), &round.change) else { return false };
+        match round.splitter.stages() {
+            [] => self.encoder.is_cut(&window, middle),
+            _ => round.splitter.is_safe_cut(&window, middle),
+        }
+    }
+}
+
+/// The characters beside a place, as they are in the normalized text.
+///
+/// They are normalized alone, which is right as the text can be cut on both sides of each.
+fn window<'t>(text: &'t [u8], place: usize, normalizer: &Normalizer) -> Option<Window<'t>> {
+    let before = place - last_character(&text[..place])?.len_utf8();
+    let after = place + character_length(&text[place..])?;
+    let window = (Cow::Borrowed(&text[before..after]), place - before);
+    if normalizer.steps().is_empty() {
+        return Some(window);
+    }
+    match normalizer.can_cut_between(text, [before, place, after]) {
+        true => changed(window, normalizer),
+        false => None,
+    }
+}
+
+/// Both sides of a window after the steps of a normalizer, if something is left of each.
+fn changed<'t>((window, middle): Window<'t>, normalizer: &Normalizer) -> Option<Window<'t>> {
+    if normalizer.steps().is_empty() {
+        return Some((window, middle));
+    }
+    let side = |text| normalizer.normalize(Segment { is_rest: true, ..Segment::inner(text) }).ok();
+    let mut both = side(&window[..middle])?.into_owned();
+    let new_middle = both.len();
+    both.extend_from_slice(&side(&window[middle..])?);
+    (0 < new_middle && new_middle < both.len()).then_some((Cow::Owned(both), new_middle))
+}

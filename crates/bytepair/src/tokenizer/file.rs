@@ -1,0 +1,220 @@
+//! A stream of text to a stream of numbers, its ids, in bounded memory.
+//!
+//! The calling thread reads, cuts what it read at the last place where a cut changes nothing (`cutting`), and writes;
+//! other threads encode what lies between two cuts and make numbers of the ids. Memory is that of a few stretches for
+//! each thread, whatever the length of the stream. Where a stretch has no place to cut, reading goes on until there is
+//! one: the ids are right, and memory grows with the longest such part, which is the whole text for a tokenizer that can
+//! cut nowhere. Costs what encoding costs, and a copy of what is carried from one stretch to the next.
+
+use std::cell::RefCell;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use super::call::Call;
+use super::worker::Worker;
+use super::{EncodeOptions, Tokenizer};
+use crate::error::{Error, Result};
+use crate::in_order::{N_JOBS_PER_THREAD, in_order};
+use crate::split::Segment;
+use crate::vocabulary::TokenId;
+
+/// How much is read for a stretch, in bytes, if that is not more than each thread may have.
+const STRETCH_LEN: usize = 256 << 10;
+
+/// What all stretches that are under way may take, each with its ids as numbers and one id for each byte.
+const MEMORY: usize = 96 << 20;
+
+/// How ids are written. All numbers are little-endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdFormat {
+    /// Whether a number has four bytes, or two.
+    pub is_wide: bool,
+    /// Whether the header of a `NumPy` file stands before them.
+    pub has_header: bool,
+}
+
+/// What was encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The number of ids.
+    pub n_ids: u64,
+    /// The number of bytes of text.
+    pub n_bytes: u64,
+}
+
+impl Tokenizer {
+    /// Encodes all that `reader` gives as one text, and writes the ids to `writer`; `progress` is told the bytes that
+    /// are encoded by now, and may end the work by an error.
+    ///
+    /// The header of a `NumPy` file is written again at the end, when the length is known. Options about the template,
+    /// lengths and dropout do not count. `stretch_len` is how much is encoded at once, in bytes, chosen if not given.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode`], of the first place that has one; where reading or writing fails; and where two
+    /// bytes do not hold all ids of the vocabulary.
+    #[expect(clippy::too_many_arguments, reason = "a stream in, a stream out, and how")]
+    pub fn encode_stream(
+        &self,
+        reader: impl Read,
+        mut writer: impl Write + Seek,
+        format: IdFormat,
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+        stretch_len: Option<usize>,
+        mut progress: impl FnMut(u64) -> Result<()>,
+    ) -> Result<Written> {
+        if !format.is_wide && self.parts.vocabulary.len() > 1 << 16 {
+            let problem = format!(
+                "the vocabulary has {} ids, and uint16 holds 65536",
+                self.parts.vocabulary.len()
+            );
+            return Err(Error::option("dtype", problem));
+        }
+        let call = self.call(EncodeOptions { dropout: None, ..options })?;
+        let n_bytes_each = MEMORY / (n_threads.max(1) * N_JOBS_PER_THREAD * 5);
+        let stretch_len = stretch_len.unwrap_or(n_bytes_each.min(STRETCH_LEN)).max(1);
+        if format.has_header {
+            writer.write_all(&header(format, 0))?;
+        }
+        let mut feed = Feed {
+            tokenizer: self,
+            reader,
+            stretch_len,
+            carried: Vec::new(),
+            n_bytes: 0,
+            is_end: false,
+        };
+        let emptied = RefCell::new(Vec::new());
+        let next = || feed.next(|| emptied.borrow_mut().pop().unwrap_or_default());
+        let encode = |job, state: &mut State<'_>| encode_job(&call, format, job, state);
+        let mut written = Written::default();
+        let take = |done: Result<Job>| {
+            let job = done?;
+            writer.write_all(&job.numbers)?;
+            written.n_ids += (job.numbers.len() / width(format)) as u64;
+            written.n_bytes += job.text.len() as u64;
+            emptied.borrow_mut().push(job);
+            progress(written.n_bytes)
+        };
+        self.workers.with_many(n_threads.max(1), |workers| {
+            let state = |worker| State { worker, ids: Vec::new() };
+            let mut states: Vec<_> =
+                workers.iter_mut().map(|worker| state(&mut **worker)).collect();
+            in_order(&mut states, next, encode, take)
+        })?;
+        if format.has_header {
+            writer.seek(SeekFrom::Start(0))?;
+            writer.write_all(&header(format, written.n_ids))?;
+        }
+        writer.flush()?;
+        Ok(written)
+    }
+}
+
+/// What a thread has to itself.
+struct State<'w> {
+    worker: &'w mut Worker,
+    ids: Vec<TokenId>,
+}
+
+/// A stretch of the text, and what becomes of it.
+#[derive(Default)]
+struct Job {
+    text: Vec<u8>,
+    /// Where it begins in the stream.
+    offset: u64,
+    is_last: bool,
+    numbers: Vec<u8>,
+}
+
+fn encode_job(
+    call: &Call<'_>,
+    format: IdFormat,
+    mut job: Job,
+    state: &mut State<'_>,
+) -> Result<Job> {
+    let is_first = job.offset == 0;
+    let text = Segment { text: &job.text, is_first, is_last: job.is_last, is_rest: !is_first };
+    state.ids.clear();
+    let result = call.encode_stretch(text, &mut state.ids, state.worker);
+    result.map_err(|error| error.moved_by(job.offset))?;
+    job.numbers.clear();
+    job.numbers.reserve(state.ids.len() * width(format));
+    if format.is_wide {
+        job.numbers.extend(state.ids.iter().flat_map(|id| id.to_le_bytes()));
+    } else {
+        // The vocabulary has no larger id.
+        let narrow = |&id: &TokenId| u16::try_from(id).unwrap_or(u16::MAX).to_le_bytes();
+        job.numbers.extend(state.ids.iter().flat_map(narrow));
+    }
+    Ok(job)
+}
+
+fn width(format: IdFormat) -> usize {
+    if format.is_wide { 4 } else { 2 }
+}
+
+/// Reads stretches that end where a cut changes nothing.
+struct Feed<'t, R> {
+    tokenizer: &'t Tokenizer,
+    reader: R,
+    stretch_len: usize,
+    /// What was read behind the last cut.
+    carried: Vec<u8>,
+    /// The number of bytes before that.
+    n_bytes: u64,
+    is_end: bool,
+}
+
+impl<R: Read> Feed<'_, R> {
+    /// The next stretch, in the memory of a job that is done.
+    fn next(&mut self, emptied: impl FnOnce() -> Job) -> Result<Option<Job>> {
+        if self.is_end {
+            return Ok(None);
+        }
+        let mut job = emptied();
+        job.text.clear();
+        job.text.append(&mut self.carried);
+        let mut n_searched = 0;
+        let cut = loop {
+            self.is_end = self.read(&mut job.text)?;
+            if self.is_end {
+                break job.text.len();
+            }
+            if let Some(cut) = self.tokenizer.last_cut(&job.text, n_searched..job.text.len()) {
+                break cut;
+            }
+            // The last characters may be cut, now that more stands behind them.
+            n_searched = job.text.len().saturating_sub(16);
+        };
+        self.carried.extend_from_slice(&job.text[cut..]);
+        job.text.truncate(cut);
+        (job.offset, job.is_last) = (self.n_bytes, self.is_end);
+        self.n_bytes += cut as u64;
+        Ok((cut > 0).then_some(job))
+    }
+
+    /// Reads a stretch, or as much again as there is; returns whether that was all.
+    fn read(&mut self, text: &mut Vec<u8>) -> Result<bool> {
+        let wanted = self.stretch_len.saturating_sub(text.len()).max(text.len()).max(1);
+        text.reserve_exact(wanted);
+        let n_new = self.reader.by_ref().take(wanted as u64).read_to_end(text)?;
+        Ok(n_new < wanted)
+    }
+}
+
+/// The length of the header of a `NumPy` file: more than its text takes, and a multiple of 64.
+const HEADER_LEN: usize = 128;
+
+/// What it begins with: the format 1.0, and how long the text behind is, in two bytes.
+const MAGIC: [u8; 10] = *b"\x93NUMPY\x01\x00\x76\x00";
+
+/// The header of a `NumPy` file of format 1.0, of one dimension.
+fn header(format: IdFormat, n_ids: u64) -> [u8; HEADER_LEN] {
+    let mut header = [b' '; HEADER_LEN];
+    header[..MAGIC.len()].copy_from_slice(&MAGIC);
+    let width = width(format);
+    let text = format!("{{'descr': '<u{width}', 'fortran_order': False, 'shape': ({n_ids},), }}");
+    header[MAGIC.len()..][..text.len()].copy_from_slice(text.as_bytes());
+    header[HEADER_LEN - 1] = b'\n';
+    header
+}

@@ -1,0 +1,355 @@
+//! A text in parts against the whole: on threads, counted, truncated, as a stream.
+
+use std::io::Cursor;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+use proptest::prelude::*;
+
+use super::file::{IdFormat, Written};
+use super::threads::Team;
+use super::{EncodeOptions, Parts, TokenCounter, Tokenizer};
+use crate::added::{AddedToken, Specials};
+use crate::count::CorpusCounter;
+use crate::dialect::Dialect;
+use crate::error::{ErrorKind, Result};
+use crate::normalize::{
+    BertRules, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm,
+};
+use crate::pretokenize::{PreTokenizer, Round};
+use crate::split::Splitter;
+use crate::train::{Target, TrainProgress, train};
+use crate::unicode::UnicodeTables;
+use crate::vocabulary::{Token, TokenId, TokenKind};
+
+const CORPUS: &str =
+    "low lower lowest newer wide  the cat's hat: 12 345 6789\n été 中文字。中文， да <s> low\n\n";
+
+fn trained(dialect: &Dialect) -> Tokenizer {
+    let special_tokens = vec!["<|end|>".to_owned(), "<s>".to_owned()];
+    let preparation = dialect.preparation(&special_tokens).unwrap();
+    let mut counter = CorpusCounter::new(preparation, 1).unwrap();
+    counter.count_texts(&[CORPUS.repeat(3).as_bytes()]).unwrap();
+    let (counts, _) = counter.finish().unwrap();
+    let options = dialect.train_options(Target::Merges(40), special_tokens);
+    let go_on = |_: TrainProgress| Ok(ControlFlow::Continue(()));
+    let trained = train(&counts, &dialect.units, &options, go_on).unwrap();
+    dialect.tokenizer(trained, &options).unwrap()
+}
+
+fn changed(name: &str, change: impl FnOnce(&mut Parts)) -> Tokenizer {
+    let mut parts = trained(&Dialect::named(name).unwrap()).parts().clone();
+    change(&mut parts);
+    Tokenizer::new(parts).unwrap()
+}
+
+fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
+    Normalizer::new(steps, UnicodeTables::latest())
+}
+
+fn prepend(only_first: bool) -> NormalizeStep {
+    NormalizeStep::Prepend { text: "▁".to_owned(), only_first, unless_there: false }
+}
+
+fn spaces() -> NormalizeStep {
+    NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() }
+}
+
+fn add(parts: &mut Parts, token: AddedToken) {
+    let mut vocabulary = (*parts.vocabulary).clone();
+    let content = token.content.clone();
+    let id = vocabulary.push(Token { kind: TokenKind::Added, bytes: content.as_bytes() }).unwrap();
+    parts.vocabulary = Arc::new(vocabulary);
+    parts.added.push(AddedToken { id, ..token });
+}
+
+/// All dialects, and parts that they do not have.
+fn tokenizers() -> &'static [Arc<Tokenizer>] {
+    static ALL: OnceLock<Vec<Arc<Tokenizer>>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let named = Dialect::names().map(|name| trained(&Dialect::named(name).unwrap()));
+        let all = named.chain(with_normalizers()).chain(with_other_parts());
+        all.map(Arc::new).collect()
+    })
+}
+
+fn with_normalizers() -> Vec<Tokenizer> {
+    let mut all = Vec::new();
+    let bert = BertRules {
+        clean_text: true,
+        handle_chinese_chars: true,
+        strip_accents: None,
+        lowercase: true,
+    };
+    let steps = [
+        vec![NormalizeStep::Form(UnicodeForm::Nfc)],
+        vec![NormalizeStep::Form(UnicodeForm::Nfkd), NormalizeStep::StripAccents],
+        vec![prepend(false), spaces()],
+        vec![prepend(true), NormalizeStep::Lowercase],
+        vec![NormalizeStep::Bert(bert)],
+        vec![NormalizeStep::Strip { left: true, right: true }],
+    ];
+    for steps in steps {
+        for name in ["gpt4o", "byte-stream"] {
+            let steps = steps.clone();
+            all.push(changed(name, |parts| parts.normalizer = normalizer(steps)));
+        }
+    }
+    let sentencepiece = SentencePieceRules {
+        adds_space: true,
+        removes_extra_spaces: true,
+        escapes_spaces: true,
+        verbatim: vec!["low l".to_owned()],
+        ..SentencePieceRules::default()
+    };
+    let step = NormalizeStep::SentencePiece(SentencePiece::new(sentencepiece).unwrap());
+    all.push(changed("byte-stream", |parts| parts.normalizer = normalizer(vec![step])));
+    all
+}
+
+fn with_other_parts() -> Vec<Tokenizer> {
+    let mut all = Vec::new();
+    let round = |steps, splitter| Round { change: normalizer(steps), splitter };
+    for is_first in [false, true] {
+        all.push(changed("gpt2", |parts| {
+            let splitter = parts.pre_tokenizer.only_splitter().unwrap();
+            let rounds = vec![
+                round(vec![prepend(is_first)], splitter),
+                round(vec![prepend(is_first)], Splitter::whole()),
+            ];
+            parts.pre_tokenizer = PreTokenizer::new(rounds);
+        }));
+    }
+    all.push(changed("gpt4o", |parts| parts.ignore_merges = true));
+    all.push(changed("byte-stream", |parts| parts.ignore_merges = true));
+    for name in ["gpt2", "byte-stream"] {
+        all.push(changed(name, |parts| {
+            let token =
+                |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
+            add(parts, AddedToken { lstrip: true, rstrip: true, ..token("<m>") });
+            add(parts, AddedToken { single_word: true, ..token("hat") });
+            add(parts, AddedToken { normalized: true, ..token("LOW ") });
+            add(parts, token("  "));
+            parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, prepend(false)]);
+        }));
+    }
+    all
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let words = [
+        "low",
+        " lower",
+        "lowest ",
+        " ",
+        "  ",
+        "\n",
+        "the cat's",
+        " 12345",
+        ":",
+        "été",
+        "中文字",
+        "。",
+        "，",
+        " да",
+        "<s>",
+        "<m>",
+        " <m> ",
+        "hat",
+        "LOW ",
+        "low l",
+        "e\u{301}",
+        "\u{301}",
+        "▁",
+        "<|end|>",
+        "<|en",
+        "q\u{3000}",
+        "\0",
+    ];
+    let word = prop_oneof![
+        12 => prop::sample::select(words.to_vec()).prop_map(|word| word.as_bytes().to_vec()),
+        1 => prop::sample::select(vec![vec![0xFF], vec![0xE4, 0xB8], vec![0x80]]),
+    ];
+    prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
+}
+
+fn options(allows: bool) -> EncodeOptions<'static> {
+    let allowed_special = if allows { Specials::All } else { Specials::None };
+    EncodeOptions { allowed_special, ..EncodeOptions::default() }
+}
+
+/// The ids of a text that is cut into stretches of about a length.
+fn in_stretches(
+    tokenizer: &Tokenizer,
+    text: &[u8],
+    options: EncodeOptions<'_>,
+    (stretch_len, n_threads): (usize, usize),
+) -> Result<Vec<TokenId>> {
+    let call = tokenizer.call(options)?;
+    let mut ids = Vec::new();
+    tokenizer.workers.with_many(n_threads, |workers| {
+        let mut team = Team::of(workers);
+        team.stretch_len = Some(stretch_len);
+        call.encode(text, 0, &mut ids, &mut team)
+    })?;
+    Ok(ids)
+}
+
+fn message<T>(result: Result<T>) -> std::result::Result<T, String> {
+    result.map_err(|error| error.to_string())
+}
+
+/// The definition of [`Tokenizer::truncate`], with the whole text in view.
+fn truncated(tokenizer: &Tokenizer, text: &[u8], n_ids: usize) -> Vec<u8> {
+    let all = tokenizer.encode(text, options(false)).unwrap();
+    let full = tokenizer.encode_full(text, None, options(false)).unwrap();
+    let mut ends = vec![0];
+    if all.len() <= n_ids {
+        return text.to_vec();
+    }
+    for (_, end) in &full.offsets[..n_ids] {
+        ends.push((*ends.last().unwrap()).max(*end));
+    }
+    let is_whole = |end: usize| {
+        text.get(end).is_none_or(|byte| byte & 0xC0 != 0x80)
+            || (1..=3.min(end)).all(|n_back| {
+                let start = &text[end - n_back..];
+                crate::normalize::character_length(start).is_none_or(|length| length <= n_back)
+            })
+    };
+    let ends =
+        ends.into_iter().rev().map(|end| (0..=end).rev().find(|&end| is_whole(end)).unwrap());
+    let fits =
+        |end: &usize| tokenizer.encode(&text[..*end], options(false)).unwrap().len() <= n_ids;
+    text[..ends.into_iter().find(fits).unwrap()].to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_cut_changes_no_id(which: prop::sample::Index, text in text(), allows: bool) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let Ok(all) = tokenizer.encode(&text, options(allows)) else { return Ok(()) };
+        let call = tokenizer.call(options(allows)).unwrap();
+        for place in (1..text.len()).filter(|&place| tokenizer.is_cut(&text, place)) {
+            let whole = crate::split::Segment::whole(&text);
+            let mut ids = Vec::new();
+            tokenizer.workers.with(|worker| {
+                call.encode_stretch(whole.part(0..place), &mut ids, worker).unwrap();
+                call.encode_stretch(whole.rest(place), &mut ids, worker).unwrap();
+            });
+            prop_assert_eq!(&ids, &all, "at {}", place);
+        }
+    }
+
+    #[test]
+    fn threads_and_stretches_change_nothing(
+        which: prop::sample::Index,
+        text in text(),
+        allows: bool,
+        stretch_len in 1..30_usize,
+        n_threads in 1..4_usize,
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let disallowed = EncodeOptions { disallowed_special: Specials::All, ..options(allows) };
+        for options in [options(allows), disallowed] {
+            let expected = message(tokenizer.encode(&text, options));
+            let found = in_stretches(tokenizer, &text, options, (stretch_len, n_threads));
+            prop_assert_eq!(message(found), expected.clone());
+            let n_ids = message(tokenizer.count(&text, options, n_threads));
+            prop_assert_eq!(n_ids, expected.map(|ids| ids.len()));
+        }
+    }
+
+    #[test]
+    fn a_counter_knows_the_number_at_every_place(
+        which: prop::sample::Index,
+        parts in prop::collection::vec(text(), 0..6),
+        step in 1..40_usize,
+        allows: bool,
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options(allows)).unwrap();
+        let mut text = Vec::new();
+        for part in parts.iter().flat_map(|part| part.chunks(step)) {
+            let count = |text: &[u8]| tokenizer.encode(text, options(allows)).map(|ids| ids.len());
+            let copy = counter.clone().append(part);
+            let with_part = [text.as_slice(), part].concat();
+            prop_assert_eq!(message(copy), message(count(&with_part)));
+            if counter.append(part).is_ok() {
+                text = with_part;
+            }
+            prop_assert_eq!(counter.total(), count(&text).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_truncated_text_is_that_of_the_definition(which: prop::sample::Index, text in text(), n_ids in 0..30_usize) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        prop_assume!(tokenizer.encode(&text, options(false)).is_ok());
+        let found = tokenizer.truncate(&text, n_ids, options(false)).unwrap();
+        prop_assert!(text.starts_with(found));
+        prop_assert_eq!(found, truncated(tokenizer, &text, n_ids));
+        prop_assert!(tokenizer.count(found, options(false), 1).unwrap() <= n_ids);
+    }
+
+    #[test]
+    fn a_stream_gives_the_ids_of_the_text(
+        which: prop::sample::Index,
+        text in text(),
+        stretch_len in 1..30_usize,
+        n_threads in 1..3_usize,
+        is_wide: bool,
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let (options, mut numbers) = (options(true), Cursor::new(Vec::new()));
+        let format = IdFormat { is_wide, has_header: false };
+        let written = tokenizer.encode_stream(text.as_slice(), &mut numbers, format, options, n_threads, Some(stretch_len), |_| Ok(()));
+        let expected = tokenizer.encode(&text, options);
+        prop_assert_eq!(written.is_ok(), expected.is_ok());
+        let (Ok(written), Ok(ids)) = (written, expected) else { return Ok(()) };
+        let bytes = ids.iter().flat_map(|id| id.to_le_bytes()[..if is_wide { 4 } else { 2 }].to_vec());
+        prop_assert_eq!(numbers.into_inner(), bytes.collect::<Vec<_>>());
+        prop_assert_eq!(written, Written { n_ids: ids.len() as u64, n_bytes: text.len() as u64 });
+    }
+}
+
+#[test]
+fn most_tokenizers_can_be_cut_and_some_cannot() {
+    let text = "the cat, the hat. low lowest: newer".repeat(3);
+    let n_cuts = |tokenizer: &Tokenizer| {
+        (1..text.len()).filter(|&place| tokenizer.is_cut(text.as_bytes(), place)).count()
+    };
+    let without = tokenizers().iter().filter(|tokenizer| n_cuts(tokenizer) == 0).count();
+    // Those that strip the ends of a text, and those that take a whole text that is a token.
+    assert_eq!(without, 3);
+}
+
+#[test]
+fn an_error_in_a_stream_says_where_it_is() {
+    let text = "low lower ".repeat(100) + "<s>";
+    let tokenizer = trained(&Dialect::named("gpt2").unwrap());
+    let options = EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
+    let format = IdFormat { is_wide: true, has_header: true };
+    let stream = |text: &str, options| {
+        let mut numbers = Cursor::new(Vec::new());
+        tokenizer.encode_stream(
+            text.as_bytes(),
+            &mut numbers,
+            format,
+            options,
+            2,
+            Some(50),
+            |_| Ok(()),
+        )?;
+        Ok::<_, crate::Error>(numbers.into_inner())
+    };
+    let error = stream(&text, options).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::DisallowedSpecial { offset: 1000, .. }), "{error}");
+    let file = stream("low", EncodeOptions::default()).unwrap();
+    assert!(file.starts_with(
+        b"\x93NUMPY\x01\x00\x76\x00{'descr': '<u4', 'fortran_order': False, 'shape': (1,), }"
+    ));
+    assert_eq!((file[127], file.len()), (b'\n', 132));
+}

@@ -1,0 +1,302 @@
+"""Large texts and growing ones: threads, files of ids, counting, truncating.
+
+Left out: that a cut changes no id for every dialect, which the tests of the core show on
+random texts; here are published vocabularies, files, and what users meet.
+"""
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bytepair
+
+TEXT = "the cat sat on the mat, 123 hats.\nété 中文字。中文 да <s> "
+ALPHABET = "the cat中文。é1\n <s>"
+ALONE = " ".join(character * 2 + " " + character for character in ALPHABET)
+VOCABULARIES = [
+    "clip/tokenizer.json",
+    "deepseek-v3/tokenizer.json",
+    "gpt-neox-20b/tokenizer.json",
+    "gpt1",
+    "gpt2/tokenizer.json",
+    "llama2-style/tokenizer.json",
+    "minimind/tokenizer.json",
+    "mistral-nemo/tokenizer.json",
+    "mistral-sentencepiece/tokenizer-v1.model",
+    "mistral-sentencepiece/tokenizer-v3.model",
+    "olmo-dolma2/tokenizer.json",
+    "qwen3/tokenizer.json",
+    "tekken/tekken_240718.json",
+    "tiktoken/cl100k_base.tiktoken",
+    "tiktoken/o200k_base.tiktoken",
+    "tiny-metaspace-nfkc/tokenizer.json",
+    "tiny-wordpiece-prefix/tokenizer.json",
+    "whisper/multilingual.tiktoken",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """Give a tokenizer of bytes."""
+    return bytepair.train_from_iterator(
+        [TEXT * 3], vocab_size=300, special_tokens=["<s>"]
+    )
+
+
+@pytest.fixture(scope="module", params=bytepair.dialects())
+def any_tokenizer(request):
+    """Give a tokenizer of each dialect that encodes every text of the alphabet."""
+    texts = [TEXT * 3, ALONE]
+    return bytepair.train_from_iterator(texts, dialect=request.param, merges=40)
+
+
+def write(path, text):
+    """Write a text and give its path."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_published_vocabularies_give_the_same_ids_in_parts(name, shared, tmp_path):
+    """A text of many languages has the same ids in stretches of any length, on threads."""
+    tokenizer = bytepair.Tokenizer.from_file(shared(f"vocabularies/{name}"))
+    corpora = ["english-novels", "code", "multilingual", "chinese", "persian"]
+    text = b""
+    for corpus in corpora:
+        with shared(f"corpora/{corpus}.txt").open("rb") as file:
+            file.seek(12_345)
+            text += file.read(30_000).decode(errors="ignore").encode()
+        text += "".join(list(tokenizer.special_tokens)[:2]).encode()
+    source = write(tmp_path / "text", text)
+    for special in ((), "all"):
+        try:
+            ids = tokenizer.encode_to_numpy(text, allowed_special=special)
+        except bytepair.UnknownTokenError:
+            text = text.decode().encode("ascii", errors="ignore")
+            source = write(tmp_path / "text", text)
+            ids = tokenizer.encode_to_numpy(text, allowed_special=special)
+        for threads, stretch_len in ((1, 100), (2, 3_000), (3, 20_000)):
+            target = write(tmp_path / "ids", b"")
+            n_tokens, n_bytes = tokenizer._encode_file(
+                (str(source), str(target), "ids"),
+                is_wide=True,
+                has_header=False,
+                allowed_special=special,
+                disallowed_special=(),
+                threads=threads,
+                stretch_len=stretch_len,
+            )
+            assert (n_tokens, n_bytes) == (len(ids), len(text))
+            assert np.array_equal(np.fromfile(target, "<u4"), ids)
+        together = tokenizer.encode_to_numpy(text, allowed_special=special, threads=2)
+        assert np.array_equal(together, ids)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+def test_the_number_of_threads_does_not_show(any_tokenizer, threads):
+    """Ids, arrays, batches and counts are the same on any number of threads."""
+    text = TEXT * 3_000
+    ids = any_tokenizer.encode(text)
+    assert any_tokenizer.encode(text, threads=threads) == ids
+    array = any_tokenizer.encode_to_numpy(text, threads=threads)
+    assert array.tolist() == ids
+    assert any_tokenizer.count(text, threads=threads) == len(ids)
+    texts = ["the cat", text, "", "sat"]
+    expected = [any_tokenizer.encode(part) for part in texts]
+    assert any_tokenizer.encode_batch(texts, threads=threads) == expected
+    counts = any_tokenizer.count_batch(texts, threads=threads)
+    assert counts == [len(part) for part in expected]
+
+
+def test_errors_do_not_depend_on_threads(tokenizer):
+    """A disallowed token far behind is named with its place in the whole text."""
+    text = "the cat " * 50_000 + "<s>"
+    texts = ["the", text]
+    for threads in (1, 3):
+        with pytest.raises(bytepair.SpecialTokenError, match="at byte 400000"):
+            tokenizer.encode(text, disallowed_special="all", threads=threads)
+        with pytest.raises(bytepair.SpecialTokenError, match=r"text 1 .* byte 400000"):
+            tokenizer.encode_batch(texts, disallowed_special="all", threads=threads)
+
+
+@pytest.mark.parametrize("threads", [0, -1, "two", 1.5])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(tokenizer, threads):
+    """Threads are at least one, and a whole number."""
+    with pytest.raises((bytepair.TokenizerError, TypeError)):
+        tokenizer.encode("the", threads=threads)
+
+
+def test_a_forked_process_goes_on_with_threads(tokenizer):
+    """Threads end with the call, so a child can use the tokenizer with its own."""
+    text = TEXT * 5_000
+    n_ids = tokenizer.count(text, threads=2)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if tokenizer.count(text, threads=2) == n_ids else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+# Files
+
+
+def test_a_file_of_ids_is_what_numpy_reads(any_tokenizer, tmp_path):
+    """Both forms hold the ids of the text, and the summary says how many of what type."""
+    text = TEXT * 2_000
+    source = write(tmp_path / "text", text)
+    ids = any_tokenizer.encode(text)
+    for dtype in (None, "uint16", "uint32"):
+        written = any_tokenizer.encode_file(source, tmp_path / "ids.npy", dtype=dtype)
+        assert written == (len(ids), len(text.encode()), dtype or "uint16")
+        array = np.load(tmp_path / "ids.npy", mmap_mode="r")
+        assert (array.dtype, array.tolist()) == (np.dtype(written.dtype), ids)
+        any_tokenizer.encode_file(source, tmp_path / "ids.bin", dtype=dtype)
+        assert np.fromfile(tmp_path / "ids.bin", written.dtype).tolist() == ids
+
+
+def test_special_tokens_and_any_bytes_are_encoded_from_files(tokenizer, tmp_path):
+    """A file is encoded as its bytes are, with the special tokens that are allowed."""
+    data = bytes(range(256)) * 50 + b"<s>" + "中".encode()[:2]
+    source, target = write(tmp_path / "text", data), tmp_path / "ids.npy"
+    tokenizer.encode_file(source, target, allowed_special=["<s>"])
+    ids = tokenizer.encode(data, allowed_special=["<s>"])
+    assert np.load(target).tolist() == ids
+    with pytest.raises(bytepair.SpecialTokenError, match=r"text: .* at byte 12800"):
+        tokenizer.encode_file(source, target, disallowed_special="all")
+    assert np.load(target).tolist() == ids
+
+
+def test_an_empty_file_has_no_ids(tokenizer, tmp_path):
+    """Nothing is a text of no ids, and its file has a header all the same."""
+    source = write(tmp_path / "text", "")
+    assert tokenizer.encode_file(source, tmp_path / "ids.npy")[:2] == (0, 0)
+    assert np.load(tmp_path / "ids.npy").shape == (0,)
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_files_that_cannot_be_are_refused_by_name(tokenizer, tmp_path):
+    """Messages name the file; nothing is left behind, and what was there stays."""
+    source = write(tmp_path / "text", "the cat")
+    with pytest.raises(bytepair.FileError, match="absent"):
+        tokenizer.encode_file(tmp_path / "absent", tmp_path / "ids.npy")
+    with pytest.raises(bytepair.FileError, match="nowhere"):
+        tokenizer.encode_file(source, tmp_path / "nowhere" / "ids.npy")
+    with pytest.raises(bytepair.TokenizerError, match="dtype"):
+        tokenizer.encode_file(source, tmp_path / "ids.npy", dtype="int32")
+    if Path("/dev/full").exists():
+        with pytest.raises(bytepair.FileError, match="/dev/full"):
+            tokenizer.encode_file(source, "/dev/full")
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_two_bytes_must_hold_all_ids(tokenizer, tmp_path):
+    """A vocabulary of more ids than two bytes tell apart is refused, or takes four."""
+    large = tokenizer.with_special_tokens({"<last>": 65_536})
+    source = write(tmp_path / "text", "the cat<last>")
+    with pytest.raises(bytepair.TokenizerError, match="uint16"):
+        large.encode_file(source, tmp_path / "ids.npy", dtype="uint16")
+    written = large.encode_file(
+        source, tmp_path / "ids.npy", allowed_special=["<last>"]
+    )
+    assert written.dtype == "uint32"
+    assert np.load(tmp_path / "ids.npy")[-1] == 65_536
+
+
+def test_progress_is_told_the_bytes_and_can_stop(tokenizer, tmp_path):
+    """What the function raises ends the work, and no file appears."""
+    source = write(tmp_path / "text", TEXT * 20_000)
+    told = []
+    tokenizer.encode_file(source, tmp_path / "ids.npy", progress=told.append)
+    assert told == sorted(told)
+    assert 0 < told[-1] <= source.stat().st_size
+
+    def stop(_):
+        message = "enough"
+        raise RuntimeError(message)
+
+    with pytest.raises(RuntimeError, match="enough"):
+        tokenizer.encode_file(source, tmp_path / "other.npy", progress=stop)
+    assert not (tmp_path / "other.npy").exists()
+
+
+def test_ctrl_c_ends_the_work(tokenizer, tmp_path):
+    """An interrupt while a pipe is read is a KeyboardInterrupt, and no file appears."""
+    tokenizer.save(tmp_path / "own.bytepair")
+    code = (
+        "import sys, bytepair\n"
+        "tokenizer = bytepair.Tokenizer.from_file(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "try:\n    tokenizer.encode_file('-', sys.argv[2])\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    arguments = [
+        sys.executable,
+        "-c",
+        code,
+        tmp_path / "own.bytepair",
+        tmp_path / "ids",
+    ]
+    with subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted\n"
+    assert not (tmp_path / "ids").exists()
+
+
+# Counting and cutting
+
+
+@given(parts=st.lists(st.text(ALPHABET, max_size=12), max_size=8))
+def test_a_counter_is_exact_after_every_part(any_tokenizer, parts):
+    """The number is always that of the ids of all text so far; a copy goes its own way."""
+    counter = any_tokenizer.counter()
+    text = ""
+    for part in parts:
+        trial = copy.copy(counter)
+        text += part
+        n_ids = len(any_tokenizer.encode(text))
+        assert trial.append(part) == n_ids
+        assert counter.append(part.encode()) == counter.total == n_ids
+
+
+def test_a_counter_stays_as_it_was_where_a_text_is_refused(tokenizer):
+    """A disallowed special token is refused, also where two parts make it."""
+    counter = tokenizer.counter(disallowed_special="all")
+    total = counter.append("the cat <")
+    with pytest.raises(bytepair.SpecialTokenError, match="at byte 8"):
+        counter.append("s>")
+    assert counter.total == total
+    assert counter.append("t>") == tokenizer.count("the cat <t>")
+    assert tokenizer.counter(allowed_special="all").append("<s>") == 1
+
+
+@given(text=st.text(ALPHABET, max_size=60), n=st.integers(0, 20))
+def test_a_truncated_text_fits_and_holds_the_first_tokens(any_tokenizer, text, n):
+    """What is kept begins the text, has at most ``n`` ids, and all of it where that fits."""
+    kept = any_tokenizer.truncate(text, n)
+    ids = any_tokenizer.encode(text)
+    assert text.startswith(kept)
+    assert any_tokenizer.count(kept) <= n
+    assert (kept == text) or len(ids) > n
+    assert any_tokenizer.truncate(text.encode(), n) == kept.encode()
+
+
+def test_truncation_reads_no_more_than_it_needs(tokenizer):
+    """The text behind is not looked at: a disallowed token there is no error."""
+    text = "the cat " * 100_000 + "<s>"
+    assert tokenizer.truncate(text, 3, disallowed_special="all") == "the cat the"
+    with pytest.raises(bytepair.SpecialTokenError):
+        tokenizer.truncate(text, 10**9, disallowed_special="all")
+    with pytest.raises(bytepair.TokenizerError, match="max_tokens"):
+        tokenizer.truncate("the", -1)
