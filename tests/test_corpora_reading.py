@@ -16,7 +16,7 @@ from bytepair.data.plan import plan
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 
-DOCUMENTS = ["one\nline", "", "zwei – ü\t\"'\\", "end 🙂"]
+DOCUMENTS = ["one\nline", "", "zwei — ü\t\"'\\", "end 🙂"]
 
 
 def documents(source, options=None, tally=None):
@@ -89,7 +89,9 @@ def test_a_path_of_keys_leads_into_objects_and_structs(tmp_path):
     """``data.body`` is found in JSON and in Parquet, and a JSON pointer in JSON."""
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = [{"data": {"body": "x", "n": 1}}, {"data": {"body": "y", "n": 2}}]
-    parquet.write_table(pa.table({"data": [r["data"] for r in rows]}), tmp_path / "a.parquet")
+    parquet.write_table(
+        pa.table({"data": [r["data"] for r in rows]}), tmp_path / "a.parquet"
+    )
     (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for name in ("a.parquet", "b.jsonl"):
         assert only(tmp_path / name, field="data.body")[0] == ["x", "y"]
@@ -113,7 +115,7 @@ def test_compressed_files_are_read_to_the_end_of_all_members(tmp_path, ending):
     path.write_bytes(whole)
     assert only(path)[0] == texts
     path.write_bytes(whole[:-20])
-    with pytest.raises(FileError, match="a.jsonl"):
+    with pytest.raises(FileError, match=r"a\.jsonl"):
         only(path)
 
 
@@ -123,7 +125,9 @@ def test_compressed_files_are_read_to_the_end_of_all_members(tmp_path, ending):
     task_bytes=st.integers(1, 20),
     block_len=st.integers(1, 9),
 )
-def test_ranges_of_a_file_are_the_file(tmp_path_factory, lines, ends, task_bytes, block_len):
+def test_ranges_of_a_file_are_the_file(
+    tmp_path_factory, lines, ends, task_bytes, block_len
+):
     """However a file of lines is cut into tasks and blocks, each line is read once, in order."""
     path = tmp_path_factory.mktemp("ranges") / "a.txt"
     path.write_text("\n".join(lines) + ("\n" if ends and lines else ""))
@@ -132,13 +136,17 @@ def test_ranges_of_a_file_are_the_file(tmp_path_factory, lines, ends, task_bytes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK_LEN", block_len)
         tasks = plan([source], options, task_bytes)
-        found = [text for task in tasks for part in task for text in documents(part, options)]
+        found = [
+            text for task in tasks for part in task for text in documents(part, options)
+        ]
     expected = path.read_bytes().split(b"\n")
     assert found == expected[: -1 if not expected[-1] else None]
 
 
 @given(st.lists(st.text(alphabet="ab<>", max_size=9)), st.integers(1, 5))
-def test_separators_that_lie_on_the_border_of_blocks_are_found(tmp_path_factory, texts, length):
+def test_separators_that_lie_on_the_border_of_blocks_are_found(
+    tmp_path_factory, texts, length
+):
     """Blocks do not show in the documents of a text file."""
     path = tmp_path_factory.mktemp("separated") / "a.txt"
     path.write_text("<>".join(texts))
@@ -165,7 +173,9 @@ def test_a_bad_line_is_an_error_with_its_place_or_counted(tmp_path):
     *_, last = plan([source], ReadOptions(), 60)
     tally = Tally()
     documents(last[0], ReadOptions(skip_bad=True), tally)
-    assert [line.split(": ")[0].split(", ")[-1] for line in tally.bad_lines] == ["line 6"]
+    assert [line.split(": ")[0].split(", ")[-1] for line in tally.bad_lines] == [
+        "line 6"
+    ]
 
 
 def test_broken_tables_name_the_file(tmp_path):
@@ -188,18 +198,25 @@ def test_sources_are_files_folders_globs_and_addresses_in_order(tmp_path):
     pytest.importorskip("fsspec", reason="addresses need fsspec")
     (tmp_path / "b").mkdir()
     for name in ("b/2.jsonl.gz", "a.txt", ".hidden", "b/1.csv", "c.parquet"):
-        (tmp_path / name).write_bytes(gzip.compress(b'{"text": "x"}\n') if "gz" in name else b"")
+        (tmp_path / name).write_bytes(
+            gzip.compress(b'{"text": "x"}\n') if "gz" in name else b""
+        )
     found = list_sources(tmp_path)
     names = [source.path.removeprefix(f"{tmp_path}/") for source in found]
     assert names == ["a.txt", "b/1.csv", "b/2.jsonl.gz", "c.parquet"]
     kinds = [(source.format, source.compression) for source in found]
-    assert kinds == [("text", None), ("csv", None), ("jsonl", "gzip"), ("parquet", None)]
+    assert kinds == [
+        ("text", None),
+        ("csv", None),
+        ("jsonl", "gzip"),
+        ("parquet", None),
+    ]
     (remote,) = list_sources(f"file://{tmp_path}/b/*.gz")
     assert [batch.to_pydict() for batch in read(remote)] == [{"text": [b"x"]}]
     with pytest.raises(FileError, match="no such file"):
         list_sources(tmp_path / "nothing.txt")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(FileError, match="without files"):
-        (tmp_path / "empty").mkdir()
         list_sources(tmp_path / "empty")
     with pytest.raises(TokenizerError, match="format must be"):
         list_sources(tmp_path, "yaml")

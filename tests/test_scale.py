@@ -28,7 +28,7 @@ WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
 
 @pytest.fixture(scope="module")
 def texts():
-    """Some documents, one of them empty, one with the text of a special token."""
+    """Make some documents, one of them empty, one with the text of a special token."""
     chance = random.Random(1)
     made = [" ".join(chance.choices(WORDS, k=30)) for _ in range(200)]
     return [*made[:7], "", *made[7:], f"spelled {MARK} out"]
@@ -36,7 +36,7 @@ def texts():
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory, texts):
-    """The documents in two files."""
+    """Write the documents to two files."""
     folder = tmp_path_factory.mktemp("corpus")
     for name, part in (("a.jsonl", texts[:60]), ("b.jsonl", texts[60:])):
         lines = [json.dumps({"text": text}) + "\n" for text in part]
@@ -46,7 +46,7 @@ def corpus(tmp_path_factory, texts):
 
 @pytest.fixture(scope="module")
 def tokenizer(texts):
-    """A small tokenizer with a special token."""
+    """Train a small tokenizer with a special token."""
     return bytepair.train_from_iterator(texts, vocab_size=300, special_tokens=[MARK])
 
 
@@ -100,20 +100,26 @@ def test_a_whole_text_file_is_counted_as_in_training(tmp_path, texts):
     """Read in stretches, compressed or not, with the result of `train`."""
     path = tmp_path / "a.txt"
     path.write_text("".join(texts) * 20)
-    (tmp_path / "a.txt.gz").write_bytes(pa.compress(path.read_bytes(), "gzip", asbytes=True))
+    (tmp_path / "a.txt.gz").write_bytes(
+        pa.compress(path.read_bytes(), "gzip", asbytes=True)
+    )
     expected = bytepair.train(path, merges=30)
     for name in ("a.txt", "a.txt.gz"):
         counts = scale.count(tmp_path / name)
         assert counts.info.documents == 1
         assert counts.info.bytes == path.stat().st_size
-        assert bytepair.train_from_counts(counts, merges=30).to_bytes() == expected.to_bytes()
+        assert (
+            bytepair.train_from_counts(counts, merges=30).to_bytes()
+            == expected.to_bytes()
+        )
 
 
 def test_rare_pieces_are_left_out_and_told(corpus):
     """The same with one process and with two: pieces are dropped when all are counted."""
     whole = scale.count(corpus)
     thinned = [
-        scale.count(corpus, min_piece_count=50, processes=n, task_bytes=9000) for n in (1, 2)
+        scale.count(corpus, min_piece_count=50, processes=n, task_bytes=9000)
+        for n in (1, 2)
     ]
     assert thinned[0].table.equals(thinned[1].table)
     assert thinned[0].info == thinned[1].info
@@ -132,7 +138,9 @@ def test_what_would_be_other_pieces_is_refused(corpus):
         bytepair.train_from_counts(counts, merges=3, special_tokens=[MARK])
     with pytest.raises(TrainingError, match="first occurrence"):
         bytepair.train_from_counts(counts, merges=3, ties="first_seen")
-    same = bytepair.train_from_counts(counts, merges=3, dialect="gpt2", byte_ids="value")
+    same = bytepair.train_from_counts(
+        counts, merges=3, dialect="gpt2", byte_ids="value"
+    )
     assert len(same.merges) == 3
 
 
@@ -154,7 +162,9 @@ def test_counts_beyond_32_and_53_bits_decide_rightly(tmp_path, corpus, large):
 def test_a_file_that_is_no_counts_is_refused(tmp_path):
     """Any other Parquet file is named."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pa.table({"piece": ["a"], "count": [1]}), tmp_path / "a.parquet")
+    parquet.write_table(
+        pa.table({"piece": ["a"], "count": [1]}), tmp_path / "a.parquet"
+    )
     with pytest.raises(bytepair.FormatError, match=r"a\.parquet: no counts"):
         read_counts(tmp_path / "a.parquet")
 
@@ -205,7 +215,9 @@ def test_a_dataset_gives_every_document_back(
     assert np.concatenate(list(again)).tolist() == stream[: len(windows) * 128]
 
 
-def test_a_mark_may_stand_before_documents_in_parquet(tmp_path, corpus, texts, tokenizer):
+def test_a_mark_may_stand_before_documents_in_parquet(
+    tmp_path, corpus, texts, tokenizer
+):
     """A row is a document."""
     parquet = pytest.importorskip("pyarrow.parquet")
     options = {"format": "parquet", "end_of_document": MARK, "mark_at": "begin"}
@@ -222,7 +234,9 @@ def test_megatron_files_are_laid_out_as_documented(tmp_path, corpus, texts, toke
     )
     (index_path,) = (tmp_path / "out").glob("*.idx")
     index, tokens = index_path.read_bytes(), index_path.with_suffix(".bin").read_bytes()
-    magic, version, code, n_sequences, n_documents = struct.unpack("<9sQBQQ", index[:34])
+    magic, version, code, n_sequences, n_documents = struct.unpack(
+        "<9sQBQQ", index[:34]
+    )
     assert (magic, version, code) == (b"MMIDIDX\x00\x00", 1, 8)
     lengths = np.frombuffer(index, np.int32, n_sequences, 34)
     pointers = np.frombuffer(index, np.int64, n_sequences, 34 + 4 * n_sequences)
@@ -241,7 +255,9 @@ def test_a_large_vocabulary_takes_four_bytes(tmp_path, corpus):
     for n_specials, dtype in ((65_280, "<u2"), (65_281, "<u4")):
         with_names = tokenizer.with_special_tokens(names[:n_specials])
         out = tmp_path / dtype
-        scale.tokenize(with_names, corpus / "a.jsonl", out, end_of_document=names[n_specials - 1])
+        scale.tokenize(
+            with_names, corpus / "a.jsonl", out, end_of_document=names[n_specials - 1]
+        )
         assert TokenDataset(out)[0].dtype == np.dtype(dtype)
         assert TokenDataset(out)[0][-1] == 255 + n_specials
 
@@ -294,7 +310,9 @@ def test_a_finished_dataset_is_left_alone(tmp_path, corpus, tokenizer):
     done = scale.tokenize(tokenizer, corpus, tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
     assert scale.tokenize(tokenizer, corpus, tmp_path / "out") == done
-    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    assert before == {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()
+    }
     (tmp_path / "out" / "shard-00000-000.npy").unlink()
     with pytest.raises(FileError, match="is missing"):
         scale.tokenize(tokenizer, corpus, tmp_path / "out")
@@ -318,13 +336,18 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path, corpus, tokenizer):
     """One folder, one writer."""
     pytest.importorskip("fcntl", reason="this system has no such locks")
     plan = {"tokenizer": "x"}
-    with manifest.Dataset(tmp_path / "out", plan).writing():
-        with pytest.raises(FileError, match="another run"):
-            with manifest.Dataset(tmp_path / "out", plan).writing():
-                pass
+    first, second = (manifest.Dataset(tmp_path / "out", plan) for _ in range(2))
+    with (
+        first.writing(),
+        pytest.raises(FileError, match="another run"),
+        second.writing(),
+    ):
+        pytest.fail("the second run began")
 
 
-def test_a_full_disk_is_an_error_and_leaves_nothing_half(tmp_path, corpus, tokenizer, monkeypatch):
+def test_a_full_disk_is_an_error_and_leaves_nothing_half(
+    tmp_path, corpus, tokenizer, monkeypatch
+):
     """The error names the shard; no note is left, and the next run ends well."""
 
     def full(*_arguments):
@@ -342,7 +365,9 @@ def test_a_full_disk_is_an_error_and_leaves_nothing_half(tmp_path, corpus, token
     assert len(TokenDataset(tmp_path / "out")) == 201
 
 
-def test_bad_lines_end_a_run_that_goes_on_when_they_may_be_skipped(tmp_path, corpus, tokenizer):
+def test_bad_lines_end_a_run_that_goes_on_when_they_may_be_skipped(
+    tmp_path, corpus, tokenizer
+):
     """What was done before is kept."""
     (tmp_path / "c.jsonl").write_text('{"text": "x"}\n{\n')
     names = [corpus, tmp_path / "c.jsonl"]

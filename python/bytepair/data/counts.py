@@ -55,7 +55,6 @@ class CountsInfo:
     empty: int = 0
     bad: int = 0
     bytes: int = 0
-    characters: int = 0
     found_special: dict[str, int] = field(default_factory=dict)
     min_piece_count: int | None = None
     dropped_pieces: int = 0
@@ -89,7 +88,6 @@ SUMS = (
     "empty",
     "bad",
     "bytes",
-    "characters",
     "dropped_pieces",
     "dropped_occurrences",
 )

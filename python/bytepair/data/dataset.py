@@ -41,7 +41,7 @@ class TokenDataset:
     >>> from bytepair.data import TokenDataset
     >>> from bytepair.scale import tokenize
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "docs.txt").write_text("low\\nlower\\n")
+    >>> _ = (folder / "docs.txt").write_text("low\nlower\n")
     >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     >>> _ = tokenize(tokenizer, folder / "docs.txt", folder / "tokens", lines=True)
     >>> [ids.tolist() for ids in TokenDataset(folder / "tokens")]

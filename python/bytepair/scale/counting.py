@@ -99,7 +99,7 @@ def count(
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "docs.jsonl")
-    >>> _ = path.write_text('{"text": "low lower"}\\n{"text": "low"}\\n')
+    >>> _ = path.write_text('{"text": "low lower"}\n{"text": "low"}\n')
     >>> counts = count(path, dialect="subword-nmt")
     >>> counts.table.to_pydict(), counts.info.documents
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
@@ -209,7 +209,6 @@ def _count_parts(
         empty=tally.empty,
         bad=tally.bad,
         bytes=tally.bytes,
-        characters=report["characters"],
         found_special=dict(sorted(report["special_tokens"].items())),
     )
     n_pieces, n_occurrences = report["dropped_pieces"], report["dropped_occurrences"]

@@ -170,7 +170,7 @@ def tokenize(
     >>> from bytepair.data import TokenDataset
     >>> from bytepair.scale import tokenize
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "docs.jsonl").write_text('{"text": "low"}\\n{"text": "lower"}\\n')
+    >>> _ = (folder / "docs.jsonl").write_text('{"text": "low"}\n{"text": "lower"}\n')
     >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     >>> manifest = tokenize(tokenizer, folder / "docs.jsonl", folder / "tokens")
     >>> manifest["totals"]["documents"], manifest["totals"]["tokens"]
