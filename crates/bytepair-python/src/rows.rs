@@ -16,7 +16,10 @@ use crate::tokenizer::CoreTokenizer;
 pub(crate) struct Column<'py>(PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, i64>);
 
 impl<'py> Column<'py> {
-    pub(crate) fn new(data: PyReadonlyArray1<'py, u8>, offsets: PyReadonlyArray1<'py, i64>) -> Self {
+    pub(crate) fn new(
+        data: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, i64>,
+    ) -> Self {
         Self(data, offsets)
     }
 
@@ -26,9 +29,9 @@ impl<'py> Column<'py> {
 }
 
 fn contiguous<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|_| {
-        raise("TokenizerError", "a column must lie in memory without gaps".to_owned())
-    })
+    array
+        .as_slice()
+        .map_err(|_| raise("TokenizerError", "a column must lie in memory without gaps".to_owned()))
 }
 
 /// Ids of 2 or of 4 bytes, and where those of each row end.
