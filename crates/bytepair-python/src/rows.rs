@@ -171,19 +171,7 @@ impl PieceTable {
 
     /// The rows in the order in which the pieces first occur; where that is not known, by their bytes.
     fn rows<'py>(&self, py: Python<'py>) -> (Arrays<'py>, Bound<'py, PyArray1<i64>>) {
-        let (data, ends, counts) = py.detach(|| {
-            self.with(|all| {
-                all.sort();
-                let mut data = Vec::with_capacity(all.distinct_bytes());
-                let (mut ends, mut counts) = (vec![0], Vec::with_capacity(all.len()));
-                for (piece, count, _) in all.iter() {
-                    data.extend_from_slice(piece);
-                    ends.push(data.len());
-                    counts.push(count);
-                }
-                (data, ends, counts)
-            })
-        });
+        let (data, ends, counts) = py.detach(|| self.with(sorted_rows));
         ((data.into_pyarray(py), offsets(py, ends)), counts.into_pyarray(py))
     }
 
@@ -196,4 +184,17 @@ impl PieceTable {
     fn __len__(&self) -> usize {
         self.with(|counts| counts.len())
     }
+}
+
+/// The bytes of all pieces in order, the offsets of each, and the counts.
+fn sorted_rows(all: &mut PieceCounts) -> (Vec<u8>, Vec<usize>, Vec<i64>) {
+    all.sort();
+    let mut data = Vec::with_capacity(all.distinct_bytes());
+    let (mut ends, mut counts) = (vec![0], Vec::with_capacity(all.len()));
+    for (piece, count, _) in all.iter() {
+        data.extend_from_slice(piece);
+        ends.push(data.len());
+        counts.push(count);
+    }
+    (data, ends, counts)
 }
