@@ -542,6 +542,39 @@ class Dialect:
     def min_count(self) -> int:
         """How often a pair must occur."""
 
+    def as_in_training(self) -> Dialect:
+        """Give the dialect that always changes text as this one does in training."""
+
+@final
+class PieceTable:
+    """Pieces and their counts, as rows: the bytes of all, where each begins, its count."""
+
+    def __new__(cls) -> PieceTable: ...
+    def add(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        *,
+        firsts: NDArray[np.int64] | None = None,
+        source: int = 0,
+    ) -> None:
+        """Add rows; ``firsts`` is the order in which they first occur in a source."""
+
+    def drop_rare(self, min_count: int) -> tuple[int, int]:
+        """Leave out rows with smaller counts; give their number and occurrences."""
+
+    def rows(
+        self,
+    ) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]]:
+        """Give the rows in the order of their first occurrence, or else of their bytes."""
+
+    @property
+    def knows_first(self) -> bool:
+        """Whether it is known of each piece where it first occurs."""
+
+    def __len__(self) -> int: ...
+
 @final
 class Corpus:
     """Piece counts while they are gathered, and what is learned from them."""
@@ -571,6 +604,18 @@ class Corpus:
     def add_file(self, path: str, progress: Callable[[int], object] | None) -> None:
         """Count a file, or standard input for ``-``."""
 
+    def add_rows(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        """Count the rows of a column of texts."""
+
+    def add_stream(self, read: Callable[[int], bytes]) -> None:
+        """Count one text; ``read`` gives at most so many of its next bytes."""
+
+    def add_table(self, table: PieceTable) -> None:
+        """Add the rows of a table, which is empty afterwards."""
+
+    def take_table(self) -> PieceTable:
+        """After ``finish``: take out what was counted."""
+
     def add_counts(self, pieces: Sequence[tuple[str | bytes, int]]) -> None:
         """Add pieces that were counted elsewhere."""
 
@@ -598,6 +643,38 @@ class Corpus:
         Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
         corpus before the first new merge and after each, and the count of each.
         """
+
+def read_jsonl(
+    block: bytes, keys: Sequence[str]
+) -> tuple[
+    tuple[NDArray[np.uint8], NDArray[np.int64]], int, int, list[tuple[int, int, str]]
+]:
+    """Read the texts that keys lead to in lines of JSON.
+
+    Gives the bytes of all texts and their offsets, the number of lines, of texts that are
+    ``null``, and for each bad line its place, where it begins, and the problem.
+    """
+
+def count_rows_holding(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], names: Sequence[str]
+) -> int:
+    """Count the rows of a column of texts that hold one of the names."""
+
+def encode_rows(
+    tokenizer: CoreTokenizer,
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    *,
+    before: int | None = None,
+    behind: int | None = None,
+    width: Literal[2, 4] = 4,
+    threads: int | None = None,
+) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], NDArray[np.int64]]:
+    """Encode the rows of a column of texts, special tokens being plain text.
+
+    ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
+    all rows, and where those of each row end.
+    """
 
 def dialect_names() -> list[str]:
     """List the dialects by name.

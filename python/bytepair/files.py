@@ -109,7 +109,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _set_mode(temporary, target)
+        set_mode(temporary, target)
         Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -135,7 +135,7 @@ def refuse_no_name(path: StrPath) -> None:
         raise FileError(message)
 
 
-def _set_mode(temporary: str, target: Path) -> None:
+def set_mode(temporary: str, target: Path) -> None:
     """Give the file the mode that ``open`` would have given it."""
     if target.exists():
         mode = target.stat().st_mode & 0o777

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
 from .errors import TrainingError, TrainingInterrupted
@@ -29,6 +29,9 @@ from .ranges import check_count, check_range
 from .remaining import Remaining
 from .tokenizer import Tokenizer
 from .weights import unscaled
+
+if TYPE_CHECKING:
+    from .data.counts import Counts
 
 __all__ = ["Learner"]
 
@@ -83,6 +86,7 @@ class Learner:
             self.corpus.set_memory_limit(limit, tempfile.gettempdir())
         self.report = report
         self.n_texts = 0
+        self.counted_before: dict[str, Any] = {}
         self.n_characters: int | float = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
         self.remaining = Remaining(n_earlier)
@@ -151,6 +155,19 @@ class Learner:
             raise TypeError(message)
         self.corpus.add_counts(list(counts.items()))
 
+    def add_stored(self, counts: Counts, special_tokens: list[str]) -> None:
+        """Add the counts of a corpus; refuses those of text prepared in another way."""
+        counts.check(self.dialect, special_tokens)
+        self.corpus.add_table(counts.core_table())
+        info = counts.info
+        self.counted_before = {
+            "texts": info.documents,
+            "bytes": info.bytes,
+            "special_tokens": info.found_special,
+            "dropped_pieces": info.dropped_pieces,
+            "dropped_occurrences": info.dropped_occurrences,
+        }
+
     # Merging
 
     def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
@@ -164,6 +181,9 @@ class Learner:
         self._check_growth(vocab_size)
         with self.counting():
             counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
+            for name, before in self.counted_before.items():
+                is_sum = name.startswith("dropped")
+                counted[name] = counted[name] + before if is_sum else before
             self.n_characters = self._unscaled(counted["characters"])
             summary = self._summary(counted) if self.log_path else None
         self.phase_start = time.perf_counter()

@@ -5,6 +5,7 @@ All three gather pieces and their counts, and then learn merges from these alone
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -19,6 +20,7 @@ from .weights import Weight, whole_multipliers
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .data.counts import Counts
     from .tokenizer import Tokenizer
 
 __all__ = [
@@ -84,7 +86,8 @@ def train(
     Parameters
     ----------
     files
-        A path or glob, or several; ``-`` is standard input. One file is one text. A
+        A path or glob, or several; ``-`` is standard input. One file is one text. A single
+        file of counts is trained on as by :func:`train_from_counts`. A
         mapping gives each path a weight: ``{"en.txt": 1.0, "fa.txt": 4.0}`` counts every
         piece of the second file four times. Weights are taken exactly, as decimal
         numbers; ``min_count`` and ``min_piece_count`` are compared with weighted counts.
@@ -173,6 +176,17 @@ def train(
     ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
+    if isinstance(files, (str, os.PathLike)) and _is_counts(files):
+        return train_from_counts(
+            files,
+            vocab_size=vocab_size,
+            merges=merges,
+            dialect=dialect,
+            special_tokens=special_tokens,
+            threads=threads,
+            progress=progress,
+            **options,
+        )
     multipliers, scale = _multipliers(files)
     learner = Learner(
         dialect,
@@ -237,7 +251,11 @@ def train_from_iterator(
 
 
 def train_from_counts(
-    counts: Mapping[str, int] | Mapping[bytes, int] | Mapping[str | bytes, int],
+    counts: Mapping[str, int]
+    | Mapping[bytes, int]
+    | Mapping[str | bytes, int]
+    | Counts
+    | StrPath,
     *,
     vocab_size: int | None = None,
     merges: int | None = None,
@@ -252,6 +270,10 @@ def train_from_counts(
     ``counts`` gives for each piece how often it occurs. The pieces are taken as they
     are, neither normalized nor split; their order is that of their first occurrence.
 
+    Or it is what :func:`bytepair.scale.count` gave, or its file. Then the dialect, the parts
+    of it set by hand and the special tokens are those of the counting, unless others are
+    named that prepare text in the same way; the result is that of training on the text.
+
     >>> import bytepair
     >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> tokenizer = bytepair.train_from_counts(
@@ -261,11 +283,39 @@ def train_from_counts(
     ['[UNK]', 'hug']
     """
     _check_target(vocab_size, merges)
-    learner = Learner(
-        dialect, options, special_tokens, None, threads, reporter(progress)
-    )
-    learner.add_counts(counts)
+    if isinstance(counts, Mapping):
+        learner = Learner(
+            dialect, options, special_tokens, None, threads, reporter(progress)
+        )
+        learner.add_counts(counts)
+        return learner.learn(vocab_size, merges)
+    stored = _stored(counts)
+    dialect, parts = stored.parts(dialect, options)
+    names = list(special_tokens) or stored.info.special_tokens
+    learner = Learner(dialect, parts, names, None, threads, reporter(progress))
+    learner.add_stored(stored, names)
     return learner.learn(vocab_size, merges)
+
+
+def _is_counts(path: StrPath) -> bool:
+    """Tell a file of counts from text, without more than a look at the ending of most."""
+    if Path(path).suffix != ".parquet":
+        return False
+    from .data.counts import is_counts
+
+    return is_counts(path)
+
+
+def _stored(counts: object) -> Counts:
+    """Give counts that were made by counting a corpus, perhaps of their file."""
+    from .data.counts import Counts, read_counts
+
+    if isinstance(counts, Counts):
+        return counts
+    if isinstance(counts, (str, os.PathLike)):
+        return read_counts(counts)
+    message = "counts must be a mapping of pieces to numbers, or a file of counts"
+    raise TypeError(message)
 
 
 def _check_target(vocab_size: int | None, merges: int | None) -> None:

@@ -77,6 +77,15 @@ impl Dialect {
         self.0.min_count
     }
 
+    /// The dialect that always changes text as this one does in training.
+    fn as_in_training(&self) -> Self {
+        let mut dialect = self.0.clone();
+        if let Some(steps) = dialect.normalize_training.take() {
+            dialect.normalize = steps;
+        }
+        Self(dialect)
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }

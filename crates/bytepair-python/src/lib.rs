@@ -18,6 +18,7 @@ mod error;
 mod formats;
 mod output;
 mod reading;
+mod rows;
 mod stream;
 mod template;
 mod tokenizer;
@@ -42,6 +43,8 @@ mod _core {
         read_tiktoken_sidecar, recognise_encoding, write_compiled, write_fastbpe, write_gpt2,
         write_huggingface, write_native, write_sentencepiece, write_subword_nmt, write_tiktoken,
     };
+    #[pymodule_export]
+    use crate::rows::{PieceTable, count_rows_holding, encode_rows, read_jsonl};
     #[pymodule_export]
     use crate::stream::DecodeStream;
     #[pymodule_export]

@@ -11,7 +11,7 @@ use bytepair::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::error::in_file;
+use crate::error::{in_file, raise};
 
 /// The shortest time between two calls of a progress function.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -88,6 +88,32 @@ impl Reporter {
         called.map_err(|failure| {
             self.failure = Some(failure);
             Error::from(ErrorKind::Interrupted)
+        })
+    }
+}
+
+/// A reader whose bytes come from a Python function.
+pub(crate) struct PythonReader<'f> {
+    pub(crate) read: Py<PyAny>,
+    /// What the function raised.
+    pub(crate) failure: &'f mut Option<PyErr>,
+}
+
+impl Read for PythonReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let bytes = self.read.call1(py, (buffer.len(),))?;
+            let bytes = bytes.extract::<&[u8]>(py)?;
+            let target = buffer.get_mut(..bytes.len()).ok_or_else(|| {
+                raise("FileError", "a reader gave more bytes than it was asked for".to_owned())
+            })?;
+            target.copy_from_slice(bytes);
+            Ok(bytes.len())
+        })
+        .map_err(|failure: PyErr| {
+            *self.failure = Some(failure);
+            std::io::Error::other("see the failure")
         })
     }
 }

@@ -9,6 +9,7 @@ use bytepair::{
     CorpusCounter, Dropped, ErrorKind, First, PieceCounts, Stop, Target, TokenKind, TokenLimits,
     Tokenizer, TrainOptions, Trained,
 };
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,7 +17,8 @@ use pyo3::types::PyDict;
 use crate::convert::{Text, extract, n_threads};
 use crate::dialect::Dialect;
 use crate::error::{in_file, raise, to_python};
-use crate::reading::{Interruptible, Reporter};
+use crate::reading::{Interruptible, PythonReader, Reporter};
+use crate::rows::{Column, PieceTable};
 use crate::tokenizer::CoreTokenizer;
 
 /// Piece counts while they are gathered, and what is learned from them.
@@ -131,6 +133,47 @@ impl Corpus {
             })
         });
         result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
+    }
+
+    /// Counts the rows of a column of texts.
+    fn add_rows(
+        &self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        offsets: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<()> {
+        let column = Column::new(data, offsets);
+        let rows = column.rows()?;
+        let count = |counter: &mut Option<CorpusCounter>| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&rows))
+        };
+        py.detach(|| with(&self.counter, count)).map_err(|error| to_python(&error))
+    }
+
+    /// Counts one text that comes from `read`, a function that gives at most so many of its next bytes.
+    fn add_stream(&self, py: Python<'_>, read: Py<PyAny>) -> PyResult<()> {
+        let mut failure = None;
+        let reader = PythonReader { read, failure: &mut failure };
+        let count = |counter: &mut Option<CorpusCounter>| {
+            counter.as_mut().map_or(Ok(()), |counter| counter.count_reader(reader, |_| Ok(())))
+        };
+        let result = py.detach(|| with(&self.counter, count));
+        result.map_err(|error| failure.take().unwrap_or_else(|| to_python(&error)))
+    }
+
+    /// Adds the rows of a table, which is empty afterwards.
+    fn add_table(&self, py: Python<'_>, table: PyRef<'_, PieceTable>) -> PyResult<()> {
+        let table = &*table;
+        let add = || {
+            let rows = table.with(std::mem::take);
+            with(&self.counts, |counts| add_counts(counts, rows))
+        };
+        py.detach(add).map_err(|error| to_python(&error))
+    }
+
+    /// After `finish`: takes out what was counted.
+    fn take_table(&self) -> PieceTable {
+        PieceTable::of(with(&self.counts, std::mem::take))
     }
 
     /// Adds pieces that were counted elsewhere, in the order in which they first occur.
@@ -270,7 +313,7 @@ impl Corpus {
         };
         let mut n_characters = corpus.n_characters.saturating_add(added.n_characters());
         if !added.is_empty() {
-            counts.merge(&added)?;
+            add_counts(&mut counts, added)?;
             dropped = counts.drop_rare(min_piece_count)?;
         }
         if min_piece_count > 1 {
@@ -314,6 +357,15 @@ impl Corpus {
         };
         Ok((tokenizer, learned))
     }
+}
+
+/// Adds counts to others; takes no second copy of them where there are no others.
+fn add_counts(counts: &mut PieceCounts, added: PieceCounts) -> bytepair::Result<()> {
+    if counts.is_empty() {
+        *counts = added;
+        return Ok(());
+    }
+    counts.merge(&added)
 }
 
 /// Divides the counts of the new merges, and gives them as they were.

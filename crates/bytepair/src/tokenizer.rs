@@ -227,9 +227,8 @@ impl Tokenizer {
                 })
             }
         };
-        let grain = Grain::Piece;
-        self.workers
-            .with(|worker| call.for_each_part(text, &mut ids, worker, grain, encode_part))?;
+        let out = (&mut ids, Grain::Piece);
+        self.workers.with(|worker| call.for_each_part(text, out, worker, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
             None => strangers[id as usize - n_ids].clone(),

@@ -9,7 +9,18 @@ from typer.core import TyperGroup
 
 from bytepair import TokenizerError, __version__
 
-from . import convert, decode, demo, encode, info, plot, train, verify
+from . import (
+    convert,
+    count,
+    decode,
+    demo,
+    encode,
+    info,
+    plot,
+    tokenize,
+    train,
+    verify,
+)
 
 __all__ = ["app", "run"]
 
@@ -57,6 +68,8 @@ app = typer.Typer(
 app.command("train")(train.train)
 app.command("encode")(encode.encode)
 app.command("decode")(decode.decode)
+app.command("count")(count.count)
+app.command("tokenize")(tokenize.tokenize)
 app.command("plot")(plot.plot)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)

@@ -12,7 +12,7 @@ import tempfile
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -31,6 +31,10 @@ from bytepair.progress import ProgressLine
 from bytepair.weights import Weight
 
 from . import training_options as options
+from .sizes import size
+
+if TYPE_CHECKING:
+    from bytepair.data import Counts
 
 __all__ = ["Watch", "summary_lines", "train"]
 
@@ -93,20 +97,31 @@ def train(
         **{name: v for name, v in {**parts, **limits}.items() if v is not None},
     }
     format_ = format_name.value if format_name else None
+    counts = stored_counts(files)
+    if counts is not None:
+        refuse_text_options(separator=separator, memory_limit=memory_limit)
+        found_dialect, found_parts = counts.parts(dialect, {})
+        names = {
+            "special_tokens": wanted["special_tokens"] or counts.info.special_tokens
+        }
+        wanted = {**found_parts, **wanted, **names, "dialect": found_dialect}
     rehearse(output, format_, wanted)
     n_bytes = None if memory_limit is None else size(memory_limit)
     watch = Watch(is_shown=not quiet)
+    common: dict[str, Any] = {
+        "threads": threads,
+        "progress": watch,
+        "min_piece_count": min_piece_count,
+        "log": log,
+        **wanted,
+    }
     try:
-        tokenizer = bytepair.train(
-            weighted(files),
-            separator=separator,
-            threads=threads,
-            memory_limit=n_bytes,
-            progress=watch,
-            min_piece_count=min_piece_count,
-            log=log,
-            **wanted,
-        )
+        if counts is not None:
+            tokenizer = bytepair.train_from_counts(counts, **common)
+        else:
+            tokenizer = bytepair.train(
+                weighted(files), separator=separator, memory_limit=n_bytes, **common
+            )
     except TrainingInterrupted as interrupted:
         rescue(interrupted, output, format_, log)
     summary = watch.summary(tokenizer)
@@ -119,19 +134,30 @@ def train(
         print(json.dumps({"output": str(saved), **summary}))
 
 
-def size(text: str) -> int:
-    """Read a number of bytes, with a unit of powers of 1000 or 1024.
+def stored_counts(files: list[str]) -> "Counts | None":
+    """Read a file of counts, where one is what to train on.
 
-    >>> size("2GB"), size("1.5 MiB"), size("4096")
-    (2000000000, 1572864, 4096)
+    >>> stored_counts(["a.txt"]) is None
+    True
     """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kKMGT]?)(i?)B?", text)
-    if not found:
-        message = f"{text!r} is no size in bytes; give one such as 500MB or 2GB"
-        raise typer.BadParameter(message)
-    number, prefix, is_binary = found.groups()
-    power = " KMGT".index(prefix.upper() or " ")
-    return int(Decimal(number) * (1024 if is_binary else 1000) ** power)
+    if not any(file.endswith(".parquet") for file in files):
+        return None
+    from bytepair.data import is_counts, read_counts
+
+    if not any(is_counts(file) for file in files):
+        return None
+    if len(files) > 1:
+        message = "files of counts are merged first: bytepair count --merge"
+        raise TrainingError(message)
+    return read_counts(files[0])
+
+
+def refuse_text_options(**given: object) -> None:
+    """Refuse options that say how text is read, where there is none."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"--{name.replace('_', '-')} is for text; these are counts"
+            raise TrainingError(message)
 
 
 def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:

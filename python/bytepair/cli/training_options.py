@@ -47,7 +47,7 @@ Files = Annotated[
         metavar="FILES",
         help="Text files or globs; - is standard input. One file is one text. "
         "file.txt@4 counts everything in a file four times; a file whose name ends so "
-        "goes first.",
+        "goes first. Or one file of counts, see bytepair count.",
         show_default=False,
     ),
 ]

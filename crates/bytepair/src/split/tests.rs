@@ -51,8 +51,9 @@ fn pieces_by_block(
         let end = splitter.split_block(text, from, &mut boundaries).ok()?;
         assert!(end >= text.len().min(from + block_len) || end > from, "a block makes progress");
         pieces.extend(boundaries.pieces());
-        let starts = boundaries.starts().iter().enumerate().filter(|(_, word)| **word != 0);
-        let last = starts.last().map(|(index, word)| from + index * 64 + word.ilog2() as usize);
+        let starts = boundaries.starts().iter().enumerate();
+        let last = starts.rev().find(|(_, word)| **word != 0);
+        let last = last.map(|(index, word)| from + index * 64 + word.ilog2() as usize);
         assert!(last.is_none_or(|last| last < end), "no piece starts behind a block");
         from = end;
     }

@@ -158,7 +158,7 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let (text, grain) = (Segment::whole(text), Grain::Piece);
-        self.for_each_part(text, ids, worker, grain, |text, part, ids, worker| match part {
+        self.for_each_part(text, (ids, grain), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => {
                 let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
@@ -180,7 +180,7 @@ impl<'c> Call<'c> {
             return self.encode_pieces(stretch, ids, worker);
         };
         let grain = Grain::Segment;
-        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
+        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
         })
@@ -194,7 +194,7 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let (encoder, grain) = (&self.tokenizer.encoder, Grain::Piece);
-        self.for_each_part(stretch, ids, worker, grain, |text, part, ids, worker| match part {
+        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
                 Some(id) => push(id, ids),

@@ -40,9 +40,8 @@ impl Call<'_> {
     pub(super) fn for_each_part(
         &self,
         stretch: Segment<'_>,
-        ids: &mut Vec<TokenId>,
+        (ids, grain): (&mut Vec<TokenId>, Grain),
         worker: &mut Worker,
-        grain: Grain,
         mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
         let text = stretch.text;

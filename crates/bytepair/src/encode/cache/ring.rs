@@ -108,11 +108,7 @@ mod tests {
             assert!(ring.append(entry, &piece, &mut found));
             assert_eq!(found, ids);
             assert!(!ring.append(entry, &piece[1..], &mut found));
-            assert!(!ring.append(
-                entry,
-                &[&piece[..], &[number as u8, 0, 0, 0]].concat(),
-                &mut found
-            ));
+            assert!(!ring.append(entry, &[&piece[..], b"1000"].concat(), &mut found));
             written.push((entry, piece, ids));
             for (entry, piece, ids) in &written {
                 let mut found = Vec::new();

@@ -1,0 +1,200 @@
+//! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
+
+use bytepair::rows::{Mark, Tokens, lay_out, n_holding, slices};
+use bytepair::{EncodeOptions, First, PieceCounts, TokenId};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::convert::{extract, n_threads};
+use crate::error::{raise, to_python};
+use crate::tokenizer::CoreTokenizer;
+
+/// Bytes and offsets of a column.
+pub(crate) struct Column<'py>(PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, i64>);
+
+impl<'py> Column<'py> {
+    pub(crate) fn new(
+        data: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, i64>,
+    ) -> Self {
+        Self(data, offsets)
+    }
+
+    pub(crate) fn rows(&self) -> PyResult<Vec<&[u8]>> {
+        slices(contiguous(&self.0)?, contiguous(&self.1)?).map_err(|error| to_python(&error))
+    }
+}
+
+fn contiguous<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    array
+        .as_slice()
+        .map_err(|_| raise("TokenizerError", "a column must lie in memory without gaps".to_owned()))
+}
+
+/// Ids of 2 or of 4 bytes, and where those of each row end.
+type IdArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+
+type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
+
+/// Documents of JSON lines: their text and offsets; lines, nulls, and the bad lines with place and problem.
+#[pyfunction]
+pub(crate) fn read_jsonl<'py>(
+    py: Python<'py>,
+    block: &Bound<'py, PyBytes>,
+    keys: Vec<String>,
+) -> (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>) {
+    let bytes = block.as_bytes();
+    let read = py.detach(|| bytepair::jsonl::read(bytes, &keys));
+    let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
+    ((read.text.into_pyarray(py), offsets(py, read.offsets)), read.n_lines, read.n_null, bad)
+}
+
+fn offsets(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+    let offsets = offsets.into_iter().map(|offset| i64::try_from(offset).unwrap_or(i64::MAX));
+    offsets.collect::<Vec<_>>().into_pyarray(py)
+}
+
+/// The number of rows that hold one of the names.
+#[pyfunction]
+pub(crate) fn count_rows_holding(
+    py: Python<'_>,
+    data: PyReadonlyArray1<'_, u8>,
+    offsets: PyReadonlyArray1<'_, i64>,
+    names: Vec<String>,
+) -> PyResult<u64> {
+    let column = Column::new(data, offsets);
+    let rows = column.rows()?;
+    let names: Vec<_> = names.iter().map(String::as_bytes).collect();
+    py.detach(|| n_holding(&rows, &names)).map_err(|error| to_python(&error))
+}
+
+/// The ids of rows, of 2 or of 4 bytes each and where the ids of each row end.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, data, offsets, *, before=None, behind=None, width=4, threads=None))]
+pub(crate) fn encode_rows<'py>(
+    py: Python<'py>,
+    tokenizer: PyRef<'py, CoreTokenizer>,
+    data: PyReadonlyArray1<'py, u8>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    before: Option<TokenId>,
+    behind: Option<TokenId>,
+    width: usize,
+    threads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<IdArrays<'py>> {
+    let mark = match (before, behind) {
+        (Some(id), _) => Mark::Before(id),
+        (None, Some(id)) => Mark::Behind(id),
+        (None, None) => Mark::None,
+    };
+    let column = Column::new(data, offsets);
+    let rows = column.rows()?;
+    let n_threads = n_threads(threads)?;
+    let core = &tokenizer.0;
+    let encoded = py.detach(|| core.encode_batch(&rows, EncodeOptions::default(), n_threads));
+    let batch = encoded.map_err(|error| to_python(&error))?;
+    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is refused")]
+    let narrow = |id: TokenId| id as u16;
+    match width {
+        2 => as_arrays(py, py.detach(|| lay_out(&batch, mark, narrow))),
+        _ => as_arrays(py, py.detach(|| lay_out(&batch, mark, |id| id))),
+    }
+}
+
+fn as_arrays<T: Element>(
+    py: Python<'_>,
+    tokens: bytepair::Result<Tokens<T>>,
+) -> PyResult<IdArrays<'_>> {
+    let tokens = tokens.map_err(|error| to_python(&error))?;
+    Ok((tokens.ids.into_pyarray(py).into_any(), tokens.ends.into_pyarray(py)))
+}
+
+/// Pieces and their counts, as rows.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct PieceTable(Mutex<PieceCounts>);
+
+impl PieceTable {
+    pub(crate) fn of(counts: PieceCounts) -> Self {
+        Self(Mutex::new(counts))
+    }
+
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut PieceCounts) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[pymethods]
+impl PieceTable {
+    #[new]
+    fn new() -> Self {
+        Self::of(PieceCounts::new())
+    }
+
+    /// Adds rows. `firsts` is the order in which they first occur in a source, `source` the place of that.
+    #[pyo3(signature = (data, offsets, counts, *, firsts=None, source=0))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        counts: PyReadonlyArray1<'_, i64>,
+        firsts: Option<PyReadonlyArray1<'_, i64>>,
+        source: u32,
+    ) -> PyResult<()> {
+        let column = Column::new(data, offsets);
+        let (rows, counts) = (column.rows()?, contiguous(&counts)?);
+        let firsts = firsts.as_ref().map(contiguous).transpose()?;
+        if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
+            let message = "the columns of a table must be of one length";
+            return Err(raise("TokenizerError", message.to_owned()));
+        }
+        let first = |place: usize| {
+            let offset = u64::try_from(*firsts?.get(place)?).ok()?;
+            Some(First { source, offset })
+        };
+        let add = |all: &mut PieceCounts| {
+            let mut added = rows.iter().zip(counts).enumerate();
+            added.try_for_each(|(place, (piece, &count))| all.add(piece, count, first(place)))
+        };
+        py.detach(|| self.with(add)).map_err(|error| to_python(&error))
+    }
+
+    /// Leaves out rows with smaller counts; gives their number and how often they occur.
+    fn drop_rare(&self, py: Python<'_>, min_count: &Bound<'_, PyAny>) -> PyResult<(u64, i64)> {
+        let min_count = extract::<i64>("min_piece_count", min_count)?;
+        let dropped = py.detach(|| self.with(|counts| counts.drop_rare(min_count)));
+        let dropped = dropped.map_err(|error| to_python(&error))?;
+        Ok((dropped.n_pieces, dropped.n_occurrences))
+    }
+
+    /// The rows in the order in which the pieces first occur; where that is not known, by their bytes.
+    fn rows<'py>(&self, py: Python<'py>) -> (Arrays<'py>, Bound<'py, PyArray1<i64>>) {
+        let (data, ends, counts) = py.detach(|| self.with(sorted_rows));
+        ((data.into_pyarray(py), offsets(py, ends)), counts.into_pyarray(py))
+    }
+
+    /// Whether it is known of each piece where it first occurs.
+    #[getter]
+    fn knows_first(&self) -> bool {
+        self.with(|counts| counts.knows_first())
+    }
+
+    fn __len__(&self) -> usize {
+        self.with(|counts| counts.len())
+    }
+}
+
+/// The bytes of all pieces in order, the offsets of each, and the counts.
+fn sorted_rows(all: &mut PieceCounts) -> (Vec<u8>, Vec<usize>, Vec<i64>) {
+    all.sort();
+    let mut data = Vec::with_capacity(all.distinct_bytes());
+    let (mut ends, mut counts) = (vec![0], Vec::with_capacity(all.len()));
+    for (piece, count, _) in all.iter() {
+        data.extend_from_slice(piece);
+        ends.push(data.len());
+        counts.push(count);
+    }
+    (data, ends, counts)
+}

@@ -1,0 +1,309 @@
+//! JSON lines to documents: of each line one text, found by the keys that lead to it.
+//!
+//! A block of whole lines goes in; the texts come out one after the other, unescaped, with what was wrong with
+//! other lines. Everything beside the text is skipped, but has to be JSON. As in Python's `json`, the last of
+//! equal keys counts; unlike there, a lone surrogate, `NaN` and `Infinity` are errors, since no UTF-8 or no JSON
+//! has them. Left out: lists on the way to the text, and values that go over several lines.
+//!
+//! Each byte is looked at by the UTF-8 check, by the parser (`serde_json`), and, of the text alone, by a copy.
+
+use std::fmt;
+
+use memchr::memchr;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// The documents of a block of lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Documents {
+    /// The texts, one after the other.
+    pub text: Vec<u8>,
+    /// Where each text begins, and behind the last one where it ends. A `null` is an empty text.
+    pub offsets: Vec<usize>,
+    /// The lines of the block, empty ones too.
+    pub n_lines: u64,
+    /// How many of the texts are `null`.
+    pub n_null: u64,
+    /// The lines without a text, in order.
+    pub bad: Vec<BadLine>,
+}
+
+/// A line that holds no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Its place in the block, from 0.
+    pub line: u64,
+    /// Where it begins, in bytes of the block.
+    pub offset: usize,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// The documents of a block of lines, where `keys` lead from the object of a line to its text.
+///
+/// Lines of white space are no documents.
+///
+/// ```
+/// let lines = b"{\"text\": \"one\\n\", \"id\": 1}\n{\"text\": null}\n{\"id\": 3}\n";
+/// let documents = bytepair::jsonl::read(lines, &["text"]);
+/// assert_eq!((documents.text.as_slice(), documents.offsets), (b"one\n".as_slice(), vec![0, 4, 4]));
+/// assert_eq!((documents.n_null, documents.bad[0].line), (1, 2));
+/// ```
+pub fn read<K: AsRef<str>>(block: &[u8], keys: &[K]) -> Documents {
+    let mut documents = Documents { offsets: vec![0], ..Documents::default() };
+    documents.text.reserve(block.len());
+    let mut offset = 0;
+    while offset < block.len() {
+        let rest = &block[offset..];
+        let len = memchr(b'\n', rest).unwrap_or(rest.len());
+        if let Err(problem) = read_line(&rest[..len], keys, &mut documents) {
+            documents.text.truncate(documents.offsets.last().copied().unwrap_or(0));
+            documents.bad.push(BadLine { line: documents.n_lines, offset, problem });
+        }
+        documents.n_lines += 1;
+        offset += len + 1;
+    }
+    documents
+}
+
+/// Appends the document of a line, if it has one.
+fn read_line<K: AsRef<str>>(
+    line: &[u8],
+    keys: &[K],
+    documents: &mut Documents,
+) -> Result<(), String> {
+    let line = std::str::from_utf8(line)
+        .map_err(|error| format!("not UTF-8 at byte {} of the line", error.valid_up_to()))?;
+    if line.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    let start = documents.text.len();
+    let mut found = Found::Nothing;
+    let mut parser = serde_json::Deserializer::from_str(line);
+    let search = Search { keys, text: &mut documents.text, start, found: &mut found };
+    search.deserialize(&mut parser).and_then(|()| parser.end()).map_err(|error| problem(&error))?;
+    match found {
+        Found::Text => {}
+        Found::Null => documents.n_null += 1,
+        Found::Nothing => return Err(format!("no field {}", named(keys))),
+        Found::Other(kind) => return Err(format!("the field {} is {kind}, no text", named(keys))),
+    }
+    documents.offsets.push(documents.text.len());
+    Ok(())
+}
+
+/// What is wrong with a line, without the line number of the parser, which sees one line alone.
+fn problem(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let reason = message.split(" at line ").next().unwrap_or_default();
+    format!("{reason} at byte {} of the line", error.column())
+}
+
+fn named<K: AsRef<str>>(keys: &[K]) -> String {
+    keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(".")
+}
+
+/// What lies where the keys lead.
+enum Found {
+    Nothing,
+    Text,
+    Null,
+    Other(&'static str),
+}
+
+/// Goes through a value and keeps the text that `keys` lead to.
+struct Search<'s, K> {
+    keys: &'s [K],
+    text: &'s mut Vec<u8>,
+    /// Where the text of this line begins.
+    start: usize,
+    found: &'s mut Found,
+}
+
+impl<K: AsRef<str>> Search<'_, K> {
+    /// Notes a value that has no keys; only where no key is left to follow is it what was looked for.
+    fn note(self, found: Found) {
+        *self.found = match (self.keys.is_empty(), found) {
+            (true, found) => found,
+            (false, _) => Found::Nothing,
+        };
+    }
+
+    fn take(self, text: &str) {
+        if self.keys.is_empty() {
+            self.text.extend_from_slice(text.as_bytes());
+        }
+        self.note(Found::Text);
+    }
+}
+
+impl<'de, K: AsRef<str>> DeserializeSeed<'de> for Search<'_, K> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, K: AsRef<str>> Visitor<'de> for Search<'_, K> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.take(text);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.note(Found::Null);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        self.note(Found::Other("true or false"));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        self.note(Found::Other("a number"));
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        self.note(Found::Other("a number"));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        self.note(Found::Other("a number"));
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        self.note(Found::Other("a list"));
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let Some((key, keys)) = self.keys.split_first() else {
+            while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            self.note(Found::Other("an object"));
+            return Ok(());
+        };
+        *self.found = Found::Nothing;
+        while let Some(is_wanted) = entries.next_key_seed(IsKey(key.as_ref()))? {
+            if !is_wanted {
+                entries.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            self.text.truncate(self.start); // of an equal key before
+            *self.found = Found::Nothing;
+            let (text, start, found) = (&mut *self.text, self.start, &mut *self.found);
+            entries.next_value_seed(Search { keys, text, start, found })?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares a key without a copy of it.
+struct IsKey<'k>(&'k str);
+
+impl<'de> DeserializeSeed<'de> for IsKey<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for IsKey<'_> {
+    type Value = bool;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<bool, E> {
+        Ok(key == self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn texts(documents: &Documents) -> Vec<&str> {
+        let ends = documents.offsets.windows(2);
+        ends.map(|ends| std::str::from_utf8(&documents.text[ends[0]..ends[1]]).unwrap()).collect()
+    }
+
+    fn problem_of(line: &str, keys: &[&str]) -> String {
+        let documents = read(line.as_bytes(), keys);
+        assert_eq!((documents.offsets.len(), documents.bad.len()), (1, 1), "{line}");
+        documents.bad[0].problem.clone()
+    }
+
+    /// The definition: the whole line as a value, and its keys looked up.
+    fn naive(line: &str, keys: &[&str]) -> Option<String> {
+        let value: serde_json::Value = serde_json::from_str(line).ok()?;
+        let found = keys.iter().try_fold(&value, |value, key| value.get(key))?;
+        if found.is_null() { Some(String::new()) } else { found.as_str().map(str::to_owned) }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back_from_its_json(all: Vec<String>) {
+            let lines: Vec<_> = all
+                .iter()
+                .map(|text| serde_json::json!({"a": [text], "text": text, "b": {"text": 1}}).to_string())
+                .collect();
+            let documents = read(lines.join("\n").as_bytes(), &["text"]);
+            prop_assert_eq!(texts(&documents), all);
+        }
+
+        #[test]
+        fn lines_of_json_and_not_quite_json_are_read_as_by_the_definition(
+            line in r#"\{("(a|b)": ?("x\\n?"|null|1|\[\]|\{"(a|b)": "y"\}|\{\}),? ?){0,4}\}"#
+        ) {
+            for keys in [&["a"][..], &["a", "b"]] {
+                let documents = read(line.as_bytes(), keys);
+                let found = texts(&documents).first().map(|&text| text.to_owned());
+                prop_assert_eq!(found, naive(&line, keys), "{}", line);
+                prop_assert_eq!(documents.bad.len() + documents.offsets.len(), 2);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_lead_into_objects_and_the_last_of_equal_ones_counts() {
+        let line = br#"{"a": {"b": "old"}, "c": 1, "a": {"b": "new", "b": "newest"}}"#;
+        assert_eq!(texts(&read(line, &["a", "b"])), ["newest"]);
+        assert_eq!(problem_of(r#"{"a": {"b": "old"}, "a": {}}"#, &["a", "b"]), "no field a.b");
+    }
+
+    #[test]
+    fn a_bad_line_is_told_by_its_place_and_takes_no_other_with_it() {
+        let block = b"{\"t\": \"one\"}\r\n\n{\"t\": \"half\n{\"t\": \"two\"}";
+        let documents = read(block, &["t"]);
+        assert_eq!(texts(&documents), ["one", "two"]);
+        assert_eq!(documents.n_lines, 4);
+        let BadLine { line, offset, problem } = &documents.bad[0];
+        assert_eq!((*line, &block[*offset..*offset + 5]), (2, b"{\"t\":".as_slice()));
+        assert!(problem.starts_with("EOF while parsing a string at byte"), "{problem}");
+    }
+
+    #[test]
+    fn what_is_no_text_is_told() {
+        assert_eq!(problem_of(r#"{"t": 1}"#, &["t"]), "the field t is a number, no text");
+        assert_eq!(problem_of(r#"{"t": ["x"]}"#, &["t"]), "the field t is a list, no text");
+        assert_eq!(problem_of(r#"["x"]"#, &["t"]), "no field t");
+        assert!(problem_of(r#"{"t": "\ud800"}"#, &["t"]).contains("hex escape"));
+        assert!(problem_of(r#"{"t": "x"} {"#, &["t"]).contains("trailing"));
+        let not_utf8 = read(b"{\"t\": \"\xff\"}", &["t"]);
+        assert_eq!(not_utf8.bad[0].problem, "not UTF-8 at byte 7 of the line");
+    }
+}

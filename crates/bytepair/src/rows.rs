@@ -1,0 +1,140 @@
+//! Rows of texts as columns hold them, one after the other with their offsets, and the rows of their ids as files
+//! of tokens hold them.
+//!
+//! What a column says about itself is checked once; afterwards a row is a slice. Costs a pass over the offsets, or
+//! over the ids.
+
+use aho_corasick::AhoCorasick;
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::vocabulary::TokenId;
+
+/// The rows of a column, or why it is none.
+///
+/// # Errors
+/// Where offsets decrease, or do not lie in `data`.
+pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
+    let wrong = || Error::option("offsets", "they must not decrease, nor leave the data");
+    let row = |ends: &[i64]| {
+        let (start, end) = (usize::try_from(ends[0]).ok()?, usize::try_from(ends[1]).ok()?);
+        data.get(start..end)
+    };
+    offsets.windows(2).map(|ends| row(ends).ok_or_else(wrong)).collect()
+}
+
+/// How many texts hold one of `names`.
+///
+/// # Errors
+/// Where the names are too many to search for.
+pub fn n_holding(texts: &[&[u8]], names: &[&[u8]]) -> Result<u64> {
+    let names: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
+        return Ok(0);
+    }
+    let search =
+        AhoCorasick::new(names).map_err(|error| Error::option("names", error.to_string()))?;
+    Ok(texts.iter().filter(|text| search.is_match(*text)).count() as u64)
+}
+
+/// The ids of documents, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tokens<T> {
+    /// The ids, marks of documents among them.
+    pub ids: Vec<T>,
+    /// For each row, where its ids end. A row without ids gets no mark either.
+    pub ends: Vec<i64>,
+}
+
+/// What stands between documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    None,
+    /// An id before each document.
+    Before(TokenId),
+    /// An id behind each document.
+    Behind(TokenId),
+}
+
+/// Lays out the ids of a batch, with marks, in the width of `T`.
+///
+/// # Errors
+/// Where an id does not fit `T`.
+pub fn lay_out<T: TryFrom<TokenId>>(
+    batch: &Batch,
+    mark: Mark,
+    narrow: impl Fn(TokenId) -> T,
+) -> Result<Tokens<T>> {
+    let (before, behind) = match mark {
+        Mark::None => (None, None),
+        Mark::Before(id) => (Some(id), None),
+        Mark::Behind(id) => (None, Some(id)),
+    };
+    let marked = before.or(behind).unwrap_or(0);
+    let largest = batch.ids.iter().copied().max().unwrap_or(0).max(marked);
+    if T::try_from(largest).is_err() {
+        let problem = format!("the id {largest} does not fit {} bytes", size_of::<T>());
+        return Err(Error::option("width", problem));
+    }
+    let mut ids = Vec::with_capacity(batch.ids.len() + batch.offsets.len());
+    let mut ends = Vec::with_capacity(batch.offsets.len());
+    for row in batch.offsets.windows(2) {
+        let document = &batch.ids[row[0]..row[1]];
+        if !document.is_empty() {
+            ids.extend(before.map(&narrow));
+            ids.extend(document.iter().copied().map(&narrow));
+            ids.extend(behind.map(&narrow));
+        }
+        ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
+    }
+    Ok(Tokens { ids, ends })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(rows: &[&[TokenId]]) -> Batch {
+        let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
+        for row in rows {
+            batch.ids.extend_from_slice(row);
+            batch.offsets.push(batch.ids.len());
+        }
+        batch
+    }
+
+    #[test]
+    fn offsets_that_leave_the_data_or_decrease_are_refused() {
+        assert_eq!(slices(b"abc", &[1, 1, 3]).unwrap(), [b"".as_slice(), b"bc"]);
+        for offsets in [[0, 4], [-1, 2], [2, 1]] {
+            assert!(slices(b"abc", &offsets).is_err(), "{offsets:?}");
+        }
+    }
+
+    #[test]
+    fn texts_that_hold_a_name_are_counted_once() {
+        let texts: Vec<&[u8]> = vec![b"<|a|><|a|>", b"<|b|", b"x<|b|>", b""];
+        assert_eq!(n_holding(&texts, &[b"<|a|>", b"<|b|>", b""]).unwrap(), 2);
+        assert_eq!(n_holding(&texts, &[]).unwrap(), 0);
+    }
+
+    #[test]
+    fn marks_stand_at_each_document_that_has_ids() {
+        let batch = batch(&[&[1, 2], &[], &[3]]);
+        let laid_out = |mark| lay_out(&batch, mark, |id| id).unwrap();
+        assert_eq!(laid_out(Mark::None).ids, [1, 2, 3]);
+        assert_eq!(laid_out(Mark::Before(9)).ids, [9, 1, 2, 9, 3]);
+        let behind = laid_out(Mark::Behind(9));
+        assert_eq!((behind.ids, behind.ends), (vec![1, 2, 9, 3, 9], vec![3, 3, 5]));
+    }
+
+    #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "what does not fit was refused")]
+    fn an_id_that_does_not_fit_is_refused() {
+        let narrow = |id: TokenId| id as u16;
+        assert!(lay_out(&batch(&[&[65_535]]), Mark::None, narrow).is_ok());
+        assert!(lay_out(&batch(&[&[65_536]]), Mark::None, narrow).is_err());
+        assert!(lay_out(&batch(&[&[1]]), Mark::Behind(65_536), narrow).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+"""The arguments that ``count`` and ``tokenize`` share: what a corpus is, and who works."""
+
+import enum
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "Corpus",
+    "CorpusFormat",
+    "Field",
+    "Json",
+    "LinesOfText",
+    "Processes",
+    "Quiet",
+    "Separator",
+    "SkipBad",
+    "TaskSize",
+    "ThreadsEach",
+]
+
+
+class CorpusFormatName(str, enum.Enum):
+    """What the files of a corpus are."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    CSV = "csv"
+    TSV = "tsv"
+
+
+Corpus = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS",
+        help="Files, folders, globs, or addresses that fsspec opens. Endings say what they "
+        "are: .jsonl, .parquet, .csv, .tsv, else text; and .gz, .zst, .xz, .bz2 behind.",
+        show_default=False,
+    ),
+]
+CorpusFormat = Annotated[
+    CorpusFormatName | None,
+    typer.Option(
+        "--corpus-format",
+        help="What the files are, where endings do not say it.",
+        show_default=False,
+    ),
+]
+Field = Annotated[
+    str,
+    typer.Option(
+        metavar="PATH",
+        help="Where the text is: the keys in a line of JSON (data.body), or the column.",
+    ),
+]
+LinesOfText = Annotated[
+    bool, typer.Option("--lines", help="Each line of a text file is a document.")
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="What stands between the documents of a text file."
+    ),
+]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Count lines without a document instead of refusing them."
+    ),
+]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="How many processes; by default one for each processor.",
+        show_default=False,
+    ),
+]
+ThreadsEach = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Threads in each process; by default one, or all processors for one process.",
+        show_default=False,
+    ),
+]
+TaskSize = Annotated[
+    str,
+    typer.Option(
+        metavar="SIZE",
+        help="How much of the files is done at once, and again after an interruption.",
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write the summary as JSON to standard output.")
+]

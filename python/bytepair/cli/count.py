@@ -1,0 +1,109 @@
+"""``bytepair count``: a corpus to a file of counts, which ``bytepair train`` learns from."""
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bytepair import FileError
+from bytepair.files import check_writable
+
+from . import corpus_options, training_options
+from .progress_line import ProgressLine
+from .sizes import size
+
+__all__ = ["count"]
+
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write the counts, a .parquet file.",
+        show_default=False,
+    ),
+]
+Merge = Annotated[
+    bool,
+    typer.Option(
+        "--merge", help="CORPUS are files of counts: add them up, in their order."
+    ),
+]
+
+
+def count(
+    corpus: corpus_options.Corpus,
+    *,
+    output: Output,
+    merge: Merge = False,
+    dialect: training_options.Dialect = None,
+    special: training_options.Special = None,
+    pattern: training_options.Pattern = None,
+    unmatched: training_options.UnmatchedChoice = None,
+    ties: training_options.TiesChoice = None,
+    lowercase: training_options.LowercaseChoice = None,
+    min_piece_count: training_options.MinPieceCount = None,
+    corpus_format: corpus_options.CorpusFormat = None,
+    field: corpus_options.Field = "text",
+    lines: corpus_options.LinesOfText = False,
+    separator: corpus_options.Separator = None,
+    skip_bad: corpus_options.SkipBad = False,
+    processes: corpus_options.Processes = None,
+    threads: corpus_options.ThreadsEach = None,
+    memory_limit: training_options.MemoryLimit = None,
+    task_size: corpus_options.TaskSize = "256MiB",
+    quiet: corpus_options.Quiet = False,
+    as_json: corpus_options.Json = False,
+) -> None:
+    """Count the pieces of a corpus, for training without the corpus."""
+    from bytepair import scale
+
+    if output.suffix != ".parquet":
+        message = f"{output}: counts are a .parquet file"
+        raise FileError(message)
+    check_writable(output.parent)
+    line = ProgressLine(is_shown=not quiet)
+    options: dict[str, Any] = {
+        "dialect": dialect,
+        "special_tokens": special,
+        "pattern": "" if pattern == [""] else pattern,
+        "unmatched": unmatched and unmatched.value,
+        "ties": ties and ties.value,
+        "lowercase": lowercase and lowercase.value,
+        "min_piece_count": min_piece_count,
+        "corpus_format": corpus_format and corpus_format.value,
+        "separator": separator,
+        "threads": threads,
+        "memory_limit": None if memory_limit is None else size(memory_limit),
+    }
+    if merge:
+        counts = scale.merge_files(corpus)
+    else:
+        counts = scale.count(
+            corpus,
+            field=field,
+            lines=lines,
+            skip_bad=skip_bad,
+            processes=processes or os.cpu_count() or 1,
+            task_bytes=size(task_size),
+            progress=lambda done, total: line.show_bytes("counting", done, total),
+            **{name: value for name, value in options.items() if value is not None},
+        )
+    line.clear()
+    counts.save(output)
+    info = counts.info
+    if not quiet:
+        text = (
+            f"{info.documents:,} documents, {info.bytes:,} bytes, "
+            f"{counts.table.num_rows:,} distinct pieces"
+        )
+        bad = f"; {info.bad:,} bad lines skipped" if info.bad else ""
+        print(f"{text}{bad}\nsaved: {output}", file=sys.stderr)
+    if as_json:
+        summary = {"output": str(output), "distinct_pieces": counts.table.num_rows}
+        print(json.dumps({**summary, **asdict(info)}))

@@ -1,0 +1,26 @@
+"""One line on a terminal that is written over again; nothing where there is none."""
+
+import sys
+
+__all__ = ["ProgressLine"]
+
+
+class ProgressLine:
+    """Shows how far a job has come."""
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self.is_shown = is_shown and sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the last one."""
+        if self.is_shown:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+    def show_bytes(self, what: str, done: int, total: int) -> None:
+        """Show how many bytes are done of how many."""
+        self.show(f"{what}: {done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+
+    def clear(self) -> None:
+        """Take the line away."""
+        self.show("")

@@ -1,0 +1,160 @@
+"""``bytepair tokenize``: a corpus to a folder of shards of tokens, resumed where it ended."""
+
+import enum
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bytepair import Tokenizer
+from bytepair.progress import clock
+
+from . import corpus_options
+from .options import TokenizerPath
+from .progress_line import ProgressLine
+from .sizes import size
+
+if TYPE_CHECKING:
+    from bytepair.scale import TokenizeProgress
+
+__all__ = ["tokenize"]
+
+
+class FormatName(str, enum.Enum):
+    """How shards are laid out."""
+
+    NPY = "npy"
+    BIN = "bin"
+    MEGATRON = "megatron"
+    DATATROVE = "datatrove"
+    PARQUET = "parquet"
+
+
+class PlaceName(str, enum.Enum):
+    """Where the mark of a document stands."""
+
+    BEGIN = "begin"
+    END = "end"
+
+
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="A new folder, or that of a run to go on with.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    FormatName, typer.Option("--format", help="How ids and documents are laid out.")
+]
+EndOfDocument = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN", help="A token that marks each document.", show_default=False
+    ),
+]
+MarkAt = Annotated[
+    PlaceName, typer.Option(help="Where the mark stands: before or behind a document.")
+]
+ShardTokens = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="End a shard before the document that would make it longer.",
+        show_default=False,
+    ),
+]
+
+
+def tokenize(
+    tokenizer: TokenizerPath,
+    corpus: corpus_options.Corpus,
+    *,
+    output: Output,
+    format_name: Format = FormatName.NPY,
+    end_of_document: EndOfDocument = None,
+    mark_at: MarkAt = PlaceName.END,
+    shard_tokens: ShardTokens = None,
+    corpus_format: corpus_options.CorpusFormat = None,
+    field: corpus_options.Field = "text",
+    lines: corpus_options.LinesOfText = False,
+    separator: corpus_options.Separator = None,
+    skip_bad: corpus_options.SkipBad = False,
+    processes: corpus_options.Processes = None,
+    threads: corpus_options.ThreadsEach = None,
+    task_size: corpus_options.TaskSize = "256MiB",
+    quiet: corpus_options.Quiet = False,
+    as_json: corpus_options.Json = False,
+) -> None:
+    """Tokenize a corpus to shards; the same command goes on where it was interrupted."""
+    from bytepair import scale
+
+    line = ProgressLine(is_shown=not quiet)
+    manifest = scale.tokenize(
+        Tokenizer.from_file(tokenizer),
+        corpus,
+        output,
+        format=format_name.value,
+        end_of_document=end_of_document,
+        mark_at=mark_at.value,
+        shard_tokens=shard_tokens,
+        corpus_format=corpus_format and corpus_format.value,
+        field=field,
+        lines=lines,
+        separator=separator,
+        skip_bad=skip_bad,
+        processes=processes or os.cpu_count() or 1,
+        threads=threads,
+        task_bytes=size(task_size),
+        progress=lambda progress: line.show(describe(progress)),
+    )
+    line.clear()
+    totals = manifest["totals"]
+    if not quiet:
+        print("\n".join([*summary_lines(totals), f"saved: {output}"]), file=sys.stderr)
+    if as_json:
+        print(json.dumps({"output": str(output), **totals}))
+
+
+def describe(progress: "TokenizeProgress") -> str:
+    """Say in one line how far the work is."""
+    done, total = progress.done_bytes / 1e6, progress.total_bytes / 1e6
+    rate = (progress.done_bytes - progress.resumed_bytes) / 1e6
+    rate /= max(progress.seconds, 1e-9)
+    left = progress.seconds_left
+    remaining = "" if left is None else f", {clock(left)} remaining"
+    return (
+        f"{done:,.0f} of {total:,.0f} MB, {rate:,.1f} MB/s, "
+        f"{progress.tokens:,} tokens{remaining}"
+    )
+
+
+def summary_lines(totals: dict[str, Any]) -> list[str]:
+    """Write totals for a reader.
+
+    >>> totals = {"documents": 3, "null": 0, "empty": 1, "bad": 0, "bytes": 9}
+    >>> totals |= {"tokens": 4, "shards": 1, "with_special_text": 1}
+    >>> for line in summary_lines(totals):
+    ...     print(line)
+    3 documents, 9 bytes, 4 tokens in 1 shards
+    1 empty; 1 with the text of a special token, left as text
+    """
+    lines = [
+        f"{totals['documents']:,} documents, {totals['bytes']:,} bytes, "
+        f"{totals['tokens']:,} tokens in {totals['shards']:,} shards"
+    ]
+    notes = {
+        "null": "null",
+        "empty": "empty",
+        "bad": "bad lines skipped",
+        "with_special_text": "with the text of a special token, left as text",
+    }
+    found = [f"{totals[name]:,} {text}" for name, text in notes.items() if totals[name]]
+    return [*lines, "; ".join(found)] if found else lines

@@ -1,0 +1,28 @@
+"""Corpora and what is made of them: files to documents, files of counts, shards of tokens.
+
+Needs ``pip install 'bytepair[data]'``. Counting and tokenizing themselves are in
+:mod:`bytepair.scale`. How it works and what is exact about it is in
+`docs/explanation/corpora.md`.
+"""
+
+from .counts import Counts, CountsInfo, is_counts, read_counts
+from .dataset import TokenDataset
+from .manifest import read_manifest
+from .readers import Part, ReadOptions, Tally, read, read_part
+from .sources import Source, list_sources
+
+__all__ = [
+    "Counts",
+    "CountsInfo",
+    "Part",
+    "ReadOptions",
+    "Source",
+    "Tally",
+    "TokenDataset",
+    "is_counts",
+    "list_sources",
+    "read",
+    "read_counts",
+    "read_manifest",
+    "read_part",
+]

@@ -1,0 +1,262 @@
+"""Counts of pieces as a file: the only thing that training needs of a corpus.
+
+A Parquet file of the columns ``piece: large_binary`` and ``count: int64``, in the order of counts
+and then of pieces, and, where ties are decided by the first occurrence, ``first: int64``. What it
+was made of and how lies in the metadata, as JSON. The same corpus gives the same rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bytepair import _core
+from bytepair.errors import FormatError, TrainingError
+from bytepair.files import StrPath, refuse_no_name, writing
+
+from .columns import arrays_of, column_of
+from .optional import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+__all__ = ["Counts", "CountsInfo", "is_counts", "preparation_of", "read_counts"]
+
+KEY = b"bytepair.counts"
+VERSION = 1
+PARQUET_MAGIC = b"PAR1"
+N_ROWS_AT_ONCE = 1 << 20
+
+
+@dataclass
+class CountsInfo:
+    """What pieces were counted in, and how.
+
+    ``preparation`` is the fingerprint of all that is done to text before it is counted;
+    ``dialect``, ``options`` and ``special_tokens`` are what it was made of. ``found_special``
+    says how often each special token stood in the documents.
+    """
+
+    preparation: str
+    dialect: str
+    options: dict[str, Any] = field(default_factory=dict)
+    special_tokens: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    documents: int = 0
+    null: int = 0
+    empty: int = 0
+    bad: int = 0
+    bytes: int = 0
+    found_special: dict[str, int] = field(default_factory=dict)
+    min_piece_count: int | None = None
+    dropped_pieces: int = 0
+    dropped_occurrences: int = 0
+
+    def add(self, other: CountsInfo) -> None:
+        """Add what was counted elsewhere in the same way.
+
+        Raises
+        ------
+        TrainingError
+            It was counted in another way.
+        """
+        for name in ("preparation", "special_tokens", "min_piece_count"):
+            if getattr(self, name) != getattr(other, name):
+                message = (
+                    f"counts of another {name.replace('_', ' ')}: {getattr(self, name)!r} "
+                    f"and {getattr(other, name)!r}; count again in one way"
+                )
+                raise TrainingError(message)
+        self.sources = sorted([*self.sources, *other.sources])
+        for name in SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for token, n_found in other.found_special.items():
+            self.found_special[token] = self.found_special.get(token, 0) + n_found
+
+
+SUMS = (
+    "documents",
+    "null",
+    "empty",
+    "bad",
+    "bytes",
+    "dropped_pieces",
+    "dropped_occurrences",
+)
+
+
+@dataclass
+class Counts:
+    """Pieces with their counts, an Arrow table, and what they were counted in."""
+
+    table: pa.Table
+    info: CountsInfo
+
+    @property
+    def knows_first(self) -> bool:
+        """Whether it is known where pieces first occur."""
+        return "first" in self.table.schema.names
+
+    def parts(
+        self, dialect: str | None, options: Mapping[str, Any]
+    ) -> tuple[str, dict[str, Any]]:
+        """Give the dialect to learn in, and its parts set by hand: those of the counting.
+
+        Where a dialect is named, its parts are those that are given with it.
+        """
+        if dialect is not None:
+            return dialect, dict(options)
+        return self.info.dialect, {**self.info.options, **options}
+
+    def check(self, dialect: _core.Dialect, special_tokens: Sequence[str]) -> None:
+        """Refuse to learn in a dialect whose pieces would be others.
+
+        Raises
+        ------
+        TrainingError
+            Text was prepared in another way, or it is not known where pieces first occur.
+        """
+        counted = self.info.special_tokens
+        if sorted(set(special_tokens)) != counted:
+            message = (
+                f"the special tokens of the counts are {', '.join(counted) or 'none'}, and "
+                "they end pieces: count again with others, or add others to the tokenizer "
+                "(Tokenizer.with_special_tokens)"
+            )
+            raise TrainingError(message)
+        if preparation_of(dialect, special_tokens) != self.info.preparation:
+            message = (
+                f"the pieces were counted in the dialect {self.info.dialect!r} with the "
+                f"options {self.info.options}, and this one prepares text in another way; "
+                "count again in it, or name no dialect"
+            )
+            raise TrainingError(message)
+        if dialect.ties == "first_seen" and not self.knows_first:
+            message = (
+                "ties are decided by the first occurrence, which these counts do not hold; "
+                "count again with this rule, or choose another rule"
+            )
+            raise TrainingError(message)
+
+    def core_table(self) -> _core.PieceTable:
+        """Give the rows to the core."""
+        table = _core.PieceTable()
+        add_rows(table, self.table)
+        return table
+
+    def save(self, path: StrPath) -> None:
+        """Write a file of counts, whole or not at all."""
+        refuse_no_name(path)
+        parquet = load("pyarrow.parquet")
+        described = {"version": VERSION, **asdict(self.info)}
+        text = json.dumps(described, sort_keys=True, ensure_ascii=False)
+        metadata = {KEY: text.encode(errors="surrogateescape")}
+        schema = self.table.schema.with_metadata(metadata)
+        with (
+            writing(path) as file,
+            parquet.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
+            for batch in self.table.to_batches(N_ROWS_AT_ONCE):
+                writer.write_batch(batch.replace_schema_metadata(metadata))
+
+
+def add_rows(
+    merged: _core.PieceTable, table: pa.Table | pa.RecordBatch, source: int = 0
+) -> None:
+    """Add the rows of an Arrow table to a table of the core; ``source`` is its place."""
+    batches = table.to_batches() if hasattr(table, "to_batches") else [table]
+    for batch in batches:
+        firsts = None
+        if "first" in batch.schema.names:
+            firsts = batch.column("first").to_numpy().astype(np.int64, copy=False)
+        counts = batch.column("count").to_numpy().astype(np.int64, copy=False)
+        pieces = arrays_of(batch.column("piece"))
+        merged.add(*pieces, counts, firsts=firsts, source=source)
+
+
+def rows_of(table: _core.PieceTable, *, with_first: bool) -> pa.Table:
+    """Give a table of the core as an Arrow table, in the order of counts, then of pieces."""
+    pa = load("pyarrow")
+    pieces, counts = table.rows()
+    columns = {"piece": column_of(*pieces), "count": pa.array(counts)}
+    if with_first and table.knows_first:
+        columns["first"] = pa.array(np.arange(len(counts)))
+    keys = [("count", "descending"), ("piece", "ascending")]
+    return pa.table(columns).sort_by(keys)
+
+
+def is_counts(path: StrPath) -> bool:
+    """Tell whether a file is one of counts, by what it holds."""
+    try:
+        with Path(path).open("rb") as file:
+            if file.read(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
+                return False
+    except OSError:
+        return False
+    return KEY in (load("pyarrow.parquet").read_schema(path).metadata or {})
+
+
+def read_counts(path: StrPath) -> Counts:
+    """Read a file of counts.
+
+    Raises
+    ------
+    FormatError
+        It is none, or one of a version that is not known here.
+    """
+    refuse_no_name(path)
+    pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+    name = os.fspath(path)
+    try:
+        table = parquet.read_table(path, memory_map=False)
+    except (pa.ArrowInvalid, OSError) as error:
+        message = f"{name}: {error}"
+        raise FormatError(message) from error
+    described = json.loads((table.schema.metadata or {}).get(KEY, b"{}"))
+    if described.pop("version", None) != VERSION:
+        message = f"{name}: no counts of pieces, or of a version not known here"
+        raise FormatError(message)
+    wanted = {"piece": pa.large_binary(), "count": pa.int64()}
+    for column, type_ in wanted.items():
+        if column not in table.schema.names or table.schema.field(column).type != type_:
+            message = f"{name}: no column {column} of {type_}"
+            raise FormatError(message)
+    known = {field.name for field in fields(CountsInfo)}
+    unknown = sorted(set(described) - known)
+    if unknown:
+        message = f"{name}: metadata {', '.join(unknown)} is not known here"
+        raise FormatError(message)
+    return Counts(table.replace_schema_metadata(None), CountsInfo(**described))
+
+
+def preparation_of(dialect: _core.Dialect, special_tokens: Sequence[str]) -> str:
+    """Name all that is done to text before its pieces are counted: a hash.
+
+    >>> from bytepair import _core
+    >>> gpt2, llama3 = _core.Dialect("gpt2"), _core.Dialect("llama3")
+    >>> by_value = _core.Dialect("gpt2", byte_ids="value")
+    >>> preparation_of(gpt2, []) == preparation_of(by_value, [])
+    True
+    >>> preparation_of(gpt2, []) == preparation_of(llama3, [])
+    False
+    """
+    corpus = _core.Corpus(dialect.as_in_training(), [], threads=1)
+    corpus.add_counts([("a", 1)])
+    corpus.finish(0)
+    tokenizer, _report, _course = corpus.train(
+        vocab_size=None, merges=0, scale=1, limits=(None, None, False), progress=None
+    )
+    parts: Mapping[str, Any] = json.loads(_core.write_native(tokenizer))
+    described = {name: parts[name] for name in ("unicode", "normalizer", "rounds")}
+    described["characters"] = parts["units"]["unit"] == "character"
+    described["special_tokens"] = sorted(special_tokens)
+    text = json.dumps(described, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

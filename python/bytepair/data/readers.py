@@ -1,0 +1,365 @@
+"""Parts of sources to record batches of documents.
+
+One row is one document; what a document is, `docs/explanation/corpora.md` says. A reader holds
+one block and the longest document. A part that is a range of a file of lines has the lines
+that begin in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from bytepair import _core
+from bytepair.errors import FormatError, TokenizerError
+
+from .columns import as_bytes, column_of, text_batch
+from .opening import open_source, open_stored
+from .optional import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from .sources import Source
+
+__all__ = ["Part", "ReadOptions", "Tally", "read", "read_part"]
+
+BLOCK_LEN = 4 << 20
+"""How much is read at once, in bytes."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MAX_BAD_SHOWN = 10
+"""How many bad lines of a part are kept in words."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the documents of a file are.
+
+    Attributes
+    ----------
+    field
+        The keys that lead to the text in a line of JSON (``text``, ``data.body``, or a JSON
+        pointer, ``/a~1b/c``), and the column of Parquet and CSV.
+    lines
+        Whether each line of a text file is a document.
+    separator
+        What stands between the documents of a text file.
+    skip_bad
+        Whether lines without a document are counted instead of refused.
+    """
+
+    field: str = "text"
+    lines: bool = False
+    separator: str | None = None
+    skip_bad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.lines and self.separator is not None:
+            message = "give either lines or separator, not both"
+            raise TokenizerError(message)
+        if self.separator == "":
+            message = "separator: an empty text stands everywhere"
+            raise TokenizerError(message)
+        if not self.field:
+            message = "field: a name is missing"
+            raise TokenizerError(message)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source, or the lines that begin in a range of its bytes, or some row groups."""
+
+    source: Source
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass
+class Tally:
+    """What was read: documents, of them ``null`` and empty ones, bytes of text, bad lines."""
+
+    documents: int = 0
+    null: int = 0
+    empty: int = 0
+    bytes: int = 0
+    bad: int = 0
+    bad_lines: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Add what was read elsewhere."""
+        for name, value in asdict(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        del self.bad_lines[MAX_BAD_SHOWN:]
+
+    def add_batch(self, batch: pa.RecordBatch, n_null: int = 0) -> None:
+        """Count the documents of a batch; ``n_null`` empty ones of it were ``null``."""
+        column = batch.column(0)
+        lengths = load("pyarrow.compute").binary_length(column)
+        n_null += column.null_count
+        n_without = int(np.count_nonzero(lengths.fill_null(0).to_numpy() == 0))
+        self.documents += len(column)
+        self.null += n_null
+        self.empty += n_without - n_null
+        self.bytes += lengths.sum().as_py() or 0
+
+
+def read(
+    source: Source, options: ReadOptions | None = None, tally: Tally | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read the documents of a source; see :func:`read_part`."""
+    return read_part(Part(source), options, tally)
+
+
+def read_part(
+    part: Part, options: ReadOptions | None = None, tally: Tally | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read the documents of a part: record batches of one column, ``text: large_binary``.
+
+    ``tally`` is told what was read.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read.
+    FormatError
+        A line holds no document, and ``options.skip_bad`` is not set; the message names
+        file and line.
+    """
+    options = options or ReadOptions()
+    tally = Tally() if tally is None else tally
+    read_it: Callable[[Part, ReadOptions, Tally], Iterator[pa.RecordBatch]] = {
+        "text": _read_text,
+        "jsonl": _read_jsonl,
+        "parquet": _read_parquet,
+        "csv": _read_csv,
+        "tsv": _read_csv,
+    }[part.source.format]
+    return read_it(part, options, tally)
+
+
+def json_keys(path: str) -> list[str]:
+    """Give the keys of a path.
+
+    >>> json_keys("data.body"), json_keys("/a~1b/c.d")
+    (['data', 'body'], ['a/b', 'c.d'])
+    """
+    if not path.startswith("/"):
+        return path.split(".")
+    return [key.replace("~1", "/").replace("~0", "~") for key in path[1:].split("/")]
+
+
+# Text
+
+
+def _read_text(
+    part: Part, options: ReadOptions, tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    for column in _text_columns(part, options):
+        batch = text_batch(column)
+        tally.add_batch(batch)
+        yield batch
+
+
+def _text_columns(part: Part, options: ReadOptions) -> Iterator[pa.Array]:
+    with open_source(part.source) as file:
+        if options.lines:
+            for _offset, block in _line_blocks(file, part):
+                yield _lines_of(block)
+        elif options.separator is not None:
+            separator = options.separator.encode()
+            for documents in _separated(file, separator):
+                yield load("pyarrow").array(documents, "large_binary")
+        else:
+            text = np.frombuffer(file.read(), np.uint8)
+            yield column_of(text, np.array([0, len(text)], np.int64))
+
+
+def _lines_of(block: bytes) -> pa.Array:
+    """Make a column of lines, without their ends."""
+    data = np.frombuffer(block, np.uint8)
+    is_end = data == ord("\n")
+    ends = np.flatnonzero(is_end)
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    offsets = np.zeros(len(ends) + 1, np.int64)
+    offsets[1:] = ends - np.arange(len(ends))
+    return column_of(data[~is_end], offsets)
+
+
+def _separated(file: BinaryIO, separator: bytes) -> Iterator[list[bytes]]:
+    """Cut a stream at each separator; nothing behind the last one is no document."""
+    rest = b""
+    while chunk := file.read(max(BLOCK_LEN, len(rest))):
+        *documents, rest = (rest + chunk).split(separator)
+        if documents:
+            yield documents
+    if rest:
+        yield [rest]
+
+
+# Lines
+
+
+def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, bytes]]:
+    """Give blocks of whole lines, those that begin in the part, each with its offset."""
+    offset, stop = part.start, part.stop
+    if offset:
+        file.seek(offset - 1)  # the line of the byte before belongs to the part before
+        offset += len(file.readline()) - 1
+    rest = b""
+    while stop is None or offset < stop:
+        chunk = file.read(max(BLOCK_LEN, len(rest)))
+        block = rest + chunk
+        end = block.rfind(b"\n") + 1 if chunk else len(block)
+        if stop is not None and offset + len(block) >= stop:
+            last = block.find(b"\n", max(stop - 1 - offset, 0)) + 1
+            end = last or end
+        if end:
+            yield offset, block[:end]
+        rest = block[end:]
+        offset += end
+        if not chunk:
+            return
+
+
+def _read_jsonl(
+    part: Part, options: ReadOptions, tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    keys = json_keys(options.field)
+    n_before: int | None = None
+    n_lines = 0
+    with open_source(part.source) as file:
+        for offset, block in _line_blocks(file, part):
+            lines = block.removeprefix(BYTE_ORDER_MARK) if offset == 0 else block
+            arrays, n_block_lines, n_null, bad = _core.read_jsonl(lines, keys)
+            if bad and n_before is None:
+                n_before = _lines_before(part)
+            for line, _start, problem in bad:
+                number = (n_before or 0) + n_lines + line + 1
+                _note_bad(part, number, problem, options, tally)
+            n_lines += n_block_lines
+            batch = text_batch(column_of(*arrays))
+            tally.add_batch(batch, n_null)
+            yield batch
+
+
+def _lines_before(part: Part) -> int:
+    """Count the lines that begin before a part: for messages alone, since it takes a pass."""
+    if part.start == 0:
+        return 0
+    with open_source(part.source) as file:
+        blocks = _line_blocks(file, replace(part, start=0, stop=part.start))
+        return sum(block.count(b"\n") for _offset, block in blocks)
+
+
+def _note_bad(
+    part: Part, line: int | None, problem: str, options: ReadOptions, tally: Tally
+) -> None:
+    place = part.source.path if line is None else f"{part.source.path}, line {line:,}"
+    if not options.skip_bad:
+        message = f"{place}: {problem}; repair it, or skip such lines (skip_bad)"
+        raise FormatError(message)
+    tally.bad += 1
+    if len(tally.bad_lines) < MAX_BAD_SHOWN:
+        tally.bad_lines.append(f"{place}: {problem}")
+
+
+# Tables
+
+
+def _read_csv(
+    part: Part, options: ReadOptions, tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    pa, csv = load("pyarrow"), load("pyarrow.csv")
+    found_bad: list[tuple[int | None, str]] = []
+
+    def on_bad(row: Any) -> str:  # noqa: ANN401 -- a row that Arrow could not read
+        problem = f"{row.actual_columns} columns, not {row.expected_columns}"
+        found_bad.append((row.number, problem))
+        return "skip"
+
+    def note_bad() -> None:
+        for line, problem in found_bad:
+            _note_bad(part, line, problem, options, tally)
+        found_bad.clear()
+
+    column, delimiter = options.field, {"tsv": "\t"}.get(part.source.format, ",")
+    with open_source(part.source) as file, _refusing(part):
+        reader = csv.open_csv(
+            file,
+            read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK_LEN),
+            parse_options=csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_bad
+            ),
+            convert_options=csv.ConvertOptions(
+                include_columns=[column], column_types={column: pa.large_binary()}
+            ),
+        )
+        for batch in reader:
+            note_bad()
+            documents = text_batch(as_bytes(batch.column(0)))
+            tally.add_batch(documents)
+            yield documents
+        note_bad()
+
+
+def _read_parquet(
+    part: Part, options: ReadOptions, tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    parquet = load("pyarrow.parquet")
+    if part.source.compression is not None:
+        message = f"{part.source.path}: Parquet is compressed within; unpack the file"
+        raise FormatError(message)
+    with open_stored(part.source) as stored, _refusing(part):
+        file = parquet.ParquetFile(stored)
+        name, *keys = _parquet_keys(file.schema_arrow, options.field)
+        column = ".".join([name, *keys])
+        stop = file.num_row_groups if part.stop is None else part.stop
+        for group in range(part.start, stop):
+            n_rows = _rows_at_once(file.metadata.row_group(group))
+            batches = file.iter_batches(n_rows, [group], columns=[column])
+            for batch in batches:
+                documents = text_batch(as_bytes(_member(batch.column(0), keys)))
+                tally.add_batch(documents)
+                yield documents
+
+
+def _parquet_keys(schema: Any, path: str) -> list[str]:  # noqa: ANN401
+    if path in schema.names:
+        return [path]
+    keys = json_keys(path)
+    if keys[0] not in schema.names:
+        message = f"no column {path}; there are {', '.join(schema.names)}"
+        raise FormatError(message)
+    return keys
+
+
+def _member(column: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401
+    return load("pyarrow.compute").struct_field(column, keys) if keys else column
+
+
+def _rows_at_once(group: Any) -> int:  # noqa: ANN401 -- what Parquet says of a row group
+    """Say how many rows are about one block."""
+    n_bytes = max(int(group.total_byte_size), 1)
+    n_rows = int(group.num_rows)
+    return max(1, min(n_rows, n_rows * BLOCK_LEN // int(n_bytes)))
+
+
+@contextlib.contextmanager
+def _refusing(part: Part) -> Iterator[None]:
+    """Turn what Arrow refuses into an error that names the file."""
+    pa = load("pyarrow")
+    try:
+        yield
+    except FormatError as error:
+        path = part.source.path
+        message = str(error) if path in str(error) else f"{path}: {error}"
+        raise FormatError(message) from error
+    except (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError) as error:
+        message = f"{part.source.path}: {error}"
+        raise FormatError(message) from error

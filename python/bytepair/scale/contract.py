@@ -1,0 +1,185 @@
+"""What is done to a part of a corpus, as functions from record batches to record batches.
+
+They import no engine, and hold no state between calls. What they need beside the batches is in
+a spec, which goes through ``pickle``. `docs/explanation/corpora.md` says why it does not matter
+who calls them, how often, and with which part.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bytepair import Tokenizer, _core
+from bytepair.data.columns import texts_of
+from bytepair.data.counts import add_rows, rows_of
+from bytepair.data.optional import load
+from bytepair.data.shards import ShardFormat, Shards
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+__all__ = [
+    "CountSpec",
+    "ShardSpec",
+    "count_batches",
+    "encode_batch",
+    "merge_counts",
+    "write_shards",
+]
+
+
+@dataclass(frozen=True)
+class CountSpec:
+    """How text is prepared before its pieces are counted.
+
+    ``options`` are parts of the dialect set by hand, as for :func:`bytepair.train`.
+    ``memory_limit`` is in bytes, for one call.
+    """
+
+    dialect: str = "gpt4o"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    special_tokens: tuple[str, ...] = ()
+    threads: int | None = 1
+    memory_limit: int | None = None
+
+    @property
+    def core_dialect(self) -> _core.Dialect:
+        """The dialect itself."""
+        return _core.Dialect(self.dialect, **self.options)
+
+    @property
+    def needs_first(self) -> bool:
+        """Whether ties are decided by where pieces first occur."""
+        return self.core_dialect.ties == "first_seen"
+
+    def new_corpus(self) -> _core.Corpus:
+        """Begin to count."""
+        corpus = _core.Corpus(
+            self.core_dialect, list(self.special_tokens), threads=self.threads
+        )
+        if self.memory_limit is not None:
+            corpus.set_memory_limit(max(self.memory_limit, 0), tempfile.gettempdir())
+        return corpus
+
+
+def count_batches(batches: Iterable[pa.RecordBatch], spec: CountSpec) -> pa.Table:
+    """Count the pieces of documents: columns ``piece``, ``count`` and, if needed, ``first``.
+
+    ``first`` numbers the pieces in the order in which they first occur in these batches.
+
+    >>> import pyarrow as pa
+    >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", "low"]})
+    >>> count_batches([batch], CountSpec("sennrich")).to_pydict()
+    {'piece': [b'low'], 'count': [3], 'first': [0]}
+    """
+    corpus = spec.new_corpus()
+    for batch in batches:
+        corpus.add_rows(*texts_of(batch))
+    corpus.finish(0)
+    return rows_of(corpus.take_table(), with_first=spec.needs_first)
+
+
+def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
+    """Add counts up; ``first`` as if the parts of the corpus followed each other.
+
+    Without ``first`` the order of the tables does not matter; with it, it is that of the
+    parts. Merging may be done in any number of steps.
+
+    >>> import pyarrow as pa
+    >>> one = pa.table({"piece": [b"low"], "count": [3]})
+    >>> merge_counts([one, one]).to_pydict()
+    {'piece': [b'low'], 'count': [6]}
+    """
+    merged = _core.PieceTable()
+    with_first = True
+    for source, table in enumerate(tables):
+        with_first &= "first" in table.schema.names
+        add_rows(merged, table, source)
+    return rows_of(merged, with_first=with_first)
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """How documents become ids, and how these are written.
+
+    Attributes
+    ----------
+    mark
+        The id of the token that marks documents, if one does.
+    mark_at
+        Whether it stands before a document or behind it.
+    shard_tokens
+        A shard ends before the document that would make it longer.
+    """
+
+    tokenizer: Tokenizer
+    format: ShardFormat = "npy"
+    mark: int | None = None
+    mark_at: Literal["begin", "end"] = "end"
+    shard_tokens: int | None = None
+    threads: int | None = 1
+
+    @property
+    def width(self) -> Literal[2, 4]:
+        """Bytes of an id in a file: 2 where the vocabulary fits, as readers expect it."""
+        n_narrow = 65_500 if self.format == "megatron" else 65_536
+        is_narrow = self.format != "parquet" and self.tokenizer.n_vocab <= n_narrow
+        return 2 if is_narrow else 4
+
+    def encode(self, batch: pa.RecordBatch) -> tuple[Any, Any]:
+        """Give the ids of documents, and where those of each end."""
+        is_before = self.mark_at == "begin"
+        return _core.encode_rows(
+            self.tokenizer,
+            *texts_of(batch),
+            before=self.mark if is_before else None,
+            behind=None if is_before else self.mark,
+            width=self.width,
+            threads=self.threads,
+        )
+
+
+def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
+    """Encode documents: columns ``ids: list<int32>`` and ``n: int32``.
+
+    >>> import bytepair
+    >>> import pyarrow as pa
+    >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", None]})
+    >>> encode_batch(batch, ShardSpec(tokenizer, "parquet", mark=0)).to_pydict()
+    {'ids': [[257, 220, 257, 0], []], 'n': [4, 0]}
+    """
+    pa = load("pyarrow")
+    ids, ends = spec.encode(batch)
+    offsets = np.concatenate([[0], ends])
+    lists = pa.ListArray.from_arrays(
+        pa.array(offsets.astype(np.int32)), pa.array(ids.astype(np.int32))
+    )
+    lengths = pa.array(np.diff(offsets).astype(np.int32))
+    return pa.RecordBatch.from_arrays([lists, lengths], ["ids", "n"])
+
+
+def write_shards(
+    batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path, name: str
+) -> dict[str, Any]:
+    """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
+
+    Files have their names when they are whole and on the disk. Gives what was written:
+    the shards, and how many documents hold a special token written out. The same
+    documents give the same bytes.
+    """
+    shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
+    specials = list(spec.tokenizer.special_tokens)
+    n_with_special = 0
+    with shards:
+        for batch in batches:
+            n_with_special += _core.count_rows_holding(*texts_of(batch), specials)
+            shards.write(*spec.encode(batch))
+    return {"with_special_text": n_with_special, "shards": shards.written}

@@ -1,0 +1,277 @@
+"""A corpus to a folder of shards: planned, dealt out, resumed, committed.
+
+The work is `scale.contract.write_shards`; here is what surrounds it. A run that was interrupted
+is continued by the same call.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from bytepair import Tokenizer
+from bytepair.data.manifest import Dataset, commit
+from bytepair.data.plan import TASK_BYTES, Task, plan
+from bytepair.data.readers import Part, ReadOptions, Tally, read_part
+from bytepair.data.sources import list_sources
+from bytepair.errors import SpecialTokenError, TokenizerError
+from bytepair.files import StrPath, refuse_no_name
+
+from .contract import ShardSpec, write_shards
+from .local import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import pyarrow as pa
+
+    from bytepair.data.shards import ShardFormat
+
+__all__ = ["TokenizeProgress", "tokenize"]
+
+
+@dataclass(frozen=True)
+class TokenizeProgress:
+    """What is done so far: tasks, bytes of their files, documents and tokens.
+
+    ``done_bytes`` and ``total_bytes`` are as files are stored; ``resumed_bytes`` of them were
+    done by an earlier run.
+    """
+
+    done_tasks: int
+    total_tasks: int
+    done_bytes: int
+    total_bytes: int
+    resumed_bytes: int
+    documents: int
+    tokens: int
+    seconds: float
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time at the speed so far, once there is one."""
+        n_new = self.done_bytes - self.resumed_bytes
+        if n_new <= 0:
+            return None
+        return self.seconds * (self.total_bytes - self.done_bytes) / n_new
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Does one task: goes through ``pickle`` to another process."""
+
+    spec: ShardSpec
+    options: ReadOptions
+    dataset: Dataset
+
+    def __call__(self, numbered: tuple[int, Task]) -> dict[str, Any]:
+        number, task = numbered
+        tally = Tally()
+        reading = _Reading(task, self.options, tally)
+        try:
+            written = write_shards(
+                reading, self.spec, self.dataset.folder, f"shard-{number:05}"
+            )
+        except TokenizerError as error:
+            if reading.path is None or reading.path in str(error):
+                raise
+            message = f"while tokenizing {reading.path}: {error}"
+            raise type(error)(message) from error
+        done = {
+            "parts": [
+                {"path": part.source.path, "start": part.start, "stop": part.stop}
+                for part in task
+            ],
+            "tally": asdict(tally),
+            **written,
+        }
+        self.dataset.note(number, done)
+        return done
+
+
+class _Reading:
+    """The batches of a task, and which source they come from."""
+
+    def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
+        self.task, self.options, self.tally = task, options, tally
+        self.path: str | None = None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for part in self.task:
+            self.path = part.source.path
+            yield from read_part(part, self.options, self.tally)
+
+
+def tokenize(
+    tokenizer: Tokenizer | StrPath,
+    corpus: StrPath | Iterable[StrPath],
+    output: StrPath,
+    *,
+    format: ShardFormat = "npy",
+    end_of_document: str | None = None,
+    mark_at: Literal["begin", "end"] = "end",
+    shard_tokens: int | None = None,
+    corpus_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    processes: int = 1,
+    threads: int | None = None,
+    task_bytes: int = TASK_BYTES,
+    progress: Callable[[TokenizeProgress], object] | None = None,
+) -> dict[str, Any]:
+    r"""Tokenize a corpus to shards in a folder, and give the manifest.
+
+    The same call after an interruption goes on; after the end it does nothing. The shards do
+    not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
+    text, and such documents are counted.
+
+    Parameters
+    ----------
+    tokenizer
+        A tokenizer, or its path.
+    corpus
+        Files, folders, globs, and addresses that fsspec opens.
+    output
+        A new or empty folder, or that of an earlier run with the same settings.
+    format
+        ``"npy"``, ``"bin"``, ``"megatron"``, ``"datatrove"`` or ``"parquet"``; see
+        :mod:`bytepair.data.shards`.
+    end_of_document, mark_at
+        A token that marks each document with tokens, before it or behind it.
+    shard_tokens
+        A shard ends before the document that would make it longer; by default each task
+        writes one shard.
+    corpus_format, field, lines, separator, skip_bad
+        What a document is, see :class:`bytepair.data.ReadOptions`; ``corpus_format``
+        (``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"``, ``"tsv"``) where endings do not
+        say it.
+    processes, threads
+        How many processes, and threads in each; by default one process and all processors,
+        or one thread in each of several processes.
+    task_bytes
+        How much of the files is done at once, and again after an interruption.
+    progress
+        Is called with :class:`TokenizeProgress` when a task is done.
+
+    Raises
+    ------
+    TokenizerError
+        The folder holds a dataset with other settings; or as for reading and encoding.
+    FileError
+        A file cannot be read or written, for instance since the disk is full.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> from bytepair.data import TokenDataset
+    >>> from bytepair.scale import tokenize
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "docs.jsonl").write_text('{"text": "low"}\n{"text": "lower"}\n')
+    >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    >>> manifest = tokenize(tokenizer, folder / "docs.jsonl", folder / "tokens")
+    >>> manifest["totals"]["documents"], manifest["totals"]["tokens"]
+    (2, 4)
+    >>> TokenDataset(folder / "tokens")[1].tolist()
+    [257, 68, 81]
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        tokenizer = Tokenizer.from_file(tokenizer)
+    refuse_no_name(output)
+    if mark_at not in ("begin", "end"):
+        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
+        raise TokenizerError(message)
+    options = ReadOptions(field, lines, separator, skip_bad)
+    spec = ShardSpec(
+        tokenizer,
+        format,
+        _id_of_mark(tokenizer, end_of_document),
+        mark_at,
+        shard_tokens,
+        threads if threads is not None or processes == 1 else 1,
+    )
+    sources = list_sources(corpus, corpus_format)
+    reading = asdict(options)
+    del reading["skip_bad"]  # what was done without a bad line is done either way
+    dataset = Dataset(
+        Path(output),
+        {
+            "tokenizer": tokenizer.fingerprint,
+            "format": format,
+            "width": spec.width,
+            "end_of_document": end_of_document,
+            "mark_at": mark_at,
+            "shard_tokens": shard_tokens,
+            "task_bytes": task_bytes,
+            "reading": reading,
+            "sources": [asdict(source) for source in sources],
+        },
+    )
+    finished = dataset.finished()
+    if finished is not None:
+        return finished
+    tasks = plan(sources, options, task_bytes)
+    with dataset.writing():
+        done = _do(_Work(spec, options, dataset), tasks, processes, progress)
+        return commit(dataset.folder, dataset.plan, done)
+
+
+def _do(
+    work: _Work,
+    tasks: list[Task],
+    processes: int,
+    progress: Callable[[TokenizeProgress], object] | None,
+) -> list[dict[str, Any]]:
+    """Do what is not done yet; give what each task wrote."""
+    start = time.perf_counter()
+    sizes = [sum(_size(part) for part in task) for task in tasks]
+    done: dict[int, dict[str, Any]] = {}
+    for number in range(len(tasks)):
+        noted = work.dataset.noted(number)
+        if noted and (work.options.skip_bad or not noted["tally"]["bad"]):
+            done[number] = noted
+    resumed_bytes = sum(sizes[number] for number in done)
+
+    def tell() -> None:
+        if progress is not None:
+            shards = [shard for task in done.values() for shard in task["shards"]]
+            progress(
+                TokenizeProgress(
+                    done_tasks=len(done),
+                    total_tasks=len(tasks),
+                    done_bytes=sum(sizes[number] for number in done),
+                    total_bytes=sum(sizes),
+                    resumed_bytes=resumed_bytes,
+                    documents=sum(shard["documents"] for shard in shards),
+                    tokens=sum(shard["tokens"] for shard in shards),
+                    seconds=time.perf_counter() - start,
+                )
+            )
+
+    left = [(number, task) for number, task in enumerate(tasks) if number not in done]
+    for (number, _task), result in run(work, left, processes):
+        done[number] = result
+        tell()
+    return [done[number] for number in range(len(tasks))]
+
+
+def _size(part: Part) -> int:
+    """Give the size of a part as it is stored, for telling how far the work is."""
+    source = part.source
+    if part.stop is None or source.format == "parquet":
+        return source.size
+    return part.stop - part.start
+
+
+def _id_of_mark(tokenizer: Tokenizer, token: str | None) -> int | None:
+    if token is None:
+        return None
+    found = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token))
+    if found is None:
+        known = ", ".join(tokenizer.special_tokens) or "none"
+        message = f"the tokenizer has no token {token!r}; its special tokens: {known}"
+        raise SpecialTokenError(message)
+    return found

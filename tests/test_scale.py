@@ -1,0 +1,408 @@
+"""Counts and shards of a corpus: the same however the work is dealt out, and whole after anything."""
+
+import json
+import os
+import pickle
+import random
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bytepair
+from bytepair import FileError, TokenizerError, TrainingError
+
+pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
+
+from bytepair import scale  # noqa: E402
+from bytepair.data import TokenDataset, manifest, read_counts, shards  # noqa: E402
+from bytepair.scale import local  # noqa: E402
+
+MARK = "<|end|>"
+WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Make some documents, one of them empty, one with the text of a special token."""
+    chance = random.Random(1)
+    made = [" ".join(chance.choices(WORDS, k=30)) for _ in range(200)]
+    return [*made[:7], "", *made[7:], f"spelled {MARK} out"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory, texts):
+    """Write the documents to two files."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, part in (("a.jsonl", texts[:60]), ("b.jsonl", texts[60:])):
+        lines = [json.dumps({"text": text}) + "\n" for text in part]
+        (folder / name).write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tokenizer(texts):
+    """Train a small tokenizer with a special token."""
+    return bytepair.train_from_iterator(texts, vocab_size=300, special_tokens=[MARK])
+
+
+# Counts
+
+
+@pytest.mark.parametrize("dialect", ["gpt4o", "letters-digits", "jurafsky-martin"])
+def test_training_on_counts_is_training_on_the_text(tmp_path, corpus, texts, dialect):
+    """The same file, byte for byte, whatever the tie rule, and through a saved file."""
+    options = {"merges": 40, "special_tokens": [MARK]}
+    expected = bytepair.train_from_iterator(texts, dialect=dialect, **options)
+    counts = scale.count(corpus, dialect=dialect, special_tokens=[MARK])
+    counts.save(tmp_path / "counts.parquet")
+    stored = read_counts(tmp_path / "counts.parquet")
+    assert stored.table.equals(counts.table)
+    assert stored.info == counts.info
+    for found in (
+        bytepair.train(tmp_path / "counts.parquet", merges=40),
+        bytepair.train_from_counts(counts, dialect=dialect, **options),
+    ):
+        assert found.to_bytes() == expected.to_bytes()
+
+
+@pytest.mark.parametrize("dialect", ["gpt4o", "letters-digits"])
+def test_counts_do_not_depend_on_how_the_work_is_dealt_out(tmp_path, corpus, dialect):
+    """One process, two, a memory limit, and files that were counted alone and merged."""
+    expected = scale.count(corpus, dialect=dialect)
+    limited = scale.count(corpus, dialect=dialect, memory_limit=40 << 20, threads=1)
+    dealt = scale.count(corpus, dialect=dialect, processes=2, task_bytes=9000)
+    for name in ("a", "b"):
+        counts = scale.count(corpus / f"{name}.jsonl", dialect=dialect)
+        counts.save(tmp_path / f"{name}.parquet")
+    merged = scale.merge_files([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    for found in (limited, dealt, merged):
+        assert found.table.equals(expected.table)
+        assert found.info == expected.info
+
+
+def test_batches_and_rows_in_any_order_give_the_same_counts(corpus, texts):
+    """`merge_counts` takes tables in any order and any number of steps."""
+    spec = scale.CountSpec("gpt2")
+    batch = pa.RecordBatch.from_pydict({"text": texts})
+    whole = scale.count_batches([batch], spec)
+    parts = [scale.count_batches([batch.slice(n, 1)], spec) for n in range(len(texts))]
+    random.Random(2).shuffle(parts)
+    some = scale.merge_counts(parts[:50])
+    assert scale.merge_counts([*parts[50:], some]).equals(whole)
+
+
+def test_a_whole_text_file_is_counted_as_in_training(tmp_path, texts):
+    """Read in stretches, compressed or not, with the result of `train`."""
+    path = tmp_path / "a.txt"
+    path.write_text("".join(texts) * 20)
+    (tmp_path / "a.txt.gz").write_bytes(
+        pa.compress(path.read_bytes(), "gzip", asbytes=True)
+    )
+    expected = bytepair.train(path, merges=30)
+    for name in ("a.txt", "a.txt.gz"):
+        counts = scale.count(tmp_path / name)
+        assert counts.info.documents == 1
+        assert counts.info.bytes == path.stat().st_size
+        assert (
+            bytepair.train_from_counts(counts, merges=30).to_bytes()
+            == expected.to_bytes()
+        )
+
+
+def test_rare_pieces_are_left_out_and_told(corpus):
+    """The same with one process and with two: pieces are dropped when all are counted."""
+    whole = scale.count(corpus)
+    thinned = [
+        scale.count(corpus, min_piece_count=50, processes=n, task_bytes=9000)
+        for n in (1, 2)
+    ]
+    assert thinned[0].table.equals(thinned[1].table)
+    assert thinned[0].info == thinned[1].info
+    counts = whole.table.column("count").to_pylist()
+    rare = [count for count in counts if count < 50]
+    assert thinned[0].info.dropped_pieces == len(rare) > 0
+    assert thinned[0].info.dropped_occurrences == sum(rare)
+
+
+def test_what_would_be_other_pieces_is_refused(corpus):
+    """Another preparation, other special tokens, and ties by an order that is not known."""
+    counts = scale.count(corpus, dialect="gpt2")
+    with pytest.raises(TrainingError, match="in another way"):
+        bytepair.train_from_counts(counts, merges=3, dialect="llama3")
+    with pytest.raises(TrainingError, match="special tokens of the counts are none"):
+        bytepair.train_from_counts(counts, merges=3, special_tokens=[MARK])
+    with pytest.raises(TrainingError, match="first occurrence"):
+        bytepair.train_from_counts(counts, merges=3, ties="first_seen")
+    same = bytepair.train_from_counts(
+        counts, merges=3, dialect="gpt2", byte_ids="value"
+    )
+    assert len(same.merges) == 3
+
+
+@pytest.mark.parametrize("large", [1 << 33, (1 << 53) + 1])
+def test_counts_beyond_32_and_53_bits_decide_rightly(tmp_path, corpus, large):
+    """A difference of one occurrence decides, however large the counts, through the file."""
+    counts = scale.count(corpus, dialect="byte-stream", ties="smallest_ids")
+    counts.table = pa.table(
+        {
+            "piece": pa.array([b"xy", b"ab"], pa.large_binary()),
+            "count": pa.array([large + 1, large], pa.int64()),
+        }
+    )
+    counts.save(tmp_path / "counts.parquet")
+    trained = bytepair.train(tmp_path / "counts.parquet", merges=1)
+    assert trained.merges == [(b"x", b"y")]
+
+
+def test_a_file_that_is_no_counts_is_refused(tmp_path):
+    """Any other Parquet file is named."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(
+        pa.table({"piece": ["a"], "count": [1]}), tmp_path / "a.parquet"
+    )
+    with pytest.raises(bytepair.FormatError, match=r"a\.parquet: no counts"):
+        read_counts(tmp_path / "a.parquet")
+
+
+# Shards
+
+
+def written_files(folder):
+    """Map the names of a finished dataset's files to their content."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def expected_documents(tokenizer, texts, mark_at="end"):
+    """Encode each document alone, with its mark: the definition of a dataset."""
+    mark = [tokenizer.special_tokens[MARK]]
+    encoded = [tokenizer.encode_ordinary(text) for text in texts if text]
+    return [ids + mark if mark_at == "end" else mark + ids for ids in encoded]
+
+
+@pytest.mark.parametrize("format_name", ["npy", "bin", "megatron", "datatrove"])
+@pytest.mark.parametrize("shard_tokens", [None, 500])
+def test_a_dataset_gives_every_document_back(
+    tmp_path, corpus, texts, tokenizer, format_name, shard_tokens
+):
+    """In every format, in shards of any size; an empty document leaves nothing."""
+    found = scale.tokenize(
+        tokenizer,
+        corpus,
+        tmp_path / "out",
+        format=format_name,
+        end_of_document=MARK,
+        shard_tokens=shard_tokens,
+    )
+    expected = expected_documents(tokenizer, texts)
+    dataset = TokenDataset(tmp_path / "out")
+    assert [ids.tolist() for ids in dataset] == expected
+    assert dataset.dtype == np.uint16
+    totals = found["totals"]
+    assert totals["documents"] == len(texts) == totals["written_documents"] + 1
+    assert totals["tokens"] == sum(map(len, expected)) == dataset.n_tokens
+    assert (totals["empty"], totals["with_special_text"]) == (1, 1)
+    written = [shard for task in found["tasks"] for shard in task["shards"]]
+    assert len(written) == 1 if shard_tokens is None else len(written) > 5
+    assert all(shard["tokens"] <= (shard_tokens or 1e9) for shard in written)
+    stream = [id_ for ids in expected for id_ in ids]
+    windows = TokenDataset(tmp_path / "out", window=128)
+    again = pickle.loads(pickle.dumps(windows))
+    assert np.concatenate(list(again)).tolist() == stream[: len(windows) * 128]
+
+
+def test_a_mark_may_stand_before_documents_in_parquet(
+    tmp_path, corpus, texts, tokenizer
+):
+    """A row is a document."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    options = {"format": "parquet", "end_of_document": MARK, "mark_at": "begin"}
+    scale.tokenize(tokenizer, corpus, tmp_path / "out", **options)
+    (path,) = (tmp_path / "out").glob("*.parquet")
+    found = parquet.read_table(path).column("ids").to_pylist()
+    assert found == expected_documents(tokenizer, texts, "begin")
+
+
+def test_megatron_files_are_laid_out_as_documented(tmp_path, corpus, texts, tokenizer):
+    """Header, lengths, byte offsets and document numbers, read as Megatron's reader does."""
+    scale.tokenize(
+        tokenizer, corpus, tmp_path / "out", format="megatron", end_of_document=MARK
+    )
+    (index_path,) = (tmp_path / "out").glob("*.idx")
+    index, tokens = index_path.read_bytes(), index_path.with_suffix(".bin").read_bytes()
+    magic, version, code, n_sequences, n_documents = struct.unpack(
+        "<9sQBQQ", index[:34]
+    )
+    assert (magic, version, code) == (b"MMIDIDX\x00\x00", 1, 8)
+    lengths = np.frombuffer(index, np.int32, n_sequences, 34)
+    pointers = np.frombuffer(index, np.int64, n_sequences, 34 + 4 * n_sequences)
+    numbers = np.frombuffer(index, np.int64, n_documents, 34 + 12 * n_sequences)
+    assert len(index) == 34 + 12 * n_sequences + 8 * n_documents
+    assert numbers.tolist() == list(range(n_sequences + 1))
+    pairs = zip(pointers.tolist(), lengths.tolist(), strict=True)
+    found = [np.frombuffer(tokens, np.uint16, n, at).tolist() for at, n in pairs]
+    assert found == expected_documents(tokenizer, texts)
+
+
+def test_a_large_vocabulary_takes_four_bytes(tmp_path, corpus):
+    """65,536 ids fit two bytes, one more does not."""
+    tokenizer = bytepair.train_from_iterator(["ab"], vocab_size=256)
+    names = [f"<|{number}|>" for number in range(65_537 - 256)]
+    for n_specials, dtype in ((65_280, "<u2"), (65_281, "<u4")):
+        with_names = tokenizer.with_special_tokens(names[:n_specials])
+        out = tmp_path / dtype
+        scale.tokenize(
+            with_names, corpus / "a.jsonl", out, end_of_document=names[n_specials - 1]
+        )
+        assert TokenDataset(out)[0].dtype == np.dtype(dtype)
+        assert TokenDataset(out)[0][-1] == 255 + n_specials
+
+
+def test_processes_do_not_show_in_a_dataset(tmp_path, corpus, tokenizer):
+    """The same files, byte for byte, and the same manifest."""
+    for name, processes in (("one", 1), ("two", 2)):
+        scale.tokenize(
+            tokenizer, corpus, tmp_path / name, task_bytes=9000, processes=processes
+        )
+    assert written_files(tmp_path / "one") == written_files(tmp_path / "two")
+    assert len(written_files(tmp_path / "one")) > 5
+
+
+def test_a_run_that_was_killed_is_continued(tmp_path, corpus, tokenizer):
+    """The main process is killed between and within tasks; the rest is done, the same."""
+    tokenizer.save(tmp_path / "tok.bytepair")
+    options = {"task_bytes": 9000, "format": "megatron"}
+    scale.tokenize(tokenizer, corpus, tmp_path / "whole", **options)
+    program = f"""
+import os, signal, bytepair
+from bytepair import scale
+from bytepair.data import shards
+finish = shards._Shard.finish
+def finish_two(shard, done=[]):
+    done.append(1)
+    if len(done) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return finish(shard)
+shards._Shard.finish = finish_two
+scale.tokenize({str(tmp_path / "tok.bytepair")!r}, {str(corpus)!r},
+               {str(tmp_path / "out")!r}, **{options!r})
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    work = tmp_path / "out" / shards.WORK
+    assert len(list(work.glob("task-*.json"))) == 2
+    kept = tmp_path / "out" / "shard-00000-000.bin"
+    damaged = tmp_path / "out" / "shard-00001-000.bin"
+    before = kept.stat().st_mtime_ns
+    damaged.write_bytes(damaged.read_bytes()[:-2] + b"\x00\x00")
+    scale.tokenize(tokenizer, corpus, tmp_path / "out", **options)
+    assert kept.stat().st_mtime_ns == before
+    assert written_files(tmp_path / "out") == written_files(tmp_path / "whole")
+    assert not work.exists()
+
+
+def test_a_finished_dataset_is_left_alone(tmp_path, corpus, tokenizer):
+    """The same call again writes nothing; a shard that is missing is told."""
+    done = scale.tokenize(tokenizer, corpus, tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    assert scale.tokenize(tokenizer, corpus, tmp_path / "out") == done
+    assert before == {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()
+    }
+    (tmp_path / "out" / "shard-00000-000.npy").unlink()
+    with pytest.raises(FileError, match="is missing"):
+        scale.tokenize(tokenizer, corpus, tmp_path / "out")
+
+
+def test_other_settings_for_a_folder_are_refused(tmp_path, corpus, texts, tokenizer):
+    """Another tokenizer, other sources, another format, and a folder of something else."""
+    scale.tokenize(tokenizer, corpus, tmp_path / "out")
+    other = bytepair.train_from_iterator(texts, vocab_size=290, special_tokens=[MARK])
+    with pytest.raises(TokenizerError, match="tokenizer: "):
+        scale.tokenize(other, corpus, tmp_path / "out")
+    with pytest.raises(TokenizerError, match="sources: 2 there, 1 now"):
+        scale.tokenize(tokenizer, corpus / "a.jsonl", tmp_path / "out")
+    with pytest.raises(TokenizerError, match="format: 'npy' there, 'bin' now"):
+        scale.tokenize(tokenizer, corpus, tmp_path / "out", format="bin")
+    with pytest.raises(FileError, match="something else"):
+        scale.tokenize(tokenizer, corpus, corpus)
+
+
+def test_a_second_run_at_the_same_time_is_refused(tmp_path, corpus, tokenizer):
+    """One folder, one writer."""
+    pytest.importorskip("fcntl", reason="this system has no such locks")
+    plan = {"tokenizer": "x"}
+    first, second = (manifest.Dataset(tmp_path / "out", plan) for _ in range(2))
+    with (
+        first.writing(),
+        pytest.raises(FileError, match="another run"),
+        second.writing(),
+    ):
+        pytest.fail("the second run began")
+
+
+def test_a_full_disk_is_an_error_and_leaves_nothing_half(
+    tmp_path, corpus, tokenizer, monkeypatch
+):
+    """The error names the shard; no note is left, and the next run ends well."""
+
+    def full(*_arguments):
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shards._FlatFiles, "append", full)
+        with pytest.raises(FileError, match="shard-00000-000: No space left"):
+            scale.tokenize(tokenizer, corpus, tmp_path / "out")
+    left = {path.name for path in (tmp_path / "out" / shards.WORK).iterdir()}
+    assert left == {"plan.json", "lock"}
+    with pytest.raises(FileError, match="not finished"):
+        TokenDataset(tmp_path / "out")
+    scale.tokenize(tokenizer, corpus, tmp_path / "out")
+    assert len(TokenDataset(tmp_path / "out")) == 201
+
+
+def test_bad_lines_end_a_run_that_goes_on_when_they_may_be_skipped(
+    tmp_path, corpus, tokenizer
+):
+    """What was done before is kept."""
+    (tmp_path / "c.jsonl").write_text('{"text": "x"}\n{\n')
+    names = [corpus, tmp_path / "c.jsonl"]
+    options = {"task_bytes": 9000}
+    with pytest.raises(bytepair.FormatError, match=r"c\.jsonl, line 2"):
+        scale.tokenize(tokenizer, names, tmp_path / "out", **options)
+    kept = tmp_path / "out" / "shard-00000-000.npy"
+    before = kept.stat().st_mtime_ns
+    done = scale.tokenize(tokenizer, names, tmp_path / "out", skip_bad=True, **options)
+    assert done["totals"]["bad"] == 1
+    assert kept.stat().st_mtime_ns == before
+
+
+# Processes
+
+
+def die_once(task):
+    """End this process by force at the first try of task 1."""
+    number, folder = task
+    flag = Path(folder) / "died"
+    if number == 1 and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * 10
+
+
+def always_die(_task):
+    """End this process by force."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_is_replaced(tmp_path):
+    """Each task has one result; endless killing is an error."""
+    tasks = [(number, str(tmp_path)) for number in range(4)]
+    found = sorted(result for _task, result in local.run(die_once, tasks, 2))
+    assert found == [0, 10, 20, 30]
+    with pytest.raises(TokenizerError, match="killed 4 times in a row"):
+        list(local.run(always_die, tasks, 2))
