@@ -54,9 +54,9 @@ impl Finishing {
             }
             PostProcessor::RobertaProcessing { sep, cls, trim_offsets, add_prefix_space } => {
                 self.trim(trim_offsets, add_prefix_space)?;
-                self.set(roberta(cls, sep))
+                self.set(roberta(&cls, &sep))
             }
-            PostProcessor::BertProcessing { sep, cls } => self.set(bert(cls, sep)),
+            PostProcessor::BertProcessing { sep, cls } => self.set(bert(&cls, &sep)),
             PostProcessor::TemplateProcessing { single, pair, special_tokens } => {
                 let ids = |name: &str| special_tokens.get(name);
                 if single
@@ -103,16 +103,16 @@ fn special((name, id): &Named, type_id: u32) -> TemplatePiece {
     TemplatePiece::Special { ids: vec![*id], type_id, names: vec![name.clone()] }
 }
 
-fn bert(cls: Named, sep: Named) -> Template {
-    let single = vec![special(&cls, 0), text(Sequence::First, 0), special(&sep, 0)];
-    let second = [text(Sequence::Second, 1), special(&sep, 1)];
+fn bert(cls: &Named, sep: &Named) -> Template {
+    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
+    let second = [text(Sequence::Second, 1), special(sep, 1)];
     Template { pair: single.iter().cloned().chain(second).collect(), single }
 }
 
 /// All types are 0 there, and two separators stand between the texts.
-fn roberta(cls: Named, sep: Named) -> Template {
-    let single = vec![special(&cls, 0), text(Sequence::First, 0), special(&sep, 0)];
-    let second = [special(&sep, 0), text(Sequence::Second, 0), special(&sep, 0)];
+fn roberta(cls: &Named, sep: &Named) -> Template {
+    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
+    let second = [special(sep, 0), text(Sequence::Second, 0), special(sep, 0)];
     Template { pair: single.iter().cloned().chain(second).collect(), single }
 }
 
