@@ -349,7 +349,7 @@ WRONG_COUNTS = [
     ({3: 1}, TypeError),
     ({None: 1}, TypeError),
     ([("a", 1)], TypeError),
-    ("abc", TypeError),
+    ("no-such-file", FileNotFoundError),
     (None, TypeError),
     (3, TypeError),
 ]
@@ -357,7 +357,7 @@ WRONG_COUNTS = [
 
 @pytest.mark.parametrize(("counts", "error"), WRONG_COUNTS, ids=str)
 def test_wrong_counts_are_errors(counts, error):
-    """Counts are whole numbers of texts, in a mapping."""
+    """Counts are whole numbers of texts, in a mapping or a file."""
     with pytest.raises(error):
         bytepair.train_from_counts(counts)
 

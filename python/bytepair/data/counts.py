@@ -211,12 +211,16 @@ def read_counts(path: StrPath) -> Counts:
     ------
     FormatError
         It is none, or one of a version that is not known here.
+    OSError
+        It cannot be read.
     """
     refuse_no_name(path)
     pa, parquet = load("pyarrow"), load("pyarrow.parquet")
     name = os.fspath(path)
     try:
         table = parquet.read_table(path, memory_map=False)
+    except (FileNotFoundError, PermissionError):
+        raise
     except (pa.ArrowInvalid, OSError) as error:
         message = f"{name}: {error}"
         raise FormatError(message) from error
@@ -252,7 +256,12 @@ def preparation_of(dialect: _core.Dialect, special_tokens: Sequence[str]) -> str
     corpus.add_counts([("a", 1)])
     corpus.finish(0)
     tokenizer, _report, _course = corpus.train(
-        vocab_size=None, merges=0, scale=1, limits=(None, None, False), progress=None
+        vocab_size=None,
+        merges=0,
+        scale=1,
+        limits=(None, None, False),
+        with_course=False,
+        progress=None,
     )
     parts: Mapping[str, Any] = json.loads(_core.write_native(tokenizer))
     described = {name: parts[name] for name in ("unicode", "normalizer", "rounds")}

@@ -54,8 +54,13 @@ impl Machine {
         }
     }
 
+    /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked off
+    /// meanwhile.
     fn made(&self, kernel: Kernel) -> Option<&Windows> {
-        self.windows.get_or_init(|| Windows::new(self.automaton(), kernel)).as_ref()
+        if self.windows.get().is_none() {
+            drop(self.windows.set(Windows::new(self.automaton(), kernel)));
+        }
+        self.windows.get()?.as_ref()
     }
 
     /// The windows and their kernel, if a text of this length is worth it.
