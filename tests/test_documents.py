@@ -5,6 +5,7 @@ random texts; here are published vocabularies, files, and what users meet.
 """
 
 import copy
+import json
 import os
 import signal
 import subprocess
@@ -300,3 +301,52 @@ def test_truncation_reads_no_more_than_it_needs(tokenizer):
         tokenizer.truncate(text, 10**9, disallowed_special="all")
     with pytest.raises(bytepair.TokenizerError, match="max_tokens"):
         tokenizer.truncate("the", -1)
+
+
+def test_arrays_refuse_a_padding_that_does_not_fit(tmp_path):
+    """A padding outside the vocabulary is written whole, or the type is refused."""
+    path = tmp_path / "tokenizer.json"
+    bytepair.train_from_iterator(["the cat"], vocab_size=260).save(path)
+    described = json.loads(path.read_text())
+    described["padding"] = {
+        "strategy": {"Fixed": 9},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 70_000,
+        "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    }
+    path.write_text(json.dumps(described))
+    padded = bytepair.Tokenizer.from_file(path)
+    ids = padded.encode("the", add_special_tokens=True)
+    assert ids[-1] == 70_000
+    assert padded.encode_to_numpy("the", add_special_tokens=True).tolist() == ids
+    with pytest.raises(bytepair.TokenizerError, match="70000"):
+        padded.encode_to_numpy("the", add_special_tokens=True, dtype="uint16")
+    with pytest.raises(bytepair.TokenizerError, match="70000"):
+        padded.encode_batch_to_numpy(["the"], add_special_tokens=True, dtype="uint16")
+
+
+REFUSED = """
+import bytepair, pathlib, sys
+tokenizer = bytepair.train_from_iterator(["the cat sat on the mat"], vocab_size=270)
+text = "the cat sat on the mat " * 40_000
+expected = tokenizer.encode(text)
+assert tokenizer.encode(text, threads=3) == expected
+assert tokenizer.count(text, threads=3) == len(expected)
+batch = tokenizer.encode_batch([text[:20_000]] * 50, threads=3)
+assert len({tuple(ids) for ids in batch}) == 1
+source, output = (pathlib.Path(sys.argv[1], name) for name in ("text", "ids.npy"))
+source.write_text(text)
+print(tokenizer.encode_file(source, output, threads=3).n_tokens == len(expected))
+"""
+
+
+def test_a_process_that_gets_no_thread_does_the_work_alone(tmp_path):
+    """Where the system gives no thread, here for want of so large a stack, ids are the same."""
+    command = [sys.executable, "-c", REFUSED, str(tmp_path)]
+    environment = {**os.environ, "RUST_MIN_STACK": str(1 << 48)}
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment
+    )
+    assert result.stdout.strip() == "True", result.stderr

@@ -78,7 +78,7 @@ impl Encoding {
         parts.map(shared).collect()
     }
 
-    fn ids_to_numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+    fn ids_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array(py, self.encoding.ids.clone(), Width::Bits32)
     }
 

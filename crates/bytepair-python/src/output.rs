@@ -62,15 +62,19 @@ impl Width {
     }
 }
 
-/// The array of these ids, which fit its numbers.
-pub(crate) fn array(py: Python<'_>, ids: Vec<TokenId>, width: Width) -> Bound<'_, PyAny> {
+/// The array of these ids. One that does not fit, as a padding may outside the vocabulary, is an error.
+pub(crate) fn array(py: Python<'_>, ids: Vec<TokenId>, width: Width) -> PyResult<Bound<'_, PyAny>> {
     match width {
         Width::Bits16 => {
-            let narrow = ids.iter().map(|&id| u16::try_from(id).unwrap_or(u16::MAX));
-            owned(py, narrow.collect()).into_any()
+            let narrow = ids.iter().map(|&id| u16::try_from(id).map_err(|_| too_large(id)));
+            Ok(owned(py, narrow.collect::<PyResult<Vec<u16>>>()?).into_any())
         }
-        Width::Bits32 => owned(py, ids).into_any(),
+        Width::Bits32 => Ok(owned(py, ids).into_any()),
     }
+}
+
+fn too_large(id: TokenId) -> PyErr {
+    raise("TokenizerError", format!("dtype: the id {id} does not fit uint16"))
 }
 
 fn owned<T: Element + Copy>(py: Python<'_>, numbers: Vec<T>) -> Bound<'_, PyArray1<T>> {

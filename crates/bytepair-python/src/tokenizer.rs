@@ -157,7 +157,7 @@ impl CoreTokenizer {
     ) -> PyResult<Bound<'py, PyAny>> {
         let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        Ok(array(py, self.ids(py, &text, options, threads.0)?, width))
+        array(py, self.ids(py, &text, options, threads.0)?, width)
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
@@ -193,7 +193,7 @@ impl CoreTokenizer {
         let batch = self.batch(py, texts, options, threads)?;
         let offsets: Vec<i64> =
             batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((array(py, batch.ids, width), offsets.into_pyarray(py)))
+        Ok((array(py, batch.ids, width)?, offsets.into_pyarray(py)))
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]

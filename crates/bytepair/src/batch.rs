@@ -121,20 +121,29 @@ fn in_runs<T: Send, S: Send>(
     let of_runs = match &mut states[..n_threads] {
         [] => Ok(()),
         [state] => do_runs(state),
-        states => std::thread::scope(|scope| {
-            let spawn = |state| scope.spawn(|| do_runs(state));
-            let threads: Vec<_> = states.iter_mut().map(spawn).collect();
-            let results = threads.into_iter().map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            first_error(results)
-        }),
+        states => on_threads(states, &do_runs).unwrap_or_else(|| do_runs(&mut states[0])),
     };
     first_error([of_large, of_runs].into_iter())?;
     let mut finished = finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     finished.sort_unstable_by_key(|(run, _)| *run);
     Ok(finished.into_iter().map(|(_, made)| made).collect())
+}
+
+/// Calls `work` for each state on a thread of its own, as many as the system gives; `None` where it gives none.
+fn on_threads<S: Send>(
+    states: &mut [S],
+    work: &(impl Fn(&mut S) -> Result<()> + Sync),
+) -> Option<Result<()>> {
+    std::thread::scope(|scope| {
+        let spawn = |state| std::thread::Builder::new().spawn_scoped(scope, || work(state)).ok();
+        let threads: Vec<_> = states.iter_mut().filter_map(spawn).collect();
+        let is_done = !threads.is_empty();
+        let results = threads.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        is_done.then(|| first_error(results))
+    })
 }
 
 /// Whether a text of a batch is better dealt to all threads than taken by one, which others would wait for.

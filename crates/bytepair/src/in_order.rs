@@ -2,7 +2,8 @@
 //!
 //! The calling thread hands out the jobs and takes what became of them, so both may read and write a file. No more
 //! jobs are out than a few for each thread, however long one of them takes: that bounds the memory. Threads live as
-//! long as the call. With one thread there is none but the caller's.
+//! long as the call. With one thread there is none but the caller's, as where the system gives none; where it gives
+//! fewer than were asked for, these do all the work.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -26,23 +27,39 @@ pub(crate) fn in_order<J: Send, D: Send, S: Send>(
     work: impl Fn(J, &mut S) -> D + Sync,
     mut take: impl FnMut(D) -> Result<()>,
 ) -> Result<()> {
-    if let [state] = states {
-        while let Some(job) = next()? {
-            take(work(job, state))?;
-        }
-        return Ok(());
+    if states.len() > 1
+        && let Some(result) = on_threads(states, &mut next, &work, &mut take)
+    {
+        return result;
     }
-    let n_out_at_most = states.len() * N_JOBS_PER_THREAD;
+    let Some(state) = states.first_mut() else { return Ok(()) };
+    while let Some(job) = next()? {
+        take(work(job, state))?;
+    }
+    Ok(())
+}
+
+/// The same on a thread for each state; `None`, and nothing done, where the system gives none.
+fn on_threads<J: Send, D: Send, S: Send>(
+    states: &mut [S],
+    next: &mut impl FnMut() -> Result<Option<J>>,
+    work: &(impl Fn(J, &mut S) -> D + Sync),
+    take: &mut impl FnMut(D) -> Result<()>,
+) -> Option<Result<()>> {
     let (job_sender, jobs) = mpsc::channel();
     let (done_sender, done) = mpsc::channel();
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
-        for state in states {
-            let (jobs, work, done_sender) = (&jobs, &work, done_sender.clone());
-            scope.spawn(move || do_jobs(jobs, state, work, &done_sender));
-        }
+        let spawn = |state| {
+            let (jobs, done_sender) = (&jobs, done_sender.clone());
+            let do_jobs = move || do_jobs(jobs, state, work, &done_sender);
+            thread::Builder::new().spawn_scoped(scope, do_jobs).ok()
+        };
+        let n_threads = states.iter_mut().filter_map(spawn).count();
         // Where it ends, early or not, the sender is dropped, and with the last job the threads end.
-        let result = hand_out(n_out_at_most, &job_sender, &done, &mut next, &mut take);
+        let n_out_at_most = n_threads * N_JOBS_PER_THREAD;
+        let result =
+            (n_threads > 0).then(|| hand_out(n_out_at_most, &job_sender, &done, next, take));
         drop(job_sender);
         result
     })

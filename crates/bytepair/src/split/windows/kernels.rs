@@ -48,7 +48,10 @@ impl Kernel {
             kernels.push(Self::Avx2);
         }
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
+        {
             kernels.push(Self::Avx512);
         }
         kernels
