@@ -6,6 +6,7 @@ mod count;
 mod decode;
 mod describe;
 mod dialect;
+/// x
 mod encode;
 mod encoding;
 mod error;
@@ -13,6 +14,7 @@ pub mod format;
 mod hash;
 mod in_order;
 pub mod jsonl;
+mod large_pages;
 mod normalize;
 mod pair_map;
 mod parallel;

@@ -1,43 +1,57 @@
 //! Pieces that were encoded before, with their ids: bounded memory, one cache line for nearly all of them.
 //!
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
-//! [`Table`] of their own. Others, up to 4 KiB, stand by their hash in a second table, which says where
-//! their bytes and ids are in a [`Ring`]; a long piece is taken in when it comes a second time ([`Seen`]).
+//! [`Table`] of their own, with a few more ids closely packed. Others, up to 4 KiB, stand by their hash in a second
+//! table, which says where their bytes and ids are in a [`Ring`]; a long piece is taken in when it comes a second
+//! time ([`Seen`]). Parts that are one character have a row of their own.
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
-//! imply, so it never shows in a result. A short piece that is here costs about 15 cycles.
+//! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 12
+//! ([`eight`]).
 
+mod characters;
+mod close;
+#[cfg(target_arch = "x86_64")]
+mod eight;
+mod holes;
 mod ring;
 mod seen;
+mod starts;
 mod table;
 
 use std::ops::Range;
 
+use self::characters::Characters;
+pub(crate) use self::holes::{Hole, put_in};
 use self::ring::{Entry, Ring};
 use self::seen::Seen;
-use self::table::{MARK, MIN_LINES, Slot, Table};
+pub(crate) use self::starts::Starts;
+use self::starts::{WORD_LEN, Word};
+use self::table::{MARK, MIN_LEN, Slot, Table};
 use crate::hash::hash_bytes;
 use crate::piece_key::{MAX_KEY_LEN, key_hash, key_or_none};
 use crate::vocabulary::TokenId;
 
-/// Most lines of the table of short pieces; 32 MiB, half a million pieces. Ten megabytes of text in many languages
+/// Most slots of the table of short pieces; 32 MiB, half a million pieces. Ten megabytes of text in many languages
 /// have 300,000.
-const MAX_SHORT_LINES: usize = 1 << 19;
-/// Most lines of the other; 16 MiB.
-const MAX_LONG_LINES: usize = 1 << 18;
+const MAX_SHORT: usize = 1 << 20;
+/// Most slots of the other; 16 MiB.
+const MAX_LONG: usize = 1 << 19;
 /// Most ids of a piece that stand in its slot.
 const MAX_IDS: usize = 4;
 /// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
 const MAX_LEN: usize = 4096;
-/// Most pieces that are looked up in one go.
-pub(crate) const MAX_RUN: usize = 256;
+/// Shorter blocks are looked up piece by piece.
+const MIN_BLOCK_LEN: usize = 256;
 
 /// In a key: what it stands for is a part of a piece, which is not to be taken for the piece that looks the same.
 const PART: u128 = 1 << 127;
 /// In a key: it is the hash of a long piece.
 const LONG: u128 = 1 << 125;
-/// The bits of a slot that are ids. Above them stands how many follow the first.
-const ID_BITS: u128 = u128::MAX >> 2;
+/// In a slot, in place of an id that its piece does not have.
+const ABSENT: TokenId = TokenId::MAX;
+/// In the first id of a slot: there are more than two.
+const MORE: TokenId = 1 << 31;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
@@ -47,16 +61,26 @@ pub(crate) struct PieceCache {
     long: Table,
     ring: Ring,
     seen: Seen,
+    characters: Characters,
+    kernel: Kernel,
 }
 
-/// The ids of a run of pieces.
-pub(crate) type Row = [TokenId; MAX_RUN * MAX_IDS];
+/// How known pieces are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernel {
+    /// By the definition.
+    OneByOne,
+    #[cfg(target_arch = "x86_64")]
+    Eight,
+}
 
 /// A piece, and what it is found by.
 #[derive(Clone, Copy)]
 pub(crate) struct Name<'t> {
     piece: &'t [u8],
     key: u128,
+    /// Whether it is worth room at once. Parts of long pieces hardly ever come again.
+    may_come_again: bool,
 }
 
 /// Whether ids are those of a piece or of a part of one.
@@ -68,47 +92,75 @@ pub(crate) enum Whole {
 
 impl Default for PieceCache {
     fn default() -> Self {
-        Self::with_bounds(MIN_LINES, [MAX_SHORT_LINES, MAX_LONG_LINES], ring::MAX_LEN)
+        Self::with_bounds(MIN_LEN, [MAX_SHORT, MAX_LONG], ring::MAX_LEN)
+    }
+}
+
+impl Kernel {
+    /// The fastest that this processor has.
+    fn fast() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if eight::is_here() {
+            return Self::Eight;
+        }
+        Self::OneByOne
     }
 }
 
 impl PieceCache {
-    fn with_bounds(n_lines: usize, max_lines: [usize; 2], ring_len: usize) -> Self {
-        let [short, long] = max_lines.map(|max_lines| Table::new(n_lines, max_lines));
-        Self { short, long, ring: Ring::new(ring_len), seen: Seen::new() }
+    fn with_bounds(len: usize, max_lens: [usize; 2], ring_len: usize) -> Self {
+        let [short, long] = max_lens.map(|max_len| Table::new(len.min(max_len), max_len));
+        let (ring, seen, characters) = (Ring::new(ring_len), Seen::new(), Characters::default());
+        Self { short, long, ring, seen, characters, kernel: Kernel::fast() }
     }
 
     /// A cache that hardly remembers anything.
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
-        Self::with_bounds(1, [4, 2], 600)
+        Self::with_bounds(2, [8, 4], 600)
     }
 
-    /// Appends the ids of the pieces that stand between neighbouring places of the text, up to the first that
-    /// is not found in its slot; returns how many were. There are at most [`MAX_RUN`].
-    #[inline]
-    pub(crate) fn append_run(
+    /// The same cache without vectors.
+    #[cfg(test)]
+    pub(crate) fn plain(mut self) -> Self {
+        self.kernel = Kernel::OneByOne;
+        self
+    }
+
+    /// Appends the ids of the pieces of a text that are at home in their table; the others become holes.
+    pub(crate) fn append_known(
         &self,
         text: &[u8],
-        places: &[usize],
-        row: &mut Row,
-        out: &mut Vec<TokenId>,
-    ) -> usize {
-        let (mut n_pieces, mut n_ids) = (0, 0);
-        for ends in places.windows(2) {
-            let key = key_or_none(text, ends[0], ends[1]);
+        starts: &Starts<'_>,
+        ids: &mut Vec<TokenId>,
+        holes: &mut Vec<Hole>,
+    ) {
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Eight if starts.block_len() >= MIN_BLOCK_LEN => {
+                eight::append(&self.short, (text, starts), ids, holes);
+            }
+            _ => starts.words().for_each(|word| self.append_word(text, word, ids, holes)),
+        }
+    }
+
+    #[inline]
+    fn append_word(&self, text: &[u8], word: Word, ids: &mut Vec<TokenId>, holes: &mut Vec<Hole>) {
+        let mut row = [0; WORD_LEN * MAX_IDS];
+        let mut n_ids = 0;
+        for piece in word.pieces() {
+            let key = key_or_none(text, piece.start, piece.end);
             let slot = self.short.at_home(key);
             if slot.key != key {
-                break;
+                holes.push(Hole { piece, n_before: ids.len() + n_ids });
+                continue;
             }
             // All four are written, whatever their number: the next piece overwrites what does not count.
-            let Some(ids) = row.get_mut(n_ids..).and_then(<[_]>::first_chunk_mut) else { break };
-            *ids = unpacked(slot.value);
+            let Some(four) = row.get_mut(n_ids..).and_then(<[_]>::first_chunk_mut) else { return };
+            *four = unpacked(slot.value);
             n_ids += n_packed(slot.value);
-            n_pieces += 1;
         }
-        append_first(n_ids, row, out);
-        n_pieces
+        append_first(n_ids, &row, ids);
     }
 
     /// Appends the ids of a piece of the text, if it is here.
@@ -122,25 +174,42 @@ impl PieceCache {
             append_first(n_packed(slot.value), &unpacked(slot.value), out);
             return true;
         }
-        self.ring.append(Entry::of_bits(slot.value), name.piece, out)
+        match close::append(slot.value, out) {
+            true => true,
+            false => self.ring.append(Entry::of_bits(slot.value), name.piece, out),
+        }
     }
 
     /// Remembers the ids of a piece that is not here, if it seems worth it.
     pub(crate) fn insert(&mut self, name: Name<'_>, ids: &[TokenId]) {
-        let Name { key, piece } = name;
-        let is_welcome = name.is_short() && !self.short.is_large();
+        let Name { key, piece, .. } = name;
+        let has_room = self.short.is_small() || name.may_come_again && self.short.has_room();
+        let is_welcome = name.is_short() && has_room;
         if !is_welcome && !self.seen.note(key_hash(key) as u64) {
             return;
         }
         let packed = if name.is_short() { packed(ids) } else { None };
-        let slot = match packed {
-            Some(value) => Slot { key, value },
-            None => match self.ring.push(piece, ids) {
+        let close = if name.is_short() { close::packed(ids) } else { None };
+        let slot = match (packed, close) {
+            (Some(value), _) => Slot { key, value },
+            (None, Some(value)) => Slot { key: key | MARK, value },
+            (None, None) => match self.ring.push(piece, ids) {
                 Some(entry) => Slot { key: key | MARK, value: entry.to_bits() },
                 None => return,
             },
         };
         if name.is_short() { self.short.insert(slot) } else { self.long.insert(slot) }
+    }
+
+    /// Appends the ids of a part that is one character of two or three bytes, if it is here.
+    #[inline]
+    pub(crate) fn append_character(&self, part: &[u8], out: &mut Vec<TokenId>) -> bool {
+        self.characters.append(part, out)
+    }
+
+    /// Remembers the ids of a part if it is one character of two or three bytes; returns whether it is.
+    pub(crate) fn insert_character(&mut self, part: &[u8], ids: &[TokenId]) -> bool {
+        self.characters.insert(part, ids)
     }
 
     fn table(&self, name: Name<'_>) -> &Table {
@@ -161,7 +230,12 @@ impl<'t> Name<'t> {
             _ => return None,
         };
         let mark = if whole == Whole::Part { PART } else { 0 };
-        Some(Self { piece, key: key | mark })
+        Some(Self { piece, key: key | mark, may_come_again: true })
+    }
+
+    /// The same for a part, which hardly ever comes again.
+    pub(crate) fn rare(self) -> Self {
+        Self { may_come_again: false, ..self }
     }
 
     fn is_short(&self) -> bool {
@@ -181,26 +255,27 @@ fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], out: &mut Vec<
     }
 }
 
-/// One to four ids as the bits of a slot.
+/// One to four ids as the value of a slot.
 fn packed(ids: &[TokenId]) -> Option<u128> {
-    let n_more = ids.len().checked_sub(1).filter(|&n_more| n_more < MAX_IDS)?;
-    if ids.get(MAX_IDS - 1).is_some_and(|&id| id >> 30 > 0) {
+    if ids.is_empty() || ids.len() > MAX_IDS || ids.iter().any(|&id| id >= MORE) {
         return None;
     }
-    let bits = ids.iter().rev().fold(0, |bits, &id| bits << 32 | u128::from(id));
-    Some(bits | (n_more as u128) << 126)
+    let mut four = [ABSENT; MAX_IDS];
+    four[..ids.len()].copy_from_slice(ids);
+    four[0] |= if ids.len() > 2 { MORE } else { 0 };
+    Some(four.iter().rev().fold(0, |bits, &id| bits << 32 | u128::from(id)))
 }
 
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "each of the four words is an id")]
-fn unpacked(bits: u128) -> [TokenId; MAX_IDS] {
-    let ids = bits & ID_BITS;
-    [ids as u32, (ids >> 32) as u32, (ids >> 64) as u32, (ids >> 96) as u32]
+fn unpacked(value: u128) -> [TokenId; MAX_IDS] {
+    [value as u32 & !MORE, (value >> 32) as u32, (value >> 64) as u32, (value >> 96) as u32]
 }
 
+/// How many ids are not absent.
 #[inline]
-fn n_packed(bits: u128) -> usize {
-    (bits >> 126) as usize + 1
+fn n_packed(value: u128) -> usize {
+    MAX_IDS - value.leading_ones() as usize / 32
 }
 
 #[cfg(test)]
@@ -247,22 +322,41 @@ mod tests {
         }
 
         #[test]
-        fn a_run_is_its_pieces_one_by_one(words in prop::collection::vec("[a-d]{1,3}|[ab]{14,18}", 1..100), known in 0..100_usize) {
+        fn known_pieces_in_a_row_are_those_found_one_by_one(
+            words in prop::collection::vec("[a-d]{1,3}|[ab]{14,18}|[a-z]{60,70}|é", 1..400),
+            known in 0..400_usize,
+            n_behind in 0..200_usize,
+            from in 0..70_usize,
+        ) {
             let mut cache = PieceCache::default();
             for word in &words[..known.min(words.len())] {
                 insert(&mut cache, word.as_bytes(), Whole::Piece, &ids_of(word.as_bytes(), Whole::Piece));
             }
-            let mut places = vec![0];
-            places.extend(words.iter().scan(0, |end, word| { *end += word.len(); Some(*end) }));
-            let text = words.concat();
-            let (mut row, mut ids) = ([0; _], Vec::new());
-            let n_known = cache.append_run(text.as_bytes(), &places, &mut row, &mut ids);
-            let expected: Vec<_> = words[..n_known].iter().flat_map(|word| append(&cache, word.as_bytes(), Whole::Piece).unwrap()).collect();
-            prop_assert_eq!(ids, expected);
-            if let Some(next) = words.get(n_known) {
-                let ids = ids_of(next.as_bytes(), Whole::Piece);
-                let is_simple = next.len() <= MAX_KEY_LEN && packed(&ids).is_some();
-                prop_assert!(!is_simple || append(&cache, next.as_bytes(), Whole::Piece).is_none());
+            // Some places away from the beginning and the end of the text, which vectors read beyond pieces.
+            let text = ["x".repeat(from), words.concat(), "y".repeat(n_behind)].concat();
+            let block = from..text.len() - n_behind;
+            let mut bits = vec![0_u64; block.len() / 64 + 1];
+            words.iter().fold(0, |place, word| { bits[place / 64] |= 1 << (place % 64); place + word.len() });
+            let starts = Starts::new(&bits, block.clone());
+            for kernel in [Kernel::OneByOne, Kernel::fast()] {
+                cache.kernel = kernel;
+                let (mut ids, mut holes) = (vec![7; 3], Vec::new());
+                cache.append_known(text.as_bytes(), &starts, &mut ids, &mut holes);
+                let mut expected = vec![7; 3];
+                let mut left = holes.iter();
+                let mut next = left.next();
+                for piece in starts.words().flat_map(Word::pieces) {
+                    if let Some(hole) = next.filter(|hole| hole.piece == piece) {
+                        prop_assert_eq!(hole.n_before, expected.len());
+                        let key = key_or_none(text.as_bytes(), piece.start, piece.end);
+                        prop_assert!(cache.short.at_home(key).key != key);
+                        next = left.next();
+                    } else {
+                        expected.extend(append(&cache, text[piece].as_bytes(), Whole::Piece).unwrap());
+                    }
+                }
+                prop_assert!(next.is_none());
+                prop_assert_eq!(ids, expected);
             }
         }
     }

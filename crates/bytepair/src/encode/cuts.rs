@@ -24,8 +24,9 @@ pub(super) struct Cuts {
     of_ascii: [u128; 128],
     /// Bits by the hash of a pair, its size a power of two.
     of_others: Vec<u64>,
-    /// Whether parts of characters are joined to others, as in vocabularies of bytes.
-    has_fragments: bool,
+    /// By byte: whether parts of characters that end with it are joined to what follows, and whether those that begin
+    /// with it are joined to what stands before, as in vocabularies of bytes.
+    fragments: [[bool; 256]; 2],
     /// Whether a cut needs a known character behind it, as unknown ones may belong together.
     must_be_known: bool,
 }
@@ -67,11 +68,12 @@ impl Cuts {
 
     fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
         let n_words = (pairs.len() * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
-        let has_fragments =
-            pairs.iter().any(|&(left, right)| left >= FRAGMENT || right >= FRAGMENT);
-        let (of_ascii, of_others) = ([0; 128], vec![0; n_words]);
-        let mut cuts = Self { of_ascii, of_others, has_fragments, must_be_known };
+        let (of_ascii, of_others, fragments) = ([0; 128], vec![0; n_words], [[false; 256]; 2]);
+        let mut cuts = Self { of_ascii, of_others, fragments, must_be_known };
         for &(left, right) in pairs {
+            for (is_joined, side) in cuts.fragments.iter_mut().zip([left, right]) {
+                is_joined[(side & 0xFF) as usize] |= side & FRAGMENT == FRAGMENT;
+            }
             if left < 128 && right < 128 {
                 cuts.of_ascii[left as usize] |= 1 << right;
             } else {
@@ -127,9 +129,13 @@ impl Cuts {
         if left == NO_CHARACTER || right == NO_CHARACTER || self.has(left, right) {
             return true;
         }
-        let (ending, beginning) = (FRAGMENT | last_byte(left), FRAGMENT | right & 0xFF);
-        self.has_fragments
-            && (self.has(ending, right) || self.has(left, beginning) || self.has(ending, beginning))
+        let [ends, begins] = [last_byte(left), right & 0xFF];
+        let may_end = self.fragments[0][ends as usize];
+        let may_begin = self.fragments[1][begins as usize];
+        let (ending, beginning) = (FRAGMENT | ends, FRAGMENT | begins);
+        may_end && self.has(ending, right)
+            || may_begin && self.has(left, beginning)
+            || may_end && may_begin && self.has(ending, beginning)
     }
 
     fn has(&self, left: u32, right: u32) -> bool {

@@ -24,7 +24,7 @@ mod scan;
 mod spans;
 mod symbols;
 
-pub(crate) use cache::{MAX_RUN, Name, PieceCache, Row, Whole};
+pub(crate) use cache::{Hole, Name, PieceCache, Starts, Whole, put_in};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 
@@ -99,8 +99,8 @@ impl Encoder {
         }
     }
 
-    /// Calls `encode_part` with each part of a long piece that can be encoded on its own, by
-    /// [`Self::encode_part`]; or appends the token that the piece is as a whole.
+    /// Calls `encode_part` with each of the [parts](Self::parts) of a long piece, or appends the token that the piece
+    /// is as a whole.
     pub(crate) fn for_each_part(
         &self,
         piece: &[u8],
@@ -111,14 +111,7 @@ impl Encoder {
             out.push(id);
             return Ok(());
         }
-        let Some(cuts) = self.cuts() else { return encode_part(0..piece.len(), out) };
-        let mut start = 0;
-        while start < piece.len() {
-            let end = cuts.end(piece, start, &self.symbols);
-            encode_part(start..end, out)?;
-            start = end;
-        }
-        Ok(())
+        self.parts(piece).try_for_each(|part| encode_part(part, out))
     }
 
     /// Appends the ids of a part of a piece, whatever the whole piece is.
@@ -132,6 +125,25 @@ impl Encoder {
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
+    }
+
+    /// Whether long pieces have parts, which may be all of a piece.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.cuts().is_some()
+    }
+
+    /// The parts of a long piece that can be encoded on their own, by [`Self::encode_part`].
+    pub(crate) fn parts<'p>(&'p self, piece: &'p [u8]) -> impl Iterator<Item = Range<usize>> + 'p {
+        let cuts = self.cuts();
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let end = match cuts {
+                _ if start >= piece.len() => return None,
+                Some(cuts) => cuts.end(piece, start, &self.symbols),
+                None => piece.len(),
+            };
+            Some(std::mem::replace(&mut start, end)..end)
+        })
     }
 
     /// Whether the ids of a piece are those of its parts before and behind a place, whatever stands around the

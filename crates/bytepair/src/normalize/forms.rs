@@ -6,6 +6,8 @@
 //! composes by itself, to tell what each character came from. One pass; a text that a quick look proves
 //! to be normalized is not copied.
 
+use std::sync::OnceLock;
+
 use unicode_normalization::char::{
     canonical_combining_class, compose, decompose_canonical, decompose_compatible,
 };
@@ -15,6 +17,12 @@ use unicode_normalization::{is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_q
 use super::aligned::{Aligned, Change, Symbol, symbols};
 use super::map_valid;
 use crate::unicode::{TextClass, UnicodeTables};
+
+/// Codes of the basic plane.
+const N_CODES: usize = 1 << 16;
+
+/// By form: a bit for each character of the basic plane that is in the form wherever it stands.
+static PLAIN: [OnceLock<Vec<u64>>; 4] = [const { OnceLock::new() }; 4];
 
 /// The four Unicode normalization forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +39,8 @@ pub enum UnicodeForm {
 
 impl UnicodeForm {
     pub(super) fn apply(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
-        if text.is_ascii() || text.utf8_chunks().all(|chunk| self.holds(chunk.valid())) {
+        let holds = |chunk: &str| self.is_plain(chunk) || self.holds(chunk);
+        if text.is_ascii() || text.utf8_chunks().all(|chunk| holds(chunk.valid())) {
             return None;
         }
         let is_later = |character| is_later(character, unicode);
@@ -64,6 +73,32 @@ impl UnicodeForm {
             Self::Nfkd => is_nfkd_quick(characters),
         };
         verdict == IsNormalized::Yes
+    }
+
+    /// Whether all characters of a text are in this form wherever they stand: a quicker look, that proves less.
+    fn is_plain(self, text: &str) -> bool {
+        let Some(plain) = self.plain() else { return false };
+        text.chars().all(|character| {
+            let code = character as usize;
+            plain.get(code / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
+        })
+    }
+
+    /// The bits of plain characters. Threads that come at the same time each make them, and nobody waits for that: a
+    /// process may be forked off meanwhile.
+    fn plain(self) -> Option<&'static Vec<u64>> {
+        let bits = &PLAIN[self as usize];
+        if bits.get().is_none() {
+            let is_plain = |code: usize| {
+                let character = u32::try_from(code).ok().and_then(char::from_u32);
+                character.is_some_and(|character| self.joins_nothing_before(character))
+            };
+            let word = |word: usize| {
+                (0..64).fold(0, |bits, bit| bits | u64::from(is_plain(word * 64 + bit)) << bit)
+            };
+            drop(bits.set((0..N_CODES / 64).map(word).collect()));
+        }
+        bits.get()
     }
 
     /// Whether marks may be joined to the characters before them.

@@ -1,33 +1,26 @@
 //! A block of text to ids: the pieces that the cache knows in runs, those between them one by one.
 //!
 //! Nearly all pieces of all texts go through here. It does what `append_ids` does for each piece in turn, but without
-//! a call, a closure and a result for each: the starts of pieces become places in a row, 64 bytes of text at a
-//! time, and the cache takes all of them up to one that it does not know.
+//! a call, a closure and a result for each: the cache takes all pieces that it knows, and the others are put in
+//! between when the block is done.
 
 use super::worker::{Worker, append_ids};
-use crate::encode::{Encoder, MAX_RUN, Row};
+use crate::encode::{Encoder, Hole, Starts, put_in};
 use crate::error::Result;
 use crate::split::{Boundaries, Splitter};
 use crate::vocabulary::TokenId;
-
-/// Starts in a word of [`Boundaries::starts`], at most.
-const WORD_LEN: usize = 64;
 
 /// For how much text there is room for an id each four bytes, so that short texts do not grow their row of ids step
 /// by step.
 const RESERVED_LEN: usize = 64 << 10;
 
-/// Memory for a run of pieces.
-pub(super) struct Run {
-    /// Where each piece starts, and where the last one ends.
-    places: [usize; MAX_RUN],
-    row: Row,
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Self { places: [0; _], row: [0; _] }
-    }
+/// Memory for the pieces of one block that the cache did not give at once.
+#[derive(Default)]
+pub(super) struct Filling {
+    holes: Vec<Hole>,
+    /// Their ids, and where those of each begin.
+    found: Vec<TokenId>,
+    begins: Vec<usize>,
 }
 
 /// Appends the ids of all pieces of a text.
@@ -62,54 +55,27 @@ fn append_block(
         let mut pieces = boundaries.pieces();
         return pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
     }
-    let (start, end) = (boundaries.block_start(), boundaries.block_end());
-    let n_words = (end - start).div_ceil(WORD_LEN);
-    let mut n_places = 0;
-    for (index, &word) in boundaries.starts().iter().take(n_words).enumerate() {
-        let places = &mut worker.run.places[n_places..];
-        n_places += write_places(word, start + index * WORD_LEN, places);
-        if n_places + WORD_LEN > MAX_RUN {
-            append_run(encoder, text, n_places, ids, worker)?;
-            worker.run.places[0] = worker.run.places[n_places - 1];
-            n_places = 1;
-        }
-    }
-    worker.run.places[n_places] = end;
-    append_run(encoder, text, n_places + 1, ids, worker)
+    let block = boundaries.block_start()..boundaries.block_end();
+    let starts = Starts::new(boundaries.starts(), block);
+    worker.filling.holes.clear();
+    worker.cache.append_known(text, &starts, ids, &mut worker.filling.holes);
+    if worker.filling.holes.is_empty() { Ok(()) } else { fill(encoder, text, ids, worker) }
 }
 
-/// Writes where the pieces of a word of starts begin; returns how many there are.
-///
-/// Up to seven more places are written: that is quicker than to stop at the right one.
-#[inline]
-fn write_places(word: u64, word_start: usize, places: &mut [usize]) -> usize {
-    let n_starts = word.count_ones() as usize;
-    let mut left = word;
-    for eight in places.as_chunks_mut::<8>().0.iter_mut().take(n_starts.div_ceil(8)) {
-        for place in eight {
-            *place = word_start + left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-        }
+/// Finds the ids of the pieces that the cache left out, and puts them between the others.
+fn fill(encoder: &Encoder, text: &[u8], ids: &mut Vec<TokenId>, worker: &mut Worker) -> Result<()> {
+    let Filling { holes, mut found, mut begins } = std::mem::take(&mut worker.filling);
+    found.clear();
+    begins.clear();
+    let result = holes.iter().try_for_each(|hole| {
+        begins.push(found.len());
+        append_ids(encoder, text, hole.piece.clone(), &mut found, worker)
+    });
+    if result.is_ok() {
+        put_in(ids, &holes, &found, &begins);
     }
-    n_starts
-}
-
-/// Appends the ids of the pieces between the first `n_places` places.
-fn append_run(
-    encoder: &Encoder,
-    text: &[u8],
-    n_places: usize,
-    ids: &mut Vec<TokenId>,
-    worker: &mut Worker,
-) -> Result<()> {
-    let mut from = 0;
-    loop {
-        let Run { places, row } = &mut worker.run;
-        from += worker.cache.append_run(text, &places[from..n_places], row, ids);
-        let &[start, end, ..] = &places[from..n_places] else { return Ok(()) };
-        append_ids(encoder, text, start..end, ids, worker)?;
-        from += 1;
-    }
+    worker.filling = Filling { holes, found, begins };
+    result
 }
 
 #[cfg(test)]
@@ -162,7 +128,7 @@ mod tests {
                 for piece in splitter.pieces(text.as_bytes()).unwrap() {
                     encoder.encode(piece, &mut Scratch::default(), &mut expected).unwrap();
                 }
-                for cache in [PieceCache::tiny(), PieceCache::default()] {
+                for cache in [PieceCache::tiny(), PieceCache::default(), PieceCache::default().plain()] {
                     let mut worker = Worker { cache, ..Worker::default() };
                     for _ in 0..3 {
                         let mut ids = Vec::new();

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::blocks::Run;
+use super::blocks::Filling;
 use crate::encode::{Encoder, Name, PieceCache, Scratch, Whole};
 use crate::error::Result;
 use crate::piece_key::MAX_KEY_LEN;
@@ -17,8 +17,8 @@ use crate::vocabulary::TokenId;
 pub(super) struct Worker {
     pub(super) scratch: Scratch,
     pub(super) cache: PieceCache,
-    pub(super) run: Run,
     pub(super) boundaries: Boundaries,
+    pub(super) filling: Filling,
 }
 
 /// Appends the ids of one piece, from the cache if it is there.
@@ -31,14 +31,20 @@ pub(super) fn append_ids(
     worker: &mut Worker,
 ) -> Result<()> {
     let Worker { scratch, cache, .. } = worker;
+    let is_long = piece.len() > MAX_KEY_LEN;
+    // Text without spaces: its long pieces hardly ever come again, but their parts do.
+    if is_long && encoder.has_parts() && !text[piece.clone()].is_ascii() {
+        return append_ids_of_parts(encoder, text, piece, ids, (cache, scratch));
+    }
     let name = Name::new(text, piece.clone(), Whole::Piece);
     if name.is_some_and(|name| cache.append(name, ids)) {
         return Ok(());
     }
     let n_before = ids.len();
-    match piece.len() {
-        ..=MAX_KEY_LEN => encoder.encode(&text[piece], scratch, ids)?,
-        _ => append_ids_of_parts(encoder, text, piece, ids, (cache, scratch))?,
+    if is_long {
+        append_ids_of_parts(encoder, text, piece, ids, (cache, scratch))?;
+    } else {
+        encoder.encode(&text[piece], scratch, ids)?;
     }
     if let Some(name) = name {
         cache.insert(name, &ids[n_before..]);
@@ -57,15 +63,21 @@ fn append_ids_of_parts(
     let whole = if encoder.takes_whole_pieces() { Whole::Part } else { Whole::Piece };
     encoder.for_each_part(&text[piece.clone()], ids, |part, ids| {
         let part = piece.start + part.start..piece.start + part.end;
-        // What is not cut was looked for as a piece.
-        let name = if part == piece { None } else { Name::new(text, part.clone(), whole) };
+        let bytes = &text[part.clone()];
+        if cache.append_character(bytes, ids) {
+            return Ok(());
+        }
+        let name = Name::new(text, part, whole).map(Name::rare);
         if name.is_some_and(|name| cache.append(name, ids)) {
             return Ok(());
         }
         let n_before = ids.len();
-        encoder.encode_part(&text[part], scratch, ids)?;
-        if let Some(name) = name {
-            cache.insert(name, &ids[n_before..]);
+        encoder.encode_part(bytes, scratch, ids)?;
+        let found = &ids[n_before..];
+        if !cache.insert_character(bytes, found)
+            && let Some(name) = name
+        {
+            cache.insert(name, found);
         }
         Ok(())
     })

@@ -1,41 +1,44 @@
-//! Slots by key: two in each line of the processor's cache, the number of lines a power of two.
+//! Slots by key, the number of them a power of two, two in each line of the processor's cache.
 //!
-//! A key belongs into the line that its hash says. Where that is full its slot stands in one of the lines behind it,
-//! so that no two keys that come again and again drive each other out: to encode a piece costs fifty times what it
-//! costs to find it. A table begins small, since the first short text of a new tokenizer should not pay for
-//! memory that it does not need, and doubles when half of its slots are taken. At its bound a new slot takes
-//! the first place of its line where nothing near is free, and the older of the two is forgotten.
+//! A key belongs into the slot that its hash says, its *home*. Where that is taken it stands beside, or in one of the
+//! lines behind, so that no two keys that come again and again drive each other out: to encode a piece costs
+//! fifty times what it costs to find it. What came first keeps its home, also when the table grows, and the pieces
+//! that come first are the frequent ones: nearly all that are asked for are found at home.
+//!
+//! A table begins small, since the first short text of a new tokenizer should not pay for memory that it does not
+//! need, and doubles when five of eight slots are taken. At its bound a new slot takes the place of an older one
+//! where nothing near is free.
 
-use crate::piece_key::key_hash;
+use crate::large_pages::LargeRow;
 
-/// Lines of a new table; 16 KiB.
-pub(super) const MIN_LINES: usize = 1 << 8;
-/// Lines of a table that is large; 256 KiB.
-const LARGE: usize = 1 << 12;
+/// Slots of a new table; 16 KiB.
+pub(super) const MIN_LEN: usize = 1 << 9;
+/// Slots of a table that takes no room from others in the processor's nearer caches; 256 KiB.
+const SMALL_LEN: usize = 1 << 13;
+/// Slots up to which there is room for what may never come again; 4 MiB. Nearly all pieces of any amount of English or
+/// code are in them; to write larger memory takes longer than to encode a piece once more.
+const ROOMY_LEN: usize = 1 << 17;
 /// How many lines are looked at for a key.
 const MAX_PROBE: usize = 8;
+/// Slots in a line.
+const LINE_LEN: usize = 2;
 
 /// Slots by key.
 pub(super) struct Table {
-    lines: Vec<Line>,
+    slots: LargeRow<Slot>,
+    /// How far a hash is shifted to give a home.
+    shift: u32,
     n_taken: usize,
-    max_lines: usize,
-}
-
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Line {
-    /// Taken before `second` is.
-    first: Slot,
-    second: Slot,
+    max_len: usize,
 }
 
 /// In the key of a slot: its value is of another kind, and the key is not found [at home](Table::at_home). Keys that
 /// are asked for do not have this bit.
 pub(super) const MARK: u128 = 1 << 126;
 
-/// A key and what it stands for.
+/// A key and what it stands for. Its layout is read by [`super::eight`].
 #[derive(Clone, Copy)]
+#[repr(C, align(32))]
 pub(super) struct Slot {
     /// 0 where the slot is free.
     pub(super) key: u128,
@@ -43,37 +46,63 @@ pub(super) struct Slot {
 }
 
 const FREE: Slot = Slot { key: 0, value: 0 };
-const FREE_LINE: Line = Line { first: FREE, second: FREE };
+
+/// What the lower and the upper half of a key are multiplied by.
+pub(super) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
+
+/// A hash of a key, good in its high bits, that vectors can take too.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
+fn hash(key: u128) -> u64 {
+    let [low, high] = [key as u64, (key >> 64) as u64];
+    low.wrapping_mul(FACTORS[0]) ^ high.wrapping_mul(FACTORS[1])
+}
 
 impl Table {
-    /// Both numbers are powers of two.
-    pub(super) fn new(n_lines: usize, max_lines: usize) -> Self {
-        Self { lines: vec![FREE_LINE; n_lines], n_taken: 0, max_lines }
+    /// Both lengths are powers of two, at least [`LINE_LEN`].
+    pub(super) fn new(len: usize, max_len: usize) -> Self {
+        Self { slots: LargeRow::filled(FREE, len), shift: shift(len), n_taken: 0, max_len }
     }
 
-    /// Whether what is put in takes room in the processor's nearer caches from what is more frequent.
-    pub(super) fn is_large(&self) -> bool {
-        self.lines.len() >= LARGE
+    /// Whether there is room for anything.
+    pub(super) fn is_small(&self) -> bool {
+        self.slots.len() < SMALL_LEN
     }
 
-    /// The slot of a key, if it stands in the line where it belongs; else one that has another key.
+    /// Whether there is room for what may never be asked for.
+    pub(super) fn has_room(&self) -> bool {
+        self.slots.len() < self.max_len.min(ROOMY_LEN) || !self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        self.n_taken > self.slots.len() / 8 * 5
+    }
+
+    /// All slots, and how far a hash is shifted to give the home of a key.
+    #[inline]
+    pub(super) fn slots(&self) -> (&[Slot], u32) {
+        (&self.slots, self.shift)
+    }
+
+    /// The slot where a key belongs, which may have another.
     #[inline]
     pub(super) fn at_home(&self, key: u128) -> &Slot {
-        let line = &self.lines[self.home(key)];
-        if line.first.key == key { &line.first } else { &line.second }
+        &self.slots[self.home(key)]
     }
 
     /// The slot of a key, marked or not.
     pub(super) fn get(&self, key: u128) -> Option<Slot> {
         for distance in 0..MAX_PROBE {
-            let Line { first, second } = &self.lines[self.behind(key, distance)];
+            let line = self.line(key, distance);
+            let [first, second] = [self.slots[line], self.slots[line + 1]];
             if first.is_of(key) {
-                return Some(*first);
+                return Some(first);
             }
             if second.is_of(key) {
-                return Some(*second);
+                return Some(second);
             }
-            if second.key == 0 {
+            // What had no room before would stand here.
+            if first.key == 0 || second.key == 0 {
                 return None;
             }
         }
@@ -82,7 +111,7 @@ impl Table {
 
     /// Puts a slot in, in the place of one that has the same key.
     pub(super) fn insert(&mut self, slot: Slot) {
-        if self.n_taken > self.lines.len() && self.lines.len() < self.max_lines {
+        if self.is_full() && self.slots.len() < self.max_len {
             self.grow();
         }
         self.put(slot);
@@ -90,46 +119,48 @@ impl Table {
 
     fn put(&mut self, slot: Slot) {
         let key = slot.key & !MARK;
+        let home = self.home(key);
         for distance in 0..MAX_PROBE {
-            let index = self.behind(key, distance);
-            if let Some(old) = self.lines[index].place_for(key) {
-                let is_new = old.key == 0;
-                *old = slot;
-                self.n_taken += usize::from(is_new);
+            let line = self.line(key, distance);
+            let places = if distance == 0 { [home, home ^ 1] } else { [line, line + 1] };
+            // A key stands once: the same one is looked for before a free place is taken.
+            let is_same = |&place: &usize| self.slots[place].is_of(key);
+            let is_free = |&place: &usize| self.slots[place].key == 0;
+            if let Some(place) = places.into_iter().find(is_same) {
+                self.slots[place] = slot;
+                return;
+            }
+            if let Some(place) = places.into_iter().find(is_free) {
+                self.slots[place] = slot;
+                self.n_taken += 1;
                 return;
             }
         }
-        let home = self.home(key);
-        let line = &mut self.lines[home];
-        line.second = line.first;
-        line.first = slot;
+        self.slots[home ^ 1] = self.slots[home];
+        self.slots[home] = slot;
     }
 
+    /// Twice as many slots. Those that are at home stay so, since no two of them have one home then either.
     fn grow(&mut self) {
-        let n_lines = self.lines.len() * 2;
-        let before = std::mem::replace(&mut self.lines, vec![FREE_LINE; n_lines]);
+        let len = self.slots.len() * 2;
+        let before = std::mem::replace(&mut self.slots, LargeRow::filled(FREE, len));
+        let shift_before = std::mem::replace(&mut self.shift, shift(len));
         self.n_taken = 0;
-        for slot in before.iter().flat_map(|line| [line.first, line.second]) {
-            if slot.key != 0 {
-                self.put(slot);
-            }
-        }
+        let is_home =
+            |&(place, slot): &(usize, &Slot)| home(slot.key & !MARK, shift_before) == place;
+        let taken = || before.iter().enumerate().filter(|(_, slot)| slot.key != 0);
+        taken().filter(is_home).for_each(|(_, slot)| self.put(*slot));
+        taken().filter(|slot| !is_home(slot)).for_each(|(_, slot)| self.put(*slot));
     }
 
     #[inline]
     fn home(&self, key: u128) -> usize {
-        key_hash(key) & (self.lines.len() - 1)
+        home(key, self.shift) & (self.slots.len() - 1)
     }
 
-    fn behind(&self, key: u128, distance: usize) -> usize {
-        (key_hash(key) + distance) & (self.lines.len() - 1)
-    }
-}
-
-impl Line {
-    /// The slot of a key, or a free one.
-    fn place_for(&mut self, key: u128) -> Option<&mut Slot> {
-        [&mut self.first, &mut self.second].into_iter().find(|old| old.key == 0 || old.is_of(key))
+    /// The first slot of a line, counted from that of a key's home.
+    fn line(&self, key: u128, distance: usize) -> usize {
+        ((self.home(key) & !1) + distance * LINE_LEN) & (self.slots.len() - 1)
     }
 }
 
@@ -138,4 +169,14 @@ impl Slot {
     fn is_of(&self, key: u128) -> bool {
         self.key & !MARK == key
     }
+}
+
+fn shift(len: usize) -> u32 {
+    64 - len.ilog2()
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the shift leaves the number of a slot")]
+fn home(key: u128, shift: u32) -> usize {
+    (hash(key) >> shift) as usize
 }
