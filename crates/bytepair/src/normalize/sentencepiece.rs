@@ -109,7 +109,8 @@ impl SentencePiece {
     /// Whether a text can be changed in two parts, cut before the character at a place inside of it.
     ///
     /// No key and no verbatim text reaches across, nor to the character before, which stays as it is and is no
-    /// space: so the rules begin anew at the place, in the middle of a text.
+    /// space, nor the symbol of one, which is taken away at the end of a text as a space is: so the rules begin anew at
+    /// the place, in the middle of a text.
     pub(super) fn can_cut(&self, text: &[u8], place: usize) -> bool {
         let Some(before) = last_character(&text[..place]).map(|last| place - last.len_utf8())
         else {
@@ -118,6 +119,7 @@ impl SentencePiece {
         // Where the text goes on is not asked: nothing reaches across.
         let stays = || self.next(&text[before..place]) == (place - before, &text[before..place]);
         text[before] != b' '
+            && &text[before..place] != SPACE_SYMBOL.as_bytes()
             && character_length(&text[place..]).is_some()
             && self.is_changed_alone(text, place)
             && (before == 0 || self.is_changed_alone(text, before))
