@@ -14,7 +14,7 @@ use super::super::bits::Bits;
 use super::super::running::{Running, State};
 use super::super::scan::{Marked, Scan, Task};
 use super::Windows;
-use super::classify::{SPAN, Span};
+use super::classify::{SPAN, Span, clip};
 use super::kernels::{Kernel, WORD};
 use super::program::Group;
 
@@ -131,16 +131,17 @@ impl Spans<'_> {
         let edges = has_edges.then_some(&scratch.edges);
         let text = (scan.task.text, edges);
         let known = windows.reader.read((*kernel, alphabet), text, place, &mut scratch.span);
-        scan.marked.reserve(scan.place(end + WORD));
-        scratch.unknown.reserve(end + WORD - from);
+        scan.marked.reserve(scan.place(end + 2 * WORD));
+        scratch.unknown.reserve(end + 2 * WORD - from);
         if known == start {
             scratch.leave(start - from..end - from);
             return Some(end);
         }
-        let n_words = (known - start).div_ceil(WORD);
         let groups = [&windows.starts, &windows.unknown, &windows.unmatched];
         for (words, groups) in scratch.words.iter_mut().zip(groups) {
-            look_up(*kernel, &scratch.span, groups, (n_words, known - start), words);
+            look_up(*kernel, &scratch.span, groups, words);
+            scratch.span.spread(*kernel, words);
+            clip(words, start - scratch.span.first..known - scratch.span.first);
         }
         let [starts, unknown, unmatched] = &scratch.words;
         let n_unknown: usize = unknown.iter().map(|word| word.count_ones() as usize).sum();
@@ -154,7 +155,7 @@ impl Spans<'_> {
         for (index, ((starts, unknown), unmatched)) in
             starts.iter().zip(unknown).zip(unmatched).enumerate()
         {
-            let offset = start + index * WORD;
+            let offset = scratch.span.first + index * WORD;
             scan.marked.starts.insert_word(scan.place(offset), starts & !unknown);
             scratch.unknown.insert_word(offset - from, *unknown);
             if *unmatched != 0 {
@@ -187,9 +188,14 @@ impl Spans<'_> {
         let text = scan.task.text;
         let edges = &self.scratch.edges;
         let mut next = self.scratch.unknown.first_from(0);
+        // Kept while unknown places are in it: pieces may be long.
+        let mut around = 0..0;
         while let Some(unknown) = next.filter(|&place| place < text.len()) {
-            let first = edges.last_up_to(unknown).unwrap_or(0);
-            let last = edges.first_from(unknown + 1).unwrap_or(text.len()).min(text.len());
+            if unknown >= around.end {
+                let end = edges.first_from(unknown + 1).unwrap_or(text.len());
+                around = edges.last_up_to(unknown).unwrap_or(0)..end.min(text.len());
+            }
+            let Range { start: first, end: last } = around;
             let start = if unknown == first {
                 first
             } else {
@@ -250,23 +256,12 @@ impl Spans<'_> {
     }
 }
 
-/// Where one of the groups holds, for so many words and places.
-fn look_up(
-    kernel: Kernel,
-    span: &Span,
-    groups: &[Group],
-    (n_words, n_places): (usize, usize),
-    words: &mut Vec<u64>,
-) {
+/// Where one of the groups holds, for each symbol.
+fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: &mut Vec<u64>) {
     words.clear();
-    words.resize(n_words, 0);
+    words.resize(span.n_words(), 0);
     for group in groups {
         kernel.group(span.windows(), group, span.cuts(), words);
-    }
-    if let Some(last) = words.last_mut()
-        && !n_places.is_multiple_of(WORD)
-    {
-        *last &= (1 << (n_places % WORD)) - 1;
     }
 }
 
