@@ -12,13 +12,14 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_maskz_compress_epi8,
-    _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
-    _mm512_set1_epi8, _mm512_slli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask, _pdep_u64,
-    _pext_u64,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
+    _mm512_cmpge_epu8_mask, _mm512_cmplt_epi8_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
+    _mm512_mask_blend_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512,
+    _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_slli_epi16,
+    _mm512_storeu_si512, _mm512_test_epi8_mask, _pdep_u64, _pext_u64,
 };
 
+use super::classify::SPAN;
 use super::kernels::{Cuts, NO_CUTS, WORD};
 use super::moves;
 use super::program::Step;
@@ -51,6 +52,7 @@ fn all_letters(
             padded[..bytes.len()].copy_from_slice(bytes);
             &padded
         });
+        prefetch(bytes);
         let bytes = load(bytes);
         let known = _mm512_permutex2var_epi8(low, bytes, high);
         let found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), known, other);
@@ -117,6 +119,7 @@ fn wide_word(around: &[u8; AROUND], wide: &Wide, letters: &mut [u8; WORD]) -> [u
     let low = _mm512_and_si512(bytes[1], _mm512_set1_epi8(0x3F));
     let code = _mm512_or_si512(high, low);
     let mut found = load(letters);
+    let unknown = _mm512_set1_epi8(UNKNOWN.cast_signed());
 
     let short = has_high(0xE0, 0xC0) & second;
     let mut left = short;
@@ -133,38 +136,35 @@ fn wide_word(around: &[u8; AROUND], wide: &Wide, letters: &mut [u8; WORD]) -> [u
     let page = _mm512_and_si512(bytes[0], _mm512_set1_epi8(0x0E));
     let is_in_page =
         |number: u8| _mm512_cmpeq_epi8_mask(page, _mm512_set1_epi8(number.cast_signed()));
+    let in_three_pages = is_in_page(0x04) | is_in_page(0x06) | is_in_page(0x08);
     // Most Chinese characters are in these three; one after the other would wait for each.
-    if left & is_in_page(0x06) != 0 {
+    if left & in_three_pages != 0 {
         for number in [0x04, 0x06, 0x08] {
             let here = left & is_in_page(number);
             found = look_up_page(found, here, code, &wide.blocks[usize::from(number >> 1)]);
-            left &= !here;
         }
+        left &= _mm512_cmpeq_epi8_mask(found, unknown) | !in_three_pages;
     }
-    while left != 0 {
-        let number = around[left.trailing_zeros() as usize] & 0x0E;
-        let here = left & is_in_page(number);
-        found = look_up_page(found, here, code, &wide.blocks[usize::from(number >> 1)]);
-        left &= !here;
-    }
-
-    let is_unknown = _mm512_cmpeq_epi8_mask(found, _mm512_set1_epi8(UNKNOWN.cast_signed()));
-    let (mut left, mut unknown) = (long & is_unknown, short & is_unknown);
     while left != 0 {
         let at = left.trailing_zeros() as usize;
         let [one, two] = [around[at], around[at + 1]];
-        let is_one = _mm512_cmpeq_epi8_mask(bytes[0], _mm512_set1_epi8(one.cast_signed()));
-        let is_two = _mm512_cmpeq_epi8_mask(bytes[1], _mm512_set1_epi8(two.cast_signed()));
-        let here = left & is_one & is_two;
-        left &= !here;
         let number = usize::from(one & 0x0F) << 6 | usize::from(two & 0x3F);
-        if let Some(block) = wide.mixed.get(usize::from(wide.mixed_at[number])) {
+        let here = if let Some(block) = wide.mixed.get(usize::from(wide.mixed_at[number])) {
+            let is_one = _mm512_cmpeq_epi8_mask(bytes[0], _mm512_set1_epi8(one.cast_signed()));
+            let is_two = _mm512_cmpeq_epi8_mask(bytes[1], _mm512_set1_epi8(two.cast_signed()));
+            let here = left & is_one & is_two;
             let letters = _mm512_permutexvar_epi8(bytes[2], load(block));
             found = _mm512_mask_blend_epi8(here, found, letters);
+            here
         } else {
-            unknown |= here;
-        }
+            let here = left & is_in_page(one & 0x0E);
+            found = look_up_page(found, here, code, &wide.blocks[usize::from(one >> 1 & 7)]);
+            here & _mm512_cmpneq_epi8_mask(found, unknown)
+        };
+        // The first of them is done in any case: it may be no character.
+        left &= !here & (left - 1);
     }
+    let unknown = _mm512_cmpeq_epi8_mask(found, unknown);
     // What is no character keeps its letter.
     let found = _mm512_mask_blend_epi8((short | long) & !unknown, load(letters), found);
     store(letters, found);
@@ -308,6 +308,18 @@ unsafe fn load_at(letters: &[u8], place: usize) -> __m512i {
     let place = unsafe { letters.as_ptr().add(place) };
     // SAFETY: the caller has it that the 64 bytes are; they need no alignment.
     unsafe { _mm512_loadu_si512(place.cast()) }
+}
+
+/// Asks for the text that is read when this span is done; what is not there is not asked for.
+#[target_feature(enable = "sse")]
+#[inline]
+fn prefetch(bytes: &[u8; WORD]) {
+    let next = bytes.as_ptr().wrapping_add(SPAN);
+    // SAFETY: nothing is read, and an address that is none does no harm.
+    #[allow(unused_unsafe, reason = "older compilers call it unsafe")]
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(next.cast())
+    }
 }
 
 #[target_feature(enable = "avx512f")]

@@ -246,6 +246,9 @@ impl Span {
         let words = (0..n_words).map(|word| edges.word_from((first + word * WORD).cast_signed()));
         self.edges.push(0);
         self.edges.extend(words);
+        if self.edges.iter().all(|&word| word == 0) {
+            return self.edges.clear();
+        }
         if !self.is_dense() {
             kernel.gather(&mut self.edges[1..], &self.inner);
         }
@@ -319,6 +322,9 @@ impl Span {
 /// The places of the word in the middle from which an edge lies before what stands at a distance.
 fn cut_off(words: &[u64], distance: usize) -> u64 {
     let &[before, word, behind] = words else { return 0 };
+    if before | word | behind == 0 {
+        return 0;
+    }
     match distance.cmp(&N_BEFORE) {
         Ordering::Less => (1..N_BEFORE - distance)
             .fold(word, |cut, shift| cut | word << shift | before >> (64 - shift)),

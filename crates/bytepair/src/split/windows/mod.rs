@@ -18,6 +18,7 @@ mod avx512;
 mod classify;
 mod contexts;
 mod cover;
+mod fewer;
 mod kernels;
 mod knowledge;
 mod letters;

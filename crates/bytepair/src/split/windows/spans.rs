@@ -33,9 +33,13 @@ pub(in super::super) struct Scratch {
 }
 
 impl Scratch {
-    /// Leaves a stretch without marks to the automaton: from the start before it and from each edge in it.
-    fn leave(&mut self, places: Range<usize>) {
+    /// Leaves a stretch without marks to the automaton: from the start before it and from each edge in it, if there
+    /// are edges. Without, those that are held are of an earlier text.
+    fn leave(&mut self, places: Range<usize>, has_edges: bool) {
         self.unknown.insert(places.start);
+        if !has_edges {
+            return;
+        }
         let mut next = self.edges.first_from(places.start);
         while let Some(edge) = next.filter(|edge| places.contains(edge)) {
             self.unknown.insert(edge);
@@ -134,7 +138,7 @@ impl Spans<'_> {
         scan.marked.reserve(scan.place(end + 2 * WORD));
         scratch.unknown.reserve(end + 2 * WORD - from);
         if known == start {
-            scratch.leave(start - from..end - from);
+            scratch.leave(start - from..end - from, *has_edges);
             return Some(end);
         }
         let groups = [&windows.starts, &windows.unknown, &windows.unmatched];
@@ -149,7 +153,7 @@ impl Spans<'_> {
             if start == from && !*has_edges {
                 return None;
             }
-            scratch.leave(start - from..known - from);
+            scratch.leave(start - from..known - from, *has_edges);
             return Some(known);
         }
         for (index, ((starts, unknown), unmatched)) in
@@ -215,8 +219,9 @@ impl Spans<'_> {
         }
     }
 
-    /// From a start to a later one; returns up to where all is settled.
+    /// From a start to a later one; returns up to where all is settled. The later one is certain and marked.
     fn run_to_start(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
+        debug_assert!(scan.marked.starts.contains(scan.place(end)), "a piece starts at the end");
         // Whether the automaton has come to it is seen by its mark.
         scan.marked.starts.remove(scan.place(end));
         let mut place = (start, State::BOUNDARY);
