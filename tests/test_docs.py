@@ -30,7 +30,7 @@ EXPECTED = {
     "own_pattern": [
         "['for_each', '(', 'item_', '2', '2', ')']",
         "['for_each', '(', 'item_', '2', '2', ')']",
-        "['automaton, 6 states, 6 character classes, windows of 9 letters, 3 look-ups, "
+        "['automaton, 6 states, 6 character classes, windows of 5 letters, 3 look-ups, "
         "matches everything']",
         "pattern error at character 7: a group without its `)`",
         r"  \p{L}+|(\d",

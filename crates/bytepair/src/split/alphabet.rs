@@ -100,18 +100,6 @@ impl Alphabet {
         &self.ascii
     }
 
-    /// The classes that have characters of several bytes.
-    pub(super) fn long_classes(&self) -> Mask {
-        let mut blocks = self.blocks[1..(INVALID >> BLOCK_BITS) as usize].to_vec();
-        blocks.sort_unstable();
-        blocks.dedup();
-        let mut mask = Mask::default();
-        for block in blocks {
-            self.classes[block as usize..][..BLOCK].iter().for_each(|&class| mask.insert(class));
-        }
-        mask
-    }
-
     pub(super) fn mask(&self, set: &CharSet) -> Mask {
         let mut mask = Mask::default();
         for class in self.classes() {

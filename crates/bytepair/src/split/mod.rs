@@ -17,6 +17,7 @@ mod backtrack;
 mod behaviour;
 mod bits;
 mod boundaries;
+mod compile;
 mod cutters;
 mod engine;
 mod lanes;
@@ -39,16 +40,13 @@ pub use self::boundaries::{Boundaries, Pieces};
 pub use self::cutters::UNICODE_SCRIPTS;
 pub use self::named::{named, names};
 
-use self::alphabet::{Alphabet, Mask};
-use self::automaton::Automaton;
-use self::backtrack::Backtracker;
 use self::behaviour::{Dropped, Join};
+use self::compile::{Ways, compile, explain_stage};
 use self::engine::Engine;
-use self::machine::Machine;
 use self::program::Target;
 use self::scan::Task;
 use self::windows::Kernel;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::unicode::UnicodeTables;
 
 /// How far [`Splitter::safe_cut`] searches, in bytes.
@@ -459,88 +457,3 @@ impl PartialEq for Splitter {
 }
 
 impl Eq for Splitter {}
-
-/// How a pattern may be run.
-#[derive(Clone, Copy)]
-struct Ways<'w> {
-    /// The best first.
-    targets: &'w [Target],
-    kernel: Option<Kernel>,
-    /// Whether windows are worked out for the first text.
-    is_at_once: bool,
-}
-
-#[cfg(test)]
-impl Ways<'_> {
-    const PLAIN: Self = Self { targets: &[Target::Plain], kernel: None, is_at_once: false };
-}
-
-/// The first of the engines that can be built.
-///
-/// With it comes whether the pattern could match the empty text.
-fn compile(pattern: &Pattern, unicode: &UnicodeTables, ways: Ways<'_>) -> Result<(Engine, bool)> {
-    let parsed = match pattern.flavour {
-        Flavour::Cutter => cutters::parse(pattern, unicode)?,
-        flavour => parser::parse(&pattern.source, flavour, unicode)?,
-    };
-    let mut sets = program::sets_of(&parsed.root)
-        .ok_or_else(|| too_large(pattern, "more than 1,000 sets of characters"))?;
-    sets.extend(parsed.word.clone());
-    let alphabet = Alphabet::new(&sets)
-        .ok_or_else(|| too_large(pattern, "more than 254 kinds of characters"))?;
-    let word = parsed.word.map_or_else(Mask::default, |word| alphabet.mask(&word));
-    // What tiktoken does with an empty match is not to be seen: it has no token.
-    let tells_empty = pattern.flavour == Flavour::Oniguruma;
-    let engines = ways.targets.iter().map(|&target| {
-        let program = program::compile(&parsed.root, &alphabet, target)?;
-        match target {
-            Target::Automaton | Target::Ahead => {
-                let automaton = Automaton::new(&program, alphabet.clone(), tells_empty)?;
-                Some(Engine::Automaton(Box::new(Machine::new(
-                    automaton,
-                    ways.kernel,
-                    ways.is_at_once,
-                ))))
-            }
-            Target::Backtracker | Target::Plain => {
-                let backtracker = Backtracker::new(program, alphabet.clone(), word, tells_empty)?;
-                Some(Engine::Backtracker(Box::new(backtracker)))
-            }
-        }
-    });
-    let too_long =
-        || too_large(pattern, "more than 20,000 instructions when repeats are written out");
-    let engine = engines.flatten().next().ok_or_else(too_long)?;
-    Ok((engine, parsed.root.is_nullable()))
-}
-
-fn too_large(pattern: &Pattern, problem: &str) -> Error {
-    ErrorKind::Pattern {
-        pattern: pattern.source.clone(),
-        offset: 0,
-        problem: format!("the pattern is too large: {problem}"),
-    }
-    .into()
-}
-
-fn explain_stage(stage: &Stage, engine: &Engine) -> String {
-    let rest = behaviour::in_words(stage);
-    match engine {
-        Engine::Automaton(machine) => {
-            let automaton = machine.automaton();
-            let covers = automaton.covers_everything() && stage.unmatched().is_some();
-            let rest = if covers { "matches everything" } else { rest };
-            format!(
-                "automaton, {} states, {} character classes, {}, {rest}",
-                automaton.n_states(),
-                automaton.n_classes(),
-                machine.in_words()
-            )
-        }
-        Engine::Backtracker(backtracker) => format!(
-            "backtracker, {} character classes, at most {} steps per match, {rest}",
-            backtracker.n_classes(),
-            backtrack::STEP_LIMIT
-        ),
-    }
-}

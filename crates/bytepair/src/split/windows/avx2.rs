@@ -10,21 +10,22 @@
 )]
 
 use std::arch::x86_64::{
-    __m256i, _mm_loadu_si128, _mm256_add_epi8, _mm256_adds_epu8, _mm256_and_si256,
-    _mm256_blendv_epi8, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
-    _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi32,
-    _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_shuffle_epi8, _mm256_storeu_si256,
-    _mm256_xor_si256,
+    __m256i, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_set_epi64x, _mm_shuffle_epi8, _mm256_add_epi8,
+    _mm256_adds_epu8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
+    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi64x,
+    _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
 use super::kernels::{Cuts, NO_CUTS, WORD};
+use super::moves;
 use super::program::Step;
 
 /// The numbers of letters that two tables hold.
 pub(super) const MAX_NUMBERS: usize = 32;
 
 /// With more steps the automaton is faster.
-pub(super) const MAX_STEPS: usize = 48;
+pub(super) const MAX_STEPS: usize = 32;
 
 /// The bytes of a vector.
 const HALF: usize = 32;
@@ -37,7 +38,7 @@ pub(super) fn letters(
     tables: (&[u8; 128], u8),
     letters: &mut [u8],
     leads: &mut [u64],
-) {
+) -> bool {
     // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
     unsafe { all_letters(text, tables, letters, leads) }
 }
@@ -48,7 +49,7 @@ fn all_letters(
     (ascii, other): (&[u8; 128], u8),
     letters: &mut [u8],
     leads: &mut [u64],
-) {
+) -> bool {
     let mut tables = [_mm256_set1_epi8(0); 128 / PART];
     for index in 0..tables.len() {
         tables[index] = load_part(&ascii[index * PART..]);
@@ -77,6 +78,83 @@ fn all_letters(
             letters.copy_from_slice(&whole[..letters.len()]);
         }
     }
+    leads[..text.len().div_ceil(WORD)].iter().all(|&word| word == 0)
+}
+
+pub(super) fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+    // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
+    unsafe { pack_all(letters, inner, n_bytes) }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn pack_all(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+    let mut n_letters = 0;
+    for (index, &inner) in inner.iter().enumerate().take(n_bytes.div_ceil(WORD)) {
+        // A letter moves to the front or stays, so nothing is written over that was not read.
+        if inner == 0 {
+            letters.copy_within(index * WORD..(index + 1) * WORD, n_letters);
+            n_letters += WORD;
+            continue;
+        }
+        for part in 0..WORD / 8 {
+            let inner_before = inner & ((1 << (part * 8)) - 1);
+            let place = n_letters + part * 8 - inner_before.count_ones() as usize;
+            let Some(&eight) = letters[index * WORD + part * 8..].first_chunk() else { break };
+            let order = PACKED[(inner >> (part * 8) & 0xFF) as usize];
+            if let Some(place) = letters[place..].first_chunk_mut() {
+                *place = pack_eight(eight, order);
+            }
+        }
+        n_letters += inner.count_zeros() as usize;
+    }
+    n_letters - (n_bytes.next_multiple_of(WORD) - n_bytes)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn pack_eight(letters: [u8; 8], order: [u8; 8]) -> [u8; 8] {
+    let vector = |bytes: [u8; 8]| _mm_set_epi64x(0, i64::from_le_bytes(bytes));
+    _mm_cvtsi128_si64(_mm_shuffle_epi8(vector(letters), vector(order))).to_le_bytes()
+}
+
+pub(super) fn spread(words: &mut [u64], inner: &[u64]) {
+    // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
+    unsafe { spread_all(words, inner) }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn spread_all(words: &mut [u64], inner: &[u64]) {
+    moves::spread(words, inner, moves::spread_fast);
+}
+
+pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
+    // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
+    unsafe { gather_all(words, inner) }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn gather_all(words: &mut [u64], inner: &[u64]) {
+    moves::gather(words, inner, moves::gather_fast);
+}
+
+/// For eight bits that tell which of eight bytes are inner: the numbers of the others.
+static PACKED: [[u8; 8]; 256] = packed();
+
+const fn packed() -> [[u8; 8]; 256] {
+    let mut all = [[0; 8]; 256];
+    let mut inner = 0;
+    while inner < 256 {
+        let (mut from, mut to) = (0_u8, 0);
+        while from < 8 {
+            if inner >> from & 1 == 0 {
+                all[inner][to] = from;
+                to += 1;
+            }
+            from += 1;
+        }
+        inner += 1;
+    }
+    all
 }
 
 /// Bytes whose high half is not the number of a table give zero.
@@ -160,7 +238,7 @@ fn cut_at<const HAS_CUTS: bool>(words: &[u64], index: usize) -> u64 {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn shown_past<const HAS_CUTS: bool>(letters: __m256i, edge: __m256i, cut: u64) -> __m256i {
-    if HAS_CUTS { _mm256_blendv_epi8(letters, edge, spread(cut)) } else { letters }
+    if HAS_CUTS { _mm256_blendv_epi8(letters, edge, bytes_of(cut)) } else { letters }
 }
 
 /// Which bytes are not zero.
@@ -174,7 +252,7 @@ fn non_zero(bytes: __m256i) -> u64 {
 /// All bits of byte `i` set where bit `i` is.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn spread(bits: u64) -> __m256i {
+fn bytes_of(bits: u64) -> __m256i {
     let each = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
     let low = u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0);
     let byte_of =

@@ -1,25 +1,27 @@
-//! The loops of [`super::kernels`] with AVX-512 (VBMI): one instruction looks up 64 bytes in a table of 64 or
+//! The loops of [`super::kernels`] with AVX-512 (VBMI, VBMI2): one instruction looks up 64 bytes in a table of 64 or
 //! 128.
 //!
-//! Characters of two and three bytes are looked up without being put together. Of each byte of a word it is
-//! found where the first byte of its character is: here, one byte before or two. Then all characters of one
-//! page, or with the same first byte, are looked up at once, page by page: few are met in 64 bytes of text.
+//! Characters of two and three bytes are looked up where their first byte stands: all characters of one page at
+//! once, page by page, since few are met in 64 bytes of text.
 //!
 //! Cost: about half a dozen instructions for 64 bytes, two for each step of a group, and for 64 bytes that are
-//! not ASCII about forty and a dozen for each page.
+//! not ASCII about forty and half a dozen for each page.
 #![expect(
     unsafe_code,
     reason = "vector instructions; splitting is several times as fast with them"
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
-    _mm512_cmpneq_epi8_mask, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_maskz_mov_epi8,
-    _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
-    _mm512_set1_epi8, _mm512_slli_epi16, _mm512_storeu_si512, _mm512_test_epi8_mask,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
+    _mm512_cmpge_epu8_mask, _mm512_cmplt_epi8_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
+    _mm512_mask_blend_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512,
+    _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_slli_epi16,
+    _mm512_storeu_si512, _mm512_test_epi8_mask, _pdep_u64, _pext_u64,
 };
 
+use super::classify::SPAN;
 use super::kernels::{Cuts, NO_CUTS, WORD};
+use super::moves;
 use super::program::Step;
 use super::wide::{Page, UNKNOWN, Wide};
 
@@ -28,7 +30,7 @@ pub(super) fn letters(
     tables: (&[u8; 128], u8),
     letters: &mut [u8],
     leads: &mut [u64],
-) {
+) -> bool {
     // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
     unsafe { all_letters(text, tables, letters, leads) }
 }
@@ -39,10 +41,10 @@ fn all_letters(
     (ascii, other): (&[u8; 128], u8),
     letters: &mut [u8],
     leads: &mut [u64],
-) {
-    let (low, high) = ascii.split_at(WORD);
-    let (Some(low), Some(high)) = (low.first_chunk(), high.first_chunk()) else { return };
-    let (low, high, other) = (load(low), load(high), _mm512_set1_epi8(other.cast_signed()));
+) -> bool {
+    let (low, high) = (load_half(ascii, 0), load_half(ascii, 1));
+    let other = _mm512_set1_epi8(other.cast_signed());
+    let mut any = 0;
     let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
     for ((bytes, letters), leads) in words.zip(leads) {
         let mut padded = [0; WORD];
@@ -50,10 +52,12 @@ fn all_letters(
             padded[..bytes.len()].copy_from_slice(bytes);
             &padded
         });
+        prefetch(bytes);
         let bytes = load(bytes);
         let known = _mm512_permutex2var_epi8(low, bytes, high);
         let found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), known, other);
         *leads = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0_u8.cast_signed()));
+        any |= *leads;
         if let Some(letters) = letters.first_chunk_mut() {
             store(letters, found);
         } else {
@@ -62,175 +66,162 @@ fn all_letters(
             letters.copy_from_slice(&whole[..letters.len()]);
         }
     }
+    any == 0
 }
 
-pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], leads: &mut [u64]) {
-    let mut before = 0_u64;
-    for (index, leads) in leads.iter_mut().enumerate() {
-        let place = index * WORD;
-        // The last characters of the word before may end in this one.
-        let is_ascii = *leads | before >> (WORD - 2) == 0;
-        before = *leads;
-        if is_ascii {
+pub(super) fn wide(
+    text: &[u8],
+    wide: &Wide,
+    letters: &mut [u8],
+    (leads, inner): (&mut [u64], &mut [u64]),
+) {
+    // What the last characters of a word have in the next one.
+    let mut carried = 0;
+    for (index, (leads, inner)) in leads.iter_mut().zip(&mut *inner).enumerate() {
+        *inner = std::mem::take(&mut carried);
+        if *leads == 0 {
             continue;
         }
+        let place = index * WORD;
         let mut padded = [0; AROUND];
-        let whole = place.checked_sub(2).and_then(|first| text[first..].first_chunk());
-        let around = whole.unwrap_or_else(|| {
-            let first = place.saturating_sub(2);
-            let part = &text[first..text.len().min(place + WORD + 2)];
-            padded[first + 2 - place..][..part.len()].copy_from_slice(part);
+        let around = text[place..].first_chunk().unwrap_or_else(|| {
+            let part = &text[place..];
+            padded[..part.len()].copy_from_slice(part);
             &padded
         });
-        let Some(letters) = letters.get_mut(place..).and_then(|rest| rest.first_chunk_mut()) else {
-            return;
-        };
+        let Some(letters) = letters[place..].first_chunk_mut() else { return };
         // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-        *leads &= !unsafe { wide_word(around, wide, letters) };
+        let [short, long] = unsafe { wide_word(around, wide, letters) };
+        *leads &= !(short | long);
+        *inner |= (short | long) << 1 | long << 2;
+        carried = (short | long) >> (WORD - 1) | long >> (WORD - 2);
+    }
+    if let Some(last) = inner.last_mut() {
+        *last |= carried;
     }
 }
 
-/// A word with the two bytes before and behind it.
-const AROUND: usize = WORD + 4;
+/// A word with the two bytes behind it.
+const AROUND: usize = WORD + 2;
 
-/// Returns the first bytes of the characters that were written.
+/// Returns the first bytes of the characters that were written: those of two bytes, those of three.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn wide_word(around: &[u8; AROUND], wide: &Wide, letters: &mut [u8; WORD]) -> u64 {
-    let bytes = |shift: usize| load_part(around, shift);
-    let shifted = [bytes(0), bytes(1), bytes(2), bytes(3), bytes(4)];
-    let is = |shift: usize, mask: u8, value: u8| {
-        let masked = _mm512_and_si512(shifted[shift], _mm512_set1_epi8(mask.cast_signed()));
+fn wide_word(around: &[u8; AROUND], wide: &Wide, letters: &mut [u8; WORD]) -> [u64; 2] {
+    let bytes = [load_part(around, 0), load_part(around, 1), load_part(around, 2)];
+    let has_high = |mask: u8, value: u8| {
+        let masked = _mm512_and_si512(bytes[0], _mm512_set1_epi8(mask.cast_signed()));
         _mm512_cmpeq_epi8_mask(masked, _mm512_set1_epi8(value.cast_signed()))
     };
-    let continues = [0, is(1, 0xC0, 0x80), is(2, 0xC0, 0x80), is(3, 0xC0, 0x80), is(4, 0xC0, 0x80)];
+    let least = _mm512_set1_epi8(0xC0_u8.cast_signed());
+    let second = _mm512_cmplt_epi8_mask(bytes[1], least);
+    let third = _mm512_cmplt_epi8_mask(bytes[2], least);
+    let high = _mm512_and_si512(_mm512_slli_epi16::<6>(bytes[0]), _mm512_set1_epi8(0x40));
+    let low = _mm512_and_si512(bytes[1], _mm512_set1_epi8(0x3F));
+    let code = _mm512_or_si512(high, low);
     let mut found = load(letters);
-    let mut done = 0;
+    let unknown = _mm512_set1_epi8(UNKNOWN.cast_signed());
 
-    // Two bytes: the first is here, or one before.
-    let short = [is(2, 0xE0, 0xC0) & continues[3], is(1, 0xE0, 0xC0) & continues[2]];
-    if short[0] | short[1] != 0 {
-        let first = pick(short[0], shifted[2], short[1], shifted[1]);
-        let second = pick(short[0], shifted[3], short[1], shifted[2]);
-        let mut shown = Shown::new(first, second, (short[0] | short[1], 0x1E));
-        shown.look_up_all(&wide.pages);
-        found = shown.write(found, (short[0], short[1]));
-        done |= short[0] & shown.known();
+    let short = has_high(0xE0, 0xC0) & second;
+    let mut left = short;
+    let page = _mm512_and_si512(bytes[0], _mm512_set1_epi8(0x1E));
+    while left != 0 {
+        let number = around[left.trailing_zeros() as usize] & 0x1E;
+        let here = left & _mm512_cmpeq_epi8_mask(page, _mm512_set1_epi8(number.cast_signed()));
+        found = look_up_page(found, here, code, &wide.pages[usize::from(number >> 1)]);
+        left &= !here;
     }
 
-    // Three bytes: the first is here, one before, or two before.
-    let long = [
-        is(2, 0xF0, 0xE0) & continues[3] & continues[4],
-        is(1, 0xF0, 0xE0) & continues[2] & continues[3],
-        is(0, 0xF0, 0xE0) & continues[1] & continues[2],
-    ];
-    if long[0] | long[1] | long[2] != 0 {
-        let first = pick(long[0], shifted[2], long[1], shifted[1]);
-        let first = _mm512_mask_blend_epi8(long[2], first, shifted[0]);
-        let second = pick(long[0], shifted[3], long[1], shifted[2]);
-        let second = _mm512_mask_blend_epi8(long[2], second, shifted[1]);
-        let mut shown = Shown::new(first, second, (long[0] | long[1] | long[2], 0x0E));
-        // Most Chinese characters are in these three; one after the other would wait for each.
-        if shown.is_in_page(0x06) != 0 {
-            for number in [0x04, 0x06, 0x08] {
-                shown.look_up(number, &wide.blocks[usize::from(number >> 1)]);
-            }
+    let long = has_high(0xF0, 0xE0) & second & third;
+    let mut left = long;
+    let page = _mm512_and_si512(bytes[0], _mm512_set1_epi8(0x0E));
+    let is_in_page =
+        |number: u8| _mm512_cmpeq_epi8_mask(page, _mm512_set1_epi8(number.cast_signed()));
+    let in_three_pages = is_in_page(0x04) | is_in_page(0x06) | is_in_page(0x08);
+    // Most Chinese characters are in these three; one after the other would wait for each.
+    if left & in_three_pages != 0 {
+        for number in [0x04, 0x06, 0x08] {
+            let here = left & is_in_page(number);
+            found = look_up_page(found, here, code, &wide.blocks[usize::from(number >> 1)]);
         }
-        shown.look_up_all(&wide.blocks);
-        found = shown.write(found, (long[0], long[1] | long[2]));
-        done |= long[0] & shown.known();
+        left &= _mm512_cmpeq_epi8_mask(found, unknown) | !in_three_pages;
     }
+    while left != 0 {
+        let at = left.trailing_zeros() as usize;
+        let [one, two] = [around[at], around[at + 1]];
+        let number = usize::from(one & 0x0F) << 6 | usize::from(two & 0x3F);
+        let here = if let Some(block) = wide.mixed.get(usize::from(wide.mixed_at[number])) {
+            let is_one = _mm512_cmpeq_epi8_mask(bytes[0], _mm512_set1_epi8(one.cast_signed()));
+            let is_two = _mm512_cmpeq_epi8_mask(bytes[1], _mm512_set1_epi8(two.cast_signed()));
+            let here = left & is_one & is_two;
+            let letters = _mm512_permutexvar_epi8(bytes[2], load(block));
+            found = _mm512_mask_blend_epi8(here, found, letters);
+            here
+        } else {
+            let here = left & is_in_page(one & 0x0E);
+            found = look_up_page(found, here, code, &wide.blocks[usize::from(one >> 1 & 7)]);
+            here & _mm512_cmpneq_epi8_mask(found, unknown)
+        };
+        // The first of them is done in any case: it may be no character.
+        left &= !here & (left - 1);
+    }
+    let unknown = _mm512_cmpeq_epi8_mask(found, unknown);
+    // What is no character keeps its letter.
+    let found = _mm512_mask_blend_epi8((short | long) & !unknown, load(letters), found);
     store(letters, found);
-    done
-}
-
-/// What is known of characters by two of their bytes.
-#[derive(Clone, Copy)]
-struct Shown {
-    /// The bits of the first byte that number a page.
-    page: __m512i,
-    /// Where in the page: the lowest bit of the first byte and six of the second.
-    code: __m512i,
-    /// Where the bytes of characters are that were not looked up yet.
-    left: u64,
-    first: __m512i,
-    next: __m512i,
-}
-
-impl Shown {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    #[inline]
-    fn new(first: __m512i, second: __m512i, (left, bits): (u64, u8)) -> Self {
-        let high = _mm512_and_si512(_mm512_slli_epi16::<6>(first), _mm512_set1_epi8(0x40));
-        let low = _mm512_and_si512(second, _mm512_set1_epi8(0x3F));
-        let unknown = _mm512_set1_epi8(UNKNOWN.cast_signed());
-        Self {
-            page: _mm512_and_si512(first, _mm512_set1_epi8(bits.cast_signed())),
-            code: _mm512_or_si512(high, low),
-            left,
-            first: unknown,
-            next: unknown,
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    #[inline]
-    fn is_in_page(&self, number: u8) -> u64 {
-        self.left & _mm512_cmpeq_epi8_mask(self.page, _mm512_set1_epi8(number.cast_signed()))
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    #[inline]
-    fn look_up(&mut self, number: u8, page: &Page) {
-        let here = self.is_in_page(number);
-        self.left &= !here;
-        let first = look_up_page(self.code, &page.first);
-        let next = look_up_page(self.code, &page.next);
-        self.first = _mm512_mask_blend_epi8(here, self.first, first);
-        self.next = _mm512_mask_blend_epi8(here, self.next, next);
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    #[inline]
-    fn look_up_all(&mut self, pages: &[Page]) {
-        let mut numbers = [0; WORD];
-        store(&mut numbers, self.page);
-        while self.left != 0 {
-            let number = numbers[self.left.trailing_zeros() as usize];
-            self.look_up(number, &pages[usize::from(number >> 1)]);
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    #[inline]
-    fn known(&self) -> u64 {
-        _mm512_cmpneq_epi8_mask(self.first, _mm512_set1_epi8(UNKNOWN.cast_signed()))
-    }
-
-    /// Writes what is known over letters: of first bytes here, of the next ones there.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    #[inline]
-    fn write(&self, letters: __m512i, (here, there): (u64, u64)) -> __m512i {
-        let letters = _mm512_mask_blend_epi8(here & self.known(), letters, self.first);
-        _mm512_mask_blend_epi8(there & self.known(), letters, self.next)
-    }
+    [short & !unknown, long & !unknown]
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn look_up_page(code: __m512i, page: &[u8; 128]) -> __m512i {
-    _mm512_permutex2var_epi8(load_half(page, 0), code, load_half(page, 1))
+fn look_up_page(letters: __m512i, here: u64, code: __m512i, page: &Page) -> __m512i {
+    let found = _mm512_permutex2var_epi8(load_half(page, 0), code, load_half(page, 1));
+    _mm512_mask_blend_epi8(here, letters, found)
 }
 
-/// What is at the places of one mask or the other, which do not overlap; else zero.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-#[inline]
-fn pick(one: u64, from_one: __m512i, other: u64, from_other: __m512i) -> __m512i {
-    _mm512_mask_blend_epi8(other, _mm512_maskz_mov_epi8(one, from_one), from_other)
+pub(super) fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
+    unsafe { pack_all(letters, inner, n_bytes) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
+fn pack_all(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+    let mut n_letters = 0;
+    for (index, inner) in inner.iter().enumerate().take(n_bytes.div_ceil(WORD)) {
+        // A letter moves to the front or stays, so nothing is written over that was not read.
+        let Some(word) = letters[index * WORD..].first_chunk() else { break };
+        let packed = _mm512_maskz_compress_epi8(!inner, load(word));
+        if let Some(place) = letters[n_letters..].first_chunk_mut() {
+            store(place, packed);
+        }
+        n_letters += inner.count_zeros() as usize;
+    }
+    let n_padded = n_bytes.next_multiple_of(WORD) - n_bytes;
+    n_letters - n_padded
+}
+
+pub(super) fn spread(words: &mut [u64], inner: &[u64]) {
+    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
+    unsafe { spread_all(words, inner) }
+}
+
+#[target_feature(enable = "bmi2,popcnt")]
+fn spread_all(words: &mut [u64], inner: &[u64]) {
+    moves::spread(words, inner, |word, inner| _pdep_u64(word, !inner));
+}
+
+pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
+    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
+    unsafe { gather_all(words, inner) }
+}
+
+#[target_feature(enable = "bmi2,popcnt")]
+fn gather_all(words: &mut [u64], inner: &[u64]) {
+    moves::gather(words, inner, |word, inner| _pext_u64(word, !inner));
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn load_half(page: &[u8; 128], half: usize) -> __m512i {
+fn load_half(page: &Page, half: usize) -> __m512i {
     let (low, high) = page.split_at(WORD);
     let half = if half == 0 { low } else { high };
     half.first_chunk().map_or_else(|| _mm512_set1_epi8(0), |half| load(half))
@@ -317,6 +308,18 @@ unsafe fn load_at(letters: &[u8], place: usize) -> __m512i {
     let place = unsafe { letters.as_ptr().add(place) };
     // SAFETY: the caller has it that the 64 bytes are; they need no alignment.
     unsafe { _mm512_loadu_si512(place.cast()) }
+}
+
+/// Asks for the text that is read when this span is done; what is not there is not asked for.
+#[target_feature(enable = "sse")]
+#[inline]
+fn prefetch(bytes: &[u8; WORD]) {
+    let next = bytes.as_ptr().wrapping_add(SPAN);
+    // SAFETY: nothing is read, and an address that is none does no harm.
+    #[allow(unused_unsafe, reason = "older compilers call it unsafe")]
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(next.cast())
+    }
 }
 
 #[target_feature(enable = "avx512f")]

@@ -1,11 +1,14 @@
-//! Text to letters.
+//! Text to letters, one for each symbol.
 //!
-//! ASCII is looked up 64 bytes at a time, and then other characters that [`super::wide`] knows; what is left
-//! is read by itself and written over what stands there, the same letter for all bytes behind its first. What is no character stays as it is:
-//! bytes of no class. Then the runs that lead to a goal are walked backwards from it, each byte once.
+//! First each byte has a place. ASCII is looked up 64 bytes at a time, then other characters that [`super::wide`]
+//! knows, by their first byte; what is left is read by itself. Then the bytes inside of characters are taken
+//! out, so that letters stand side by side, and what is found for them is spread over the text again
+//! ([`Span::spread`]). What is no character stays as it is: bytes of no class. At last the runs that lead to a
+//! goal are walked backwards from it, each letter once.
 //! Cost: see [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::super::alphabet::Alphabet;
 use super::super::bits::Bits;
@@ -16,11 +19,15 @@ use super::letters::{Kinds, Letters};
 use super::program::{Group, MAX_NUMBERS, Numbering};
 use super::wide::Wide;
 
-/// Letters in front of the first place of a span; those shown before it are right.
-pub(super) const MARGIN: usize = 64;
+/// Edges in front of the first letter of a span.
+const MARGIN: usize = 64;
 
-/// A character that a window shows a byte of may start this much earlier, and end this much later.
-const CONTEXT: usize = 8;
+/// Bytes in front of a span that are read with it. The first of them may be torn, the last [`N_BEFORE`] symbols
+/// are whole.
+const BEFORE: usize = 64;
+
+/// The last symbol of a span and the one behind it end within so many bytes.
+const BEHIND: usize = 8;
 
 /// The bytes of a span at most.
 pub(super) const SPAN: usize = 4096;
@@ -28,8 +35,8 @@ pub(super) const SPAN: usize = 4096;
 /// The numbers of the letters of a text, and how they look ahead.
 pub(super) struct Reader {
     ascii: [u8; 128],
-    /// By class: the letters of the first byte of a character and of those behind it.
-    fills: Vec<[u8; 2]>,
+    /// By class.
+    letter_of: Vec<u8>,
     wide: Wide,
     edge: u8,
     ahead: Option<Ahead>,
@@ -48,10 +55,17 @@ struct Ahead {
 /// A stretch of text as letters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Span {
+    /// Where it begins in the text, somewhat before the first place asked for.
+    pub(super) first: usize,
+    n_bytes: usize,
+    /// Of the symbols, behind a margin.
     letters: Vec<u8>,
+    n_symbols: usize,
+    /// The bytes that are inside of a character, as bits.
+    inner: Vec<u64>,
     words: Vec<u64>,
     goals: Vec<u64>,
-    /// Edges inside of the text, by letter; none if there are none.
+    /// Edges inside of the text, by letter, the margin included; none if there are none.
     edges: Vec<u64>,
     cuts: Cuts,
 }
@@ -64,35 +78,13 @@ impl Reader {
         numbering: &Numbering,
     ) -> Self {
         let number = |letter: usize| numbering.number_of[letter];
-        let first_of = |class: u8| letters.first_of(kinds.kind_of[usize::from(class)], false);
-        let fill = |class: u8| {
-            let first = first_of(class);
-            let next = if letters.is_long(first) { first + 1 } else { first };
-            [number(first), number(next)]
-        };
-        let ahead = letters.foresight.is_some().then(|| {
-            let all = || 0..letters.len();
-            let set = |is_in: &dyn Fn(usize) -> bool| {
-                numbering.set(
-                    all().filter(|&letter| is_in(letter)).fold(0, |set, letter| set | 1 << letter),
-                )
-            };
-            let mut promised = std::array::from_fn(|number| u8::try_from(number).unwrap_or(0));
-            let mut is_run = [false; MAX_NUMBERS];
-            for letter in all().filter(|&letter| letters.is_in_run(letter)) {
-                is_run[usize::from(number(letter))] = true;
-                let with_promise = letters.with_promise(letter, true).unwrap_or(letter);
-                promised[usize::from(number(letter))] = number(with_promise);
-            }
-            let run = set(&|letter| letters.is_in_run(letter));
-            let goal = set(&|letter| letters.is_goal(letter));
-            Ahead { run, goal, is_run, promised, has_end: letters.is_goal(letters.edge()) }
-        });
-        let fills: Vec<[u8; 2]> = alphabet.classes().map(fill).collect();
+        let letter_of = |class: u8| number(letters.of(kinds.kind_of[usize::from(class)], false));
+        let ahead = letters.foresight.is_some().then(|| Ahead::new(letters, numbering));
+        let by_class: Vec<u8> = alphabet.classes().map(letter_of).collect();
         Self {
-            wide: Wide::new(alphabet, &fills),
-            ascii: alphabet.ascii().map(|class| number(first_of(class))),
-            fills,
+            wide: Wide::new(alphabet, &by_class),
+            ascii: alphabet.ascii().map(letter_of),
+            letter_of: by_class,
             edge: number(letters.edge()),
             ahead,
         }
@@ -108,26 +100,45 @@ impl Reader {
         (from, start, end): (usize, usize, usize),
         span: &mut Span,
     ) -> usize {
-        let first = from.max(start.saturating_sub(CONTEXT));
-        let last = text.len().min(end + CONTEXT);
-        let length = MARGIN + (end - start).next_multiple_of(WORD) + 2 * WORD;
-        span.letters.resize(MARGIN + SPAN + 2 * WORD, self.edge);
-        let begin = MARGIN - (start - first);
-        span.letters[..begin].fill(self.edge);
-        let n_words = (last - first).div_ceil(WORD);
-        span.words.resize(n_words.max(length / WORD), 0);
+        let first = from.max(start.saturating_sub(BEFORE));
+        let last = text.len().min(end + BEHIND);
         let bytes = &text[first..last];
-        let invalid = self.fills.last().map_or(0, |fill| fill[0]);
-        let letters = &mut span.letters[begin..];
-        kernel.letters(bytes, (&self.ascii, invalid), letters, &mut span.words);
-        kernel.wide(bytes, &self.wide, letters, &mut span.words[..n_words]);
-        for (index, &leads) in span.words[..n_words].iter().enumerate() {
-            self.read_others(alphabet, (text, first), (index * WORD, leads), letters);
+        let n_words = bytes.len().div_ceil(WORD);
+        (span.first, span.n_bytes) = (first, bytes.len());
+        span.letters.resize(MARGIN + BEFORE + SPAN + BEHIND + 3 * WORD, self.edge);
+        span.letters[..MARGIN].fill(self.edge);
+        span.words.resize(n_words.max(span.words.len()), 0);
+        span.inner.clear();
+        span.inner.resize(n_words + 1, 0);
+        let invalid = self.letter_of.last().copied().unwrap_or(0);
+        let (_, letters) = span.letters.split_at_mut(MARGIN);
+        let leads = &mut span.words[..n_words];
+        let is_ascii = kernel.letters(bytes, (&self.ascii, invalid), letters, leads);
+        span.n_symbols = bytes.len();
+        if !is_ascii {
+            kernel.wide(bytes, &self.wide, letters, (leads, &mut span.inner));
+            for (index, &leads) in leads.iter().enumerate() {
+                self.read_others(
+                    alphabet,
+                    (text, first),
+                    (index * WORD, leads),
+                    (letters, &mut span.inner),
+                );
+            }
+            // A character may go on behind the last byte that is read.
+            clip(&mut span.inner, 0..bytes.len());
+            span.n_symbols = kernel.pack(letters, &span.inner, bytes.len());
         }
-        span.letters[begin + (last - first)..length].fill(self.edge);
-        span.find_cuts(edges, (start - from, length / WORD), self.edge);
+        letters[span.n_symbols..][..2 * WORD].fill(self.edge);
+        span.find_cuts(kernel, edges, (first - from, self.edge));
         let Some(ahead) = &self.ahead else { return end };
-        ahead.look(kernel, span, (end - start, length)) + start
+        let places = (span.n_symbols_before(start - first), span.n_symbols_before(end - first));
+        let known = ahead.look(kernel, span, places);
+        match known {
+            None => start,
+            Some(known) if known == places.1 => end,
+            Some(known) => first + span.place_of(known),
+        }
     }
 
     /// Reads the characters whose first bytes are marked in a word.
@@ -137,29 +148,53 @@ impl Reader {
         alphabet: &Alphabet,
         (text, first): (&[u8], usize),
         (index, mut leads): (usize, u64),
-        letters: &mut [u8],
+        (letters, inner): (&mut [u8], &mut [u64]),
     ) {
+        // What is inside of characters here and in the next word.
+        let (mut here, mut next) = (0, 0);
         while leads != 0 {
-            let offset = index + leads.trailing_zeros() as usize;
+            let bit = leads.trailing_zeros() as usize;
             leads &= leads - 1;
-            let (code, length) = code_at(text, first + offset);
-            let [lead, next] = self.fills[usize::from(alphabet.class_of(code))];
-            let Some(letters) = letters.get_mut(offset..) else { return };
-            match (length, &mut *letters) {
-                (3, [a, b, c, ..]) => (*a, *b, *c) = (lead, next, next),
-                (2, [a, b, ..]) => (*a, *b) = (lead, next),
-                (4, [a, b, c, d, ..]) => (*a, *b, *c, *d) = (lead, next, next, next),
-                _ => {}
-            }
+            let (code, length) = code_at(text, first + index + bit);
+            letters[index + bit] = self.letter_of[usize::from(alphabet.class_of(code))];
+            let behind = (1_u64 << (length - 1)) - 1;
+            here |= behind << bit << 1;
+            next |= behind >> (WORD - 1 - bit);
         }
+        inner[index / WORD] |= here;
+        inner[index / WORD + 1] |= next;
     }
 }
 
 impl Ahead {
-    /// Gives the runs before a goal their promise; returns how many places from the first have windows in
-    /// which all promises are right.
-    fn look(&self, kernel: Kernel, span: &mut Span, (n_places, length): (usize, usize)) -> usize {
-        let n_words = length / WORD;
+    fn new(letters: &Letters, numbering: &Numbering) -> Self {
+        let number = |letter: usize| numbering.number_of[letter];
+        let all = || 0..letters.len();
+        let set = |is_in: &dyn Fn(usize) -> bool| {
+            let letters = all().filter(|&letter| is_in(letter));
+            numbering.set(letters.fold(0, |set, letter| set | 1 << letter))
+        };
+        let mut promised = std::array::from_fn(|number| u8::try_from(number).unwrap_or(0));
+        let mut is_run = [false; MAX_NUMBERS];
+        for letter in all().filter(|&letter| letters.is_in_run(letter)) {
+            is_run[usize::from(number(letter))] = true;
+            let with_promise = letters.with_promise(letter, true).unwrap_or(letter);
+            promised[usize::from(number(letter))] = number(with_promise);
+        }
+        let run = set(&|letter| letters.is_in_run(letter));
+        let goal = set(&|letter| letters.is_goal(letter));
+        Self { run, goal, is_run, promised, has_end: letters.is_goal(letters.edge()) }
+    }
+
+    /// Gives the runs before a goal their promise; returns the last of some places up to which windows show
+    /// right promises only. `None` if that is the first.
+    fn look(
+        &self,
+        kernel: Kernel,
+        span: &mut Span,
+        (first, last): (usize, usize),
+    ) -> Option<usize> {
+        let n_words = (MARGIN + span.n_symbols + 1).div_ceil(WORD);
         let Span { letters, words, goals, edges, .. } = span;
         let edges_at = |index: usize| {
             edges.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
@@ -185,7 +220,7 @@ impl Ahead {
         let goes_on = |place: usize| {
             self.is_run[usize::from(letters[MARGIN + place])] && !edges_at(MARGIN + place)
         };
-        (0..=n_places).rev().find(|&place| !goes_on(place)).unwrap_or(0)
+        (first + 1..=last).rev().find(|&place| !goes_on(place))
     }
 
     /// Walks a run backwards, up to an edge.
@@ -203,12 +238,21 @@ impl Ahead {
 }
 
 impl Span {
-    /// Finds the edges around the first place, which has this number in their set, and what they cut off.
-    fn find_cuts(&mut self, edges: Option<&Bits>, (start, n_words): (usize, usize), edge: u8) {
+    /// Finds the edges around the first byte, which has this number in their set, and what they cut off.
+    fn find_cuts(&mut self, kernel: Kernel, edges: Option<&Bits>, (first, edge): (usize, u8)) {
         self.edges.clear();
         let Some(edges) = edges else { return };
-        let words = (0..n_words).map(|word| word.cast_signed() * 64 + start.cast_signed() - 64);
-        self.edges.extend(words.map(|first| edges.word_from(first)));
+        let n_words = self.n_bytes.div_ceil(WORD) + 1;
+        let words = (0..n_words).map(|word| edges.word_from((first + word * WORD).cast_signed()));
+        self.edges.push(0);
+        self.edges.extend(words);
+        if self.edges.iter().all(|&word| word == 0) {
+            return self.edges.clear();
+        }
+        if !self.is_dense() {
+            kernel.gather(&mut self.edges[1..], &self.inner);
+        }
+        self.edges.push(0);
         self.cuts.edge = edge;
         for (distance, places) in self.cuts.places.iter_mut().enumerate() {
             places.clear();
@@ -221,19 +265,82 @@ impl Span {
         (!self.edges.is_empty()).then_some(&self.cuts)
     }
 
-    /// The letters from the window of the first place on.
+    /// The letters from the window of the first symbol on.
     pub(super) fn windows(&self) -> &[u8] {
         &self.letters[MARGIN - N_BEFORE..]
+    }
+
+    /// The words that have a bit for each symbol.
+    pub(super) fn n_words(&self) -> usize {
+        self.n_symbols.div_ceil(WORD)
+    }
+
+    /// Whether each byte is a symbol.
+    fn is_dense(&self) -> bool {
+        self.n_symbols == self.n_bytes
+    }
+
+    /// From bits for symbols to bits for bytes, those at which the symbols start.
+    pub(super) fn spread(&self, kernel: Kernel, words: &mut Vec<u64>) {
+        let n_words = self.n_bytes.div_ceil(WORD);
+        if !self.is_dense() && words.iter().any(|&word| word != 0) {
+            words.resize(n_words + 1, 0);
+            kernel.spread(words, &self.inner);
+        }
+        words.resize(n_words, 0);
+    }
+
+    /// How many symbols start before a byte.
+    fn n_symbols_before(&self, byte: usize) -> usize {
+        if self.is_dense() {
+            return byte;
+        }
+        let inner = self.inner[..byte / WORD].iter().map(|word| word.count_ones()).sum::<u32>();
+        let rest = self.inner[byte / WORD] & ((1 << (byte % WORD)) - 1);
+        byte - (inner + rest.count_ones()) as usize
+    }
+
+    /// The byte at which a symbol starts.
+    fn place_of(&self, symbol: usize) -> usize {
+        if self.is_dense() {
+            return symbol;
+        }
+        let mut left = symbol;
+        for (index, inner) in self.inner.iter().enumerate() {
+            let n_here = inner.count_zeros() as usize;
+            if left < n_here {
+                let mut starts = !inner;
+                (0..left).for_each(|_| starts &= starts - 1);
+                return index * WORD + starts.trailing_zeros() as usize;
+            }
+            left -= n_here;
+        }
+        self.n_bytes
     }
 }
 
 /// The places of the word in the middle from which an edge lies before what stands at a distance.
 fn cut_off(words: &[u64], distance: usize) -> u64 {
     let &[before, word, behind] = words else { return 0 };
+    if before | word | behind == 0 {
+        return 0;
+    }
     match distance.cmp(&N_BEFORE) {
         Ordering::Less => (1..N_BEFORE - distance)
             .fold(word, |cut, shift| cut | word << shift | before >> (64 - shift)),
         Ordering::Equal => 0,
         Ordering::Greater => word >> 1 | behind << 63,
+    }
+}
+
+/// Clears all bits but those of some places.
+pub(super) fn clip(words: &mut [u64], places: Range<usize>) {
+    words[..places.start / WORD].fill(0);
+    if let Some(word) = words.get_mut(places.start / WORD) {
+        *word &= u64::MAX << (places.start % WORD);
+    }
+    if let Some(word) = words.get_mut(places.end / WORD) {
+        *word &= (1 << (places.end % WORD)) - 1;
+        words[places.end / WORD + 1..].fill(0);
     }
 }

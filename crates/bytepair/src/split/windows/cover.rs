@@ -4,11 +4,13 @@
 //! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products of which one
 //! holds. Letters at the place and behind it of which the same is asked are put together; for each such pair
 //! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
-//! those inside of others are left out.
+//! those inside of others are left out. What comes out is then widened at all distances in turn, and only as many
+//! products are kept as are needed ([`super::fewer`]).
 //!
 //! Left out: the smallest list, which is hard to find.
 
 use super::contexts::{Before, Context, N_BEFORE, N_SHOWN, Window};
+use super::fewer::{fewest, refused};
 use super::knowledge::MarkSet;
 use super::letters::LetterSet;
 
@@ -32,7 +34,7 @@ pub(super) fn cover(
     asks: impl Fn(MarkSet) -> Option<bool>,
 ) -> Option<Vec<Product>> {
     let mut products = Vec::new();
-    for (at, behind, column) in columns(contexts, n_letters, asks) {
+    for (at, behind, column) in columns(contexts, n_letters, &asks) {
         for before in before(contexts, &column, n_letters) {
             let mut product = [LetterSet::MAX; N_SHOWN];
             product[AT] = at;
@@ -41,7 +43,7 @@ pub(super) fn cover(
             products.push(product);
         }
     }
-    let products = merged(products);
+    let products = fewest(&products, &refused(contexts, n_letters, asks), n_letters);
     (products.len() <= MAX_PRODUCTS).then_some(products)
 }
 

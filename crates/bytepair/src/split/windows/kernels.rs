@@ -1,9 +1,11 @@
-//! The loops that go over every byte: from bytes to letters, and from letters to where a group holds.
+//! The loops that go over every byte: from bytes to letters, from letters to where a group holds, and from bits
+//! for symbols to bits for bytes.
 //!
-//! Each exists in plain Rust, which is the definition, with AVX2 in [`super::avx2`], and with AVX-512 (VBMI) in
+//! Each exists in plain Rust, which is the definition, with AVX2 in [`super::avx2`], and with AVX-512 (VBMI, VBMI2) in
 //! [`super::avx512`]. Which of them runs is found out when the program runs.
 
 use super::contexts::N_SHOWN;
+use super::moves;
 use super::program::{Group, MAX_NUMBERS, Step};
 use super::wide::Wide;
 #[cfg(target_arch = "x86_64")]
@@ -44,13 +46,15 @@ impl Kernel {
     pub(in super::super) fn all() -> Vec<Self> {
         let mut kernels = vec![Self::Plain];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
             kernels.push(Self::Avx2);
         }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("bmi2")
         {
             kernels.push(Self::Avx512);
         }
@@ -77,13 +81,14 @@ impl Kernel {
 
     /// Writes the letter of each ASCII character, `other` for any other byte; for each byte, whether it is
     /// one that starts characters of several bytes (or no character at all) goes to the bits of `leads`.
+    /// Returns whether there are none.
     pub(super) fn letters(
         self,
         text: &[u8],
         (ascii, other): (&[u8; 128], u8),
         letters: &mut [u8],
         leads: &mut [u64],
-    ) {
+    ) -> bool {
         match self {
             Self::Plain => plain_letters(text, (ascii, other), letters, leads),
             #[cfg(target_arch = "x86_64")]
@@ -93,16 +98,55 @@ impl Kernel {
         }
     }
 
-    /// Writes the letters of characters of several bytes as far as `wide` knows them by their first bytes, and
-    /// takes these out of `leads`. Other letters stay as they are.
-    pub(super) fn wide(self, text: &[u8], wide: &Wide, letters: &mut [u8], leads: &mut [u64]) {
+    /// Writes the letters of characters of several bytes as far as `wide` knows them, at their first bytes;
+    /// takes these out of `leads`, and adds the bytes behind them to `inner`, which has one word more.
+    pub(super) fn wide(
+        self,
+        text: &[u8],
+        wide: &Wide,
+        letters: &mut [u8],
+        (leads, inner): (&mut [u64], &mut [u64]),
+    ) {
         match self {
             // The others are read one by one, which is the definition.
             Self::Plain => {}
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => {}
+            Self::Avx2 => one_by_one(text, wide, letters, (leads, inner)),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::wide(text, wide, letters, leads),
+            Self::Avx512 => avx512::wide(text, wide, letters, (leads, inner)),
+        }
+    }
+
+    /// Takes out the letters of inner bytes, of so many; returns how many are left.
+    pub(super) fn pack(self, letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => avx512::pack(letters, inner, n_bytes),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::pack(letters, inner, n_bytes),
+            Self::Plain => moves::pack(letters, inner, n_bytes),
+        }
+    }
+
+    /// From bits for symbols to bits for bytes: none for inner ones. There are at most as many words as of these.
+    pub(super) fn spread(self, words: &mut [u64], inner: &[u64]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => avx512::spread(words, inner),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::spread(words, inner),
+            Self::Plain => moves::spread(words, inner, moves::spread_by_bit),
+        }
+    }
+
+    /// From bits for bytes to bits for symbols; what stands at inner bytes is left out.
+    pub(super) fn gather(self, words: &mut [u64], inner: &[u64]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => avx512::gather(words, inner),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::gather(words, inner),
+            Self::Plain => moves::gather(words, inner, moves::gather_by_bit),
         }
     }
 
@@ -130,7 +174,7 @@ fn plain_letters(
     (ascii, other): (&[u8; 128], u8),
     letters: &mut [u8],
     leads: &mut [u64],
-) {
+) -> bool {
     let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
     for ((bytes, letters), leads) in words.zip(leads) {
         *leads = 0;
@@ -138,6 +182,24 @@ fn plain_letters(
             *letter = ascii.get(usize::from(byte)).copied().unwrap_or(other);
             *leads |= u64::from(byte >= 0xC0) << index;
         }
+    }
+    !text.iter().any(|&byte| byte >= 0xC0)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn one_by_one(
+    text: &[u8],
+    wide: &Wide,
+    letters: &mut [u8],
+    (leads, inner): (&mut [u64], &mut [u64]),
+) {
+    for (index, leads) in leads.iter_mut().enumerate().filter(|(_, leads)| **leads != 0) {
+        let place = index * WORD;
+        let [others, here, next] = wide.read_each(&text[place..], *leads, &mut letters[place..]);
+        *leads = others;
+        inner[index] |= here;
+        inner[index + 1] |= next;
     }
 }
 

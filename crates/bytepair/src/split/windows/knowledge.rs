@@ -64,7 +64,7 @@ pub(super) struct Graph {
     n_views: usize,
     /// The first views have no ghost and no promise: every view is one of these that knows more.
     n_universal: usize,
-    /// By view: the first letters and the edge that may come next.
+    /// By view: the letters that may come next.
     next_letters: Vec<LetterSet>,
 }
 
@@ -114,17 +114,6 @@ impl Graph {
         vec![0; self.n_views.div_ceil(64)]
     }
 
-    /// The views after a first letter.
-    pub(super) fn after(&self, views: &Views, letter: usize) -> Views {
-        let mut after = self.none();
-        for view in members(views) {
-            for &(_, next) in self.steps_on(view, letter) {
-                insert(&mut after, next);
-            }
-        }
-        after
-    }
-
     /// What each view becomes by nothing.
     pub(super) fn identity(&self) -> Relation {
         let n_words = self.n_views.div_ceil(64);
@@ -133,7 +122,7 @@ impl Graph {
         relation
     }
 
-    /// What each view becomes by a first letter and then by what follows.
+    /// What each view becomes by a letter and then by what follows.
     pub(super) fn before(&self, letter: usize, following: &Relation) -> Relation {
         let n_words = self.n_views.div_ceil(64);
         let mut relation = vec![0; self.n_views * n_words];
@@ -156,7 +145,7 @@ impl Graph {
         image
     }
 
-    /// What may stand at a symbol with this first letter: for each mark, the letters behind with which it may.
+    /// What may stand at a symbol with this letter: for each mark, the letters behind with which it may.
     pub(super) fn marks(&self, views: &Views, letter: usize) -> Marks {
         let mut marks = Marks::default();
         for view in members(views) {
@@ -290,10 +279,10 @@ impl Maker<'_> {
         states.into_iter().collect()
     }
 
-    /// The steps from a view on a first letter or the edge; none if they contradict the view.
+    /// The steps from a view on a letter; none if they contradict the view.
     fn steps(&mut self, view: View, letter: usize, steps: &mut Vec<(Mark, usize)>) {
         let shown = self.letters.letters[letter];
-        if shown.first.is_some() || !self.keeps_promise(view.promise, letter) {
+        if !self.keeps_promise(view.promise, letter) {
             return;
         }
         let Some(kind) = shown.kind else { return self.step_over_edge(view, steps) };

@@ -1,10 +1,9 @@
-//! What a window shows of each byte: its letter.
+//! What a window shows of each symbol: its letter.
 //!
-//! The first byte of a symbol shows the symbol's kind, where classes that the automaton cannot tell apart are
-//! one kind; each byte behind it shows that it continues a symbol of this kind. The kinds of one set, the
-//! *run set*, also show what follows the run of such symbols that they stand in: a symbol of the *goal set*
-//! or another; the end of the text is the one or the other. So a window sees as far as the run reaches. A last letter
-//! stands for an edge: what is before a text's start and behind its end.
+//! A symbol shows its kind, where classes that the automaton cannot tell apart are one kind. The kinds of one
+//! set, the *run set*, also show what follows the run of such symbols that they stand in: a symbol of the
+//! *goal set* or another; the end of the text is the one or the other. So a window sees as far as the run
+//! reaches. A last letter stands for an edge: what is before a text's start and behind its end.
 //!
 //! Left out: how bytes become letters ([`super::classify`]).
 
@@ -34,17 +33,14 @@ pub(super) struct Kinds {
     pub(super) kind_of: Vec<usize>,
     /// By kind: one of its classes.
     pub(super) class_of: Vec<usize>,
-    /// By kind: whether some of its characters have several bytes.
-    pub(super) is_long: Vec<bool>,
 }
 
 impl Kinds {
     pub(super) fn new(automaton: &Automaton) -> Self {
-        let long_classes = automaton.alphabet().long_classes();
         let n_rows = automaton.n_states();
         let column =
             |class: usize| (1..=n_rows).map(|row| automaton.step(row, class)).collect::<Vec<_>>();
-        let mut kinds = Self { kind_of: Vec::new(), class_of: Vec::new(), is_long: Vec::new() };
+        let mut kinds = Self { kind_of: Vec::new(), class_of: Vec::new() };
         let mut columns: Vec<Vec<(bool, usize)>> = Vec::new();
         for class in 0..automaton.n_classes() {
             let column = column(class);
@@ -53,11 +49,8 @@ impl Kinds {
             if known.is_none() {
                 columns.push(column);
                 kinds.class_of.push(class);
-                kinds.is_long.push(false);
             }
             kinds.kind_of.push(kind);
-            kinds.is_long[kind] |=
-                u8::try_from(class).is_ok_and(|class| long_classes.contains(class));
         }
         kinds
     }
@@ -74,8 +67,6 @@ pub(super) struct Letter {
     pub(super) kind: Option<usize>,
     /// For kinds of the run set: whether a symbol of the goal set follows the run.
     pub(super) promise: Option<bool>,
-    /// For the bytes behind the first of a symbol: the letter of the first.
-    pub(super) first: Option<usize>,
 }
 
 /// All letters of a pattern.
@@ -92,15 +83,9 @@ impl Letters {
         for kind in 0..kinds.n_kinds() {
             let is_in_run = foresight.as_ref().is_some_and(|foresight| foresight.run[kind]);
             let promises: &[_] = if is_in_run { &[Some(false), Some(true)] } else { &[None] };
-            for &promise in promises {
-                let first = letters.len();
-                let letter = Letter { kind: Some(kind), promise, first: None };
-                letters.push(letter);
-                let next = Letter { first: Some(first), ..letter };
-                letters.extend(kinds.is_long[kind].then_some(next));
-            }
+            letters.extend(promises.iter().map(|&promise| Letter { kind: Some(kind), promise }));
         }
-        letters.push(Letter { kind: None, promise: None, first: None });
+        letters.push(Letter { kind: None, promise: None });
         (letters.len() <= MAX_LETTERS).then_some(Self { letters, foresight })
     }
 
@@ -113,17 +98,10 @@ impl Letters {
         self.letters.len() - 1
     }
 
-    /// Whether symbols with this first letter may go on with another byte.
-    pub(super) fn is_long(&self, first: usize) -> bool {
-        self.letters.get(first + 1).is_some_and(|next| next.first == Some(first))
-    }
-
-    /// The first letter of a kind, with its promise if it is in the run set.
-    pub(super) fn first_of(&self, kind: usize, promise: bool) -> usize {
+    /// The letter of a kind, with its promise if it is in the run set.
+    pub(super) fn of(&self, kind: usize, promise: bool) -> usize {
         let is_it = |letter: &Letter| {
-            letter.kind == Some(kind)
-                && letter.first.is_none()
-                && letter.promise.is_none_or(|other| other == promise)
+            letter.kind == Some(kind) && letter.promise.is_none_or(|other| other == promise)
         };
         self.letters.iter().position(is_it).unwrap_or(self.edge())
     }
@@ -132,8 +110,7 @@ impl Letters {
     pub(super) fn with_promise(&self, letter: usize, promise: bool) -> Option<usize> {
         let shown = self.letters[letter];
         shown.promise?;
-        let first = self.first_of(shown.kind?, promise);
-        Some(if shown.first.is_some() { first + 1 } else { first })
+        Some(self.of(shown.kind?, promise))
     }
 
     pub(super) fn is_in_run(&self, letter: usize) -> bool {

@@ -18,9 +18,11 @@ mod avx512;
 mod classify;
 mod contexts;
 mod cover;
+mod fewer;
 mod kernels;
 mod knowledge;
 mod letters;
+mod moves;
 mod program;
 mod spans;
 #[cfg(test)]
@@ -139,13 +141,11 @@ fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Ve
         for character in sample.chars().rev() {
             let class = automaton.alphabet().class_of(u32::from(character));
             let kind = kinds.kind_of[usize::from(class)];
-            let first = letters.first_of(kind, promise);
-            if !letters.is_in_run(first) {
-                promise = letters.is_goal(first);
+            let letter = letters.of(kind, promise);
+            if !letters.is_in_run(letter) {
+                promise = letters.is_goal(letter);
             }
-            let next = if letters.is_long(first) { first + 1 } else { first };
-            shown.extend(std::iter::repeat_n(number(next), character.len_utf8() - 1));
-            shown.push(number(first));
+            shown.push(number(letter));
         }
         shown.extend([number(letters.edge()); N_BEFORE]);
         shown.reverse();

@@ -14,7 +14,7 @@ use super::super::bits::Bits;
 use super::super::running::{Running, State};
 use super::super::scan::{Marked, Scan, Task};
 use super::Windows;
-use super::classify::{SPAN, Span};
+use super::classify::{SPAN, Span, clip};
 use super::kernels::{Kernel, WORD};
 use super::program::Group;
 
@@ -33,9 +33,13 @@ pub(in super::super) struct Scratch {
 }
 
 impl Scratch {
-    /// Leaves a stretch without marks to the automaton: from the start before it and from each edge in it.
-    fn leave(&mut self, places: Range<usize>) {
+    /// Leaves a stretch without marks to the automaton: from the start before it and from each edge in it, if there
+    /// are edges. Without, those that are held are of an earlier text.
+    fn leave(&mut self, places: Range<usize>, has_edges: bool) {
         self.unknown.insert(places.start);
+        if !has_edges {
+            return;
+        }
         let mut next = self.edges.first_from(places.start);
         while let Some(edge) = next.filter(|edge| places.contains(edge)) {
             self.unknown.insert(edge);
@@ -131,16 +135,17 @@ impl Spans<'_> {
         let edges = has_edges.then_some(&scratch.edges);
         let text = (scan.task.text, edges);
         let known = windows.reader.read((*kernel, alphabet), text, place, &mut scratch.span);
-        scan.marked.reserve(scan.place(end + WORD));
-        scratch.unknown.reserve(end + WORD - from);
+        scan.marked.reserve(scan.place(end + 2 * WORD));
+        scratch.unknown.reserve(end + 2 * WORD - from);
         if known == start {
-            scratch.leave(start - from..end - from);
+            scratch.leave(start - from..end - from, *has_edges);
             return Some(end);
         }
-        let n_words = (known - start).div_ceil(WORD);
         let groups = [&windows.starts, &windows.unknown, &windows.unmatched];
         for (words, groups) in scratch.words.iter_mut().zip(groups) {
-            look_up(*kernel, &scratch.span, groups, (n_words, known - start), words);
+            look_up(*kernel, &scratch.span, groups, words);
+            scratch.span.spread(*kernel, words);
+            clip(words, start - scratch.span.first..known - scratch.span.first);
         }
         let [starts, unknown, unmatched] = &scratch.words;
         let n_unknown: usize = unknown.iter().map(|word| word.count_ones() as usize).sum();
@@ -148,13 +153,13 @@ impl Spans<'_> {
             if start == from && !*has_edges {
                 return None;
             }
-            scratch.leave(start - from..known - from);
+            scratch.leave(start - from..known - from, *has_edges);
             return Some(known);
         }
         for (index, ((starts, unknown), unmatched)) in
             starts.iter().zip(unknown).zip(unmatched).enumerate()
         {
-            let offset = start + index * WORD;
+            let offset = scratch.span.first + index * WORD;
             scan.marked.starts.insert_word(scan.place(offset), starts & !unknown);
             scratch.unknown.insert_word(offset - from, *unknown);
             if *unmatched != 0 {
@@ -187,9 +192,14 @@ impl Spans<'_> {
         let text = scan.task.text;
         let edges = &self.scratch.edges;
         let mut next = self.scratch.unknown.first_from(0);
+        // Kept while unknown places are in it: pieces may be long.
+        let mut around = 0..0;
         while let Some(unknown) = next.filter(|&place| place < text.len()) {
-            let first = edges.last_up_to(unknown).unwrap_or(0);
-            let last = edges.first_from(unknown + 1).unwrap_or(text.len()).min(text.len());
+            if unknown >= around.end {
+                let end = edges.first_from(unknown + 1).unwrap_or(text.len());
+                around = edges.last_up_to(unknown).unwrap_or(0)..end.min(text.len());
+            }
+            let Range { start: first, end: last } = around;
             let start = if unknown == first {
                 first
             } else {
@@ -209,8 +219,9 @@ impl Spans<'_> {
         }
     }
 
-    /// From a start to a later one; returns up to where all is settled.
+    /// From a start to a later one; returns up to where all is settled. The later one is certain and marked.
     fn run_to_start(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
+        debug_assert!(scan.marked.starts.contains(scan.place(end)), "a piece starts at the end");
         // Whether the automaton has come to it is seen by its mark.
         scan.marked.starts.remove(scan.place(end));
         let mut place = (start, State::BOUNDARY);
@@ -250,23 +261,12 @@ impl Spans<'_> {
     }
 }
 
-/// Where one of the groups holds, for so many words and places.
-fn look_up(
-    kernel: Kernel,
-    span: &Span,
-    groups: &[Group],
-    (n_words, n_places): (usize, usize),
-    words: &mut Vec<u64>,
-) {
+/// Where one of the groups holds, for each symbol.
+fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: &mut Vec<u64>) {
     words.clear();
-    words.resize(n_words, 0);
+    words.resize(span.n_words(), 0);
     for group in groups {
         kernel.group(span.windows(), group, span.cuts(), words);
-    }
-    if let Some(last) = words.last_mut()
-        && !n_places.is_multiple_of(WORD)
-    {
-        *last &= (1 << (n_places % WORD)) - 1;
     }
 }
 

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 
+use super::classify::clip;
 use super::contexts::N_SHOWN;
 use super::kernels::{Cuts, Kernel, WORD};
 use super::program::{Group, MAX_NUMBERS, Step};
@@ -20,6 +21,48 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
+    #[test]
+    fn fast_kernels_pack_and_spread_like_the_plain_one(
+        letters in prop::collection::vec(any::<u8>(), 0..300),
+        inner in prop::collection::vec(prop_oneof![Just(0), any::<u64>()], 6),
+        bits in prop::collection::vec(any::<u64>(), 6),
+    ) {
+        let n_words = letters.len().div_ceil(WORD);
+        let mut inner = inner[..=n_words].to_vec();
+        clip(&mut inner, 0..letters.len());
+        let packed = |kernel: Kernel| {
+            let mut all = letters.clone();
+            all.resize((n_words + 2) * WORD, 0);
+            let n_letters = kernel.pack(&mut all, &inner, letters.len());
+            all.truncate(n_letters);
+            all
+        };
+        let by_definition: Vec<u8> = letters.iter().enumerate()
+            .filter(|(index, _)| inner[index / WORD] >> (index % WORD) & 1 == 0)
+            .map(|(_, &letter)| letter)
+            .collect();
+        let moved = |move_bits: &dyn Fn(&mut [u64])| {
+            let mut words = bits[..=n_words].to_vec();
+            move_bits(&mut words);
+            words
+        };
+        for kernel in Kernel::all() {
+            prop_assert_eq!(packed(kernel), by_definition.as_slice());
+            let spread = moved(&|words| kernel.spread(words, &inner));
+            prop_assert_eq!(&spread, &moved(&|words| Kernel::Plain.spread(words, &inner)));
+            prop_assert!(spread.iter().zip(&inner).all(|(spread, inner)| spread & inner == 0));
+            let gathered = moved(&|words| kernel.gather(words, &inner));
+            prop_assert_eq!(&gathered, &moved(&|words| Kernel::Plain.gather(words, &inner)));
+            let again = moved(&|words| {
+                kernel.spread(words, &inner);
+                kernel.gather(words, &inner);
+            });
+            let n_symbols = inner.iter().map(|word| word.count_zeros() as usize).sum();
+            let kept = moved(&|words| clip(words, 0..n_symbols));
+            prop_assert_eq!(again, kept);
+        }
+    }
+
     #[test]
     fn fast_kernels_find_what_the_plain_one_finds(
         text in prop::collection::vec(any::<u8>(), 0..300),
