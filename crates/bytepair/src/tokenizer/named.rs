@@ -81,3 +81,68 @@ impl From<Specials<'_>> for Names {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::{EncodeOptions, Tokenizer};
+    use crate::units::{ByteIds, Units};
+    use crate::vocabulary::{Token, TokenKind, Vocabulary};
+    use proptest::prelude::*;
+
+    const NAMES: [&str; 4] = ["<a>", "<b>", "<ab>", "<nothing>"];
+
+    /// Bytes, and all names but the last as special tokens.
+    fn tokenizer() -> Tokenizer {
+        let mut vocabulary = Vocabulary::new();
+        for byte in 0..=255 {
+            vocabulary.push(Token::plain(&[byte])).unwrap();
+        }
+        let mut added = Vec::new();
+        for name in &NAMES[..3] {
+            let token = Token { kind: TokenKind::Added, bytes: name.as_bytes() };
+            let id = vocabulary.push(token).unwrap();
+            let content = (*name).to_owned();
+            added.push(crate::added::AddedToken {
+                id,
+                content,
+                special: true,
+                ..Default::default()
+            });
+        }
+        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
+        Tokenizer::new(Parts { added, ..parts }).unwrap()
+    }
+
+    fn some() -> impl Strategy<Value = Vec<String>> {
+        let names = prop::sample::subsequence(&NAMES[..], 0..=2);
+        names.prop_map(|names| names.into_iter().map(str::to_owned).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn a_choice_means_the_same_whatever_was_chosen_before(
+            calls in prop::collection::vec((0..3_u8, some(), 0..3_u8, some()), 1..30),
+        ) {
+            let remembers = tokenizer();
+            let message = |result: Result<Vec<u32>>| result.map_err(|error| error.to_string());
+            for (allowed, allowed_names, disallowed, disallowed_names) in &calls {
+                let choice = |kind, names| match kind {
+                    0 => Specials::None,
+                    1 => Specials::All,
+                    _ => Specials::Only(names),
+                };
+                let options = EncodeOptions {
+                    allowed_special: choice(*allowed, allowed_names),
+                    disallowed_special: choice(*disallowed, disallowed_names),
+                    ..EncodeOptions::default()
+                };
+                for text in [b"x<a>y<ab>".as_slice(), b"<b>", b"xy"] {
+                    let expected = message(tokenizer().encode(text, options));
+                    prop_assert_eq!(message(remembers.encode(text, options)), expected);
+                }
+            }
+            prop_assert!(remembers.named.0.lock().unwrap().len() <= MAX_CHOICES);
+        }
+    }
+}
