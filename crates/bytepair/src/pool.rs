@@ -26,7 +26,8 @@ impl<T> Pool<T> {
 
     /// Calls `work` with a thing that nobody else uses meanwhile.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Box<T>) -> R) -> R {
-        let mut thing = self.front.take().unwrap_or_else(|| self.other());
+        let idle = self.front.take().or_else(|| self.other());
+        let mut thing = idle.unwrap_or_else(|| Box::new((self.make)()));
         let result = work(&mut thing);
         if let Some(displaced) = self.front.swap(Some(thing))
             && let Ok(mut others) = self.others.try_lock()
@@ -56,11 +57,10 @@ impl<T> Pool<T> {
         result
     }
 
-    /// One of those that do not lie in front, or a new one.
+    /// One of those that do not lie in front.
     #[cold]
-    fn other(&self) -> Box<T> {
-        let idle = self.others.try_lock().ok().and_then(|mut others| others.pop());
-        idle.unwrap_or_else(|| Box::new((self.make)()))
+    fn other(&self) -> Option<Box<T>> {
+        self.others.try_lock().ok()?.pop()
     }
 }
 

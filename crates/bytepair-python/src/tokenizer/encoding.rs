@@ -160,7 +160,7 @@ impl CoreTokenizer {
         let batch = self.batch(py, texts, options, threads)?;
 
         let texts = batch.offsets.windows(2).map(|ends| &batch.ids[ends[0]..ends[1]]);
-        texts.map(|ids| list(py, &ids)).collect()
+        texts.map(|ids| list(py, ids)).collect()
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
