@@ -5,6 +5,7 @@ wrong arguments (``test_bad_input``).
 """
 
 import copy
+import gc
 import json
 import os
 import pickle
@@ -506,6 +507,30 @@ def test_threads_share_a_tokenizer(tokenizer):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_what_is_collected_during_a_call_may_encode(tokenizer):
+    """A finalizer that Python runs while a list is made encodes with the same tokenizer."""
+    text, expected, found = "the cat sat", tokenizer.encode("the cat sat"), []
+
+    class Cycle:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            found.append(tokenizer.encode(text))
+
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for _ in range(100):
+            Cycle()
+            assert tokenizer.encode(text) == expected
+            assert tokenizer.encode_to_numpy(text).tolist() == expected
+    finally:
+        gc.set_threshold(*thresholds)
+    gc.collect()
+    assert found == [expected] * 100
 
 
 def test_other_threads_run_while_a_long_text_is_encoded(tokenizer):

@@ -3,12 +3,14 @@
 //! Arguments become texts and [`EncodeOptions`], the GIL is released where that pays, and an error says which
 //! text of a batch it is about. What becomes of the ids is left to `tokenizer`. Bytes of texts are not copied.
 
+use std::borrow::Cow;
+
 use bytepair::{Dropout, EncodeOptions, TokenId};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
-use crate::convert::{SpecialNames, Text, is_in_characters, n_threads};
+use crate::convert::{Given, SpecialNames, Text, is_in_characters, n_threads};
 use crate::error::{raise, to_python};
 use crate::tokenizer::CoreTokenizer;
 
@@ -75,19 +77,35 @@ impl CoreTokenizer {
         encodings.map_err(|error| to_python(&error))
     }
 
-    pub(crate) fn ids(
+    /// What `take` makes of the ids of a text. Those of a short one lie in memory that is used again.
+    pub(crate) fn with_ids<R>(
         &self,
         py: Python<'_>,
-        text: &Text,
+        text: Given<'_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
-    ) -> PyResult<Vec<TokenId>> {
-        let bytes = text.bytes();
-        let ids = match bytes.len() <= GIL_LEN {
-            true => self.0.encode(bytes, options),
-            false => py.detach(|| self.0.encode_on(bytes, options, n_threads)),
+        take: impl FnOnce(Cow<'_, [TokenId]>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        if text.bytes.len() <= GIL_LEN {
+            let taken = self.0.with_ids(text.bytes, options, |ids| take(Cow::Borrowed(ids)));
+            return taken.map_err(|error| to_python(&error))?;
+        }
+        let ids = py.detach(|| self.0.encode_on(text.bytes, options, n_threads));
+        take(Cow::Owned(ids.map_err(|error| to_python(&error))?))
+    }
+
+    pub(crate) fn count_of(
+        &self,
+        py: Python<'_>,
+        text: Given<'_>,
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> PyResult<usize> {
+        let count = match text.bytes.len() <= GIL_LEN {
+            true => self.0.count(text.bytes, options, 1),
+            false => py.detach(|| self.0.count(text.bytes, options, n_threads)),
         };
-        ids.map_err(|error| to_python(&error))
+        count.map_err(|error| to_python(&error))
     }
 
     pub(crate) fn batch(

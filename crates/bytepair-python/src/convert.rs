@@ -12,7 +12,29 @@ use crate::error::raise;
 /// More threads than this are never of use, and each takes memory.
 const MAX_THREADS: usize = 256;
 
-/// A text that outlives the GIL: `str` or `bytes`.
+/// A text that is an argument of a call, whose caller holds it as long: `str` or `bytes`.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) is_str: bool,
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.cast::<PyString>() {
+            let utf8: &str = object.extract().map_err(|error| lone_surrogate(&text, error))?;
+            return Ok(Self { bytes: utf8.as_bytes(), is_str: true });
+        }
+        match object.extract() {
+            Ok(bytes) => Ok(Self { bytes, is_str: false }),
+            Err(_) => Err(no_text(&object)),
+        }
+    }
+}
+
+/// A text of a collection, which it outlives: `str` or `bytes`.
 pub(crate) enum Text {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),
@@ -25,10 +47,6 @@ impl Text {
             Self::Bytes(text) => text,
         }
     }
-
-    pub(crate) fn is_str(&self) -> bool {
-        matches!(self, Self::Str(_))
-    }
 }
 
 impl<'py> FromPyObject<'_, 'py> for Text {
@@ -40,11 +58,17 @@ impl<'py> FromPyObject<'_, 'py> for Text {
                 .map(Self::Str)
                 .map_err(|error| lone_surrogate(&text, error));
         }
-        if let Ok(text) = object.cast::<PyBytes>() {
-            return Ok(Self::Bytes(PyBackedBytes::from(text.to_owned())));
+        match object.cast::<PyBytes>() {
+            Ok(text) => Ok(Self::Bytes(PyBackedBytes::from(text.to_owned()))),
+            Err(_) => Err(no_text(&object)),
         }
-        let message = format!("expected str or bytes, not {}", object.get_type().name()?);
-        Err(PyTypeError::new_err(message))
+    }
+}
+
+fn no_text(object: &Bound<'_, PyAny>) -> PyErr {
+    match object.get_type().name() {
+        Ok(name) => PyTypeError::new_err(format!("expected str or bytes, not {name}")),
+        Err(error) => error,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `Encoding`: ids with all that is known of each. Lists are made when they are asked for.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytepair::Tokenizer;
@@ -79,7 +80,7 @@ impl Encoding {
     }
 
     fn ids_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, self.encoding.ids.clone(), Width::Bits32)
+        array(py, Cow::Borrowed(&self.encoding.ids), Width::Bits32)
     }
 
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {

@@ -9,6 +9,7 @@
 //! Kept integers belong to one interpreter: `PyO3` refuses to be imported by a second one in the same process.
 
 use std::array;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use bytepair::TokenId;
@@ -63,25 +64,30 @@ impl Width {
 }
 
 /// The array of these ids. One that does not fit, as a padding may outside the vocabulary, is an error.
-pub(crate) fn array(py: Python<'_>, ids: Vec<TokenId>, width: Width) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn array<'py>(
+    py: Python<'py>,
+    ids: Cow<'_, [TokenId]>,
+    width: Width,
+) -> PyResult<Bound<'py, PyAny>> {
     match width {
-        Width::Bits16 => {
-            let narrow = ids.iter().map(|&id| u16::try_from(id).map_err(|_| too_large(id)));
-            Ok(owned(py, narrow.collect::<PyResult<Vec<u16>>>()?).into_any())
-        }
+        Width::Bits16 => Ok(owned(py, Cow::Owned(narrow(&ids)?)).into_any()),
         Width::Bits32 => Ok(owned(py, ids).into_any()),
     }
 }
 
-fn too_large(id: TokenId) -> PyErr {
-    raise("TokenizerError", format!("dtype: the id {id} does not fit uint16"))
+fn owned<'py, T: Element + Copy>(
+    py: Python<'py>,
+    numbers: Cow<'_, [T]>,
+) -> Bound<'py, PyArray1<T>> {
+    match numbers {
+        Cow::Owned(numbers) if numbers.len() > MAX_COPIED => numbers.into_pyarray(py),
+        numbers => PyArray1::from_slice(py, &numbers),
+    }
 }
 
-fn owned<T: Element + Copy>(py: Python<'_>, numbers: Vec<T>) -> Bound<'_, PyArray1<T>> {
-    match numbers.len() <= MAX_COPIED {
-        true => PyArray1::from_slice(py, &numbers),
-        false => numbers.into_pyarray(py),
-    }
+fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
+    let too_large = |id| raise("TokenizerError", format!("dtype: the id {id} does not fit uint16"));
+    ids.iter().map(|&id| u16::try_from(id).map_err(|_| too_large(id))).collect()
 }
 
 /// The integer that is kept, or a new one.

@@ -49,10 +49,20 @@ fn last_bytes(text: &[u8], start: usize) -> u128 {
     if let Some(window) = text.last_chunk() {
         return u128::from_le_bytes(*window) >> (8 * (start + 16 - text.len()));
     }
-    let mut window = [0; 16];
-    let rest = &text[start..];
-    window[..rest.len()].copy_from_slice(rest);
-    u128::from_le_bytes(window)
+    few_bytes(&text[start..])
+}
+
+/// Fewer than 16 bytes, filled up with zeros: by two words, which may overlap, as copying them takes a call.
+fn few_bytes(bytes: &[u8]) -> u128 {
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let high = u128::from(u64::from_le_bytes(*high)) << (8 * (bytes.len() - 8));
+        return u128::from(u64::from_le_bytes(*low)) | high;
+    }
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let high = u128::from(u32::from_le_bytes(*high)) << (8 * (bytes.len() - 4));
+        return u128::from(u32::from_le_bytes(*low)) | high;
+    }
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u128::from(byte))
 }
 
 /// The piece of a key: 16 bytes, of which the first `len` are the piece.

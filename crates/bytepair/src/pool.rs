@@ -2,29 +2,37 @@
 //!
 //! A pool never waits: where another thread is looking into it, or was when this process was forked off,
 //! a new thing is made. It holds at most as many things as there were calls at the same time.
+//!
+//! One of the things lies in front of the others, where taking it and putting it back are one step each. A call that
+//! has no other beside it finds it there.
 
 use std::fmt;
 use std::sync::Mutex;
 
+use crossbeam_utils::atomic::AtomicCell;
+
 /// A pool of `T`.
 pub(crate) struct Pool<T> {
-    idle: Mutex<Vec<Box<T>>>,
+    front: AtomicCell<Option<Box<T>>>,
+    others: Mutex<Vec<Box<T>>>,
     make: fn() -> T,
 }
 
 impl<T> Pool<T> {
     /// An empty pool whose things are made by `make`.
     pub(crate) fn new(make: fn() -> T) -> Self {
-        Self { idle: Mutex::new(Vec::new()), make }
+        Self { front: AtomicCell::new(None), others: Mutex::new(Vec::new()), make }
     }
 
     /// Calls `work` with a thing that nobody else uses meanwhile.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Box<T>) -> R) -> R {
-        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
+        let idle = self.front.take().or_else(|| self.other());
         let mut thing = idle.unwrap_or_else(|| Box::new((self.make)()));
         let result = work(&mut thing);
-        if let Ok(mut idle) = self.idle.try_lock() {
-            idle.push(thing);
+        if let Some(displaced) = self.front.swap(Some(thing))
+            && let Ok(mut others) = self.others.try_lock()
+        {
+            others.push(displaced);
         }
         result
     }
@@ -32,16 +40,27 @@ impl<T> Pool<T> {
     /// Calls `work` with several such things, one for each of its threads.
     pub(crate) fn with_many<R>(&self, n_things: usize, work: impl FnOnce(&mut [Box<T>]) -> R) -> R {
         let mut things = Vec::with_capacity(n_things);
-        if let Ok(mut idle) = self.idle.try_lock() {
-            let n_left = idle.len().saturating_sub(n_things);
-            things.extend(idle.drain(n_left..));
+        if n_things > 0 {
+            things.extend(self.front.take());
+        }
+        if let Ok(mut others) = self.others.try_lock() {
+            let n_left = others.len().saturating_sub(n_things - things.len());
+            things.extend(others.drain(n_left..));
         }
         things.resize_with(n_things, || Box::new((self.make)()));
         let result = work(&mut things);
-        if let Ok(mut idle) = self.idle.try_lock() {
-            idle.append(&mut things);
+        let displaced = things.pop().and_then(|thing| self.front.swap(Some(thing)));
+        if let Ok(mut others) = self.others.try_lock() {
+            others.extend(displaced);
+            others.append(&mut things);
         }
         result
+    }
+
+    /// One of those that do not lie in front.
+    #[cold]
+    fn other(&self) -> Option<Box<T>> {
+        self.others.try_lock().ok()?.pop()
     }
 }
 
@@ -72,7 +91,8 @@ mod tests {
     #[test]
     fn a_pool_that_is_locked_for_ever_still_serves() {
         let pool = Pool::new(|| 7);
-        let _locked = pool.idle.lock().unwrap();
-        assert_eq!(pool.with(|thing| **thing), 7);
+        let _locked = pool.others.lock().unwrap();
+        assert_eq!(pool.with(|outer| pool.with(|inner| **outer + **inner)), 14);
+        assert_eq!(pool.with_many(2, |things| things.iter().map(|thing| **thing).sum::<i32>()), 14);
     }
 }

@@ -17,8 +17,10 @@ mod cutting;
 mod file;
 mod full;
 mod learned;
+mod named;
 mod parts;
 mod pieces;
+mod recent;
 mod seams;
 mod threads;
 mod truncating;
@@ -30,8 +32,10 @@ use std::sync::{Arc, OnceLock};
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::file::{IdFormat, Written};
+use self::named::NamedRules;
 pub use self::parts::Parts;
 use self::pieces::Grain;
+use self::recent::ShortText;
 use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
@@ -44,6 +48,9 @@ use crate::pool::Pool;
 use crate::split::Segment;
 use crate::template::{Padding, Template, Truncation};
 use crate::vocabulary::{Token, TokenId, TokenKind};
+
+/// Room for more ids is given back after a call.
+const MAX_KEPT_IDS: usize = 64 << 10;
 
 /// How special tokens are treated in a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,9 +74,11 @@ pub struct Tokenizer {
     encoder: Arc<Encoder>,
     decoder: Arc<Decoder>,
     /// For calls that allow no special token.
-    ordinary: Matcher,
+    ordinary: Arc<Matcher>,
     /// For calls that allow all of them.
-    all_special: Matcher,
+    all_special: Arc<Matcher>,
+    /// For calls that name some, or forbid any.
+    named: NamedRules,
     workers: Pool<Worker>,
     /// Made when the first long text comes; `None` inside where texts cannot be cut.
     cutter: OnceLock<Option<Cutter>>,
@@ -83,23 +92,22 @@ impl Tokenizer {
     pub fn new(parts: Parts) -> Result<Self> {
         parts.check()?;
         let vocabulary = Arc::clone(&parts.vocabulary);
+        let matcher = |allowed| Self::matcher(&parts, allowed);
         Ok(Self {
             encoder: Arc::new(Encoder::new(vocabulary, &parts.units, parts.ignore_merges)),
             decoder: Arc::new(Decoder::new(&parts)?),
-            ordinary: Matcher::new(
-                &parts.added,
-                (&parts.normalizer, &parts.units),
-                Specials::None,
-            )?,
-            all_special: Matcher::new(
-                &parts.added,
-                (&parts.normalizer, &parts.units),
-                Specials::All,
-            )?,
+            ordinary: matcher(Specials::None)?,
+            all_special: matcher(Specials::All)?,
+            named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
             parts,
         })
+    }
+
+    fn matcher(parts: &Parts, allowed: Specials<'_>) -> Result<Arc<Matcher>> {
+        let normal_form = (&parts.normalizer, &parts.units);
+        Matcher::new(&parts.added, normal_form, allowed).map(Arc::new)
     }
 
     /// What this tokenizer is made of.
@@ -118,6 +126,52 @@ impl Tokenizer {
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
         self.encode_on(text, options, 1)
+    }
+
+    /// Calls `take` with the ids of a text, which lie in memory that other calls use again: for short texts, where a
+    /// row of their own would cost as much as the ids.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn with_ids<R>(
+        &self,
+        text: &[u8],
+        options: EncodeOptions<'_>,
+        take: impl FnOnce(&[TokenId]) -> R,
+    ) -> Result<R> {
+        let is_plain = options == EncodeOptions::default();
+        let short = if is_plain { ShortText::new(text) } else { None };
+        self.workers.with(|worker| {
+            if let Some(ids) = short.and_then(|short| worker.recent.get(short)) {
+                return Ok(take(ids));
+            }
+            self.encode_beside(text, options, worker)?;
+            if let Some(short) = short {
+                worker.recent.insert(short, &worker.ids);
+            }
+            let taken = take(&worker.ids);
+            if worker.ids.capacity() > MAX_KEPT_IDS {
+                worker.ids = Vec::new();
+            }
+            Ok(taken)
+        })
+    }
+
+    /// Encodes a text to the worker's own row of ids.
+    fn encode_beside(
+        &self,
+        text: &[u8],
+        options: EncodeOptions<'_>,
+        worker: &mut Box<Worker>,
+    ) -> Result<()> {
+        let mut ids = std::mem::take(&mut worker.ids);
+        ids.clear();
+        let encoded = self.call(options).and_then(|call| {
+            let team = &mut Team::of_one(worker);
+            call.encode(text, 0, &mut ids, team)
+        });
+        worker.ids = ids;
+        encoded
     }
 
     /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing.
@@ -269,8 +323,9 @@ impl Tokenizer {
             parts,
             encoder: Arc::clone(&self.encoder),
             decoder: Arc::clone(&self.decoder),
-            ordinary: self.ordinary.clone(),
-            all_special: self.all_special.clone(),
+            ordinary: Arc::clone(&self.ordinary),
+            all_special: Arc::clone(&self.all_special),
+            named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
         })

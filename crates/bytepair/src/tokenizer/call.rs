@@ -5,8 +5,10 @@
 //! ids with what is known of them are in `full`. Costs what those cost, and a pass for disallowed tokens.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::blocks::append_text;
+use super::named::Rules;
 use super::pieces::Grain;
 use super::threads::Team;
 use super::worker::{Worker, append_ids, push};
@@ -21,30 +23,29 @@ use crate::vocabulary::TokenId;
 /// One call of `encode` or another method that encodes.
 pub(super) struct Call<'c> {
     pub(super) tokenizer: &'c Tokenizer,
-    pub(super) matcher: Cow<'c, Matcher>,
-    disallowed: Finder,
+    pub(super) matcher: Cow<'c, Arc<Matcher>>,
+    disallowed: Option<Arc<Finder>>,
     pub(super) add_special_tokens: bool,
     fits_length: bool,
     dropout: Option<Dropout>,
 }
 
 impl Tokenizer {
-    /// Fixes what holds for all texts of a call.
+    /// Fixes what holds for all texts of a call. It is cheap where no special tokens are named.
+    #[inline]
     pub(super) fn call(&self, options: EncodeOptions<'_>) -> Result<Call<'_>> {
         if let Some(dropout) = &options.dropout {
             dropout.check()?;
         }
-        let parts = &self.parts;
-        let matcher = match options.allowed_special {
-            Specials::None => Cow::Borrowed(&self.ordinary),
-            Specials::All => Cow::Borrowed(&self.all_special),
-            only @ Specials::Only(_) => {
-                Cow::Owned(Matcher::new(&parts.added, (&parts.normalizer, &parts.units), only)?)
+        let (matcher, disallowed) = match (options.allowed_special, options.disallowed_special) {
+            (Specials::None, Specials::None) => (Cow::Borrowed(&self.ordinary), None),
+            (Specials::All, Specials::None | Specials::All) => {
+                (Cow::Borrowed(&self.all_special), None)
             }
-        };
-        let disallowed = match options.disallowed_special {
-            Specials::None => Finder::default(),
-            names => Matcher::disallowed(&parts.added, options.allowed_special, names)?,
+            (allowed, disallowed) => {
+                let rules = self.rules(allowed, disallowed)?;
+                (Cow::Owned(rules.matcher), rules.disallowed)
+            }
         };
         Ok(Call {
             tokenizer: self,
@@ -55,19 +56,23 @@ impl Tokenizer {
             dropout: options.dropout,
         })
     }
+
+    fn rules(&self, allowed: Specials<'_>, disallowed: Specials<'_>) -> Result<Rules> {
+        self.named.get(&self.parts, [allowed, disallowed], || match allowed {
+            Specials::None => Ok(Arc::clone(&self.ordinary)),
+            Specials::All => Ok(Arc::clone(&self.all_special)),
+            only @ Specials::Only(_) => Self::matcher(&self.parts, only),
+        })
+    }
 }
 
 impl<'c> Call<'c> {
     /// A call by the rules of an earlier one, which puts no template around the ids.
-    pub(super) fn by_rules(
-        tokenizer: &'c Tokenizer,
-        matcher: &'c Matcher,
-        disallowed: &Finder,
-    ) -> Self {
+    pub(super) fn by_rules(tokenizer: &'c Tokenizer, rules: &'c Rules) -> Self {
         Self {
             tokenizer,
-            matcher: Cow::Borrowed(matcher),
-            disallowed: disallowed.clone(),
+            matcher: Cow::Borrowed(&rules.matcher),
+            disallowed: rules.disallowed.clone(),
             add_special_tokens: false,
             fits_length: false,
             dropout: None,
@@ -75,8 +80,8 @@ impl<'c> Call<'c> {
     }
 
     /// What is looked for in the text.
-    pub(super) fn into_rules(self) -> (Matcher, Finder) {
-        (self.matcher.into_owned(), self.disallowed)
+    pub(super) fn into_rules(self) -> Rules {
+        Rules { matcher: self.matcher.into_owned(), disallowed: self.disallowed }
     }
 
     pub(super) fn truncation(&self) -> Option<&'c Truncation> {
@@ -204,7 +209,8 @@ impl<'c> Call<'c> {
     }
 
     pub(super) fn check_disallowed(&self, text: &[u8]) -> Result<()> {
-        let Some((id, offset)) = self.disallowed.find(text) else { return Ok(()) };
+        let Some(disallowed) = &self.disallowed else { return Ok(()) };
+        let Some((id, offset)) = disallowed.find(text) else { return Ok(()) };
         let token = self.tokenizer.parts.vocabulary.expect_token(id)?;
         let token = String::from_utf8_lossy(token.bytes).into_owned();
         Err(ErrorKind::DisallowedSpecial { token, offset }.into())

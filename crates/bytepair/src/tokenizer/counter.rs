@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use super::call::Call;
+use super::named::Rules;
 use super::threads::Team;
 use super::{EncodeOptions, Tokenizer};
-use crate::added::{Finder, Matcher};
 use crate::error::Result;
 use crate::split::Segment;
 
@@ -35,8 +35,7 @@ const REACH: usize = 16;
 #[derive(Clone, Debug)]
 pub struct TokenCounter {
     tokenizer: Arc<Tokenizer>,
-    matcher: Arc<Matcher>,
-    disallowed: Finder,
+    rules: Rules,
     /// The text behind the last cut.
     tail: Vec<u8>,
     /// The number of bytes before it.
@@ -51,16 +50,8 @@ impl TokenCounter {
     /// # Errors
     /// Where a name is no special token.
     pub fn new(tokenizer: Arc<Tokenizer>, options: EncodeOptions<'_>) -> Result<Self> {
-        let (matcher, disallowed) = tokenizer.call(options)?.into_rules();
-        Ok(Self {
-            matcher: Arc::new(matcher),
-            disallowed,
-            tokenizer,
-            tail: Vec::new(),
-            n_settled_bytes: 0,
-            n_settled: 0,
-            n_tail: 0,
-        })
+        let rules = tokenizer.call(options)?.into_rules();
+        Ok(Self { rules, tokenizer, tail: Vec::new(), n_settled_bytes: 0, n_settled: 0, n_tail: 0 })
     }
 
     /// The number of ids of all that was appended.
@@ -94,7 +85,7 @@ impl TokenCounter {
     }
 
     fn call(&self) -> Call<'_> {
-        Call::by_rules(&self.tokenizer, &self.matcher, &self.disallowed)
+        Call::by_rules(&self.tokenizer, &self.rules)
     }
 
     /// The number of ids of the kept text before a cut and behind it.

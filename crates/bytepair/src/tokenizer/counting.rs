@@ -1,6 +1,6 @@
 //! The number of ids of a text, which are never kept.
 //!
-//! A text is encoded stretch by stretch (`threads`), and what each gives is counted and forgotten. Template, truncation
+//! A long text is encoded stretch by stretch (`threads`), and what each gives is counted and forgotten. Template, truncation
 //! and padding are added up. Costs what encoding costs, and memory for one stretch on each thread.
 
 use super::call::Call;
@@ -10,6 +10,9 @@ use crate::batch;
 use crate::error::Result;
 use crate::split::Segment;
 use crate::template::TemplatePiece;
+
+/// The ids of shorter texts are made in one go, in bytes.
+const MAX_SHORT_LEN: usize = 16 << 10;
 
 impl Tokenizer {
     /// The number of ids of a text, found on `n_threads` threads.
@@ -22,6 +25,9 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<usize> {
+        if text.len() <= MAX_SHORT_LEN {
+            return self.with_ids(text, options, <[_]>::len);
+        }
         let call = self.call(options)?;
         self.with_team(n_useful(text.len(), n_threads), |team| call.count(text, 0, team))
     }

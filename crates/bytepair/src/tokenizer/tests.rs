@@ -258,7 +258,30 @@ proptest! {
             let found = in_stretches(tokenizer, &text, options, (stretch_len, n_threads));
             prop_assert_eq!(message(found), expected.clone());
             let n_ids = message(tokenizer.count(&text, options, n_threads));
-            prop_assert_eq!(n_ids, expected.map(|ids| ids.len()));
+            prop_assert_eq!(n_ids, expected.clone().map(|ids| ids.len()));
+            let in_stretches = tokenizer.count_batch(&[&text], options, n_threads);
+            prop_assert_eq!(in_stretches.ok(), expected.ok().map(|ids| vec![ids.len()]));
+        }
+    }
+
+    #[test]
+    fn ids_in_memory_used_again_are_those_of_the_text(
+        which: prop::sample::Index,
+        texts in prop::collection::vec((text(), any::<bool>()), 1..5),
+        forbids: bool,
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let disallowed_special = if forbids { Specials::All } else { Specials::None };
+        for (text, allows) in &texts {
+            let options = EncodeOptions { disallowed_special, ..options(*allows) };
+            let expected = message(tokenizer.encode(text, options));
+            // Whoever takes the ids may encode again.
+            let found = tokenizer.with_ids(text, options, |ids| {
+                let again = tokenizer.with_ids(text, options, <[_]>::to_vec).unwrap();
+                (ids.to_vec(), again)
+            });
+            let both = expected.map(|ids| (ids.clone(), ids));
+            prop_assert_eq!(message(found), both);
         }
     }
 

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::blocks::Filling;
+use super::recent::RecentTexts;
 use crate::encode::{Encoder, Name, PieceCache, Scratch, Whole};
 use crate::error::Result;
 use crate::piece_key::MAX_KEY_LEN;
@@ -19,6 +20,9 @@ pub(super) struct Worker {
     pub(super) cache: PieceCache,
     pub(super) boundaries: Boundaries,
     pub(super) filling: Filling,
+    /// Of a call that hands out no row of its own. What is left in it counts no more.
+    pub(super) ids: Vec<TokenId>,
+    pub(super) recent: RecentTexts,
 }
 
 /// Appends the ids of one piece, from the cache if it is there.

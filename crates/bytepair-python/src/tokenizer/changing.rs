@@ -1,0 +1,127 @@
+//! Tokenizers made from another: other lengths and templates, fewer merges, more added tokens.
+
+use std::sync::Arc;
+
+use bytepair::format::published_name;
+use bytepair::template::{Padding, Truncation};
+use bytepair::{AddedToken, Template, TokenId};
+use pyo3::prelude::*;
+
+use super::CoreTokenizer;
+use crate::convert::{self, extract};
+use crate::error::to_python;
+use crate::template::{self, WrittenPiece, read_pieces, truncation_strategy};
+
+#[pymethods]
+impl CoreTokenizer {
+    #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", side="right"))]
+    fn _with_truncation(
+        &self,
+        max_length: Option<&Bound<'_, PyAny>>,
+        stride: usize,
+        strategy: &str,
+        side: &str,
+    ) -> PyResult<Self> {
+        let parts = self.0.parts();
+        let truncation = match max_length {
+            None => None,
+            Some(length) => Some(Truncation {
+                max_length: extract("max_length", length)?,
+                stride,
+                strategy: truncation_strategy(strategy)?,
+                side: template::side(side)?,
+            }),
+        };
+        self.with_lengths(parts.template.clone(), truncation, parts.padding.clone())
+    }
+
+    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=0))]
+    fn _with_padding(
+        &self,
+        id: Option<&Bound<'_, PyAny>>,
+        length: Option<usize>,
+        multiple_of: Option<usize>,
+        side: &str,
+        type_id: u32,
+    ) -> PyResult<Self> {
+        let parts = self.0.parts();
+        let padding = match id {
+            None => None,
+            Some(id) => {
+                let id = convert::id(id)?;
+                let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
+                let token = published_name(&parts.units, token);
+                Some(Padding {
+                    length,
+                    multiple_of,
+                    side: template::side(side)?,
+                    id,
+                    type_id,
+                    token,
+                })
+            }
+        };
+        self.with_lengths(parts.template.clone(), parts.truncation.clone(), padding)
+    }
+
+    fn _with_template(&self, single: Vec<WrittenPiece>, pair: Vec<WrittenPiece>) -> PyResult<Self> {
+        let parts = self.0.parts();
+        let template = Template { single: read_pieces(single), pair: read_pieces(pair) };
+        self.with_lengths(template, parts.truncation.clone(), parts.padding.clone())
+    }
+
+    fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
+        let target = crate::training::target(vocab_size, merges)?;
+        let changed = self.0.truncated(target).map_err(|error| to_python(&error))?;
+        Ok(Self(Arc::new(changed)))
+    }
+
+    fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let tokens = tokens.iter().map(|token| extract("special token", token));
+        let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
+        let changed = self.0.with_special_tokens(&tokens).map_err(|error| to_python(&error))?;
+        Ok(Self(Arc::new(changed)))
+    }
+
+    /// Each token with whether it is special, normalized, strips left and right, and is a word.
+    fn _with_added_tokens(&self, tokens: Vec<(String, [bool; 5])>) -> PyResult<(Self, usize)> {
+        let token = |(content, properties): (String, [bool; 5])| {
+            let [special, normalized, lstrip, rstrip, single_word] = properties;
+            AddedToken {
+                content,
+                special,
+                normalized,
+                lstrip,
+                rstrip,
+                single_word,
+                ..AddedToken::default()
+            }
+        };
+        let tokens: Vec<_> = tokens.into_iter().map(token).collect();
+        let changed = self.0.with_added_tokens(&tokens);
+        let (changed, n_changed) = changed.map_err(|error| to_python(&error))?;
+        Ok((Self(Arc::new(changed)), n_changed))
+    }
+
+    #[getter]
+    fn _added_tokens(&self) -> Vec<(TokenId, String, [bool; 5])> {
+        let properties = |token: &AddedToken| {
+            let AddedToken { special, normalized, lstrip, rstrip, single_word, .. } = *token;
+            [special, normalized, lstrip, rstrip, single_word]
+        };
+        let tokens = self.0.parts().added.iter();
+        tokens.map(|token| (token.id, token.content.clone(), properties(token))).collect()
+    }
+}
+
+impl CoreTokenizer {
+    fn with_lengths(
+        &self,
+        template: Template,
+        truncation: Option<Truncation>,
+        padding: Option<Padding>,
+    ) -> PyResult<Self> {
+        let changed = self.0.with_lengths(template, truncation, padding);
+        changed.map(|changed| Self(Arc::new(changed))).map_err(|error| to_python(&error))
+    }
+}

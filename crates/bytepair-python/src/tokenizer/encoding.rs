@@ -1,0 +1,304 @@
+//! Text to ids: the methods of `CoreTokenizer` that encode, count, cut and split.
+//!
+//! What several of them share is in `calls`. Each names its options: `PyO3` has no way to share a signature, and
+//! options in a dict would cost a short call as much as its ids.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytepair::{EncodeOptions, IdFormat};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::CoreTokenizer;
+use crate::calls::{each_of, full_options, one_or_two, options, slices};
+use crate::convert::{Given, SpecialNames, Text, Threads, extract, is_in_characters, n_threads};
+use crate::documents::{TokenCounter, encode_file};
+use crate::encoding::Encoding;
+use crate::error::to_python;
+use crate::output::{Width, array, list};
+
+/// The ids of a batch and where each text begins.
+type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+
+#[pymethods]
+impl CoreTokenizer {
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: Given<'_>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Threads,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        self.with_ids(py, text, options, threads.0, |ids| list(py, &ids))
+    }
+
+    #[pyo3(signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn encode_with_offsets<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        unit: &str,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
+        Ok((list(py, &encoding.ids)?, PyList::new(py, encoding.offsets)?))
+    }
+
+    #[pyo3(signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0))]
+    fn encode_full(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        pair: Option<Text>,
+        unit: &str,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        fit_length: Option<bool>,
+        dropout: Option<f64>,
+        seed: u64,
+    ) -> PyResult<Encoding> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options = full_options(options, fit_length, dropout, seed);
+        let encodings = self.full(py, &[(text, pair)], options, unit, 1)?;
+        Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
+    }
+
+    #[pyo3(signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0, threads=None))]
+    fn encode_full_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        unit: &str,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        fit_length: Option<bool>,
+        dropout: Option<f64>,
+        seed: u64,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Encoding>> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options = full_options(options, fit_length, dropout, seed);
+        let texts = each_of(texts, one_or_two)?;
+        let encodings = self.full(py, &texts, options, unit, n_threads(threads)?)?;
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+    }
+
+    #[pyo3(signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, threads=None))]
+    fn _encode_words_batch(
+        &self,
+        py: Python<'_>,
+        texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
+        unit: &str,
+        allowed_special: SpecialNames,
+        add_special_tokens: bool,
+        fit_length: Option<bool>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Encoding>> {
+        let disallowed = SpecialNames::None;
+        let options = options(&allowed_special, &disallowed, add_special_tokens);
+        let options = EncodeOptions { fit_length, ..options };
+        let in_characters = is_in_characters(unit)?;
+        let n_threads = n_threads(threads)?;
+        let slices: Vec<_> = texts
+            .iter()
+            .map(|(words, pair)| (slices(words), pair.as_deref().map(slices)))
+            .collect();
+        let samples: Vec<_> =
+            slices.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
+        let encodings =
+            py.detach(|| self.0.encode_words_batch(&samples, in_characters, options, n_threads));
+        let encodings = encodings.map_err(|error| to_python(&error))?;
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+    }
+
+    fn encode_ordinary<'py>(
+        &self,
+        py: Python<'py>,
+        text: Given<'_>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.with_ids(py, text, EncodeOptions::default(), 1, |ids| list(py, &ids))
+    }
+
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"))]
+    fn encode_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        text: Given<'_>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Threads,
+        dtype: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let width = Width::of(dtype, self.n_vocab())?;
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        self.with_ids(py, text, options, threads.0, |ids| array(py, ids, width))
+    }
+
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let batch = self.batch(py, texts, options, threads)?;
+
+        let texts = batch.offsets.windows(2).map(|ends| &batch.ids[ends[0]..ends[1]]);
+        texts.map(|ids| list(py, ids)).collect()
+    }
+
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
+    fn encode_batch_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Option<&Bound<'py, PyAny>>,
+        dtype: &str,
+    ) -> PyResult<BatchArrays<'py>> {
+        let width = Width::of(dtype, self.n_vocab())?;
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let batch = self.batch(py, texts, options, threads)?;
+        let offsets: Vec<i64> =
+            batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
+        Ok((array(py, batch.ids.into(), width)?, offsets.into_pyarray(py)))
+    }
+
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        text: Given<'_>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Threads,
+    ) -> PyResult<usize> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        self.count_of(py, text, options, threads.0)
+    }
+
+    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    fn count_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<usize>> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let texts = each_of(texts, |text| text.extract::<Text>())?;
+        let n_threads = n_threads(threads)?;
+        py.detach(|| self.0.count_batch(&slices(&texts), options, n_threads))
+            .map_err(|error| to_python(&error))
+    }
+
+    #[pyo3(signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: Given<'_>,
+        max_tokens: &Bound<'_, PyAny>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = options(&allowed_special, &disallowed_special, false);
+        let max_tokens: usize = extract("max_tokens", max_tokens)?;
+        let kept = py
+            .detach(|| self.0.truncate(text.bytes, max_tokens, options))
+            .map_err(|error| to_python(&error))?;
+        Ok(match text.is_str {
+            true => PyString::from_bytes(py, kept)?.into_any(),
+            false => PyBytes::new(py, kept).into_any(),
+        })
+    }
+
+    #[pyo3(signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]
+    fn counter(
+        &self,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+    ) -> PyResult<TokenCounter> {
+        TokenCounter::new(&self.0, options(&allowed_special, &disallowed_special, false))
+    }
+
+    /// `names` are those of the input, of the file to write to, and of the output in messages.
+    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, threads, progress=None, stretch_len=None))]
+    fn _encode_file(
+        &self,
+        py: Python<'_>,
+        names: (PathBuf, PathBuf, String),
+        is_wide: bool,
+        has_header: bool,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        threads: Option<&Bound<'_, PyAny>>,
+        progress: Option<Py<PyAny>>,
+        stretch_len: Option<usize>,
+    ) -> PyResult<(u64, u64)> {
+        let format = IdFormat { is_wide, has_header };
+        let options = options(&allowed_special, &disallowed_special, false);
+        let threads = (n_threads(threads)?, stretch_len);
+        let progress = progress.unwrap_or_else(|| py.None());
+        encode_file(py, &self.0, names, format, options, threads, progress)
+    }
+
+    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn tokenize<'py>(
+        &self,
+        py: Python<'py>,
+        text: Given<'_>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        add_special_tokens: bool,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let tokens = py
+            .detach(|| self.0.tokenize(text.bytes, options))
+            .map_err(|error| to_python(&error))?;
+        tokens.iter().map(|token| readable(py, token)).collect()
+    }
+
+    fn split<'py>(&self, py: Python<'py>, text: Given<'_>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let pieces = py.detach(|| self.0.split(text.bytes)).map_err(|error| to_python(&error))?;
+        let convert = |piece: &Vec<u8>| match text.is_str {
+            true => Ok(PyString::new(py, &String::from_utf8_lossy(piece)).into_any()),
+            false => Ok(PyBytes::new(py, piece).into_any()),
+        };
+        pieces.iter().map(convert).collect()
+    }
+}
+
+impl CoreTokenizer {
+    fn shared(&self, encoding: bytepair::Encoding) -> Encoding {
+        Encoding { tokenizer: Arc::clone(&self.0), encoding: Arc::new(encoding) }
+    }
+}
+
+/// Bytes as text; what is not UTF-8 as escapes.
+fn readable<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(PyString::new(py, text).into_any()),
+        Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", "backslashreplace")),
+    }
+}
