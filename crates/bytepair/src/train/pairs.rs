@@ -179,7 +179,7 @@ mod tests {
             for &(left, right, count) in &entries {
                 let (left, right) = (u32::from(left) << 24, u32::from(right));
                 if count < 0 {
-                    ours.decrease(left, right, (-i64::from(count)).into());
+                    ours.decrease(left, right, -i64::from(count));
                     standard.entry((left, right)).and_modify(|sum| *sum += i64::from(count));
                 } else {
                     ours.add(left, right, count.into());
