@@ -54,9 +54,12 @@ impl<C: Cell> Slots<C> {
         self.0.clear();
     }
 
-    /// Forgets all slots from `n_slots` on.
+    /// Forgets all slots from `n_slots` on, and gives their memory back where it is much.
     pub(crate) fn truncate(&mut self, n_slots: usize) {
         self.0.truncate(n_slots);
+        if self.0.capacity() / 2 > n_slots {
+            self.0.shrink_to_fit();
+        }
     }
 
     /// Appends a token that covers one slot, or a barrier.

@@ -8,6 +8,7 @@
 //! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
 
 use crate::error::{ErrorKind, Result};
 use crate::hash::hash_bytes;
@@ -242,24 +243,61 @@ impl Vocabulary {
     ///
     /// Of two merges of the same pair the encoder follows the later one.
     pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
+        let entry = self.append_parts(left, right)?;
+        let token = Token { kind: entry.kind, bytes: &self.bytes[entry.start..] };
+        let hash = token.hash();
+        let found = self.index.find(hash, |&id| self.token(id) == Some(token)).copied();
+        let result = match found {
+            Some(id) => {
+                self.bytes.truncate(entry.start);
+                id
+            }
+            None => self.push_new(hash, entry)?,
+        };
+        self.push_merge_to(Merge { left, right, result });
+        Ok(result)
+    }
+
+    /// Appends a merge that makes a new token, which is not found by its content until [`Self::index_new`].
+    ///
+    /// # Errors
+    /// Where a part is no token, or no id is left.
+    pub(crate) fn push_new_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
+        let result = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        let entry = self.append_parts(left, right)?;
+        self.entries.push(entry);
+        self.push_merge_to(Merge { left, right, result });
+        Ok(result)
+    }
+
+    /// Lets the tokens from `first` on be found by their content; whether none of them was there already.
+    pub(crate) fn index_new(&mut self, first: TokenId) -> bool {
+        let Self { bytes, entries, index, .. } = self;
+        let token = |id: TokenId| {
+            let Entry { start, len, kind } = entries[id as usize];
+            Token { kind, bytes: &bytes[start..start + len] }
+        };
+        let hash = |id: &TokenId| token(*id).hash();
+        let n_new = entries.len().saturating_sub(first as usize);
+        index.reserve(n_new, hash);
+        (first..).take(n_new).all(|id| {
+            let is_same = |other: &TokenId| token(*other) == token(id);
+            let entry = index.entry(hash(&id), is_same, hash);
+            let is_new = matches!(entry, Slot::Vacant(_));
+            entry.or_insert(id);
+            is_new
+        })
+    }
+
+    /// Appends the bytes of two tokens; says what token they are together.
+    fn append_parts(&mut self, left: TokenId, right: TokenId) -> Result<Entry> {
         let kind = merged_kind(self.expect_token(left)?.kind, self.expect_token(right)?.kind);
         let start = self.bytes.len();
         for part in [left, right] {
             let Entry { start, len, .. } = self.entries[part as usize];
             self.bytes.extend_from_within(start..start + len);
         }
-        let token = Token { kind, bytes: &self.bytes[start..] };
-        let hash = token.hash();
-        let found = self.index.find(hash, |&id| self.token(id) == Some(token)).copied();
-        let result = match found {
-            Some(id) => {
-                self.bytes.truncate(start);
-                id
-            }
-            None => self.push_new(hash, Entry { start, len: token.bytes.len(), kind })?,
-        };
-        self.push_merge_to(Merge { left, right, result });
-        Ok(result)
+        Ok(Entry { start, len: self.bytes.len() - start, kind })
     }
 
     /// Gives the next id to a token that is not there yet and whose bytes are.
@@ -313,11 +351,6 @@ impl Vocabulary {
     pub(crate) fn reserve_merges_with_tokens(&mut self, n_merges: usize) {
         self.merges.reserve(n_merges);
         self.entries.reserve(n_merges);
-        let Self { bytes, entries, index, .. } = self;
-        index.reserve(n_merges, |&id| {
-            let Entry { start, len, kind } = entries[id as usize];
-            Token { kind, bytes: &bytes[start..start + len] }.hash()
-        });
     }
 
     /// Makes room for more merges.

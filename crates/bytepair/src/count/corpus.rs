@@ -198,8 +198,12 @@ impl CorpusCounter {
         };
         let mut counts = PieceCounts::new();
         let mut dropper = Dropper::new(min_count);
+        let n_pieces: usize = parts.iter().map(|part| part.kept.len()).sum();
+        let n_bytes: usize = parts.iter().map(|part| part.kept.distinct_bytes()).sum();
         for part in parts {
             counts.append_distinct(part.kept);
+            // The first part has become the whole.
+            counts.reserve(n_pieces - counts.len(), n_bytes - counts.distinct_bytes());
             dropper.add(&part.dropper)?;
         }
         Ok((counts, dropper.finish(), self.report))
@@ -212,6 +216,8 @@ impl CorpusCounter {
         let runs = runs::sorted(tables);
         runs::merge(&runs, n_threads, |range| {
             let mut part = Gathered::new(min_count);
+            let (n_pieces, n_bytes) = range.size();
+            part.kept.reserve(n_pieces, n_bytes);
             range.try_for_each(|sum| part.take(&self.source_starts, sum))?;
             Ok(part)
         })

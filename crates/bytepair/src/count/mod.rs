@@ -161,7 +161,7 @@ impl PieceCounts {
     /// in this order by itself; with other tie rules the order does not matter.
     pub fn sort(&mut self) {
         let order = match &self.firsts {
-            Some(firsts) => order_by(firsts.len(), |place| firsts[place]),
+            Some(_) => self.order_of_firsts(),
             None => order_by(self.len(), |place| self.piece(place)),
         };
         let Some(order) = order else { return };
@@ -181,6 +181,29 @@ impl PieceCounts {
     /// The pieces in the order in which they were added or sorted.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], i64, Option<First>)> {
         (0..self.len()).map(|place| (self.piece(place), self.counts[place], self.first(place)))
+    }
+
+    /// The places of the pieces in the order of their first occurrence; `None` where they stand in it, or it is
+    /// unknown.
+    pub(crate) fn order_of_firsts(&self) -> Option<Vec<usize>> {
+        let firsts = self.firsts.as_ref()?;
+        order_by(firsts.len(), |place| firsts[place])
+    }
+
+    /// The piece at a place, with its count.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> (&[u8], i64) {
+        (self.piece(place), self.counts[place])
+    }
+
+    /// Makes room for so many pieces of so many bytes. What is never filled takes no memory.
+    fn reserve(&mut self, n_pieces: usize, n_bytes: usize) {
+        self.bytes.reserve(n_bytes);
+        self.ends.reserve(n_pieces);
+        self.counts.reserve(n_pieces);
+        if let Some(firsts) = &mut self.firsts {
+            firsts.reserve(n_pieces);
+        }
     }
 
     /// Adds a piece that is known to be new.

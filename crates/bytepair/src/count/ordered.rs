@@ -3,7 +3,7 @@
 //! An entry lies in the place that the highest bits of its hash name, or as near behind it as there is room.
 //! So the entries of a table can be put in the order of their hashes by moving each a few places, and a
 //! table grows by one pass over both tables. Adding takes O(1) expected time and touches one cache line,
-//! or two; growing doubles the memory.
+//! or two.
 
 use std::cmp::Ordering;
 
@@ -75,8 +75,9 @@ impl<E: Entry> Table<E> {
         }
     }
 
-    pub(super) fn grow(&mut self) {
-        let larger = vec![E::default(); self.entries.len() * 2];
+    /// Makes the table `factor` times larger, which is a power of two.
+    pub(super) fn grow(&mut self, factor: usize) {
+        let larger = vec![E::default(); self.entries.len() * factor];
         let mask = larger.len() - 1;
         let entries = std::mem::replace(&mut self.entries, larger);
         for entry in entries.into_iter().filter(|entry| !entry.is_free()) {

@@ -19,6 +19,9 @@ const N_RANGES_PER_THREAD: usize = 4;
 /// Fewer pieces than this are not worth a thread.
 const MIN_PIECES_PER_THREAD: usize = 1 << 14;
 
+/// About the mean length of short distinct pieces, in bytes.
+const USUAL_LEN: usize = 8;
+
 /// A piece of the whole, how often it occurs and its smallest position.
 pub(super) type Sum<'r> = (&'r [u8], i64, u64);
 
@@ -59,6 +62,18 @@ pub(super) struct Range<'r> {
 }
 
 impl<'r> Range<'r> {
+    /// How many pieces there are at most, and how many bytes they have, if none stands in several runs and short
+    /// ones are of usual length.
+    pub(super) fn size(self) -> (usize, usize) {
+        if self.is_long {
+            let parts = self.runs.iter().map(|run| self.part(&run.long));
+            let sizes = parts.map(|part| (part.len(), part.iter().map(Long::len).sum::<usize>()));
+            return sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+        }
+        let n_pieces = self.runs.iter().map(|run| self.part(&run.short).len()).sum();
+        (n_pieces, n_pieces * USUAL_LEN)
+    }
+
     /// Visits every distinct piece once, in order.
     ///
     /// # Errors

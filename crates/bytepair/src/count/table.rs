@@ -5,6 +5,7 @@
 //! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
 //! allocated per piece. Costs O(1) expected time for each piece, plus its length.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::ordered::{Entry, Found, Table};
@@ -17,14 +18,21 @@ const N_SIDE_BY_SIDE: usize = 32;
 const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
 /// Places of a new table.
 const N_PLACES: usize = 1 << 12;
+/// Tables up to this size, in bytes, grow by more than twice where memory is not limited: so they grow less often.
+const SMALL_TABLE_LEN: usize = 2 << 20;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
 const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
-    /// Short pieces that were seen last, by the lowest bits of their hash, each with what is not in `short` yet of
-    /// its count.
+    /// Short pieces that were seen last, by the lowest bits of their hash, each with what is not in the tables yet
+    /// of its count. [`N_RECENT`] of them.
     recent: Vec<Short>,
+    tables: Tables,
+}
+
+/// All pieces but what of them is recent.
+struct Tables {
     short: Table<Short>,
     long: Table<Long>,
     /// The bytes of long pieces.
@@ -53,6 +61,13 @@ pub(super) struct Long {
     len: usize,
     pub(super) count: u64,
     pub(super) first: u64,
+}
+
+impl Long {
+    /// The length of the piece, in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
 }
 
 impl Entry for Short {
@@ -107,15 +122,16 @@ impl CountTable {
     pub(super) fn new(budget: usize) -> Self {
         let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
         let recent = vec![Short::default(); N_RECENT];
-        Self { recent, short, long, long_bytes: Vec::new(), budget }
+        Self { recent, tables: Tables { short, long, long_bytes: Vec::new(), budget } }
     }
 
     pub(super) fn set_budget(&mut self, budget: usize) {
-        self.budget = budget;
+        self.tables.budget = budget;
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.recent.iter().all(Entry::is_free) && self.short.is_empty() && self.long.is_empty()
+        let Tables { short, long, .. } = &self.tables;
+        self.recent.iter().all(Entry::is_free) && short.is_empty() && long.is_empty()
     }
 
     /// Counts each of these pieces of a text `count` times; `position` is that of the text's first byte.
@@ -132,42 +148,41 @@ impl CountTable {
         count: u64,
         position: u64,
     ) {
+        let Self { recent, tables } = self;
+        // An array, so that no place in it is checked.
+        let Some(recent) = recent.first_chunk_mut::<N_RECENT>() else { return };
         let mut waiting = [Short::default(); N_SIDE_BY_SIDE];
         let mut n_waiting = 0;
         for piece in pieces {
             let first = position.wrapping_add(piece.start as u64);
             let Some(key) = piece_key(text, piece.start, piece.end) else {
-                self.add_long(&text[piece], count, first);
+                tables.add_long(&text[piece], count, first);
                 continue;
             };
-            let recent = &mut self.recent[key_hash(key) % N_RECENT];
-            let other = *recent;
-            // All ones where it is the same piece: whether it is cannot be guessed, so nothing may branch on it.
-            let same = u64::from(other.key == key).wrapping_neg();
-            waiting[n_waiting] = other;
-            n_waiting += usize::from((other.key != key) & !other.is_free());
-            *recent = Short {
-                key,
-                first: other.first & same | first & !same,
-                // A count that saturates is reported as an overflow when tables are added up.
-                count: (other.count & same).saturating_add(count),
-            };
+            let place = &mut recent[key_hash(key) % N_RECENT];
+            let other = *place;
+            // Whether it is the same piece cannot be guessed, so nothing may branch on it.
+            let is_same = other.key == key;
+            waiting[n_waiting % N_SIDE_BY_SIDE] = other;
+            n_waiting += usize::from(!is_same & !other.is_free());
+            place.key = key;
+            place.first = select_unpredictable(is_same, other.first, first);
+            // A count that saturates is reported as an overflow when tables are added up.
+            place.count = select_unpredictable(is_same, other.count, 0).saturating_add(count);
             if n_waiting == N_SIDE_BY_SIDE {
-                self.add_short(&waiting);
+                tables.add_short(&waiting);
                 n_waiting = 0;
             }
         }
-        self.add_short(&waiting[..n_waiting]);
+        tables.add_short(&waiting[..n_waiting]);
     }
 
     /// Moves all short pieces to the large table.
     fn settle(&mut self) {
-        let mut recent = std::mem::take(&mut self.recent);
-        recent.retain(|piece| !piece.is_free());
-        recent.chunks(N_SIDE_BY_SIDE).for_each(|pieces| self.add_short(pieces));
-        recent.clear();
-        recent.resize(N_RECENT, Short::default());
-        self.recent = recent;
+        let Self { recent, tables } = self;
+        let used: Vec<_> = recent.iter().copied().filter(|piece| !piece.is_free()).collect();
+        used.chunks(N_SIDE_BY_SIDE).for_each(|pieces| tables.add_short(pieces));
+        recent.fill(Short::default());
     }
 
     /// Counts one piece, whose own position is given.
@@ -180,16 +195,13 @@ impl CountTable {
     /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
     /// cost of the budget.
     pub(super) fn is_over_budget(&self) -> bool {
-        let is_filled = |is_filled: bool, n_bytes: usize| is_filled && !self.may_grow(n_bytes);
-        self.n_bytes() > self.budget
-            || is_filled(self.short.is_well_filled(), self.short.n_bytes())
-            || is_filled(self.long.is_well_filled(), self.long.n_bytes())
+        self.tables.is_over_budget()
     }
 
     /// The contents in order. Takes O(n) expected time.
     pub(super) fn into_sorted(mut self) -> Sorted {
         self.settle();
-        let Self { short, long, long_bytes, .. } = self;
+        let Tables { short, long, long_bytes, .. } = self.tables;
         let by_bytes =
             |one: &Long, other: &Long| piece(&long_bytes, one).cmp(piece(&long_bytes, other));
         let long = long.into_sorted(by_bytes);
@@ -199,14 +211,23 @@ impl CountTable {
     /// Hands the contents, in order, to `take` and forgets them.
     pub(super) fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
         self.settle();
-        let long_bytes = &self.long_bytes;
+        let Tables { short, long, long_bytes, .. } = &mut self.tables;
         let by_bytes =
             |one: &Long, other: &Long| piece(long_bytes, one).cmp(piece(long_bytes, other));
-        let result = take(self.short.sort(by_key), self.long.sort(by_bytes), long_bytes);
-        self.short.clear();
-        self.long.clear();
-        self.long_bytes.clear();
+        let result = take(short.sort(by_key), long.sort(by_bytes), long_bytes);
+        short.clear();
+        long.clear();
+        long_bytes.clear();
         result
+    }
+}
+
+impl Tables {
+    fn is_over_budget(&self) -> bool {
+        let is_filled = |is_filled: bool, n_bytes: usize| is_filled && !self.may_grow(n_bytes);
+        self.n_bytes() > self.budget
+            || is_filled(self.short.is_well_filled(), self.short.n_bytes())
+            || is_filled(self.long.is_well_filled(), self.long.n_bytes())
     }
 
     /// Adds the counts of short pieces to the large table.
@@ -233,10 +254,12 @@ impl CountTable {
     fn grow_short(&mut self) {
         let may_grow = || self.may_grow(self.short.n_bytes()) || self.short.is_nearly_full();
         if self.short.is_well_filled() && may_grow() {
-            self.short.grow();
+            let is_small = self.short.n_bytes() <= SMALL_TABLE_LEN && self.budget == usize::MAX;
+            self.short.grow(if is_small { 4 } else { 2 });
         }
     }
 
+    #[inline(never)] // keeps the loop over short pieces short
     fn add_long(&mut self, bytes: &[u8], count: u64, position: u64) {
         let Self { long, long_bytes, .. } = self;
         let hash = hash_bytes(bytes, 0);
@@ -250,7 +273,7 @@ impl CountTable {
                 if self.long.is_well_filled()
                     && (self.may_grow(self.long.n_bytes()) || self.long.is_nearly_full())
                 {
-                    self.long.grow();
+                    self.long.grow(2);
                 }
             }
         }

@@ -17,7 +17,7 @@ use super::share::{Change, Sides};
 use super::sketch::Sketch;
 use super::survey;
 use super::{Ties, TrainOptions};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::units::Units;
 use crate::vocabulary::{TokenId, Vocabulary};
 
@@ -121,12 +121,8 @@ impl<'e> Engine<'e> {
         }
         self.choose(max_len, &mut plan)?;
         for job in &plan.jobs {
-            let result = vocabulary.push_merge(job.left, job.right)?;
-            // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
-            if result != job.result {
-                let problem = "has a token that no merge of it makes, and that is learned now";
-                return Err(Error::option("resume", problem));
-            }
+            let result = vocabulary.push_new_merge(job.left, job.right)?;
+            debug_assert_eq!(result, job.result, "ids follow each other");
             self.learn(result, vocabulary)?;
         }
         drop(plan);
@@ -166,7 +162,10 @@ impl<'e> Engine<'e> {
             drop(plan);
             crew.together(Step::Tally);
             plan = crew.plan_mut();
-            plan.sketch = Sketch::default();
+            // Its memory serves the next survey.
+            if let Some(mut share) = crew.shares().next() {
+                share.survey.sketch = std::mem::take(&mut plan.sketch);
+            }
         }
         let tallies = self.sum_tallies();
         if is_exact {
@@ -210,9 +209,9 @@ impl<'e> Engine<'e> {
         let is_frequent = |&&(left, right, count): &&(TokenId, TokenId, i64)| {
             count >= floor && self.batches.veto.allows(left, right)
         };
-        let frequent: Vec<_> = counts.iter().filter(is_frequent).collect();
-        let mut pairs = Pairs::with_capacity(frequent.len() * 2);
-        frequent.iter().for_each(|&&(left, right, count)| {
+        let frequent = counts.iter().filter(is_frequent);
+        let mut pairs = Pairs::with_capacity(frequent.clone().count() * 2);
+        frequent.for_each(|&(left, right, count)| {
             pairs.push(left, right, count);
         });
         pairs

@@ -45,7 +45,7 @@ use std::sync::Arc;
 use crate::count::PieceCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
-use crate::vocabulary::{Token, TokenKind, Vocabulary};
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 use crew::Crew;
 use engine::{Done, Engine};
@@ -54,7 +54,7 @@ use plan::Plan;
 pub(crate) use truncate::truncated;
 
 /// Room is made for so many merges at once, if they are wanted: more may never come.
-const MAX_RESERVED: usize = 1 << 15;
+const MAX_RESERVED: usize = 1 << 17;
 
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -188,6 +188,7 @@ pub fn train(
     let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
+    let first_new = TokenId::try_from(vocabulary.len()).map_err(|_| ErrorKind::TooManyTokens)?;
     vocabulary.reserve_merges_with_tokens(max_merges.saturating_sub(n_earlier).min(MAX_RESERVED));
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
@@ -213,6 +214,11 @@ pub fn train(
             }
         }
     })?;
+    // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
+    if !vocabulary.index_new(first_new) {
+        let problem = "has a token that no merge of it makes, and that is learned now";
+        return Err(Error::option("resume", problem));
+    }
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }

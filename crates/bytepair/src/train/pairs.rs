@@ -3,7 +3,8 @@
 //! A pair gains no occurrence after the merge that made one of its tokens. So one that is below the floor when it
 //! comes up need not be kept: it cannot be chosen before the floor falls, and then everything is counted anew.
 
-use crate::pair_map::{PairMap, pair_key, pair_of};
+use super::row::index_of;
+use crate::pair_map::{pair_hash, pair_key, pair_of};
 use crate::vocabulary::TokenId;
 
 /// The index of a pair in [`Pairs`].
@@ -13,7 +14,11 @@ pub(super) const NO_PAIR: PairIndex = PairIndex::MAX;
 
 /// Counts of pairs, by index and by tokens.
 pub(super) struct Pairs {
-    by_key: PairMap<PairIndex>,
+    /// Open addressing, at most half full: a part of the hash of a pair, and one more than its index; 0 where there
+    /// is none. So most pairs that are not kept are told from others without looking at their entry.
+    places: Vec<u64>,
+    /// By how much a hash is shifted to give a place.
+    shift: u32,
     entries: Vec<PairEntry>,
 }
 
@@ -23,10 +28,18 @@ struct PairEntry {
     count: i64,
 }
 
+/// The half of a place that holds a part of a hash.
+const HASH_PART: u64 = !(u32::MAX as u64);
+
 impl Pairs {
     /// No pairs, with room for some.
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        Self { by_key: PairMap::with_capacity(capacity), entries: Vec::with_capacity(capacity) }
+        let n_places = (capacity.max(8) * 2).next_power_of_two();
+        Self {
+            places: vec![0; n_places],
+            shift: u64::BITS - n_places.ilog2(),
+            entries: Vec::with_capacity(capacity),
+        }
     }
 
     /// The number of pairs.
@@ -37,12 +50,30 @@ impl Pairs {
     /// The index of a pair.
     #[inline]
     pub(super) fn index(&self, left: TokenId, right: TokenId) -> Option<PairIndex> {
-        self.by_key.get(pair_key(left, right))
+        let key = pair_key(left, right);
+        let hash = pair_hash(key);
+        let mut place = self.home(hash);
+        loop {
+            let found = self.places[place];
+            if found == 0 {
+                return None;
+            }
+            let pair = index_in(found);
+            if found & HASH_PART == part_of(hash) && self.entries[pair as usize].key == key {
+                return Some(pair);
+            }
+            place = (place + 1) & (self.places.len() - 1);
+        }
     }
 
     /// The two tokens of a pair.
     pub(super) fn tokens(&self, pair: PairIndex) -> (TokenId, TokenId) {
         pair_of(self.entries[pair as usize].key)
+    }
+
+    /// The two tokens of a pair, if there are so many.
+    pub(super) fn get(&self, pair: PairIndex) -> Option<(TokenId, TokenId)> {
+        self.entries.get(pair as usize).map(|entry| pair_of(entry.key))
     }
 
     /// How often a pair occurs now.
@@ -59,12 +90,14 @@ impl Pairs {
     }
 
     /// Adds a pair that is not there.
-    #[expect(clippy::cast_possible_truncation, reason = "there are fewer pairs than slots")]
     pub(super) fn push(&mut self, left: TokenId, right: TokenId, count: i64) -> PairIndex {
         let key = pair_key(left, right);
-        let pair = self.entries.len() as PairIndex;
+        let pair = index_of(self.entries.len());
         self.entries.push(PairEntry { key, count });
-        self.by_key.insert(key, pair);
+        self.put(key, pair);
+        if self.entries.len() * 2 > self.places.len() {
+            self.grow();
+        }
         pair
     }
 
@@ -86,11 +119,80 @@ impl Pairs {
 
     /// Looks at the places of some pairs, so that they are at hand when they are looked up one by one.
     pub(super) fn look_at(&self, pairs: impl Iterator<Item = (TokenId, TokenId)>) {
-        self.by_key.look_at(pairs.map(|(left, right)| pair_key(left, right)));
+        let place = |(left, right)| self.places[self.home(pair_hash(pair_key(left, right)))];
+        std::hint::black_box(pairs.fold(0, |seen, pair| seen ^ place(pair)));
     }
 
     /// Records that a pair was merged.
     pub(super) fn set_merged(&mut self, pair: PairIndex) {
         self.entries[pair as usize].count = 0;
+    }
+
+    /// Puts the index of a pair, which is not there, into the next free place.
+    #[inline]
+    fn put(&mut self, key: u64, pair: PairIndex) {
+        let hash = pair_hash(key);
+        let mut place = self.home(hash);
+        while self.places[place] != 0 {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        self.places[place] = part_of(hash) | (u64::from(pair) + 1);
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a place")]
+    fn home(&self, hash: u64) -> usize {
+        (hash >> self.shift) as usize
+    }
+
+    fn grow(&mut self) {
+        let n_places = self.places.len() * 2;
+        (self.places, self.shift) = (vec![0; n_places], self.shift - 1);
+        for pair in 0..self.entries.len() {
+            self.put(self.entries[pair].key, index_of(pair));
+        }
+    }
+}
+
+/// What a place holds of a hash: the half that does not name the place.
+#[inline]
+fn part_of(hash: u64) -> u64 {
+    hash << u32::BITS
+}
+
+/// The index in a place that is not free.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is one more than an index")]
+fn index_in(place: u64) -> PairIndex {
+    (place as u32).wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    proptest::proptest! {
+        #[test]
+        fn pairs_agree_with_the_standard_map(entries: Vec<(u8, u8, i8)>) {
+            let (mut ours, mut standard) = (Pairs::with_capacity(0), BTreeMap::<_, i64>::new());
+            for &(left, right, count) in &entries {
+                let (left, right) = (u32::from(left) << 24, u32::from(right));
+                if count < 0 {
+                    ours.decrease(left, right, -i64::from(count));
+                    standard.entry((left, right)).and_modify(|sum| *sum += i64::from(count));
+                } else {
+                    ours.add(left, right, count.into());
+                    *standard.entry((left, right)).or_default() += i64::from(count);
+                }
+            }
+            proptest::prop_assert_eq!(ours.len(), standard.len());
+            for (left, right, count) in ours.iter() {
+                proptest::prop_assert_eq!(standard.get(&(left, right)), Some(&count));
+                let pair = ours.index(left, right).unwrap();
+                proptest::prop_assert_eq!((ours.tokens(pair), ours.count(pair)), ((left, right), count));
+            }
+            proptest::prop_assert_eq!(ours.index(1, 1 << 9), None);
+        }
     }
 }

@@ -63,8 +63,9 @@ impl Places {
         self.slots.resize(self.slots.len() + n_slots, 0);
     }
 
-    /// Makes full lists, whose slots come later.
-    pub(super) fn add_lists(&mut self) -> NewLists<'_> {
+    /// Makes full lists, whose slots come later: no more than `most` where that is known.
+    pub(super) fn add_lists(&mut self, most: usize) -> NewLists<'_> {
+        self.slots.reserve(most);
         NewLists { places: self }
     }
 

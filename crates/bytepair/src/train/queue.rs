@@ -76,9 +76,8 @@ impl<T: Copy> Queue<T> {
         Some((i64::try_from(level).ok()?, std::mem::take(&mut self.buckets[level])))
     }
 
-    /// Puts entries at the level.
-    pub(super) fn open(&mut self, mut entries: Vec<T>, order: impl Fn(&T, &T) -> Ordering) {
-        entries.sort_unstable_by(|one, other| order(other, one));
+    /// Puts entries at the level. They must be in order, the first of them last.
+    pub(super) fn open(&mut self, entries: Vec<T>) {
         self.sorted = entries;
     }
 }
@@ -137,8 +136,9 @@ mod tests {
 
     fn next(queue: &mut Queue<Entry>) -> Option<Entry> {
         while queue.first(order).is_none() {
-            let (_, entries) = queue.descend()?;
-            queue.open(entries, order);
+            let (_, mut entries) = queue.descend()?;
+            entries.sort_unstable_by(|one, other| order(other, one));
+            queue.open(entries);
         }
         let first = queue.first(order);
         queue.pop(order);

@@ -4,7 +4,7 @@
 //! that created it, so counts only fall and first occurrences only move back: a stale entry stands too early,
 //! never too late, and the first entry that is still true is the best pair.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use super::Ties;
 use super::crew::Crew;
@@ -105,7 +105,17 @@ impl Ranking {
             }
             is_true
         });
-        self.queue.open(candidates, |one, other| self.order.compare(one, other, &plan.pairs));
+        match self.order.ties {
+            // The counts are equal, so one number decides.
+            Ties::SmallestIds | Ties::FirstSeen => {
+                candidates.sort_unstable_by_key(|candidate| Reverse(candidate.tie));
+            }
+            Ties::LargestText => {
+                candidates
+                    .sort_unstable_by(|one, other| self.order.compare(other, one, &plan.pairs));
+            }
+        }
+        self.queue.open(candidates);
         Some(())
     }
 

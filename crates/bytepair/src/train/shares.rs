@@ -3,6 +3,8 @@
 //! Shares are about equally large in symbols; a piece is never cut, so a corpus of one piece has one share. Pieces
 //! stand in the order of their first occurrence where the tie rule asks for it. Linear in the corpus.
 
+use std::ops::Range;
+
 use super::row::Row;
 use super::share::Share;
 use super::start::Segmenter;
@@ -30,10 +32,11 @@ pub(super) fn of(
     vocabulary: &Vocabulary,
     options: &TrainOptions,
 ) -> Result<(Vec<Share>, i64)> {
-    let pieces = in_order(counts, options.ties);
-    let ranges = deal(&pieces, options.n_threads);
+    let pieces = Pieces::new(counts, options.ties);
+    let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
+    let ranges = deal(lens, options.n_threads);
     let results = in_parallel(options.n_threads, ranges.len(), |index| {
-        row(&pieces[ranges[index].clone()], units, vocabulary)
+        row(&pieces, ranges[index].clone(), units, vocabulary)
     });
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {
@@ -45,50 +48,63 @@ pub(super) fn of(
     Ok((shares, n_tokens))
 }
 
-type Piece<'c> = (&'c [u8], i64);
-
 /// The pieces, in the order of their first occurrence where ties are decided by it.
-fn in_order(counts: &PieceCounts, ties: Ties) -> Vec<Piece<'_>> {
-    if ties != Ties::FirstSeen || counts.iter().is_sorted_by_key(|(_, _, first)| first) {
-        return counts.iter().map(|(piece, count, _)| (piece, count)).collect();
-    }
-    let mut pieces: Vec<_> = counts.iter().collect();
-    pieces.sort_by_key(|&(_, _, first)| first);
-    pieces.into_iter().map(|(piece, count, _)| (piece, count)).collect()
+struct Pieces<'c> {
+    counts: &'c PieceCounts,
+    /// Their places in that order; `None` where they stand in it.
+    order: Option<Vec<usize>>,
 }
 
-/// Cuts the pieces into ranges of about the same size in bytes, one for each thread.
-fn deal(pieces: &[Piece<'_>], n_threads: usize) -> Vec<std::ops::Range<usize>> {
-    let n_bytes: usize = pieces.iter().map(|(piece, _)| piece.len() + 1).sum();
+impl<'c> Pieces<'c> {
+    fn new(counts: &'c PieceCounts, ties: Ties) -> Self {
+        let order = if ties == Ties::FirstSeen { counts.order_of_firsts() } else { None };
+        Self { counts, order }
+    }
+
+    fn get(&self, index: usize) -> (&'c [u8], i64) {
+        self.counts.get(self.order.as_ref().map_or(index, |order| order[index]))
+    }
+}
+
+/// Cuts pieces of these lengths into ranges of about the same size in bytes, one for each thread.
+fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Range<usize>> {
+    let n_bytes: usize = lens.clone().map(|len| len + 1).sum();
     let n_worth = n_threads.clamp(1, n_bytes / MIN_SHARE_LEN + 1);
     let n_shares = n_worth.max(n_bytes.div_ceil(MAX_ROW_BYTES));
     let share_len = n_bytes.div_ceil(n_shares).max(1);
     let (mut ranges, mut start, mut n_seen, mut n_before) = (Vec::new(), 0, 0, 0);
-    for (index, (piece, _)) in pieces.iter().enumerate() {
+    let mut n_pieces = 0;
+    for (index, len) in lens.enumerate() {
         // A long piece gets a row of its own rather than one that is full of others.
-        if start < index && n_seen - n_before + piece.len() > MAX_ROW_BYTES {
+        if start < index && n_seen - n_before + len > MAX_ROW_BYTES {
             ranges.push(start..index);
             (start, n_before) = (index, n_seen);
         }
-        n_seen += piece.len() + 1;
+        n_seen += len + 1;
+        n_pieces = index + 1;
         if n_seen >= share_len * (ranges.len() + 1) {
-            ranges.push(start..index + 1);
-            (start, n_before) = (index + 1, n_seen);
+            ranges.push(start..n_pieces);
+            (start, n_before) = (n_pieces, n_seen);
         }
     }
-    if start < pieces.len() {
-        ranges.push(start..pieces.len());
+    if start < n_pieces {
+        ranges.push(start..n_pieces);
     }
     ranges
 }
 
-/// A row of pieces, and the number of their tokens, weighted.
-fn row(pieces: &[Piece<'_>], units: &Units, vocabulary: &Vocabulary) -> Result<(Row, i64)> {
-    let n_bytes: usize = pieces.iter().map(|(piece, _)| piece.len() + 2).sum();
+/// A row of some pieces, and the number of their tokens, weighted.
+fn row(
+    pieces: &Pieces<'_>,
+    range: Range<usize>,
+    units: &Units,
+    vocabulary: &Vocabulary,
+) -> Result<(Row, i64)> {
+    let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
     let mut segmenter = Segmenter::new(units, vocabulary);
     let (mut tokens, mut n_tokens) = (Vec::new(), 0_i64);
-    for &(piece, count) in pieces {
+    for (piece, count) in range.map(|index| pieces.get(index)) {
         tokens.clear();
         segmenter.push_tokens(piece, &mut tokens)?;
         row.push_piece(&tokens, count);
@@ -111,11 +127,9 @@ mod tests {
         fn every_piece_is_dealt_once_and_no_row_is_too_long(
             lens in proptest::collection::vec(1..300_usize, 1..40), n_threads in 0..5_usize,
         ) {
-            let texts: Vec<_> = lens.iter().map(|&len| vec![b'a'; len]).collect();
-            let pieces: Vec<Piece<'_>> = texts.iter().map(|text| (&text[..], 1)).collect();
-            let ranges = deal(&pieces, n_threads);
+            let ranges = deal(lens.iter().copied(), n_threads);
             let dealt: Vec<_> = ranges.iter().cloned().flatten().collect();
-            proptest::prop_assert_eq!(dealt, (0..pieces.len()).collect::<Vec<_>>());
+            proptest::prop_assert_eq!(dealt, (0..lens.len()).collect::<Vec<_>>());
             for range in ranges {
                 let n_bytes: usize = lens[range.clone()].iter().sum();
                 proptest::prop_assert!(range.len() == 1 || n_bytes <= MAX_ROW_BYTES);

@@ -22,10 +22,11 @@ const FULL: u32 = u32::MAX;
 const N_STEPS: u32 = 8;
 
 impl Sketch {
-    /// An empty sketch for the pairs of so many slots.
-    pub(super) fn new(n_slots: usize) -> Self {
+    /// Forgets all, and makes room for the pairs of so many slots.
+    pub(super) fn begin(&mut self, n_slots: usize) {
         let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, MAX_BITS);
-        Self { cells: vec![0; 1 << bits] }
+        self.cells.clear();
+        self.cells.resize(1 << bits, 0);
     }
 
     /// Counts an occurrence of a pair.
@@ -42,10 +43,9 @@ impl Sketch {
         cells.for_each(|(sum, &other)| *sum = sum.saturating_add(other));
     }
 
-    /// For each cell what `make` says of whether its pairs may occur as often as `floor` says.
-    pub(super) fn map<T>(&self, make: impl Fn(bool) -> T, floor: i64) -> Vec<T> {
-        let may_reach = |most: u32| most == FULL || i64::from(most) >= floor;
-        self.cells.iter().map(|&most| make(may_reach(most))).collect()
+    /// Says of each cell whether its pairs may occur as often as `floor` says.
+    pub(super) fn may_reach(&self, floor: i64) -> impl Iterator<Item = bool> {
+        self.cells.iter().map(move |&most| most == FULL || i64::from(most) >= floor)
     }
 
     /// At most how often any pair occurs; `None` where a cell is full.

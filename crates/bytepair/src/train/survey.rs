@@ -19,6 +19,8 @@ pub(super) struct Survey {
     tallies: Vec<Tally>,
     /// The places of tallied pairs, in the order of their slots. Empty where ids are small.
     found: Vec<Found>,
+    /// By cell of the sketch: the tally of its pair that came last, [`NONE`] or [`RARE`].
+    firsts: Vec<u32>,
 }
 
 /// How often a pair occurs here.
@@ -50,6 +52,8 @@ const RARE: u32 = u32::MAX;
 const NONE: u32 = u32::MAX - 1;
 /// Ids of so many bits are small. In tests those of bytes are not, so that both ways are taken.
 const SMALL_ID_BITS: u32 = if cfg!(test) { 4 } else { 9 };
+/// Of surveys of more slots than this the memory is not kept for the next one: there may be other use for it.
+const MAX_KEPT: usize = if cfg!(test) { 32 } else { 1 << 21 };
 /// How many pairs are asked for at once whether the sketch leaves them.
 const N_AT_ONCE: usize = 512;
 
@@ -61,28 +65,31 @@ pub(super) fn is_exact(n_ids: usize) -> bool {
 impl Survey {
     /// Looks at all pairs: counts them where ids are small, else sketches them.
     pub(super) fn look(&mut self, row: &Row, plan: &Plan) {
-        *self = Self::default();
+        let Self { sketch, tallies, found, .. } = self;
+        tallies.clear();
+        found.clear();
         if !is_exact(plan.lengths.len()) {
-            let mut sketch = Sketch::new(plan.n_slots);
+            sketch.begin(plan.n_slots);
             row.for_each_pair(|pair| sketch.add(pair.left, pair.right, pair.weight));
-            self.sketch = sketch;
             return;
         }
         let n_bits = id_bits(plan.lengths.len());
-        let mut tallies = vec![Tally::default(); 1 << (2 * n_bits)];
+        tallies.resize(1 << (2 * n_bits), Tally::default());
         row.for_each_pair(|pair| {
             let tally = &mut tallies[cell(pair, n_bits)];
             tally.key = pair_key(pair.left, pair.right);
             tally.count += pair.weight;
             tally.n_slots += 1;
         });
-        self.tallies = tallies;
     }
 
     /// Counts the pairs that the sketch of the whole corpus leaves.
     pub(super) fn tally(&mut self, row: &Row, plan: &Plan) {
-        let mut firsts =
-            plan.sketch.map(|may_reach| if may_reach { NONE } else { RARE }, plan.floor);
+        let mut firsts = std::mem::take(&mut self.firsts);
+        let first = |may_reach| if may_reach { NONE } else { RARE };
+        firsts.extend(plan.sketch.may_reach(plan.floor).map(first));
+        // As many as there can be: what is never filled takes no memory.
+        self.found.reserve(row.n_slots());
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;
@@ -97,6 +104,8 @@ impl Survey {
             }
         });
         self.add(&waiting[..n_waiting], &mut firsts);
+        firsts.clear();
+        self.firsts = firsts;
     }
 
     fn add(&mut self, waiting: &[Waiting], firsts: &mut [u32]) {
@@ -121,16 +130,24 @@ impl Survey {
 
     /// Lists the places of the pairs of the plan.
     pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
-        let Self { tallies, found, .. } = std::mem::take(self);
-        let mut lists = places.add_lists();
+        let Self { tallies, found, .. } = self;
+        let mut lists = places.add_lists(found.len());
+        // Where there is one share, the pairs of the plan stand in the order of its tallies.
+        let mut next = 0;
         let list_of_tally = |tally: &Tally| {
             let (left, right) = tally.tokens();
-            let pair = plan.pairs.index(left, right).filter(|_| tally.n_slots > 0);
-            pair.map_or(NO_LIST, |pair| lists.make(pair, tally.n_slots as usize))
+            let is_next = plan.pairs.get(next) == Some((left, right));
+            let pair = if is_next { Some(next) } else { plan.pairs.index(left, right) };
+            let Some(pair) = pair.filter(|_| tally.n_slots > 0) else { return NO_LIST };
+            next = pair + 1;
+            lists.make(pair, tally.n_slots as usize)
         };
         let mut ends: Vec<_> = tallies.iter().map(list_of_tally).collect();
         if !is_exact(plan.lengths.len()) {
             found.iter().for_each(|found| lists.push(&mut ends[found.tally as usize], found.slot));
+            if row.n_slots() > MAX_KEPT {
+                *self = Self::default();
+            }
             return;
         }
         let n_bits = id_bits(plan.lengths.len());
