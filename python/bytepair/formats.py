@@ -129,9 +129,9 @@ def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
     if pair is not None:
         return _load_pair(*pair)
     start = _beginning(path)
-    for magic, reader in READERS_OF_PATHS.items():
-        if start.startswith(magic):
-            return _named(path, lambda: _from_path(path, reader))
+    readers = [r for magic, r in READERS_OF_PATHS.items() if start.startswith(magic)]
+    if readers:
+        return _named(path, lambda: _from_path(path, readers[0]))
     data = read(path)
     if path.suffix == ".tiktoken":
         return _load_tiktoken(path, data, options)

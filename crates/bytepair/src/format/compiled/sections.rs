@@ -36,7 +36,10 @@ impl<R: Read> Sections<R> {
             *section = (usize::try_from(length).unwrap_or(usize::MAX), said);
         }
         if sum != Some(n_bytes) {
-            return Err(problem("the lengths of the sections", "are not those of the file"));
+            return Err(problem(
+                "the lengths of the sections",
+                "are not those of the file: it is cut off or damaged",
+            ));
         }
         Ok(Self { file, left: sections.into_iter(), block: vec![0; BLOCK_LEN] })
     }
