@@ -749,6 +749,9 @@ def read_clip(data: bytes) -> CoreTokenizer:
 def read_compiled(data: bytes) -> CoreTokenizer:
     """Read a compiled tokenizer."""
 
+def read_compiled_file(path: str | PathLike[str]) -> CoreTokenizer:
+    """Read a compiled tokenizer from a file."""
+
 def write_compiled(tokenizer: CoreTokenizer) -> bytes:
     """Give the compiled form of a tokenizer."""
 

@@ -64,6 +64,13 @@ FORMATS = (
     "fastbpe",
 )
 
+# Formats that are not read as a whole: models are many times larger than memory, and reading a
+# compiled tokenizer takes no time but that of memory that is touched.
+READERS_OF_PATHS = {
+    b"GGUF": _core.read_gguf,
+    b"\x8fbpc\r\n\x1a\n": _core.read_compiled_file,
+}
+
 # What is looked for in a folder, best first: the file that says most about its tokenizer.
 FOLDER_FILES = (
     "tokenizer.json",
@@ -121,8 +128,10 @@ def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
     pair = _pair_of(path)
     if pair is not None:
         return _load_pair(*pair)
-    if _begins_with(path, b"GGUF"):
-        return _named(path, lambda: _read_gguf(path))
+    start = _beginning(path)
+    readers = [r for magic, r in READERS_OF_PATHS.items() if start.startswith(magic)]
+    if readers:
+        return _named(path, lambda: _from_path(path, readers[0]))
     data = read(path)
     if path.suffix == ".tiktoken":
         return _load_tiktoken(path, data, options)
@@ -319,18 +328,22 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _begins_with(path: Path, magic: bytes) -> bool:
-    """Look at the beginning of a file alone; models are many times larger than memory."""
+def _beginning(path: Path) -> bytes:
+    """Give the beginning of a file, nothing of a pipe: what is read of that is gone."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(magic)) == magic
+        if not path.is_file():
+            return b""
+        with path.open("rb", buffering=0) as file:
+            return file.read(8)
     except OSError:  # reading says what is wrong
-        return False
+        return b""
 
 
-def _read_gguf(path: Path) -> _core.CoreTokenizer:
+def _from_path(
+    path: Path, reader: Callable[[Path], _core.CoreTokenizer]
+) -> _core.CoreTokenizer:
     try:
-        return _core.read_gguf(path)
+        return reader(path)
     except OSError as error:
         message = f"{path}: {error.strerror or error}"
         raise FileError(message) from error

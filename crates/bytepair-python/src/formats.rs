@@ -173,6 +173,14 @@ pub(crate) fn read_compiled(py: Python<'_>, data: PyBackedBytes) -> PyResult<Cor
     loaded(py.detach(|| compiled::read(&data)))
 }
 
+/// Reads from the path, so that the file is never in memory as a whole.
+#[pyfunction]
+pub(crate) fn read_compiled_file(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
+    let file = File::open(path)?;
+    let n_bytes = file.metadata()?.len();
+    loaded(py.detach(|| compiled::read_from(file, n_bytes)))
+}
+
 #[pyfunction]
 pub(crate) fn write_compiled<'py>(
     py: Python<'py>,

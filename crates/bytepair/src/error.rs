@@ -82,6 +82,8 @@ pub enum ErrorKind {
     },
     /// More tokens than there are 32-bit ids.
     TooManyTokens,
+    /// Tokens of more bytes than a vocabulary can hold.
+    VocabularyTooLarge,
     /// A vocabulary size that leaves no room for what must be in it.
     VocabularyTooSmall {
         /// The size asked for.
@@ -241,6 +243,9 @@ impl fmt::Display for ErrorKind {
             }
             Self::IdTaken { id } => write!(f, "two tokens have the id {id}"),
             Self::TooManyTokens => write!(f, "more tokens than 32-bit ids"),
+            Self::VocabularyTooLarge => {
+                write!(f, "a token is longer than 512 MiB, or all of them together than 4 GiB")
+            }
             Self::VocabularyTooSmall { requested, needed } => write!(
                 f,
                 "vocab_size is {requested}, but the alphabet and the unknown and special tokens \

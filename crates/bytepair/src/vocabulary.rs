@@ -5,11 +5,18 @@
 //! bytes on paper. What a token looks like in a file is the business of [`Units`](crate::Units)
 //! (marks written out) and of `format`.
 //!
-//! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes.
+//! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. Where all tokens are
+//! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
+
+mod entry;
+
+use std::sync::OnceLock;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
+pub(crate) use self::entry::Entries;
+use self::entry::{Entry, N_KINDS};
 use crate::error::{ErrorKind, Result};
 use crate::hash::hash_bytes;
 
@@ -63,14 +70,7 @@ impl<'v> Token<'v> {
     }
 
     fn hash(self) -> u64 {
-        let kind = match self.kind {
-            TokenKind::Text(form) => u64::from(form.continues) | u64::from(form.ends) << 1,
-            TokenKind::Byte => 4,
-            TokenKind::Unknown => 5,
-            TokenKind::Added => 6,
-            TokenKind::Hole => 7,
-        };
-        hash_bytes(self.bytes, kind << 56)
+        hash_bytes(self.bytes, u64::from(self.kind.code()) << 56)
     }
 }
 
@@ -92,23 +92,15 @@ pub struct Vocabulary {
     bytes: Vec<u8>,
     /// By id: where the token's bytes lie in `bytes`, and its kind.
     entries: Vec<Entry>,
-    /// Ids by content. Of two ids with the same content the smaller is found.
-    index: HashTable<TokenId>,
+    /// Ids by content. Of two ids with the same content the smaller is found, if they came at once, else the
+    /// earlier one. Made of the entries where it is missing.
+    index: OnceLock<HashTable<TokenId>>,
     merges: Vec<Merge>,
     /// By place: the priority of the merge. Empty where that is its place.
     priorities: Vec<u32>,
     /// By rank: how often the pair occurred when it was chosen. Empty where unknown.
     merge_counts: Vec<i64>,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    start: usize,
-    len: usize,
-    kind: TokenKind,
-}
-
-const HOLE: Entry = Entry { start: 0, len: 0, kind: TokenKind::Hole };
 
 impl Vocabulary {
     /// An empty vocabulary.
@@ -121,37 +113,16 @@ impl Vocabulary {
         Self {
             bytes: Vec::with_capacity(n_bytes),
             entries: Vec::with_capacity(n_tokens),
-            index: HashTable::with_capacity(n_tokens),
+            index: OnceLock::from(HashTable::with_capacity(n_tokens)),
             merges: Vec::with_capacity(n_merges),
             ..Self::default()
         }
     }
 
-    /// A vocabulary of tokens whose bytes stand one after the other, as many of each as its length says.
-    ///
-    /// `None` where the lengths are not those of `bytes`, or there are more tokens than ids.
-    pub(crate) fn from_bytes(
-        bytes: Vec<u8>,
-        tokens: impl ExactSizeIterator<Item = (TokenKind, usize)>,
-    ) -> Option<Self> {
-        let n_tokens = u32::try_from(tokens.len()).ok()?;
-        let mut entries = Vec::with_capacity(tokens.len());
-        let mut start = 0_usize;
-        for (kind, len) in tokens {
-            entries.push(Entry { start, len, kind });
-            start = start.checked_add(len)?;
-        }
-        let mut vocabulary = Self { bytes, entries, ..Self::default() };
-        (start == vocabulary.bytes.len()).then_some(())?;
-        let mut index = HashTable::with_capacity(vocabulary.entries.len());
-        for id in 0..n_tokens {
-            let Some(token) = vocabulary.token(id) else { continue };
-            let is_same = |other: &TokenId| vocabulary.token(*other) == Some(token);
-            let hash = |other: &TokenId| vocabulary.token(*other).map_or(0, Token::hash);
-            index.entry(token.hash(), is_same, hash).or_insert(id);
-        }
-        vocabulary.index = index;
-        Some(vocabulary)
+    /// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
+    pub(crate) fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
+        let fits = entries.n_bytes == bytes.len();
+        fits.then(|| Self { bytes, entries: entries.entries, ..Self::default() })
     }
 
     /// The number of ids, holes included: one more than the largest id.
@@ -168,10 +139,7 @@ impl Vocabulary {
     #[inline]
     pub fn token(&self, id: TokenId) -> Option<Token<'_>> {
         let entry = self.entries.get(id as usize)?;
-        (entry.kind != TokenKind::Hole).then(|| Token {
-            kind: entry.kind,
-            bytes: &self.bytes[entry.start..entry.start + entry.len],
-        })
+        (!entry.is_hole()).then(|| token(*entry, &self.bytes))
     }
 
     /// The token of an id, or an error that names the id.
@@ -182,7 +150,38 @@ impl Vocabulary {
 
     /// The id of a token.
     pub fn id(&self, token: Token<'_>) -> Option<TokenId> {
-        self.index.find(token.hash(), |&id| self.token(id) == Some(token)).copied()
+        self.index().find(token.hash(), |&id| self.token(id) == Some(token)).copied()
+    }
+
+    /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
+    /// meanwhile.
+    fn index(&self) -> &HashTable<TokenId> {
+        if self.index.get().is_none() {
+            drop(self.index.set(index(&self.entries, &self.bytes)));
+        }
+        self.index.get_or_init(HashTable::new)
+    }
+
+    /// By byte: the id of the token of that kind which is that byte, or `TokenId::MAX`.
+    pub(crate) fn ids_of_bytes(&self, kinds: &[TokenKind]) -> Vec<[TokenId; 256]> {
+        const MAX: TokenId = TokenId::MAX;
+        if self.index.get().is_some() {
+            let id = |kind, byte| self.id(Token { kind, bytes: &[byte] });
+            let ids = |&kind| {
+                let mut bytes = 0..=u8::MAX;
+                std::array::from_fn(|_| bytes.next().and_then(|byte| id(kind, byte)).unwrap_or(MAX))
+            };
+            return kinds.iter().map(ids).collect();
+        }
+        // A look at all tokens is quicker than making the table of look-up by content.
+        let mut ids = [[MAX; 256]; N_KINDS];
+        for (id, entry) in (0..).zip(&self.entries) {
+            if let [byte] = self.bytes[entry.place()] {
+                let first = &mut ids[usize::from(entry.code())][usize::from(byte)];
+                *first = id.min(*first);
+            }
+        }
+        kinds.iter().map(|kind| ids[usize::from(kind.code())]).collect()
     }
 
     /// All tokens with their ids, in the order of their ids, holes left out.
@@ -206,18 +205,13 @@ impl Vocabulary {
             return Err(ErrorKind::IdTaken { id }.into());
         }
         if self.entries.len() <= id as usize {
-            self.entries.resize(id as usize + 1, HOLE);
+            self.entries.resize(id as usize + 1, Entry::HOLE);
         }
-        self.entries[id as usize] =
-            Entry { start: self.bytes.len(), len: token.bytes.len(), kind: token.kind };
+        let is_known = self.id(token).is_some();
+        self.entries[id as usize] = Entry::new(self.bytes.len(), token.bytes.len(), token.kind)?;
         self.bytes.extend_from_slice(token.bytes);
-        if self.id(token).is_none() {
-            let (entries, bytes) = (&self.entries, &self.bytes);
-            self.index.insert_unique(token.hash(), id, |&id| {
-                let entry = entries[id as usize];
-                Token { kind: entry.kind, bytes: &bytes[entry.start..entry.start + entry.len] }
-                    .hash()
-            });
+        if !is_known {
+            self.index_new(token.hash(), id);
         }
         Ok(())
     }
@@ -244,12 +238,12 @@ impl Vocabulary {
     /// Of two merges of the same pair the encoder follows the later one.
     pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
         let entry = self.append_parts(left, right)?;
-        let token = Token { kind: entry.kind, bytes: &self.bytes[entry.start..] };
+        let token = token(entry, &self.bytes);
         let hash = token.hash();
-        let found = self.index.find(hash, |&id| self.token(id) == Some(token)).copied();
+        let found = self.index().find(hash, |&id| self.token(id) == Some(token)).copied();
         let result = match found {
             Some(id) => {
-                self.bytes.truncate(entry.start);
+                self.bytes.truncate(entry.place().start);
                 id
             }
             None => self.push_new(hash, entry)?,
@@ -258,25 +252,24 @@ impl Vocabulary {
         Ok(result)
     }
 
-    /// Appends a merge that makes a new token, which is not found by its content until [`Self::index_new`].
+    /// Appends a merge that makes a new token, which is not found by its content until [`Self::index_from`].
     ///
     /// # Errors
     /// Where a part is no token, or no id is left.
     pub(crate) fn push_new_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
         let result = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
         let entry = self.append_parts(left, right)?;
+        self.index();
         self.entries.push(entry);
         self.push_merge_to(Merge { left, right, result });
         Ok(result)
     }
 
     /// Lets the tokens from `first` on be found by their content; whether none of them was there already.
-    pub(crate) fn index_new(&mut self, first: TokenId) -> bool {
+    pub(crate) fn index_from(&mut self, first: TokenId) -> bool {
         let Self { bytes, entries, index, .. } = self;
-        let token = |id: TokenId| {
-            let Entry { start, len, kind } = entries[id as usize];
-            Token { kind, bytes: &bytes[start..start + len] }
-        };
+        let Some(index) = index.get_mut() else { return true };
+        let token = |id: TokenId| token(entries[id as usize], bytes);
         let hash = |id: &TokenId| token(*id).hash();
         let n_new = entries.len().saturating_sub(first as usize);
         index.reserve(n_new, hash);
@@ -294,23 +287,26 @@ impl Vocabulary {
         let kind = merged_kind(self.expect_token(left)?.kind, self.expect_token(right)?.kind);
         let start = self.bytes.len();
         for part in [left, right] {
-            let Entry { start, len, .. } = self.entries[part as usize];
-            self.bytes.extend_from_within(start..start + len);
+            self.bytes.extend_from_within(self.entries[part as usize].place());
         }
-        Ok(Entry { start, len: self.bytes.len() - start, kind })
+        Entry::new(start, self.bytes.len() - start, kind)
     }
 
     /// Gives the next id to a token that is not there yet and whose bytes are.
     fn push_new(&mut self, hash: u64, entry: Entry) -> Result<TokenId> {
         let id = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        self.index();
         self.entries.push(entry);
-        let Self { bytes, entries, index, .. } = self;
-        let token = |id: u32| {
-            let Entry { start, len, kind } = entries[id as usize];
-            Token { kind, bytes: &bytes[start..start + len] }
-        };
-        index.insert_unique(hash, id, |&id| token(id).hash());
+        self.index_new(hash, id);
         Ok(id)
+    }
+
+    /// Lets a token be found by its content; the table of that is there.
+    fn index_new(&mut self, hash: u64, id: TokenId) {
+        let Self { bytes, entries, index, .. } = self;
+        if let Some(index) = index.get_mut() {
+            index.insert_unique(hash, id, |&id| token(entries[id as usize], bytes).hash());
+        }
     }
 
     /// Appends a merge whose result is known to be `result`. Its priority is its place.
@@ -350,6 +346,7 @@ impl Vocabulary {
     /// Makes room for more merges, and for as many tokens.
     pub(crate) fn reserve_merges_with_tokens(&mut self, n_merges: usize) {
         self.merges.reserve(n_merges);
+        self.index();
         self.entries.reserve(n_merges);
     }
 
@@ -369,6 +366,24 @@ impl Vocabulary {
         let (left, right) = (self.expect_token(left)?, self.expect_token(right)?);
         Ok((merged_kind(left.kind, right.kind), [left.bytes, right.bytes].concat()))
     }
+}
+
+/// The token of an entry that is no hole.
+#[inline]
+fn token(entry: Entry, bytes: &[u8]) -> Token<'_> {
+    Token { kind: entry.kind(), bytes: &bytes[entry.place()] }
+}
+
+/// The table of look-up by content.
+fn index(entries: &[Entry], bytes: &[u8]) -> HashTable<TokenId> {
+    let mut index = HashTable::with_capacity(entries.len());
+    for (id, entry) in (0..).zip(entries).filter(|(_, entry)| !entry.is_hole()) {
+        let new = token(*entry, bytes);
+        let of_other = |&other: &TokenId| token(entries[other as usize], bytes);
+        let is_same = |other: &TokenId| of_other(other) == new;
+        index.entry(new.hash(), is_same, |other| of_other(other).hash()).or_insert(id);
+    }
+    index
 }
 
 /// The kind of what two text tokens make together.
@@ -407,6 +422,33 @@ mod tests {
         let right = vocabulary.push(Token { kind: TokenKind::ENDING, bytes: b"w" }).unwrap();
         let low = vocabulary.push_merge(left, right).unwrap();
         assert_eq!(vocabulary.token(low), Some(Token { kind: TokenKind::ENDING, bytes: b"low" }));
+    }
+
+    #[test]
+    fn a_table_of_content_that_is_made_late_finds_the_same() {
+        let mut early = Vocabulary::new();
+        let mut entries = Entries::with_capacity(0);
+        let kinds = (0..8).map(TokenKind::of_code).filter(|&kind| kind != TokenKind::Hole);
+        let kinds: Vec<_> = kinds.collect();
+        let mut bytes = Vec::new();
+        for place in 0..1500_u32 {
+            let kind = kinds[place as usize * 5 % kinds.len()];
+            let bytes = (place / 7).to_le_bytes();
+            let text = if place % 2 > 0 { &bytes[..1] } else { &bytes[..2] };
+            early.push(Token { kind, bytes: text }).unwrap();
+        }
+        for (_, token) in early.iter() {
+            entries.push(token.kind, token.bytes.len()).unwrap();
+            bytes.extend_from_slice(token.bytes);
+        }
+        let late = Vocabulary::of_entries(entries, bytes).unwrap();
+        let ids = late.ids_of_bytes(&kinds);
+        assert_eq!(ids, early.ids_of_bytes(&kinds));
+        assert!(ids.iter().all(|ids| ids.contains(&u32::MAX) && ids.iter().any(|&id| id < 9999)));
+        for (id, token) in early.iter() {
+            assert_eq!((late.id(token), late.token(id)), (Some(id), Some(token)));
+        }
+        assert_eq!(late.id(Token::plain(b"none")), None);
     }
 
     #[test]

@@ -10,8 +10,9 @@
 //! Other vocabularies (very large ones whose ids are not in the order of their ranks, or whose merges share
 //! priorities across tokens) have a map of twice the size. Takes O(1) expected time for a look-up.
 
-use std::borrow::Cow;
+mod layout;
 
+use self::layout::{Layout, numbered, ranks};
 use crate::pair_map::{PairMap, pair_hash, pair_key};
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
@@ -42,6 +43,9 @@ const BUCKET_LEN: usize = 4;
 /// Bits of the bitmap for each merge, at least: one pair in nine that has no merge is looked for in vain at most.
 const N_BITS_PER_MERGE: usize = 8;
 
+/// Slots of a table that is at most half full: 2 MB, which a processor's own cache holds.
+const MAX_SPARSE_LEN: usize = 1 << 18;
+
 /// How many pairs are placed at once where many are.
 const N_SIDE_BY_SIDE: usize = 32;
 
@@ -63,20 +67,6 @@ pub(super) struct PackedMerges {
     /// By `left * N_SMALL + right`: the values of pairs of small ids, or `u32::MAX`. In nearly all
     /// vocabularies these are the bytes, with which every piece begins.
     of_small: Vec<u32>,
-}
-
-/// How a merge is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layout {
-    /// Bits of an id. No id has all of them.
-    id_bits: u32,
-    /// Bits of a value, at most 31.
-    value_bits: u32,
-    /// How far a value is shifted to give its result, of so many bits.
-    result_shift: u32,
-    /// Whether a value is the result and the number of the merge among those that make it; else it is the rank
-    /// and the result.
-    is_by_result: bool,
 }
 
 impl RankedMerge {
@@ -134,8 +124,7 @@ impl PackedMerges {
     /// `None` where a merge does not fit a word.
     pub(super) fn new(vocabulary: &Vocabulary) -> Option<Self> {
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
-        let n_buckets =
-            (vocabulary.merges().len() * 2).div_ceil(BUCKET_LEN).next_power_of_two().max(2);
+        let n_buckets = n_buckets(vocabulary.merges().len());
         let n_bits = (vocabulary.merges().len() * N_BITS_PER_MERGE).next_power_of_two().max(64);
         let slots = vec![0; (n_buckets + 1) * BUCKET_LEN];
         let start = slots.as_ptr().align_offset(BUCKET_LEN * size_of::<u64>()).min(BUCKET_LEN);
@@ -278,94 +267,15 @@ impl PackedMerges {
     }
 }
 
-impl Layout {
-    /// Ids in the order of ranks: every merge makes the token of the merge before, or one of a higher id.
-    fn by_result(vocabulary: &Vocabulary) -> Option<Self> {
-        if !vocabulary.priorities().is_empty() {
-            return None;
-        }
-        if !vocabulary.merges().is_sorted_by_key(|merge| merge.result) {
-            return None;
-        }
-        let most = numbered(vocabulary.merges()).map(|(_, n_same)| n_same).max().unwrap_or(0);
-        let (id_bits, result_shift) = (id_bits(vocabulary), bits(most as usize));
-        let layout =
-            Self { id_bits, value_bits: id_bits + result_shift, result_shift, is_by_result: true };
-        layout.fits().then_some(layout)
-    }
-
-    /// Any order, where the rank and the result fit side by side, and all merges of a rank make the same.
-    fn by_rank(vocabulary: &Vocabulary) -> Option<Self> {
-        let id_bits = id_bits(vocabulary);
-        let value_bits = id_bits + bits(vocabulary.merges().len());
-        let layout = Self { id_bits, value_bits, result_shift: 0, is_by_result: false };
-        (layout.fits() && has_one_result_for_each_rank(vocabulary)).then_some(layout)
-    }
-
-    fn fits(self) -> bool {
-        self.value_bits <= 31 && 2 * self.id_bits + self.value_bits <= 64
-    }
-
-    #[inline]
-    fn key(self, left: TokenId, right: TokenId) -> u64 {
-        u64::from(left) << self.id_bits | u64::from(right)
-    }
-
-    #[inline]
-    fn value(self, rank: u32, n_same: u32, result: TokenId) -> u32 {
-        match self.is_by_result {
-            true => result << self.result_shift | n_same,
-            false => rank << self.id_bits | result,
-        }
-    }
-
-    #[inline]
-    fn place(self, value: u32, first_places: &[u32]) -> u32 {
-        match self.is_by_result {
-            true => {
-                let first = first_places.get(self.result(value) as usize);
-                first.map_or(0, |first| first + (value & ((1 << self.result_shift) - 1)))
-            }
-            false => value >> self.id_bits,
-        }
-    }
-
-    #[inline]
-    fn result(self, value: u32) -> TokenId {
-        value >> self.result_shift & ((1 << self.id_bits) - 1)
-    }
-}
-
-/// Each merge, and how many right before it make the same token.
-fn numbered(merges: &[Merge]) -> impl Iterator<Item = (Merge, u32)> {
-    let (mut last, mut n_same) = (None, 0);
-    merges.iter().map(move |&merge| {
-        n_same = if last == Some(merge.result) { n_same + 1 } else { 0 };
-        last = Some(merge.result);
-        (merge, n_same)
-    })
-}
-
-/// Bits of an id, so that none has all of them.
-fn id_bits(vocabulary: &Vocabulary) -> u32 {
-    let largest = |merge: &Merge| merge.left.max(merge.right).max(merge.result) as usize + 1;
-    let n_ids = vocabulary.merges().iter().map(largest).max().unwrap_or(0);
-    bits(n_ids.max(vocabulary.len()))
-}
-
-/// Bits that numbers up to this one need.
-fn bits(largest: usize) -> u32 {
-    largest.checked_ilog2().map_or(0, |bits| bits + 1)
-}
-
-/// Whether merges that share a rank make the same token.
-fn has_one_result_for_each_rank(vocabulary: &Vocabulary) -> bool {
-    let Some(ranks) = ranks(vocabulary) else { return true };
-    let mut results = vec![None; ranks.len()];
-    ranks
-        .iter()
-        .zip(vocabulary.merges())
-        .all(|(&rank, merge)| *results[rank as usize].get_or_insert(merge.result) == merge.result)
+/// How many buckets a table has, a power of two and more than it fills. A large one is up to seven eighths full: most
+/// of what is looked up in vain does not come past the bitmap, and half of the memory need not be touched.
+fn n_buckets(n_merges: usize) -> usize {
+    let n_sparse = (n_merges * 2).next_power_of_two();
+    let n_slots = match n_sparse <= MAX_SPARSE_LEN {
+        true => n_sparse,
+        false => (n_merges * 8).div_ceil(7).next_power_of_two(),
+    };
+    (n_slots / BUCKET_LEN).max(2)
 }
 
 /// The map of merges that do not fit a word each.
@@ -378,25 +288,6 @@ fn wide(vocabulary: &Vocabulary) -> PairMap<RankedMerge> {
         (pair_key(merge.left, merge.right), ranked)
     }));
     by_pair
-}
-
-/// By place: the ranks of merges that have priorities, all less than their number.
-///
-/// Merges of one priority have one rank. The order of ranks is that of the priorities.
-fn ranks(vocabulary: &Vocabulary) -> Option<Cow<'_, [u32]>> {
-    let priorities = vocabulary.priorities();
-    if priorities.is_empty() {
-        return None;
-    }
-    if priorities.iter().all(|&priority| (priority as usize) < priorities.len()) {
-        return Some(Cow::Borrowed(priorities));
-    }
-    let mut distinct = priorities.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let rank = |priority| distinct.partition_point(|&other| other < priority);
-    let ranks = priorities.iter().map(|&priority| u32::try_from(rank(priority)).unwrap_or(0));
-    Some(ranks.collect())
 }
 
 #[cfg(test)]
@@ -442,6 +333,35 @@ mod tests {
                 let found = merges.get(left, right);
                 let place = || merges.place(found, &first_places);
                 let found = found.exists().then(|| (place(), found.result));
+                assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_has_slots_to_spare_and_a_large_one_not_too_many() {
+        for n_merges in (0..3000).chain((0..40_000_000).step_by(9973)) {
+            let n_slots = n_buckets(n_merges) * BUCKET_LEN;
+            assert!(n_merges * 8 <= n_slots * 7, "{n_merges}");
+            assert!(n_merges < MAX_SPARSE_LEN || n_slots <= n_merges * 16 / 7, "{n_merges}");
+        }
+    }
+
+    #[test]
+    fn a_large_table_finds_every_pair_and_no_other() {
+        let vocabulary = made_up(229_376, 70_000, true);
+        let merges = Merges::new(&vocabulary);
+        let Merges::Packed(packed) = &merges else { panic!("it does not fit") };
+        assert!(packed.slots.len() < MAX_SPARSE_LEN + 2 * BUCKET_LEN);
+        let known: HashMap<_, _> = vocabulary
+            .merges()
+            .iter()
+            .map(|merge| ((merge.left, merge.right), merge.result))
+            .collect();
+        for &Merge { left, right, .. } in vocabulary.merges() {
+            for (left, right) in [(left, right), (left, right + 1), (left + 1, right)] {
+                let found = merges.get(left, right);
+                let found = found.exists().then_some(found.result);
                 assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
             }
         }

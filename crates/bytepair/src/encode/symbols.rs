@@ -36,16 +36,17 @@ const NO_ID: TokenId = TokenId::MAX;
 
 impl Symbols {
     pub(super) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
-        let ids = |kind| std::array::from_fn(|byte| id_of_byte(vocabulary, kind, byte));
         let forms = [(false, false), (true, false), (false, true), (true, true)];
-        let of_byte = forms.map(|(continues, ends)| ids(TokenKind::Text(Form { continues, ends })));
+        let forms = forms.map(|(continues, ends)| TokenKind::Text(Form { continues, ends }));
+        let ids = vocabulary.ids_of_bytes(&[&forms[..], &[TokenKind::Byte]].concat());
+        let of_byte = [ids[0], ids[1], ids[2], ids[3]];
         let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
         Self {
             units: units.clone(),
             vocabulary: Arc::clone(vocabulary),
             is_complete: units.is_bytes() && !has_marks && !of_byte[0].contains(&NO_ID),
             of_byte,
-            fallback: if units.byte_fallback { ids(TokenKind::Byte) } else { [NO_ID; 256] },
+            fallback: if units.byte_fallback { ids[4] } else { [NO_ID; 256] },
             unknown: units.unknown.as_ref().and_then(|name| unknown(units, vocabulary, name)),
         }
     }
@@ -191,11 +192,6 @@ impl Symbols {
             _ => self.vocabulary.id(symbol).unwrap_or(NO_ID),
         }
     }
-}
-
-fn id_of_byte(vocabulary: &Vocabulary, kind: TokenKind, byte: usize) -> TokenId {
-    let bytes = u8::try_from(byte).map(|byte| [byte]).unwrap_or_default();
-    vocabulary.id(Token { kind, bytes: &bytes }).unwrap_or(NO_ID)
 }
 
 /// The token of this name: one that is nothing else, or one of the text that is written so.

@@ -215,7 +215,7 @@ pub fn train(
         }
     })?;
     // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
-    if !vocabulary.index_new(first_new) {
+    if !vocabulary.index_from(first_new) {
         let problem = "has a token that no merge of it makes, and that is learned now";
         return Err(Error::option("resume", problem));
     }

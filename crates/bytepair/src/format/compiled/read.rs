@@ -1,138 +1,88 @@
 //! A compiled file to a tokenizer.
 //!
-//! The checksum is proven first; then every length and every id is checked all the same, so that no file,
-//! made by whomever, does more than fail. Memory is proportional to the file.
+//! Every length and every id is checked, whatever the checksums say, so that no file, made by whomever, does more
+//! than fail. Memory is proportional to the file.
 
-use super::checksum::checksum;
-use super::{CHECKSUM_AT, COVERED_FROM, FORMAT, MAGIC, N_SECTIONS, SECTIONS_AT, VERSION};
-use crate::error::{Error, Result};
+use std::io::Read;
+
+use super::KIND_BITS;
+use super::sections::{Sections, problem};
+use crate::error::Result;
 use crate::format::native;
 use crate::tokenizer::Tokenizer;
-use crate::vocabulary::{Form, Merge, TokenId, TokenKind, Vocabulary};
-
-/// The number of the kind of an id without a token, the largest of all.
-const HOLE: u8 = 7;
+use crate::vocabulary::{Entries, Merge, TokenId, TokenKind, Vocabulary};
 
 /// The tokenizer of a file.
 ///
 /// # Errors
 /// Where the file is damaged, or of another version.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
-    check_header(file)?;
-    let [head, kinds, lengths, bytes, merges, priorities, counts] = sections(file)?;
-    let mut vocabulary = tokens(kinds, lengths, bytes)?;
-    push_merges(&mut vocabulary, kinds, merges, priorities)?;
-    vocabulary.set_merge_counts(merge_counts(counts, vocabulary.merges().len())?);
-    native::read_head(head, vocabulary)
+    read_from(file, file.len() as u64)
 }
 
-fn problem(part: &str, problem: impl Into<String>) -> Error {
-    Error::format(FORMAT, part, problem)
+/// The tokenizer of a file of `n_bytes` bytes, of which no more than a part is in memory at once.
+///
+/// # Errors
+/// The same, and where it cannot be read.
+pub fn read_from(file: impl Read, n_bytes: u64) -> Result<Tokenizer> {
+    let mut sections = Sections::new(file, n_bytes)?;
+    let head = sections.whole()?;
+    let mut vocabulary = tokens(&mut sections)?;
+    push_merges(&mut sections, &mut vocabulary)?;
+    native::read_head(&head, vocabulary)
 }
 
-fn check_header(file: &[u8]) -> Result<()> {
-    if !file.starts_with(&MAGIC) {
-        return Err(problem("the file", "does not begin as one does"));
-    }
-    let Some((version, _)) = file[MAGIC.len()..].split_first_chunk::<4>() else {
-        return Err(problem("version", "missing; the file may be cut off"));
-    };
-    let version = u32::from_le_bytes(*version);
-    if version != VERSION {
-        let advice = "save it again from its original";
-        let what = format!("{version} is not the version {VERSION} that is understood; {advice}");
-        return Err(problem("version", what));
-    }
-    let said = file.get(CHECKSUM_AT..COVERED_FROM).and_then(<[u8]>::first_chunk::<8>);
-    let is_whole =
-        said.is_some_and(|said| u64::from_le_bytes(*said) == checksum(&file[COVERED_FROM..]));
-    // A fuzzer would never get past a checksum.
-    let is_whole = is_whole || cfg!(fuzzing);
-    let is_zero = file.get(MAGIC.len() + 4..CHECKSUM_AT).is_some_and(|rest| rest == [0; 4]);
-    match is_whole && is_zero {
-        true => Ok(()),
-        false => Err(problem("the checksum", "is not that of the content: the file is damaged")),
-    }
-}
-
-fn sections(file: &[u8]) -> Result<[&[u8]; N_SECTIONS]> {
-    let cut_off = || problem("the lengths of the sections", "are not those of the file");
-    let lengths = file.get(COVERED_FROM..SECTIONS_AT).ok_or_else(cut_off)?;
-    let mut rest = &file[SECTIONS_AT..];
-    let mut sections = [&[][..]; N_SECTIONS];
-    for (section, length) in sections.iter_mut().zip(lengths.as_chunks::<8>().0) {
-        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut_off())?;
-        (*section, rest) = rest.split_at_checked(length).ok_or_else(cut_off)?;
-    }
-    rest.is_empty().then_some(sections).ok_or_else(cut_off)
-}
-
-fn tokens(kinds: &[u8], lengths: &[u8], bytes: &[u8]) -> Result<Vocabulary> {
-    let (lengths, rest) = lengths.as_chunks::<4>();
-    let is_sound =
-        rest.is_empty() && lengths.len() == kinds.len() && kinds.iter().all(|kind| *kind <= HOLE);
+fn tokens(sections: &mut Sections<impl Read>) -> Result<Vocabulary> {
     let unsound = || problem("the tokens", "have lengths that are not those of their bytes");
-    if !is_sound {
-        return Err(unsound());
-    }
-    let lengths = lengths.iter().map(|length| u32::from_le_bytes(*length) as usize);
-    let pairs = kinds.iter().zip(lengths).map(|(&code, length)| (kind(code), length));
-    let is_lost = pairs.clone().any(|(kind, length)| match kind {
-        TokenKind::Hole => length > 0,
-        TokenKind::Byte => length != 1,
-        _ => false,
-    });
-    let vocabulary = Vocabulary::from_bytes(bytes.to_vec(), pairs);
-    vocabulary.filter(|_| !is_lost).ok_or_else(unsound)
+    let mut entries = Entries::with_capacity(sections.next_len() / 4);
+    sections.for_each_record(unsound, |record: &[u8; 4]| {
+        let record = u32::from_le_bytes(*record);
+        let (kind, len) = (TokenKind::of_code((record & 7) as u8), (record >> KIND_BITS) as usize);
+        let is_sound = match kind {
+            TokenKind::Hole => len == 0,
+            TokenKind::Byte => len == 1,
+            _ => true,
+        };
+        if is_sound { entries.push(kind, len) } else { Err(unsound()) }
+    })?;
+    Vocabulary::of_entries(entries, sections.whole()?).ok_or_else(unsound)
 }
 
-fn push_merges(
-    vocabulary: &mut Vocabulary,
-    kinds: &[u8],
-    merges: &[u8],
-    priorities: &[u8],
-) -> Result<()> {
-    let (merges, rest) = merges.as_chunks::<12>();
-    if !rest.is_empty() {
-        return Err(problem("the merges", "are not three ids each"));
-    }
-    let (priorities, rest) = priorities.as_chunks::<4>();
-    let has_holes = kinds.contains(&HOLE);
-    let is_known =
-        |id: TokenId| (id as usize) < kinds.len() && !(has_holes && kinds[id as usize] == HOLE);
-    vocabulary.reserve_merges(merges.len());
-    for (rank, merge) in merges.iter().enumerate() {
-        let (ids, _) = merge.as_chunks::<4>();
-        let &[left, right, result] = ids else { continue };
-        let [left, right, result] =
-            [u32::from_le_bytes(left), u32::from_le_bytes(right), u32::from_le_bytes(result)];
+fn push_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -> Result<()> {
+    let n_ids = vocabulary.len();
+    let has_holes = vocabulary.iter().count() < n_ids;
+    vocabulary.reserve_merges(sections.next_len() / 12);
+    let unsound = || problem("the merges", "are not three ids each");
+    sections.for_each_record(unsound, |record: &[u8; 12]| {
+        let (ids, _) = record.as_chunks::<4>();
+        let [left, right, result] = [ids[0], ids[1], ids[2]].map(u32::from_le_bytes);
+        let is_known =
+            |id: TokenId| (id as usize) < n_ids && (!has_holes || vocabulary.token(id).is_some());
         if !(is_known(left) && is_known(right) && is_known(result)) {
-            return Err(problem(&format!("merge {rank}"), "an id without a token"));
+            let merge = format!("merge {}", vocabulary.merges().len());
+            return Err(problem(&merge, "an id without a token"));
         }
         vocabulary.push_merge_to(Merge { left, right, result });
+        Ok(())
+    })?;
+    let mut priorities = Vec::with_capacity(sections.next_len() / 4);
+    let unsound = || problem("the priorities", "are not one for each merge");
+    sections.for_each_record(unsound, |record: &[u8; 4]| {
+        priorities.push(u32::from_le_bytes(*record));
+        Ok(())
+    })?;
+    if !vocabulary.set_priorities(priorities) {
+        return Err(unsound());
     }
-    let values = priorities.iter().map(|priority| u32::from_le_bytes(*priority)).collect();
-    match rest.is_empty() && vocabulary.set_priorities(values) {
-        true => Ok(()),
-        false => Err(problem("the priorities", "are not one for each merge")),
+    let mut counts = Vec::with_capacity(sections.next_len() / 8);
+    let unsound = || problem("the counts", "are not one for each merge");
+    sections.for_each_record(unsound, |record: &[u8; 8]| {
+        counts.push(i64::from_le_bytes(*record));
+        Ok(())
+    })?;
+    if !counts.is_empty() && counts.len() != vocabulary.merges().len() {
+        return Err(unsound());
     }
-}
-
-fn merge_counts(counts: &[u8], n_merges: usize) -> Result<Vec<i64>> {
-    let (counts, rest) = counts.as_chunks::<8>();
-    match rest.is_empty() && (counts.is_empty() || counts.len() == n_merges) {
-        true => Ok(counts.iter().map(|count| i64::from_le_bytes(*count)).collect()),
-        false => Err(problem("the counts", "are not one for each merge")),
-    }
-}
-
-/// The kind of a number.
-fn kind(code: u8) -> TokenKind {
-    match code {
-        0..4 => TokenKind::Text(Form { continues: code & 1 > 0, ends: code & 2 > 0 }),
-        4 => TokenKind::Byte,
-        5 => TokenKind::Unknown,
-        6 => TokenKind::Added,
-        _ => TokenKind::Hole,
-    }
+    vocabulary.set_merge_counts(counts);
+    Ok(())
 }
