@@ -9,6 +9,7 @@ __all__ = [
     "Corpus",
     "CorpusFormat",
     "Field",
+    "GroupField",
     "Json",
     "LinesOfText",
     "Processes",
@@ -52,6 +53,16 @@ Field = Annotated[
     typer.Option(
         metavar="PATH",
         help="Where the text is: the keys in a line of JSON (data.body), or the column.",
+    ),
+]
+GroupField = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="PATH",
+        help="Where documents say of which group they are, such as a language: counts are "
+        "then by group.",
+        show_default=False,
     ),
 ]
 LinesOfText = Annotated[

@@ -50,6 +50,7 @@ def count(
     min_piece_count: training_options.MinPieceCount = None,
     corpus_format: corpus_options.CorpusFormat = None,
     field: corpus_options.Field = "text",
+    group: corpus_options.GroupField = None,
     lines: corpus_options.LinesOfText = False,
     separator: corpus_options.Separator = None,
     skip_bad: corpus_options.SkipBad = False,
@@ -78,6 +79,7 @@ def count(
         "min_piece_count": min_piece_count,
         "corpus_format": corpus_format and corpus_format.value,
         "separator": separator,
+        "group": group,
         "threads": threads,
         "memory_limit": None if memory_limit is None else size(memory_limit),
     }

@@ -51,12 +51,16 @@ class ReadOptions:
         What stands between the documents of a text file.
     skip_bad
         Whether lines without a document are counted instead of refused.
+    group
+        Where a line of JSON says which group the document is of, and the column of Parquet and
+        CSV; batches then have a second column, ``group``.
     """
 
     field: str = "text"
     lines: bool = False
     separator: str | None = None
     skip_bad: bool = False
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if self.lines and self.separator is not None:
@@ -65,7 +69,7 @@ class ReadOptions:
         if self.separator == "":
             message = "separator: an empty text stands everywhere"
             raise TokenizerError(message)
-        if not self.field:
+        if not self.field or self.group == "":
             message = "field: a name is missing"
             raise TokenizerError(message)
 
@@ -120,6 +124,7 @@ def read_part(
 ) -> Iterator[pa.RecordBatch]:
     """Read the documents of a part: record batches of one column, ``text: large_binary``.
 
+    With ``options.group`` there is a second one, ``group: large_string``.
     ``tally`` is told what was read.
 
     Raises
@@ -159,6 +164,11 @@ def json_keys(path: str) -> list[str]:
 def _read_text(
     part: Part, options: ReadOptions, tally: Tally
 ) -> Iterator[pa.RecordBatch]:
+    if options.group is not None:
+        message = (
+            f"{part.source.path}: documents of plain text have no field for a group"
+        )
+        raise FormatError(message)
     for column in _text_columns(part, options):
         batch = text_batch(column)
         tally.add_batch(batch)
@@ -231,21 +241,42 @@ def _read_jsonl(
     part: Part, options: ReadOptions, tally: Tally
 ) -> Iterator[pa.RecordBatch]:
     keys = json_keys(options.field)
+    group_keys = None if options.group is None else json_keys(options.group)
     n_before: int | None = None
     n_lines = 0
     with open_source(part.source) as file:
         for offset, block in _line_blocks(file, part):
             lines = block.removeprefix(BYTE_ORDER_MARK) if offset == 0 else block
-            arrays, n_block_lines, n_null, bad = _core.read_jsonl(lines, keys)
+            batch, n_block_lines, n_null, bad = _documents(lines, keys, group_keys)
             if bad and n_before is None:
                 n_before = _lines_before(part)
             for line, _start, problem in bad:
                 number = (n_before or 0) + n_lines + line + 1
                 _note_bad(part, number, problem, options, tally)
             n_lines += n_block_lines
-            batch = text_batch(column_of(*arrays))
             tally.add_batch(batch, n_null)
             yield batch
+
+
+def _documents(
+    lines: bytes, keys: list[str], group_keys: list[str] | None
+) -> tuple[pa.RecordBatch, int, int, list[tuple[int, int, str]]]:
+    """Give the documents of lines, the number of lines, of nulls, and the bad lines.
+
+    Where documents have groups, lines are parsed twice: once for each field.
+    """
+    texts, n_lines, n_null, bad = _core.read_jsonl(lines, keys)
+    if group_keys is None:
+        return text_batch(column_of(*texts)), n_lines, n_null, bad
+    groups, _, _, bad_groups = _core.read_jsonl(lines, group_keys)
+    problems = {line[0]: line for line in [*bad_groups, *bad]}
+    if problems:  # rows of the two belong together where both have all lines
+        split = enumerate(lines.split(b"\n"))
+        lines = b"\n".join(line for place, line in split if place not in problems)
+        texts, _, n_null, _ = _core.read_jsonl(lines, keys)
+        groups, _, _, _ = _core.read_jsonl(lines, group_keys)
+    batch = text_batch(column_of(*texts), column_of(*groups))
+    return batch, n_lines, n_null, [problems[line] for line in sorted(problems)]
 
 
 def _lines_before(part: Part) -> int:
@@ -288,7 +319,8 @@ def _read_csv(
             _note_bad(part, line, problem, options, tally)
         found_bad.clear()
 
-    column, delimiter = options.field, {"tsv": "\t"}.get(part.source.format, ",")
+    delimiter = {"tsv": "\t"}.get(part.source.format, ",")
+    columns = [name for name in (options.field, options.group) if name is not None]
     with open_source(part.source) as file, _refusing(part):
         reader = csv.open_csv(
             file,
@@ -297,12 +329,13 @@ def _read_csv(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_bad
             ),
             convert_options=csv.ConvertOptions(
-                include_columns=[column], column_types={column: pa.large_binary()}
+                include_columns=list(dict.fromkeys(columns)),
+                column_types=dict.fromkeys(columns, pa.large_binary()),
             ),
         )
         for batch in reader:
             note_bad()
-            documents = text_batch(as_bytes(batch.column(0)))
+            documents = text_batch(*(as_bytes(batch.column(name)) for name in columns))
             tally.add_batch(documents)
             yield documents
         note_bad()
@@ -317,14 +350,15 @@ def _read_parquet(
         raise FormatError(message)
     with open_stored(part.source) as stored, _refusing(part):
         file = parquet.ParquetFile(stored)
-        name, *keys = _parquet_keys(file.schema_arrow, options.field)
-        column = ".".join([name, *keys])
+        names = [name for name in (options.field, options.group) if name is not None]
+        paths = [_parquet_keys(file.schema_arrow, name) for name in names]
+        columns = [".".join(path) for path in paths]
         stop = file.num_row_groups if part.stop is None else part.stop
         for group in range(part.start, stop):
             n_rows = _rows_at_once(file.metadata.row_group(group))
-            batches = file.iter_batches(n_rows, [group], columns=[column])
-            for batch in batches:
-                documents = text_batch(as_bytes(_member(batch.column(0), keys)))
+            for batch in file.iter_batches(n_rows, [group], columns=columns):
+                found = (_member(batch.column(name), keys) for name, *keys in paths)
+                documents = text_batch(*map(as_bytes, found))
                 tally.add_batch(documents)
                 yield documents
 

@@ -196,6 +196,7 @@ def tokenize(
     sources = list_sources(corpus, corpus_format)
     reading = asdict(options)
     del reading["skip_bad"]  # what was done without a bad line is done either way
+    del reading["group"]  # for counts alone
     dataset = Dataset(
         Path(output),
         {
