@@ -1,13 +1,20 @@
 """The arguments that ``count`` and ``tokenize`` share: what a corpus is, and who works."""
 
 import enum
-from typing import Annotated
+import os
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from bytepair import TokenizerError
+
+if TYPE_CHECKING:
+    from bytepair.scale.spark_engine import SparkEngine
 
 __all__ = [
     "Corpus",
     "CorpusFormat",
+    "Engine",
     "Field",
     "GroupField",
     "Json",
@@ -16,6 +23,7 @@ __all__ = [
     "Quiet",
     "Separator",
     "SkipBad",
+    "SparkSettings",
     "TaskSize",
     "ThreadsEach",
 ]
@@ -31,6 +39,29 @@ class CorpusFormatName(str, enum.Enum):
     TSV = "tsv"
 
 
+class EngineName(str, enum.Enum):
+    """What deals out the work."""
+
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="What deals out the work: processes of this machine, or Apache Spark."
+    ),
+]
+SparkSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--spark",
+        metavar="NAME=VALUE",
+        help="A setting of Spark (spark.master=yarn); repeatable. Without a master it "
+        "runs on this machine.",
+        show_default=False,
+    ),
+]
 Corpus = Annotated[
     list[str],
     typer.Argument(
@@ -111,3 +142,23 @@ Quiet = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Write the summary as JSON to standard output.")
 ]
+
+
+def engine_of(
+    engine: EngineName, settings: list[str] | None, processes: int | None
+) -> "SparkEngine | None":
+    """Begin what is asked for; ``None`` is this machine without an engine."""
+    if engine is EngineName.LOCAL:
+        if settings:
+            message = "--spark is a setting of --engine spark"
+            raise TokenizerError(message)
+        return None
+    from bytepair.scale.spark_engine import SparkEngine, session
+
+    pairs = [setting.partition("=") for setting in settings or []]
+    for name, equals, _value in pairs:
+        if not equals:
+            message = f"--spark {name}: a setting is NAME=VALUE"
+            raise TokenizerError(message)
+    cores = processes or os.cpu_count() or 1
+    return SparkEngine(session({name: value for name, _, value in pairs}, cores))

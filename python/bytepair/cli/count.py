@@ -58,6 +58,8 @@ def count(
     threads: corpus_options.ThreadsEach = None,
     memory_limit: training_options.MemoryLimit = None,
     task_size: corpus_options.TaskSize = "256MiB",
+    engine: corpus_options.Engine = corpus_options.EngineName.LOCAL,
+    spark: corpus_options.SparkSettings = None,
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
@@ -93,6 +95,7 @@ def count(
             skip_bad=skip_bad,
             processes=processes or os.cpu_count() or 1,
             task_bytes=size(task_size),
+            engine=corpus_options.engine_of(engine, spark, processes),
             progress=lambda done, total: line.show_bytes("counting", done, total),
             **{name: value for name, value in options.items() if value is not None},
         )

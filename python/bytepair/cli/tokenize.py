@@ -90,6 +90,8 @@ def tokenize(
     processes: corpus_options.Processes = None,
     threads: corpus_options.ThreadsEach = None,
     task_size: corpus_options.TaskSize = "256MiB",
+    engine: corpus_options.Engine = corpus_options.EngineName.LOCAL,
+    spark: corpus_options.SparkSettings = None,
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
@@ -113,6 +115,7 @@ def tokenize(
         processes=processes or os.cpu_count() or 1,
         threads=threads,
         task_bytes=size(task_size),
+        engine=corpus_options.engine_of(engine, spark, processes),
         progress=lambda progress: line.show(describe(progress)),
     )
     line.clear()

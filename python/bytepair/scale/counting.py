@@ -35,7 +35,17 @@ if TYPE_CHECKING:
     from bytepair.files import StrPath
     from bytepair.training import DialectOptions
 
-__all__ = ["count", "count_parts", "merge_files", "prepared_in", "thinned", "without"]
+    from .engine import Engine
+
+__all__ = [
+    "count",
+    "count_parts",
+    "counted",
+    "merge_files",
+    "prepared_in",
+    "thinned",
+    "without",
+]
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,7 @@ def count(
     memory_limit: int | None = None,
     task_bytes: int = TASK_BYTES,
     progress: Callable[[int, int], object] | None = None,
+    engine: Engine | None = None,
     **options: Unpack[DialectOptions],
 ) -> Counts:
     r"""Count the pieces of a corpus; :func:`bytepair.train_from_counts` learns from them.
@@ -95,6 +106,9 @@ def count(
         About how many bytes counting may take in each process while it reads.
     progress
         Is called with the bytes of files that are done, and of all.
+    engine
+        What counts instead of processes of this machine, such as
+        :class:`bytepair.scale.spark.SparkEngine`. Each of its tasks has one thread.
 
     Examples
     --------
@@ -106,7 +120,7 @@ def count(
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
     reading = ReadOptions(field, lines, separator, skip_bad, group)
-    if threads is None and processes > 1:
+    if threads is None and (processes > 1 or engine is not None):
         threads = 1
     spec = CountSpec(
         dialect,
@@ -121,7 +135,9 @@ def count(
     sources = list_sources(corpus, corpus_format)
     tasks = plan(sources, reading, task_bytes)
     total = sum(source.size for source in sources)
-    if min(processes, len(tasks)) <= 1:
+    if engine is not None:
+        counts = engine.count(tasks, spec, reading, min_piece_count)
+    elif min(processes, len(tasks)) <= 1:
         parts = [part for task in tasks for part in task]
         counts = count_parts(parts, spec, reading, min_piece_count)
     else:
@@ -220,7 +236,15 @@ def count_parts(
             continue
         for batch in read_part(part, options, tally):
             counter.add(batch)
+    return counted(counter, tally, min_piece_count)
+
+
+def counted(
+    counter: PieceCounter, tally: Tally, min_piece_count: int | None = None
+) -> Counts:
+    """End the counting, and say what was counted."""
     rows, report = counter.finish(min_piece_count)
+    spec = counter.spec
     info = CountsInfo(
         **prepared_in(spec),
         documents=tally.documents,
