@@ -7,6 +7,7 @@ the order of the corpus: the result is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -28,7 +29,7 @@ from .counter import CountSpec, PieceCounter, jsonable
 from .local import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from typing_extensions import Unpack
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "count",
+    "count_by_tasks",
     "count_parts",
     "counted",
     "merge_files",
@@ -192,6 +194,32 @@ def _count_tasks(
         files = [Path(folder) / f"{number}.parquet" for number in range(len(tasks))]
         merged = merge_files(files)
     return thinned(merged, min_piece_count)
+
+
+def count_by_tasks(
+    run: Callable[..., Iterator[tuple[tuple[int, Task], Counts]]],
+    tasks: Sequence[Task],
+    spec: CountSpec,
+    options: ReadOptions,
+    min_piece_count: int | None,
+) -> Counts:
+    """Count tasks by an engine that only runs them; adds up what arrives, in any order."""
+    table = CountTable()
+    info = CountsInfo(**prepared_in(spec))
+    work = partial(_count_task, spec=spec, options=options)
+    for (number, _task), counts in run(work, list(enumerate(tasks))):
+        table.add(counts.table, number)
+        info.add(counts.info)
+    info.found_special = dict(sorted(info.found_special.items()))
+    info.groups = dict(sorted(info.groups.items()))
+    rows = table.rows(with_first=spec.needs_first)
+    return thinned(Counts(rows, info), min_piece_count)
+
+
+def _count_task(
+    numbered: tuple[int, Task], spec: CountSpec, options: ReadOptions
+) -> Counts:
+    return count_parts(numbered[1], spec, options)
 
 
 def thinned(counts: Counts, min_piece_count: int | None) -> Counts:
