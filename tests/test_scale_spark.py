@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -355,3 +356,18 @@ def test_the_commands_run_on_spark(spark, tmp_path, corpus, tokenizer):
     wrong = ["count", corpus, "-o", tmp_path / "x.parquet", "--spark", "spark.x=1"]
     refused = CliRunner().invoke(app, [str(part) for part in wrong])
     assert "--engine spark" in refused.stderr
+
+
+def test_what_the_how_to_shows_runs(spark, tmp_path, documents, monkeypatch):
+    """The Python of the page for clusters ends well, as it stands."""
+    page = Path(__file__).parent.parent / "docs" / "how-to" / "spark.md"
+    text = page.read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    frame(spark, documents, 2).write.parquet(str(tmp_path / "corpus"))
+    program = program.replace('"corpus"', repr(str(tmp_path / "corpus")))
+    program = program.replace('"counted"', repr(str(tmp_path / "counted")))
+    names = {"spark": spark}
+    exec(compile(program, str(page), "exec"), names)
+    assert len(TokenDataset(tmp_path / "tokens")) == 201
+    assert names["tokenizer"].merges
