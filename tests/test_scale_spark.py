@@ -200,7 +200,7 @@ def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict):
     from bytepair.data import Counts, Tally
     from bytepair.scale import rows
     from bytepair.scale.counter import PieceCounter
-    from bytepair.scale.spark import added_up
+    from bytepair.scale.spark_jobs import added_up
 
     def huge(batches):
         for _batch in batches:

@@ -9,19 +9,18 @@ set a cluster up is in `docs/how-to/spark.md`. Costs what Spark takes to move te
 from __future__ import annotations
 
 import json
-import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bytepair import errors
 from bytepair.data.columns import as_bytes, text_batch
 from bytepair.data.optional import load
-from bytepair.errors import TokenizerError, TrainingError
+from bytepair.errors import TrainingError
 
 from . import attempts, rows
 from .counter import CountSpec, jsonable
 from .counting import prepared_in
+from .spark_jobs import KEY, added_up, collected, packed, unpacked
 from .tokenizing import shard_spec
 
 if TYPE_CHECKING:
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from .contract import ShardSpec
 
 __all__ = ["collect_counts", "spark_count", "spark_tokenize"]
-
-KEY = "bytepair.counts"
 
 
 def spark_count(
@@ -117,36 +114,10 @@ def spark_tokenize(
         threads=1,
     )
     dataset = attempts.begin(Path(output).absolute(), spec, end_of_document)
-    write = partial(_write, spec=spec, folder=dataset.folder)
+    write = partial(_write, spec=packed(spec), folder=dataset.folder)
     with dataset.writing():
         written = collected(df.select(column).mapInArrow(write, "done string"))
         return attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
-
-
-def added_up(df: DataFrame, count: Any, spec: CountSpec) -> DataFrame:  # noqa: ANN401
-    """Count by a function of batches, and add its rows up; how was counted goes along."""
-    functions = load("pyspark.sql.functions", "spark")
-    counted = df.mapInArrow(count, rows.COLUMNS)
-    # A sum beyond 63 bits is null, whatever the session does with such sums.
-    sums = counted.groupBy("total", "group", "piece").agg(
-        functions.try_sum("count").alias("count"), functions.min("first").alias("first")
-    )
-    names = ("dialect", "options", "special_tokens")
-    described = {name: getattr(spec, name) for name in names}
-    described["options"] = jsonable(spec.options)
-    return sums.withMetadata("piece", {KEY: described})
-
-
-def collected(df: DataFrame) -> pa.Table:
-    """Run a job; what a worker raised is raised as what it was."""
-    try:
-        return df.toArrow()
-    except Exception as error:
-        found = re.findall(r"^bytepair\.errors\.(\w+): (.*)", str(error), re.MULTILINE)
-        if not found:
-            raise
-        kind = getattr(errors, found[-1][0], TokenizerError)
-        raise kind(found[-1][1]) from error
 
 
 def _count(
@@ -156,10 +127,11 @@ def _count(
 
 
 def _write(
-    batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path
+    batches: Iterable[pa.RecordBatch], spec: bytes, folder: Path
 ) -> Iterator[pa.RecordBatch]:
     number = load("pyspark", "spark").TaskContext.get().partitionId()
-    done = attempts.write_attempt(_documents(batches), spec, folder, number)
+    unpacked_spec: ShardSpec = unpacked(spec)
+    done = attempts.write_attempt(_documents(batches), unpacked_spec, folder, number)
     text = json.dumps(done)
     yield load("pyarrow").RecordBatch.from_pydict({"done": [text]})
 

@@ -16,7 +16,8 @@ from bytepair.data.optional import load
 
 from .counting import count_parts
 from .rows import as_rows
-from .spark import added_up, collect_counts, collected
+from .spark import collect_counts
+from .spark_jobs import added_up, collected, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +47,7 @@ class SparkEngine:
         """Do ``work`` on each task; give each with its result when all are done."""
         if not tasks:
             return
-        kernel = partial(_work, work=work, tasks=_packed(tasks))
+        kernel = partial(_work, work=packed(work), tasks=list(map(pickle.dumps, tasks)))
         done = self._numbers(tasks).mapInArrow(kernel, "number bigint, result binary")
         for row in collected(done).to_pylist():
             yield tasks[row["number"]], pickle.loads(row["result"])
@@ -59,7 +60,8 @@ class SparkEngine:
         min_piece_count: int | None,
     ) -> Counts:
         """Count tasks, and add their counts up on Spark."""
-        kernel = partial(_count, tasks=_packed(tasks), spec=spec, options=options)
+        each = list(map(pickle.dumps, tasks))  # a worker gets all, and opens its own
+        kernel = partial(_count, tasks=each, spec=spec, options=options)
         return collect_counts(
             added_up(self._numbers(tasks), kernel, spec), min_piece_count
         )
@@ -90,12 +92,13 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
 
 def _work(
     batches: Iterable[pa.RecordBatch],
-    work: Callable[[Any], Any],
+    work: bytes,
     tasks: Sequence[bytes],
 ) -> Iterator[pa.RecordBatch]:
     pa = load("pyarrow")
+    do = unpacked(work)
     for number, task in _tasks_in(batches, tasks):
-        result = pickle.dumps(work(task))
+        result = pickle.dumps(do(task))
         yield pa.RecordBatch.from_pydict({"number": [number], "result": [result]})
 
 
@@ -107,11 +110,6 @@ def _count(
 ) -> Iterator[pa.RecordBatch]:
     for number, task in _tasks_in(batches, tasks):
         yield from as_rows(count_parts(task, spec, options), number)
-
-
-def _packed(tasks: Sequence[object]) -> list[bytes]:
-    """Pack each task alone: a worker gets all of them, and opens its own."""
-    return [pickle.dumps(task) for task in tasks]
 
 
 def _tasks_in(
