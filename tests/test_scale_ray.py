@@ -19,6 +19,7 @@ from bytepair.scale.ray_engine import RayEngine  # noqa: E402
 @pytest.fixture(scope="module")
 def engine():
     """Begin Ray with two workers and little memory."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray.init(
         num_cpus=2,
         object_store_memory=80 << 20,

@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -124,7 +125,10 @@ def die_once(folder, at):
 # Counts
 
 
-@pytest.mark.parametrize("options", [{}, {"min_piece_count": 30}, {"group": "lang"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_piece_count": 30}, {"group": "lang", "min_piece_count": 30}],
+)
 def test_counts_do_not_depend_on_who_counts(
     spark, tmp_path, corpus, documents, options
 ):
@@ -194,9 +198,9 @@ def test_counts_may_be_stored_by_spark(spark, tmp_path, documents, corpus):
     assert content(collect_counts(stored)) == content(expected)
 
 
-@pytest.mark.parametrize("is_strict", [True, False])
-def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict):
-    """Whether Spark is told to wrap such sums or not."""
+@pytest.mark.parametrize(("is_strict", "min_piece_count"), [(True, 2), (False, None)])
+def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
+    """Whether Spark is told to wrap such sums or not, and whether rare pieces go."""
     from bytepair.data import Counts, Tally
     from bytepair.scale import rows
     from bytepair.scale.counter import PieceCounter
@@ -209,10 +213,12 @@ def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict):
             table = pa.table({"piece": piece, "count": [1 << 62]})
             yield from rows.as_rows(Counts(table, empty.info))
 
+    before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", is_strict)
     counted = added_up(spark.range(0, 4, 1, 2), huge, scale.CountSpec())
     with pytest.raises(TrainingError, match="63 bits"):
-        collect_counts(counted)
+        collect_counts(counted, min_piece_count)
+    spark.conf.set("spark.sql.ansi.enabled", before)
 
 
 # Shards
@@ -356,6 +362,21 @@ def test_the_commands_run_on_spark(spark, tmp_path, corpus, tokenizer):
     wrong = ["count", corpus, "-o", tmp_path / "x.parquet", "--spark", "spark.x=1"]
     refused = CliRunner().invoke(app, [str(part) for part in wrong])
     assert "--engine spark" in refused.stderr
+
+
+def test_a_machine_without_java_is_told_what_to_do(tmp_path, corpus):
+    """The command ends with one message, not with a trace."""
+    command = ["-m", "bytepair", "count", corpus, "-o", tmp_path / "c.parquet"]
+    ended = subprocess.run(
+        [sys.executable, *map(str, command), "--engine", "spark"],
+        env={**os.environ, "JAVA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "it needs Java 17" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_what_the_how_to_shows_runs(spark, tmp_path, documents, monkeypatch):

@@ -16,7 +16,7 @@ import numpy as np
 from bytepair import _core
 from bytepair.data.columns import as_bytes
 from bytepair.data.counts import Counts, CountsInfo
-from bytepair.data.grouped import CountTable, add_rows
+from bytepair.data.grouped import LARGEST, CountTable, add_rows
 from bytepair.data.optional import load
 from bytepair.data.readers import Tally
 from bytepair.errors import TrainingError
@@ -94,10 +94,9 @@ def thin(
     n_pieces = n_occurrences = 0
     for batch in batches:
         of_all = batch.column("of_all" if "of_all" in batch.schema.names else "count")
-        is_rare = compute.and_(
-            compute.is_null(batch.column("total")),
-            compute.less(of_all, min_piece_count),
-        )
+        # A sum that is null exceeds 63 bits, and stays to be found.
+        is_few = compute.less(compute.coalesce(of_all, LARGEST), min_piece_count)
+        is_rare = compute.and_(compute.is_null(batch.column("total")), is_few)
         kept = batch.filter(compute.invert(is_rare)).select(_names())
         yield _with_large_pieces(kept)
         rare = batch.filter(is_rare)

@@ -68,7 +68,8 @@ def spark_count(
         )
         raise TrainingError(message)
     names = [column] if group is None else [column, group]
-    return added_up(df.select(*names), partial(_count, spec=spec), spec)
+    kernel = partial(_count, spec=spec)
+    return added_up(df.select(*names), kernel, spec, by_group=group is not None)
 
 
 def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Counts:
@@ -77,13 +78,10 @@ def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Co
     Pieces that occur less often than ``min_piece_count`` are left out on the cluster, and what
     that can change is told with the counts.
     """
-    spec = CountSpec(**counted.schema["piece"].metadata[KEY])
+    described = counted.schema["piece"].metadata[KEY]
+    spec = CountSpec(**described["spec"])
     if min_piece_count is not None and min_piece_count > 1:
-        sql = load("pyspark.sql", "spark")
-        of_piece = sql.Window.partitionBy("total", "piece")
-        place = sql.functions.row_number().over(of_piece.orderBy("group"))
-        of_all = sql.functions.sum("count").over(of_piece)
-        counted = counted.withColumns({"of_all": of_all, "place": place})
+        counted = _with_sums(counted) if described["by_group"] else counted
         thin = partial(rows.thin, min_piece_count=min_piece_count)
         counted = counted.mapInArrow(thin, rows.COLUMNS)
     return rows.from_rows(collected(counted), spec, min_piece_count)
@@ -118,6 +116,15 @@ def spark_tokenize(
     with dataset.writing():
         written = collected(df.select(column).mapInArrow(write, "done string"))
         return attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
+
+
+def _with_sums(counted: DataFrame) -> DataFrame:
+    """Say of each row how often its piece occurs in all groups, and number those rows."""
+    sql = load("pyspark.sql", "spark")
+    of_piece = sql.Window.partitionBy("total", "piece")
+    place = sql.functions.row_number().over(of_piece.orderBy("group"))
+    of_all = sql.functions.try_sum("count").over(of_piece)
+    return counted.withColumns({"of_all": of_all, "place": place})
 
 
 def _count(

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bytepair.data.optional import load
+from bytepair.errors import TokenizerError
 
 from .counting import count_parts
 from .rows import as_rows
@@ -62,9 +63,9 @@ class SparkEngine:
         """Count tasks, and add their counts up on Spark."""
         each = list(map(pickle.dumps, tasks))  # a worker gets all, and opens its own
         kernel = partial(_count, tasks=each, spec=spec, options=options)
-        return collect_counts(
-            added_up(self._numbers(tasks), kernel, spec), min_piece_count
-        )
+        numbers, by_group = self._numbers(tasks), options.group is not None
+        counted = added_up(numbers, kernel, spec, by_group=by_group)
+        return collect_counts(counted, min_piece_count)
 
     def _numbers(self, tasks: Sequence[object]) -> DataFrame:
         """Make a row for each task, in a partition of its own."""
@@ -76,6 +77,11 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
 
     Without a master in ``settings``, the environment or the files of Spark it is on this
     machine, where a task is tried four times as on a cluster.
+
+    Raises
+    ------
+    TokenizerError
+        Spark cannot begin, mostly since there is no Java.
     """
     spark = load("pyspark", "spark")
     conf = spark.SparkConf()
@@ -86,7 +92,11 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf.setIfMissing("spark.app.name", "bytepair")
     builder = load("pyspark.sql", "spark").SparkSession.builder
-    found: SparkSession = builder.config(conf=conf).getOrCreate()
+    try:
+        found: SparkSession = builder.config(conf=conf).getOrCreate()
+    except load("pyspark.errors", "spark").PySparkRuntimeError as error:
+        message = f"Spark did not begin: {error}; it needs Java 17 (JAVA_HOME)"
+        raise TokenizerError(message) from error
     return found
 
 

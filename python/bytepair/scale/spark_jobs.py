@@ -27,7 +27,13 @@ KEY = "bytepair.counts"
 """Under this name a column of pieces says how they were counted."""
 
 
-def added_up(df: DataFrame, count: Any, spec: CountSpec) -> DataFrame:  # noqa: ANN401
+def added_up(
+    df: DataFrame,
+    count: Any,  # noqa: ANN401 -- as Spark takes it
+    spec: CountSpec,
+    *,
+    by_group: bool = False,
+) -> DataFrame:
     """Count by a function of batches, and add its rows up; how was counted goes along."""
     functions = load("pyspark.sql.functions", "spark")
     counted = df.mapInArrow(count, rows.COLUMNS)
@@ -38,7 +44,7 @@ def added_up(df: DataFrame, count: Any, spec: CountSpec) -> DataFrame:  # noqa: 
     names = ("dialect", "options", "special_tokens")
     described = {name: getattr(spec, name) for name in names}
     described["options"] = jsonable(spec.options)
-    return sums.withMetadata("piece", {KEY: described})
+    return sums.withMetadata("piece", {KEY: {"spec": described, "by_group": by_group}})
 
 
 def collected(df: DataFrame) -> pa.Table:
