@@ -45,8 +45,8 @@ def test_a_text_file_is_one_document_or_lines_or_what_separators_part(tmp_path):
     path.write_bytes(b"one\r\n\ntwo<|x|>three\n<|x|>")
     assert only(path)[0] == ["one\r\n\ntwo<|x|>three\n<|x|>"]
     lines, tally = only(path, lines=True)
-    assert lines == ["one\r", "", "two<|x|>three", "<|x|>"]
-    assert (tally.documents, tally.empty, tally.bytes) == (4, 1, 22)
+    assert lines == ["one", "", "two<|x|>three", "<|x|>"]
+    assert (tally.documents, tally.empty, tally.bytes) == (4, 1, 21)
     assert only(path, separator="<|x|>")[0] == ["one\r\n\ntwo", "three\n"]
 
 
@@ -120,7 +120,7 @@ def test_compressed_files_are_read_to_the_end_of_all_members(tmp_path, ending):
 
 
 @given(
-    lines=st.lists(st.text(alphabet="ab\u00fc", max_size=6), max_size=12),
+    lines=st.lists(st.text(alphabet="ab\u00fc\r", max_size=6), max_size=12),
     ends=st.booleans(),
     task_bytes=st.integers(1, 20),
     block_len=st.integers(1, 9),
@@ -130,7 +130,7 @@ def test_ranges_of_a_file_are_the_file(
 ):
     """However a file of lines is cut into tasks and blocks, each line is read once, in order."""
     path = tmp_path_factory.mktemp("ranges") / "a.txt"
-    path.write_text("\n".join(lines) + ("\n" if ends and lines else ""))
+    path.write_bytes(("\n".join(lines) + ("\n" if ends and lines else "")).encode())
     options = ReadOptions(lines=True)
     (source,) = list_sources(path)
     with pytest.MonkeyPatch.context() as patch:
@@ -139,8 +139,21 @@ def test_ranges_of_a_file_are_the_file(
         found = [
             text for task in tasks for part in task for text in documents(part, options)
         ]
-    expected = path.read_bytes().split(b"\n")
+    expected = path.read_bytes().replace(b"\r\n", b"\n").split(b"\n")
     assert found == expected[: -1 if not expected[-1] else None]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_byte_order_mark_is_no_part_of_a_line(tmp_path, compress):
+    """It is left out of lines and of JSON lines; a whole text keeps it, as in training."""
+    ending = ".gz" if compress is gzip.compress else ""
+    mark, text = b"\xef\xbb\xbf", b'{"text": "a\xef\xbb\xbf"}\r\n\r\n'
+    for name in ("a.jsonl", "b.txt"):
+        (tmp_path / f"{name}{ending}").write_bytes(compress(mark + text + mark))
+    (tmp_path / f"c.txt{ending}").write_bytes(compress(mark))
+    found = [only(tmp_path / f"{name}{ending}", lines=True, skip_bad=True)[0] for name in ("a.jsonl", "b.txt", "c.txt")]
+    assert found == [["a\ufeff"], ['{"text": "a\ufeff"}', "", "\ufeff"], []]
+    assert only(tmp_path / f"c.txt{ending}")[0] == ["\ufeff"]
 
 
 @given(st.lists(st.text(alphabet="ab<>", max_size=9)), st.integers(1, 5))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from .sources import Source
 
@@ -32,6 +33,7 @@ __all__ = ["Part", "ReadOptions", "Tally", "read", "read_part"]
 BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NEWLINE, RETURN = ord("\n"), ord("\r")
 MAX_BAD_SHOWN = 10
 """How many bad lines of a part are kept in words."""
 
@@ -46,7 +48,8 @@ class ReadOptions:
         The keys that lead to the text in a line of JSON (``text``, ``data.body``, or a JSON
         pointer, ``/a~1b/c``), and the column of Parquet and CSV.
     lines
-        Whether each line of a text file is a document.
+        Whether each line of a text file is a document: what stands between ``\\n`` or
+        ``\\r\\n``, without a byte order mark at the beginning of the file.
     separator
         What stands between the documents of a text file.
     skip_bad
@@ -179,16 +182,19 @@ def _text_columns(part: Part, options: ReadOptions) -> Iterator[pa.Array]:
             yield column_of(text, np.array([0, len(text)], np.int64))
 
 
-def _lines_of(block: bytes) -> pa.Array:
-    """Make a column of lines, without their ends."""
-    data = np.frombuffer(block, np.uint8)
-    is_end = data == ord("\n")
-    ends = np.flatnonzero(is_end)
-    if not block.endswith(b"\n"):
+def _lines_of(data: NDArray[np.uint8]) -> pa.Array:
+    """Make a column of lines, without their ends: a newline, or it behind a return."""
+    is_kept = data != NEWLINE
+    ends = np.flatnonzero(~is_kept)
+    has_return = (ends > 0) & (data[ends - 1] == RETURN)
+    is_kept[ends[has_return] - 1] = False
+    n_dropped = np.arange(len(ends)) + np.cumsum(has_return)
+    if len(data) and is_kept[-1]:
         ends = np.append(ends, len(data))
+        n_dropped = np.append(n_dropped, len(is_kept) - np.count_nonzero(is_kept))
     offsets = np.zeros(len(ends) + 1, np.int64)
-    offsets[1:] = ends - np.arange(len(ends))
-    return column_of(data[~is_end], offsets)
+    offsets[1:] = ends - n_dropped
+    return column_of(data[is_kept], offsets)
 
 
 def _separated(file: BinaryIO, separator: bytes) -> Iterator[list[bytes]]:
@@ -205,26 +211,49 @@ def _separated(file: BinaryIO, separator: bytes) -> Iterator[list[bytes]]:
 # Lines
 
 
-def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, bytes]]:
-    """Give blocks of whole lines, those that begin in the part, each with its offset."""
+def _line_blocks(
+    file: BinaryIO, part: Part
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Give blocks of whole lines, those that begin in the part, each with its offset.
+
+    A block is good until the next one: all lie in the same memory.
+    """
     offset, stop = part.start, part.stop
     if offset:
         file.seek(offset - 1)  # the line of the byte before belongs to the part before
         offset += len(file.readline()) - 1
-    rest = b""
+    memory = bytearray(BLOCK_LEN)
+    n_kept = 0
     while stop is None or offset < stop:
-        chunk = file.read(max(BLOCK_LEN, len(rest)))
-        block = rest + chunk
-        end = block.rfind(b"\n") + 1 if chunk else len(block)
-        if stop is not None and offset + len(block) >= stop:
-            last = block.find(b"\n", max(stop - 1 - offset, 0)) + 1
+        if 2 * n_kept > len(memory):
+            memory = memory + bytes(len(memory))
+        n_read = _fill(file, memoryview(memory)[n_kept:])
+        length = n_kept + n_read
+        end = memory.rfind(b"\n", 0, length) + 1 if n_read else length
+        if stop is not None and offset + length >= stop:
+            last = memory.find(b"\n", max(stop - 1 - offset, 0), length) + 1
             end = last or end
         if end:
-            yield offset, block[:end]
-        rest = block[end:]
+            block = np.frombuffer(memory, np.uint8, end)
+            mark = len(BYTE_ORDER_MARK) if offset == 0 and _is_marked(memory) else 0
+            yield offset, block[mark:]
+        n_kept = length - end
+        memory[:n_kept] = memory[end:length]
         offset += end
-        if not chunk:
+        if not n_read:
             return
+
+
+def _fill(file: BinaryIO, memory: memoryview) -> int:
+    """Read into memory until it is full or the file ends; give how much was read."""
+    n_read = 0
+    while n_read < len(memory) and (n_new := file.readinto(memory[n_read:])):  # type: ignore[attr-defined]
+        n_read += n_new
+    return n_read
+
+
+def _is_marked(memory: bytearray) -> bool:
+    return memory.startswith(BYTE_ORDER_MARK)
 
 
 def _read_jsonl(
@@ -234,9 +263,8 @@ def _read_jsonl(
     n_before: int | None = None
     n_lines = 0
     with open_source(part.source) as file:
-        for offset, block in _line_blocks(file, part):
-            lines = block.removeprefix(BYTE_ORDER_MARK) if offset == 0 else block
-            arrays, n_block_lines, n_null, bad = _core.read_jsonl(lines, keys)
+        for _offset, block in _line_blocks(file, part):
+            arrays, n_block_lines, n_null, bad = _core.read_jsonl(block, keys)
             if bad and n_before is None:
                 n_before = _lines_before(part)
             for line, _start, problem in bad:
@@ -254,7 +282,7 @@ def _lines_before(part: Part) -> int:
         return 0
     with open_source(part.source) as file:
         blocks = _line_blocks(file, replace(part, start=0, stop=part.start))
-        return sum(block.count(b"\n") for _offset, block in blocks)
+        return sum(int(np.count_nonzero(block == NEWLINE)) for _offset, block in blocks)
 
 
 def _note_bad(

@@ -36,9 +36,10 @@ from .optional import load
 if TYPE_CHECKING:
     from types import TracebackType
 
+    import pyarrow as pa
     from typing_extensions import Self
 
-__all__ = ["WORK", "ShardFormat", "Shards", "sha256_of", "shard_formats"]
+__all__ = ["WORK", "ShardFormat", "Shards", "list_column", "sha256_of", "shard_formats"]
 
 ShardFormat: TypeAlias = Literal["npy", "bin", "megatron", "datatrove", "parquet"]
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
@@ -47,6 +48,8 @@ Ends: TypeAlias = NDArray[np.int64]
 WORK = "_work"
 """Where files of a folder lie until they are whole."""
 NPY_HEADER_LEN = 128
+MOST_OFFSET = np.iinfo(np.int32).max
+"""The largest signed number of 32 bits."""
 MEGATRON_TYPES = {2: 8, 4: 4}
 """The type code for ids of so many bytes: unsigned 16 bits, signed 32 bits."""
 
@@ -193,6 +196,9 @@ class _Shard:
             place = self.folder / self.name
             message = f"{place}: {error.strerror or error}"
             raise FileError(message) from error
+        except BaseException:
+            self.abandon()
+            raise
 
 
 class _FlatFiles:
@@ -258,10 +264,7 @@ class _ParquetFile:
 
     def append(self, ids: Ids, ends: Ends) -> None:
         pa = load("pyarrow")
-        offsets = np.concatenate([[0], ends]).astype(np.int32)
-        column = pa.ListArray.from_arrays(
-            pa.array(offsets), pa.array(ids.astype(np.int32))
-        )
+        column = list_column(ids, np.concatenate([[0], ends]))
         self.writer.write_batch(
             pa.RecordBatch.from_arrays([column], schema=self.schema)
         )
@@ -270,10 +273,30 @@ class _ParquetFile:
         self.writer.close()
 
 
+def list_column(ids: Ids, offsets: Ends) -> pa.ListArray:
+    """Make a column of lists of ids, as Arrow and Spark take them: 32 bits, signed.
+
+    Raises
+    ------
+    TokenizerError
+        There are more ids than the offsets of such a column can count.
+    """
+    pa = load("pyarrow")
+    if offsets[-1] > MOST_OFFSET:
+        message = (
+            f"{offsets[-1]:,} ids in one batch, and lists of Arrow hold {MOST_OFFSET:,}; "
+            "make batches or documents shorter"
+        )
+        raise TokenizerError(message)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets.astype(np.int32)), pa.array(ids.astype(np.int32, copy=False))
+    )
+
+
 def _megatron_index(ends: Ends, width: int) -> bytes:
     """Lay out an ``.idx`` file: each document is one sequence."""
     lengths = np.diff(ends, prepend=0)
-    if lengths.max() > np.iinfo(np.int32).max:
+    if lengths.max() > MOST_OFFSET:
         message = "a document of more than 2^31 tokens, which Megatron cannot hold"
         raise TokenizerError(message)
     starts = (ends - lengths) * width

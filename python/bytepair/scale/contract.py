@@ -17,7 +17,7 @@ from bytepair import Tokenizer, _core
 from bytepair.data.columns import texts_of
 from bytepair.data.counts import add_rows, rows_of
 from bytepair.data.optional import load
-from bytepair.data.shards import ShardFormat, Shards
+from bytepair.data.shards import ShardFormat, Shards, list_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -159,9 +159,7 @@ def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
     pa = load("pyarrow")
     ids, ends = spec.encode(batch)
     offsets = np.concatenate([[0], ends])
-    lists = pa.ListArray.from_arrays(
-        pa.array(offsets.astype(np.int32)), pa.array(ids.astype(np.int32))
-    )
+    lists = list_column(ids, offsets)
     lengths = pa.array(np.diff(offsets).astype(np.int32))
     return pa.RecordBatch.from_arrays([lists, lengths], ["ids", "n"])
 
