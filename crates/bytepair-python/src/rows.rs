@@ -98,10 +98,9 @@ pub(crate) fn encode_rows<'py>(
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit is refused")]
     let narrow = |id: TokenId| id as u16;
     match width {
-        2 => as_arrays(
-            py,
-            py.detach(|| core.encode_rows(&rows, mark, narrow, n_threads, emptied())),
-        ),
+        2 => {
+            as_arrays(py, py.detach(|| core.encode_rows(&rows, mark, narrow, n_threads, emptied())))
+        }
         _ => as_arrays(
             py,
             py.detach(|| core.encode_rows(&rows, mark, |id| id, n_threads, emptied())),

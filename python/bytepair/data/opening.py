@@ -19,7 +19,7 @@ from bytepair.errors import FileError, TokenizerError
 from .optional import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .sources import Source
 
@@ -27,9 +27,16 @@ __all__ = ["naming", "open_source", "open_stored"]
 
 
 @contextlib.contextmanager
-def open_source(source: Source) -> Iterator[BinaryIO]:
-    """Open a source for reading what it holds, from its beginning."""
+def open_source(
+    source: Source, watch: Callable[[BinaryIO], object] | None = None
+) -> Iterator[BinaryIO]:
+    """Open a source for reading what it holds, from its beginning.
+
+    ``watch`` gets the file as it is stored.
+    """
     with naming(source.path), open_stored(source) as stored:
+        if watch is not None:
+            watch(stored)
         if source.compression is None:
             yield stored
             return

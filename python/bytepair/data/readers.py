@@ -75,11 +75,20 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Part:
-    """A source, or the lines that begin in a range of its bytes, or some row groups."""
+    """A source, or the lines that begin in a range of its bytes, or some row groups.
+
+    ``share`` is about how many bytes of the stored file it is, where that is not all of it.
+    """
 
     source: Source
     start: int = 0
     stop: int | None = None
+    share: int | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of the stored file it is."""
+        return self.source.size if self.share is None else self.share
 
 
 @dataclass
@@ -92,6 +101,20 @@ class Tally:
     bytes: int = 0
     bad: int = 0
     bad_lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._stored: BinaryIO | None = None
+
+    def watch(self, stored: BinaryIO) -> None:
+        """Look at a file from now on; see :meth:`place`."""
+        self._stored = stored
+
+    def place(self, part: Part) -> int:
+        """Say how much of a part is read, in bytes of the stored file, as far as is known."""
+        if self._stored is None or self._stored.closed:
+            return 0
+        start = 0 if part.source.format == "parquet" else part.start
+        return min(max(self._stored.tell() - start, 0), part.size)
 
     def add(self, other: Tally) -> None:
         """Add what was read elsewhere."""
@@ -162,14 +185,16 @@ def json_keys(path: str) -> list[str]:
 def _read_text(
     part: Part, options: ReadOptions, tally: Tally
 ) -> Iterator[pa.RecordBatch]:
-    for column in _text_columns(part, options):
+    for column in _text_columns(part, options, tally):
         batch = text_batch(column)
         tally.add_batch(batch)
         yield batch
 
 
-def _text_columns(part: Part, options: ReadOptions) -> Iterator[pa.Array]:
-    with open_source(part.source) as file:
+def _text_columns(
+    part: Part, options: ReadOptions, tally: Tally
+) -> Iterator[pa.Array]:
+    with open_source(part.source, tally.watch) as file:
         if options.lines:
             for _offset, block in _line_blocks(file, part):
                 yield _lines_of(block)
@@ -262,7 +287,7 @@ def _read_jsonl(
     keys = json_keys(options.field)
     n_before: int | None = None
     n_lines = 0
-    with open_source(part.source) as file:
+    with open_source(part.source, tally.watch) as file:
         for _offset, block in _line_blocks(file, part):
             arrays, n_block_lines, n_null, bad = _core.read_jsonl(block, keys)
             if bad and n_before is None:
@@ -317,7 +342,7 @@ def _read_csv(
         found_bad.clear()
 
     column, delimiter = options.field, {"tsv": "\t"}.get(part.source.format, ",")
-    with open_source(part.source) as file, _refusing(part):
+    with open_source(part.source, tally.watch) as file, _refusing(part):
         reader = csv.open_csv(
             file,
             read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK_LEN),

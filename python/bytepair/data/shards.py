@@ -167,7 +167,7 @@ class _Shard:
                     os.fsync(file.fileno())
                 files[file_name] = {
                     "bytes": path.stat().st_size,
-                    "sha256": sha256_of(path),
+                    "sha256": self.files.digests.get(file_name) or sha256_of(path),
                 }
             for file_name, path in self.paths.items():
                 set_mode(str(path), self.folder / file_name)
@@ -183,7 +183,7 @@ class _Shard:
 
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
-            self.files.close()
+            self.files.abandon()
         for path in self.paths.values():
             path.unlink(missing_ok=True)
 
@@ -202,7 +202,10 @@ class _Shard:
 
 
 class _FlatFiles:
-    """Ids one after the other in one file, the documents in another."""
+    """Ids one after the other in one file, the documents in another.
+
+    What is written only once is hashed then, while it is at hand.
+    """
 
     def __init__(self, name: str, format_name: str, width: int) -> None:
         endings = {
@@ -215,6 +218,8 @@ class _FlatFiles:
         self.format, self.width = format_name, width
         self.n_tokens = 0
         self.ends: list[Ends] = []
+        self.digest = hashlib.sha256()
+        self.digests: dict[str, str] = {}
 
     def open(self, paths: list[Path]) -> None:
         self.paths = paths
@@ -223,7 +228,10 @@ class _FlatFiles:
             self.file.write(self._npy_header())
 
     def append(self, ids: Ids, ends: Ends) -> None:
-        self.file.write(ids.astype(f"<u{self.width}", copy=False).data)
+        data = ids.astype(f"<u{self.width}", copy=False).data
+        self.file.write(data)
+        if self.format != "npy":
+            self.digest.update(data)
         self.ends.append(ends + self.n_tokens)
         self.n_tokens += len(ids)
 
@@ -231,6 +239,8 @@ class _FlatFiles:
         if self.format == "npy":
             self.file.seek(0)
             self.file.write(self._npy_header())
+        else:
+            self.digests[self.names[0]] = self.digest.hexdigest()
         self.file.close()
         ends = np.concatenate(self.ends)
         with self.paths[1].open("wb") as index:
@@ -240,6 +250,9 @@ class _FlatFiles:
                 index.write(ends.astype("<u8").data)
             else:
                 np.save(index, ends.astype("<i8", copy=False))
+
+    def abandon(self) -> None:
+        self.file.close()
 
     def _npy_header(self) -> bytes:
         """Give the header of a ``.npy`` file of this many ids, always of one length."""
@@ -255,6 +268,7 @@ class _ParquetFile:
 
     def __init__(self, name: str, _format_name: str, _width: int) -> None:
         self.names = [f"{name}.parquet"]
+        self.digests: dict[str, str] = {}
 
     def open(self, paths: list[Path]) -> None:
         pa = load("pyarrow")
@@ -270,6 +284,9 @@ class _ParquetFile:
         )
 
     def close(self) -> None:
+        self.writer.close()
+
+    def abandon(self) -> None:
         self.writer.close()
 
 

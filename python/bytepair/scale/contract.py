@@ -20,7 +20,7 @@ from bytepair.data.optional import load
 from bytepair.data.shards import ShardFormat, Shards, list_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -165,13 +165,18 @@ def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
 
 
 def write_shards(
-    batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path, name: str
+    batches: Iterable[pa.RecordBatch],
+    spec: ShardSpec,
+    folder: Path,
+    name: str,
+    watch: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
 
     Files have their names when they are whole and on the disk. Gives what was written:
     the shards, and how many documents hold a special token written out. The same
-    documents give the same bytes.
+    documents give the same bytes. ``watch`` is told the ids of each batch when they are
+    written.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
     specials = list(spec.tokenizer.special_tokens)
@@ -179,5 +184,8 @@ def write_shards(
     with shards:
         for batch in batches:
             n_with_special += _core.count_rows_holding(*texts_of(batch), specials)
-            shards.write(*spec.encode(batch))
+            ids, ends = spec.encode(batch)
+            shards.write(ids, ends)
+            if watch is not None:
+                watch(len(ids))
     return {"with_special_text": n_with_special, "shards": shards.written}

@@ -28,10 +28,10 @@ from bytepair.data.sources import list_sources
 from bytepair.errors import TokenizerError
 
 from .contract import CountSpec
-from .local import run
+from .local import Seldom, Tell, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
@@ -49,9 +49,11 @@ class _Work:
     options: ReadOptions
     folder: Path
 
-    def __call__(self, numbered: tuple[int, Task]) -> CountsInfo:
+    def __call__(
+        self, numbered: tuple[int, Task], tell: Tell | None = None
+    ) -> CountsInfo:
         number, task = numbered
-        counts = _count_parts(task, self.spec, self.options, None)
+        counts = _count_parts(task, self.spec, self.options, None, tell)
         counts.save(self.folder / f"{number}.parquet")
         return counts.info
 
@@ -93,7 +95,7 @@ def count(
     memory_limit
         About how many bytes counting may take in each process while it reads.
     progress
-        Is called with the bytes of files that are done, and of all.
+        Is called about twice a second with the bytes of files that are done, and of all.
 
     Examples
     --------
@@ -120,7 +122,8 @@ def count(
     total = sum(source.size for source in sources)
     if min(processes, len(tasks)) <= 1:
         parts = [part for task in tasks for part in task]
-        counts = _count_parts(parts, spec, reading, min_piece_count)
+        tell = None if progress is None else Seldom(_share_of(total, progress))
+        counts = _count_parts(parts, spec, reading, min_piece_count, tell)
     else:
         counts = _count_tasks(
             tasks, spec, reading, min_piece_count, processes, progress
@@ -129,6 +132,12 @@ def count(
     if progress is not None:
         progress(total, total)
     return counts
+
+
+def _share_of(
+    total: int, progress: Callable[[int, int], object]
+) -> Callable[[Sequence[int]], object]:
+    return lambda begun: progress(min(begun[0], total), total)
 
 
 def merge_files(paths: Iterable[StrPath]) -> Counts:
@@ -166,12 +175,17 @@ def _count_tasks(
 ) -> Counts:
     with TemporaryDirectory() as folder:
         work = _Work(spec, options, Path(folder))
-        sizes = [sum(part.source.size for part in task) for task in tasks]
+        sizes = [sum(part.size for part in task) for task in tasks]
         done = 0
-        for (number, _task), _info in run(work, list(enumerate(tasks)), processes):
-            done += sizes[number]
+
+        def watch(begun: Sequence[int]) -> None:
             if progress is not None:
-                progress(min(done, sum(sizes)), sum(sizes))
+                progress(min(done + begun[0], sum(sizes)), sum(sizes))
+
+        numbered = list(enumerate(tasks))
+        for (number, _task), _info in run(work, numbered, processes, watch):
+            done += sizes[number]
+            watch([0])
         files = [Path(folder) / f"{number}.parquet" for number in range(len(tasks))]
         merged = merge_files(files)
     if min_piece_count is None or min_piece_count <= 1:
@@ -188,15 +202,24 @@ def _count_parts(
     spec: CountSpec,
     options: ReadOptions,
     min_piece_count: int | None,
+    tell: Tell | None,
 ) -> Counts:
     corpus, tally = spec.new_corpus(), Tally()
     is_whole = not options.lines and options.separator is None
+    n_before = 0
+
+    def tell_place(part: Part) -> None:
+        if tell is not None:
+            tell((n_before + tally.place(part), tally.documents, tally.bytes))
+
     for part in parts:
         if part.source.format == "text" and is_whole:
-            _count_file(corpus, part, tally)
-            continue
-        for batch in read_part(part, options, tally):
-            corpus.add_rows(*texts_of(batch))
+            _count_file(corpus, part, tally, tell_place)
+        else:
+            for batch in read_part(part, options, tally):
+                corpus.add_rows(*texts_of(batch))
+                tell_place(part)
+        n_before += part.size
     report = corpus.finish(min_piece_count or 0)
     rows = rows_of(corpus.take_table(), with_first=spec.needs_first)
     info = CountsInfo(
@@ -215,21 +238,24 @@ def _count_parts(
     return Counts(rows, _thinned(info, min_piece_count, n_pieces, n_occurrences))
 
 
-def _count_file(corpus: _core.Corpus, part: Part, tally: Tally) -> None:
+def _count_file(
+    corpus: _core.Corpus, part: Part, tally: Tally, tell_place: Callable[[Part], None]
+) -> None:
     """Count a text file in stretches: it may be longer than memory."""
-    with open_source(part.source) as file:
-        reader = _Measured(file)
+    with open_source(part.source, tally.watch) as file:
+        reader = _Measured(file, lambda: tell_place(part))
         corpus.add_stream(reader.read)
     tally.add(Tally(documents=1, empty=int(not reader.n_bytes), bytes=reader.n_bytes))
 
 
 class _Measured:
-    """A stream that counts its bytes."""
+    """A stream that counts its bytes, and tells when there are more."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file, self.n_bytes = file, 0
+    def __init__(self, file: BinaryIO, tell: Callable[[], None]) -> None:
+        self.file, self.tell, self.n_bytes = file, tell, 0
 
     def read(self, n_bytes: int) -> bytes:
+        self.tell()
         block = self.file.read(n_bytes)
         self.n_bytes += len(block)
         return block

@@ -20,10 +20,10 @@ from bytepair.errors import SpecialTokenError, TokenizerError
 from bytepair.files import StrPath, refuse_no_name
 
 from .contract import ShardSpec, write_shards
-from .local import run
+from .local import Tell, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -36,6 +36,7 @@ __all__ = ["TokenizeProgress", "tokenize"]
 class TokenizeProgress:
     """What is done so far: tasks, bytes of their files, documents and tokens.
 
+    What tasks have done that are not yet done is counted in, but for the number of tasks.
     ``done_bytes`` and ``total_bytes`` are as files are stored; ``resumed_bytes`` of them were
     done by an earlier run.
     """
@@ -66,13 +67,26 @@ class _Work:
     options: ReadOptions
     dataset: Dataset
 
-    def __call__(self, numbered: tuple[int, Task]) -> dict[str, Any]:
+    def __call__(
+        self,
+        numbered: tuple[int, Task],
+        tell: Tell | None = None,
+    ) -> dict[str, Any]:
         number, task = numbered
         tally = Tally()
         reading = _Reading(task, self.options, tally)
+        n_tokens = 0
+
+        def watch(n_new: int) -> None:
+            nonlocal n_tokens
+            n_tokens += n_new
+            if tell is not None:
+                tell((reading.done_bytes(), tally.documents, n_tokens))
+
+        name = f"shard-{number:05}"
         try:
             written = write_shards(
-                reading, self.spec, self.dataset.folder, f"shard-{number:05}"
+                reading, self.spec, self.dataset.folder, name, watch
             )
         except TokenizerError as error:
             if reading.path is None or reading.path in str(error):
@@ -96,12 +110,24 @@ class _Reading:
 
     def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
         self.task, self.options, self.tally = task, options, tally
-        self.path: str | None = None
+        self.part: Part | None = None
+        self.bytes_before = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for part in self.task:
-            self.path = part.source.path
+            self.part = part
             yield from read_part(part, self.options, self.tally)
+            self.bytes_before += part.size
+
+    @property
+    def path(self) -> str | None:
+        """The source that is being read."""
+        return None if self.part is None else self.part.source.path
+
+    def done_bytes(self) -> int:
+        """Say how much of the task is read, in bytes as they are stored."""
+        place = 0 if self.part is None else self.tally.place(self.part)
+        return self.bytes_before + place
 
 
 def tokenize(
@@ -155,7 +181,7 @@ def tokenize(
     task_bytes
         How much of the files is done at once, and again after an interruption.
     progress
-        Is called with :class:`TokenizeProgress` when a task is done.
+        Is called with :class:`TokenizeProgress` when a task is done, and about twice a second.
 
     Raises
     ------
@@ -227,7 +253,7 @@ def _do(
 ) -> list[dict[str, Any]]:
     """Do what is not done yet; give what each task wrote."""
     start = time.perf_counter()
-    sizes = [sum(_size(part) for part in task) for task in tasks]
+    sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}
     for number in range(len(tasks)):
         noted = work.dataset.noted(number)
@@ -235,35 +261,29 @@ def _do(
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)
 
-    def tell() -> None:
+    def tell(begun: Sequence[int] = (0, 0, 0)) -> None:
         if progress is not None:
             shards = [shard for task in done.values() for shard in task["shards"]]
+            n_bytes, n_documents, n_tokens = begun
             progress(
                 TokenizeProgress(
                     done_tasks=len(done),
                     total_tasks=len(tasks),
-                    done_bytes=sum(sizes[number] for number in done),
+                    done_bytes=sum(sizes[number] for number in done) + n_bytes,
                     total_bytes=sum(sizes),
                     resumed_bytes=resumed_bytes,
-                    documents=sum(shard["documents"] for shard in shards),
-                    tokens=sum(shard["tokens"] for shard in shards),
+                    documents=sum(shard["documents"] for shard in shards) + n_documents,
+                    tokens=sum(shard["tokens"] for shard in shards) + n_tokens,
                     seconds=time.perf_counter() - start,
                 )
             )
 
     left = [(number, task) for number, task in enumerate(tasks) if number not in done]
-    for (number, _task), result in run(work, left, processes):
+    watch = None if progress is None else tell
+    for (number, _task), result in run(work, left, processes, watch):
         done[number] = result
         tell()
     return [done[number] for number in range(len(tasks))]
-
-
-def _size(part: Part) -> int:
-    """Give the size of a part as it is stored, for telling how far the work is."""
-    source = part.source
-    if part.stop is None or source.format == "parquet":
-        return source.size
-    return part.stop - part.start
 
 
 def _id_of_mark(tokenizer: Tokenizer, token: str | None) -> int | None:

@@ -4,6 +4,10 @@
 //! text that was asked for is copied. What is given is what `serde_json` gives; a line that is broken, holds another
 //! kind of value where the text should be, or is only unusual (escapes in keys, deep nesting, half a surrogate pair),
 //! is left to it, errors too. The line has to be UTF-8.
+//!
+//! Costs a look for control characters, which strings must not hold, a search for quotes and backslashes, and the copy.
+
+use memchr::memchr2;
 
 /// What a line holds where the keys lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +21,10 @@ const MAX_DEPTH: usize = 32;
 
 /// Appends the text that `keys` lead to, if it is sure what the line holds; if not, `text` may have grown.
 pub(super) fn read<K: AsRef<str>>(line: &[u8], keys: &[K], text: &mut Vec<u8>) -> Option<Plain> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.iter().fold(false, |any, &byte| any | (byte < 0x20)) {
+        return None;
+    }
     let mut line = Line { rest: line };
     line.skip_space();
     let found = line.object(keys, text)?;
@@ -30,8 +38,9 @@ struct Line<'l> {
 }
 
 impl<'l> Line<'l> {
+    /// Other white space is rare, and a control character.
     fn skip_space(&mut self) {
-        while let [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = self.rest {
+        while let [b' ', rest @ ..] = self.rest {
             self.rest = rest;
         }
     }
@@ -102,7 +111,7 @@ impl<'l> Line<'l> {
         self.expect(b'"').map(|()| key)
     }
 
-    /// What stands before the next quote, backslash or control character.
+    /// What stands before the next quote or backslash.
     fn plain_run(&mut self) -> &'l [u8] {
         let (run, rest) = self.rest.split_at(plain_len(self.rest));
         self.rest = rest;
@@ -242,17 +251,10 @@ impl<'l> Line<'l> {
     }
 }
 
-/// How many bytes are looked at together.
-const CHUNK_LEN: usize = 32;
-
-/// The number of bytes before the first quote, backslash or control character.
+/// The number of bytes before the first quote or backslash; one behind the other is found without a search.
 fn plain_len(bytes: &[u8]) -> usize {
-    let is_special = |&byte: &u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    let (chunks, _) = bytes.as_chunks::<CHUNK_LEN>();
-    let is_plain = |chunk: &&[u8; CHUNK_LEN]| {
-        !chunk.iter().fold(false, |any, byte| any | is_special(byte))
-    };
-    let start = chunks.iter().take_while(is_plain).count() * CHUNK_LEN;
-    let rest = &bytes[start..];
-    start + rest.iter().position(is_special).unwrap_or(rest.len())
+    match bytes {
+        [b'"' | b'\\', ..] => 0,
+        _ => memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len()),
+    }
 }
