@@ -1,6 +1,7 @@
 """Corpora to documents: what each kind of file holds, in whatever ranges it is read."""
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -52,15 +53,15 @@ def test_a_text_file_is_one_document_or_lines_or_what_separators_part(tmp_path):
 
 def test_every_format_gives_the_same_documents(tmp_path):
     """JSON lines, CSV, TSV and Parquet hold the same texts; a null is counted as such."""
-    parquet, csv = (
+    parquet, arrow_csv = (
         pytest.importorskip("pyarrow.parquet"),
         pytest.importorskip("pyarrow.csv"),
     )
     table = pa.table({"id": list(range(4)), "text": DOCUMENTS})
     (tmp_path / "a.jsonl").write_text(json_lines(DOCUMENTS))
-    csv.write_csv(table, tmp_path / "b.csv")
-    options = csv.WriteOptions(delimiter="\t")
-    csv.write_csv(table, tmp_path / "c.tsv", options)
+    arrow_csv.write_csv(table, tmp_path / "b.csv")
+    options = arrow_csv.WriteOptions(delimiter="\t")
+    arrow_csv.write_csv(table, tmp_path / "c.tsv", options)
     parquet.write_table(table, tmp_path / "d.parquet", row_group_size=1)
     for source in list_sources(tmp_path):
         tally = Tally()
@@ -117,6 +118,27 @@ def test_compressed_files_are_read_to_the_end_of_all_members(tmp_path, ending):
     path.write_bytes(whole[:-20])
     with pytest.raises(FileError, match=r"a\.jsonl"):
         only(path)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+def test_what_is_no_member_of_a_compressed_file_is_an_error(tmp_path, ending):
+    """Neither what stands behind the last member nor a file of no bytes is passed over."""
+
+    def compress(data):
+        if ending == ".zst":
+            return pa.compress(data, "zstd", asbytes=True)
+        return {".gz": gzip, ".bz2": bz2, ".xz": lzma}[ending].compress(data)
+
+    path = tmp_path / f"a.txt{ending}"
+    path.write_bytes(compress(b"one") + compress(b"") + compress(b" two"))
+    assert only(path)[0] == ["one two"]
+    for broken in (compress(b"one") + b"garbage", b"no compressed file", b""):
+        path.write_bytes(broken)
+        with pytest.raises(FileError, match=rf"a\.txt{ending}: "):
+            only(path)
+    if ending in (".gz", ".xz"):  # zeros may stand behind a member
+        path.write_bytes(compress(b"one") + bytes(8) + compress(b" two") + bytes(4))
+        assert only(path)[0] == ["one two"]
 
 
 @given(
@@ -189,6 +211,48 @@ def test_a_bad_line_is_an_error_with_its_place_or_counted(tmp_path):
     assert [line.split(": ")[0].split(", ")[-1] for line in tally.bad_lines] == [
         "line 6"
     ]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.booleans(), st.text(alphabet='ab",\n\r\u00fc', max_size=40)),
+        max_size=8,
+    ),
+    block_len=st.integers(8, 60),
+)
+def test_values_of_csv_may_be_longer_than_a_block(tmp_path_factory, rows, block_len):
+    """Quotes, commas and newlines come back; rows of a wrong length are told once."""
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(["id", "text"])
+        for is_bad, text in rows:
+            writer.writerow(["1", text, "more"] if is_bad else ["1", text])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "BLOCK_LEN", block_len)
+        found, tally = only(path, skip_bad=True)
+    assert found == [text for is_bad, text in rows if not is_bad]
+    assert tally.bad == sum(is_bad for is_bad, _text in rows)
+    assert tally.documents == len(found)
+
+
+def test_tables_without_rows_hold_no_documents(tmp_path):
+    """An empty file of CSV, one with a header alone, and Parquet without rows."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "a.csv").write_text("")
+    (tmp_path / "b.csv").write_text("id,text\n")
+    parquet.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "c.parquet")
+    for name in ("a.csv", "b.csv", "c.parquet"):
+        assert only(tmp_path / name)[0] == []
+
+
+def test_a_member_that_is_not_there_is_told(tmp_path):
+    """A struct of Parquet without the wanted field."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"data": [{"body": "x"}]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(FormatError, match=r"a\.parquet: no member text in the column data"):
+        only(tmp_path / "a.parquet", field="data.text")
 
 
 def test_broken_tables_name_the_file(tmp_path):

@@ -60,7 +60,7 @@ pub fn read_into<K: AsRef<str>>(block: &[u8], keys: &[K], mut text: Vec<u8>) -> 
     text.clear();
     text.reserve(block.len());
     let mut documents = Documents { text, offsets: vec![0], ..Documents::default() };
-    let is_utf8 = std::str::from_utf8(block).is_ok();
+    let is_utf8 = simdutf8::basic::from_utf8(block).is_ok();
     let mut offset = 0;
     while offset < block.len() {
         let rest = &block[offset..];

@@ -34,6 +34,10 @@ BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE, RETURN = ord("\n"), ord("\r")
+MAX_CSV_BLOCK_LEN = 1 << 30
+"""Longer rows of CSV are an error, in bytes."""
+LONGER_THAN_A_BLOCK = ("block size", "Empty CSV file")
+"""What Arrow says of a row, and of a header, that is longer than a block."""
 MAX_BAD_SHOWN = 10
 """How many bad lines of a part are kept in words."""
 
@@ -328,24 +332,62 @@ def _note_bad(
 def _read_csv(
     part: Part, options: ReadOptions, tally: Tally
 ) -> Iterator[pa.RecordBatch]:
+    """Read blocks; a row that is longer than one needs larger blocks, from the beginning."""
+    n_rows, n_bad, block_len = 0, 0, BLOCK_LEN
+    with _refusing(part):
+        while True:
+            bad: list[tuple[int | None, str]] = []
+            n_behind = n_rows
+            try:
+                for batch in _csv_batches(part, options, tally, block_len, bad):
+                    for line, problem in bad[n_bad:]:
+                        _note_bad(part, line, problem, options, tally)
+                    n_bad = max(n_bad, len(bad))
+                    new = batch.slice(min(n_behind, len(batch)))
+                    n_behind -= len(batch) - len(new)
+                    n_rows += len(new)
+                    if len(new):
+                        documents = text_batch(as_bytes(new.column(0)))
+                        tally.add_batch(documents)
+                        yield documents
+            except load("pyarrow").ArrowInvalid as error:
+                if _is_empty(part):
+                    return
+                is_longer = any(sign in str(error) for sign in LONGER_THAN_A_BLOCK)
+                if not is_longer or 2 * block_len > MAX_CSV_BLOCK_LEN:
+                    raise
+                block_len *= 2
+                continue
+            for line, problem in bad[n_bad:]:
+                _note_bad(part, line, problem, options, tally)
+            return
+
+
+def _is_empty(part: Part) -> bool:
+    with open_source(part.source) as file:
+        return not file.read(1)
+
+
+def _csv_batches(
+    part: Part,
+    options: ReadOptions,
+    tally: Tally,
+    block_len: int,
+    bad: list[tuple[int | None, str]],
+) -> Iterator[pa.RecordBatch]:
+    """Read the column block by block; rows of another length go to ``bad``."""
     pa, csv = load("pyarrow"), load("pyarrow.csv")
-    found_bad: list[tuple[int | None, str]] = []
 
     def on_bad(row: Any) -> str:  # noqa: ANN401 -- a row that Arrow could not read
         problem = f"{row.actual_columns} columns, not {row.expected_columns}"
-        found_bad.append((row.number, problem))
+        bad.append((row.number, problem))
         return "skip"
 
-    def note_bad() -> None:
-        for line, problem in found_bad:
-            _note_bad(part, line, problem, options, tally)
-        found_bad.clear()
-
     column, delimiter = options.field, {"tsv": "\t"}.get(part.source.format, ",")
-    with open_source(part.source, tally.watch) as file, _refusing(part):
-        reader = csv.open_csv(
+    with open_source(part.source, tally.watch) as file:
+        yield from csv.open_csv(
             file,
-            read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK_LEN),
+            read_options=csv.ReadOptions(use_threads=False, block_size=block_len),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_bad
             ),
@@ -353,12 +395,6 @@ def _read_csv(
                 include_columns=[column], column_types={column: pa.large_binary()}
             ),
         )
-        for batch in reader:
-            note_bad()
-            documents = text_batch(as_bytes(batch.column(0)))
-            tally.add_batch(documents)
-            yield documents
-        note_bad()
 
 
 def _read_parquet(
@@ -370,14 +406,14 @@ def _read_parquet(
         raise FormatError(message)
     with open_stored(part.source) as stored, _refusing(part):
         file = parquet.ParquetFile(stored)
-        name, *keys = _parquet_keys(file.schema_arrow, options.field)
-        column = ".".join([name, *keys])
+        keys = _parquet_keys(file.schema_arrow, options.field)
+        column = ".".join(keys)
         stop = file.num_row_groups if part.stop is None else part.stop
         for group in range(part.start, stop):
             n_rows = _rows_at_once(file.metadata.row_group(group))
             batches = file.iter_batches(n_rows, [group], columns=[column])
             for batch in batches:
-                documents = text_batch(as_bytes(_member(batch.column(0), keys)))
+                documents = text_batch(as_bytes(_member(batch, keys)))
                 tally.add_batch(documents)
                 yield documents
 
@@ -392,7 +428,13 @@ def _parquet_keys(schema: Any, path: str) -> list[str]:  # noqa: ANN401
     return keys
 
 
-def _member(column: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401
+def _member(batch: pa.RecordBatch, path: Sequence[str]) -> Any:  # noqa: ANN401
+    """Give the column, or the member of structs that a path of keys leads to."""
+    if not batch.num_columns:
+        message = f"no member {'.'.join(path[1:])} in the column {path[0]}"
+        raise FormatError(message)
+    keys = path[1:]
+    column = batch.column(0)
     return load("pyarrow.compute").struct_field(column, keys) if keys else column
 
 
