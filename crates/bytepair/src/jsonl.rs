@@ -285,7 +285,7 @@ mod tests {
             documents.text.clear();
             documents.bad.push(BadLine { line: 0, offset: 0, problem });
         }
-        documents.n_lines = 1;
+        documents.n_lines = u64::from(!line.is_empty());
         documents
     }
 
