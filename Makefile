@@ -94,6 +94,8 @@ $(VENV)/tools: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2' numpy typer rich
 	$(BIN)/python -m pip install --quiet --group test --group check
+	$(BIN)/python -m pip install --quiet --group cluster || \
+	echo "skipped Spark and Ray: they cannot be installed here, and their tests are skipped"
 	touch $@
 
 $(VENV)/built: $(VENV)/tools $(RUST_SOURCES)

@@ -96,7 +96,9 @@ def held(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
 
 def corpus(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
     """Draw what a whole job takes, how many times ours, and what it adds to the encoder."""
-    ours = {row.n_threads: row for row in rows if row.phase == "files" and _is_ours(row)}
+    ours = {
+        row.n_threads: row for row in rows if row.phase == "files" and _is_ours(row)
+    }
     for case in dict.fromkeys(row.case for row in rows):
         yield f"\n{case}: times of ours for the same files, and nanoseconds of CPU per byte"
         yield (

@@ -173,7 +173,10 @@ def test_a_byte_order_mark_is_no_part_of_a_line(tmp_path, compress):
     for name in ("a.jsonl", "b.txt"):
         (tmp_path / f"{name}{ending}").write_bytes(compress(mark + text + mark))
     (tmp_path / f"c.txt{ending}").write_bytes(compress(mark))
-    found = [only(tmp_path / f"{name}{ending}", lines=True, skip_bad=True)[0] for name in ("a.jsonl", "b.txt", "c.txt")]
+    found = [
+        only(tmp_path / f"{name}{ending}", lines=True, skip_bad=True)[0]
+        for name in ("a.jsonl", "b.txt", "c.txt")
+    ]
     assert found == [["a\ufeff"], ['{"text": "a\ufeff"}', "", "\ufeff"], []]
     assert only(tmp_path / f"c.txt{ending}")[0] == ["\ufeff"]
 
@@ -241,7 +244,9 @@ def test_tables_without_rows_hold_no_documents(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "a.csv").write_text("")
     (tmp_path / "b.csv").write_text("id,text\n")
-    parquet.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "c.parquet")
+    parquet.write_table(
+        pa.table({"text": pa.array([], pa.string())}), tmp_path / "c.parquet"
+    )
     for name in ("a.csv", "b.csv", "c.parquet"):
         assert only(tmp_path / name)[0] == []
 
@@ -251,7 +256,9 @@ def test_a_member_that_is_not_there_is_told(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pa.table({"data": [{"body": "x"}]})
     parquet.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(FormatError, match=r"a\.parquet: no member text in the column data"):
+    with pytest.raises(
+        FormatError, match=r"a\.parquet: no member text in the column data"
+    ):
         only(tmp_path / "a.parquet", field="data.text")
 
 

@@ -170,12 +170,20 @@ impl PieceTable {
         py.detach(|| self.with(add)).map_err(|error| to_python(&error))
     }
 
-    /// Leaves out rows with smaller counts; gives their number and how often they occur.
-    fn drop_rare(&self, py: Python<'_>, min_count: &Bound<'_, PyAny>) -> PyResult<(u64, i64)> {
+    /// Leaves out rows with smaller counts; gives their number, how often they occur, and more than what no pair
+    /// occurs in them.
+    fn drop_rare(&self, py: Python<'_>, min_count: &Bound<'_, PyAny>) -> PyResult<(u64, i64, i64)> {
         let min_count = extract::<i64>("min_piece_count", min_count)?;
         let dropped = py.detach(|| self.with(|counts| counts.drop_rare(min_count)));
         let dropped = dropped.map_err(|error| to_python(&error))?;
-        Ok((dropped.n_pieces, dropped.n_occurrences))
+        Ok((dropped.n_pieces, dropped.n_occurrences, dropped.bound))
+    }
+
+    /// How often each byte stands before another or, as the 257th, before the end: the largest of the 256 x 257
+    /// sums over parts of a corpus is the bound of `drop_rare` for the whole.
+    fn neighbours<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let pairs = py.detach(|| self.with(|counts| counts.neighbours()));
+        Ok(pairs.map_err(|error| to_python(&error))?.into_pyarray(py))
     }
 
     /// The rows in the order in which the pieces first occur; where that is not known, by their bytes.

@@ -49,9 +49,7 @@ def plan(
     return [*tasks, tuple(task)] if task else tasks
 
 
-def _parts(
-    source: Source, options: ReadOptions, task_bytes: int
-) -> Iterator[Part]:
+def _parts(source: Source, options: ReadOptions, task_bytes: int) -> Iterator[Part]:
     is_small = source.size <= task_bytes
     is_lines = source.format == "jsonl" or (source.format == "text" and options.lines)
     if is_small or source.compression or not (is_lines or source.format == "parquet"):

@@ -44,7 +44,7 @@ MAX_BAD_SHOWN = 10
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the documents of a file are.
+    r"""What the documents of a file are.
 
     Attributes
     ----------
@@ -58,12 +58,16 @@ class ReadOptions:
         What stands between the documents of a text file.
     skip_bad
         Whether lines without a document are counted instead of refused.
+    group
+        Where a line of JSON says which group the document is of, and the column of Parquet and
+        CSV; batches then have a second column, ``group``.
     """
 
     field: str = "text"
     lines: bool = False
     separator: str | None = None
     skip_bad: bool = False
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if self.lines and self.separator is not None:
@@ -72,7 +76,7 @@ class ReadOptions:
         if self.separator == "":
             message = "separator: an empty text stands everywhere"
             raise TokenizerError(message)
-        if not self.field:
+        if not self.field or self.group == "":
             message = "field: a name is missing"
             raise TokenizerError(message)
 
@@ -150,6 +154,7 @@ def read_part(
 ) -> Iterator[pa.RecordBatch]:
     """Read the documents of a part: record batches of one column, ``text: large_binary``.
 
+    With ``options.group`` there is a second one, ``group: large_string``.
     ``tally`` is told what was read.
 
     Raises
@@ -189,15 +194,18 @@ def json_keys(path: str) -> list[str]:
 def _read_text(
     part: Part, options: ReadOptions, tally: Tally
 ) -> Iterator[pa.RecordBatch]:
+    if options.group is not None:
+        message = (
+            f"{part.source.path}: documents of plain text have no field for a group"
+        )
+        raise FormatError(message)
     for column in _text_columns(part, options, tally):
         batch = text_batch(column)
         tally.add_batch(batch)
         yield batch
 
 
-def _text_columns(
-    part: Part, options: ReadOptions, tally: Tally
-) -> Iterator[pa.Array]:
+def _text_columns(part: Part, options: ReadOptions, tally: Tally) -> Iterator[pa.Array]:
     with open_source(part.source, tally.watch) as file:
         if options.lines:
             for _offset, block in _line_blocks(file, part):
@@ -240,9 +248,7 @@ def _separated(file: BinaryIO, separator: bytes) -> Iterator[list[bytes]]:
 # Lines
 
 
-def _line_blocks(
-    file: BinaryIO, part: Part
-) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """Give blocks of whole lines, those that begin in the part, each with its offset.
 
     A block is good until the next one: all lie in the same memory.
@@ -289,20 +295,42 @@ def _read_jsonl(
     part: Part, options: ReadOptions, tally: Tally
 ) -> Iterator[pa.RecordBatch]:
     keys = json_keys(options.field)
+    group_keys = None if options.group is None else json_keys(options.group)
     n_before: int | None = None
     n_lines = 0
     with open_source(part.source, tally.watch) as file:
         for _offset, block in _line_blocks(file, part):
-            arrays, n_block_lines, n_null, bad = _core.read_jsonl(block, keys)
+            batch, n_block_lines, n_null, bad = _documents(block, keys, group_keys)
             if bad and n_before is None:
                 n_before = _lines_before(part)
             for line, _start, problem in bad:
                 number = (n_before or 0) + n_lines + line + 1
                 _note_bad(part, number, problem, options, tally)
             n_lines += n_block_lines
-            batch = text_batch(column_of(*arrays))
             tally.add_batch(batch, n_null)
             yield batch
+
+
+def _documents(
+    lines: NDArray[np.uint8], keys: list[str], group_keys: list[str] | None
+) -> tuple[pa.RecordBatch, int, int, list[tuple[int, int, str]]]:
+    """Give the documents of lines, the number of lines, of nulls, and the bad lines.
+
+    Where documents have groups, lines are parsed twice: once for each field.
+    """
+    texts, n_lines, n_null, bad = _core.read_jsonl(lines, keys)
+    if group_keys is None:
+        return text_batch(column_of(*texts)), n_lines, n_null, bad
+    groups, _, _, bad_groups = _core.read_jsonl(lines, group_keys)
+    problems = {line[0]: line for line in [*bad_groups, *bad]}
+    if problems:  # rows of the two belong together where both have all lines
+        split = enumerate(lines.tobytes().split(b"\n"))
+        kept = b"\n".join(line for place, line in split if place not in problems)
+        lines = np.frombuffer(kept, np.uint8)
+        texts, _, n_null, _ = _core.read_jsonl(lines, keys)
+        groups, _, _, _ = _core.read_jsonl(lines, group_keys)
+    batch = text_batch(column_of(*texts), column_of(*groups))
+    return batch, n_lines, n_null, [problems[line] for line in sorted(problems)]
 
 
 def _lines_before(part: Part) -> int:
@@ -347,7 +375,9 @@ def _read_csv(
                     n_behind -= len(batch) - len(new)
                     n_rows += len(new)
                     if len(new):
-                        documents = text_batch(as_bytes(new.column(0)))
+                        documents = text_batch(
+                            *(as_bytes(new.column(name)) for name in _columns(options))
+                        )
                         tally.add_batch(documents)
                         yield documents
             except load("pyarrow").ArrowInvalid as error:
@@ -383,7 +413,8 @@ def _csv_batches(
         bad.append((row.number, problem))
         return "skip"
 
-    column, delimiter = options.field, {"tsv": "\t"}.get(part.source.format, ",")
+    delimiter = {"tsv": "\t"}.get(part.source.format, ",")
+    columns = _columns(options)
     with open_source(part.source, tally.watch) as file:
         yield from csv.open_csv(
             file,
@@ -392,9 +423,15 @@ def _csv_batches(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_bad
             ),
             convert_options=csv.ConvertOptions(
-                include_columns=[column], column_types={column: pa.large_binary()}
+                include_columns=list(dict.fromkeys(columns)),
+                column_types=dict.fromkeys(columns, pa.large_binary()),
             ),
         )
+
+
+def _columns(options: ReadOptions) -> list[str]:
+    """Name the columns of texts and, if there are any, of groups."""
+    return [name for name in (options.field, options.group) if name is not None]
 
 
 def _read_parquet(
@@ -406,14 +443,15 @@ def _read_parquet(
         raise FormatError(message)
     with open_stored(part.source) as stored, _refusing(part):
         file = parquet.ParquetFile(stored)
-        keys = _parquet_keys(file.schema_arrow, options.field)
-        column = ".".join(keys)
+        schema = file.schema_arrow
+        paths = [_parquet_keys(schema, name) for name in _columns(options)]
+        columns = [".".join(path) for path in paths]
         stop = file.num_row_groups if part.stop is None else part.stop
         for group in range(part.start, stop):
             n_rows = _rows_at_once(file.metadata.row_group(group))
-            batches = file.iter_batches(n_rows, [group], columns=[column])
-            for batch in batches:
-                documents = text_batch(as_bytes(_member(batch, keys)))
+            for batch in file.iter_batches(n_rows, [group], columns=columns):
+                found = (as_bytes(_member(batch, path)) for path in paths)
+                documents = text_batch(*found)
                 tally.add_batch(documents)
                 yield documents
 
@@ -430,12 +468,13 @@ def _parquet_keys(schema: Any, path: str) -> list[str]:  # noqa: ANN401
 
 def _member(batch: pa.RecordBatch, path: Sequence[str]) -> Any:  # noqa: ANN401
     """Give the column, or the member of structs that a path of keys leads to."""
-    if not batch.num_columns:
-        message = f"no member {'.'.join(path[1:])} in the column {path[0]}"
-        raise FormatError(message)
-    keys = path[1:]
-    column = batch.column(0)
-    return load("pyarrow.compute").struct_field(column, keys) if keys else column
+    name, *keys = path
+    try:
+        column = batch.column(name)
+        return load("pyarrow.compute").struct_field(column, keys) if keys else column
+    except (KeyError, load("pyarrow").ArrowInvalid) as error:
+        message = f"no member {'.'.join(keys)} in the column {name}"
+        raise FormatError(message) from error
 
 
 def _rows_at_once(group: Any) -> int:  # noqa: ANN401 -- what Parquet says of a row group

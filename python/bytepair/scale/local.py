@@ -46,7 +46,7 @@ def run(
 
     ``work`` and tasks go through ``pickle``, ``work`` once for each process. With ``watch``,
     ``work`` gets a function too, to be told ``N_TOLD`` numbers from time to time; ``watch`` hears
-    their sums over all tasks that are begun and not done.
+    their sums over all tasks that are begun and not done, also when one is done.
 
     >>> sorted(run(len, ["one", "three"]))
     [('one', 3), ('three', 5)]
@@ -62,6 +62,8 @@ def run(
     if min(processes, len(tasks)) <= 1:
         for task in tasks:
             yield task, work(task, *([] if watch is None else [Seldom(watch)]))
+            if watch is not None:
+                watch([0] * N_TOLD)
         return
     left = dict(enumerate(tasks))
     n_losses = 0
@@ -85,6 +87,7 @@ class Seldom:
         self.watch, self.next = watch, time.monotonic() + WATCH_SECONDS
 
     def __call__(self, numbers: Sequence[int]) -> None:
+        """Tell the watcher, unless it heard something just now."""
         if time.monotonic() >= self.next:
             self.watch(list(numbers))
             self.next = time.monotonic() + WATCH_SECONDS
