@@ -20,7 +20,7 @@ from benchmarks import (
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "imports"),
-    *("encode", "latency", "worst", "file"),
+    *("encode", "latency", "worst", "file", "corpus"),
 }
 
 

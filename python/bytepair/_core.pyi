@@ -657,7 +657,7 @@ class Corpus:
         """
 
 def read_jsonl(
-    block: bytes, keys: Sequence[str]
+    block: NDArray[np.uint8], keys: Sequence[str]
 ) -> tuple[
     tuple[NDArray[np.uint8], NDArray[np.int64]], int, int, list[tuple[int, int, str]]
 ]:

@@ -320,8 +320,13 @@ def _is_folder(path: Path) -> bool:
 
 
 def _begins_with(path: Path, magic: bytes) -> bool:
-    """Look at the beginning of a file alone; models are many times larger than memory."""
+    """Look at the beginning of a file alone; models are many times larger than memory.
+
+    A pipe is not looked into: it can be read only once.
+    """
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(magic)) == magic
     except OSError:  # reading says what is wrong

@@ -19,6 +19,7 @@ mod full;
 mod learned;
 mod parts;
 mod pieces;
+mod rows;
 mod seams;
 mod threads;
 mod truncating;

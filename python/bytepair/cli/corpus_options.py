@@ -2,31 +2,19 @@
 
 import enum
 import os
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bytepair import TokenizerError
 
+from .sizes import size
+
 if TYPE_CHECKING:
     from bytepair.scale.spark_engine import SparkEngine
 
-__all__ = [
-    "Corpus",
-    "CorpusFormat",
-    "Engine",
-    "Field",
-    "GroupField",
-    "Json",
-    "LinesOfText",
-    "Processes",
-    "Quiet",
-    "Separator",
-    "SkipBad",
-    "SparkSettings",
-    "TaskSize",
-    "ThreadsEach",
-]
+__all__ = ["Corpus", "CorpusOptions", "GroupField", "Json", "Quiet"]
 
 
 class CorpusFormatName(str, enum.Enum):
@@ -142,6 +130,36 @@ Quiet = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Write the summary as JSON to standard output.")
 ]
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """What ``count`` and ``tokenize`` ask alike: what a document is, and who works."""
+
+    corpus_format: CorpusFormat = None
+    field: Field = "text"
+    lines: LinesOfText = False
+    separator: Separator = None
+    skip_bad: SkipBad = False
+    processes: Processes = None
+    threads: ThreadsEach = None
+    task_size: TaskSize = "256MiB"
+    engine: Engine = EngineName.LOCAL
+    spark: SparkSettings = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Give them as arguments of :func:`bytepair.scale.count` and ``tokenize``."""
+        return {
+            "corpus_format": self.corpus_format and self.corpus_format.value,
+            "field": self.field,
+            "lines": self.lines,
+            "separator": self.separator,
+            "skip_bad": self.skip_bad,
+            "processes": self.processes or os.cpu_count() or 1,
+            "threads": self.threads,
+            "task_bytes": size(self.task_size),
+            "engine": engine_of(self.engine, self.spark, self.processes),
+        }
 
 
 def engine_of(

@@ -16,12 +16,12 @@ from bytepair import Tokenizer, _core
 from bytepair.data.columns import texts_of
 from bytepair.data.grouped import CountTable
 from bytepair.data.optional import load
-from bytepair.data.shards import ShardFormat, Shards
+from bytepair.data.shards import ShardFormat, Shards, list_column
 
 from .counter import CountSpec, PieceCounter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import pyarrow as pa
@@ -124,21 +124,24 @@ def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
     pa = load("pyarrow")
     ids, ends = spec.encode(batch)
     offsets = np.concatenate([[0], ends])
-    lists = pa.ListArray.from_arrays(
-        pa.array(offsets.astype(np.int32)), pa.array(ids.astype(np.int32))
-    )
+    lists = list_column(ids, offsets)
     lengths = pa.array(np.diff(offsets).astype(np.int32))
     return pa.RecordBatch.from_arrays([lists, lengths], ["ids", "n"])
 
 
 def write_shards(
-    batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path, name: str
+    batches: Iterable[pa.RecordBatch],
+    spec: ShardSpec,
+    folder: Path,
+    name: str,
+    watch: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
 
     Files have their names when they are whole and on the disk. Gives what was written:
     the shards, and how many documents hold a special token written out. The same
-    documents give the same bytes.
+    documents give the same bytes. ``watch`` is told the ids of each batch when they are
+    written.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
     specials = list(spec.tokenizer.special_tokens)
@@ -146,5 +149,8 @@ def write_shards(
     with shards:
         for batch in batches:
             n_with_special += _core.count_rows_holding(*texts_of(batch), specials)
-            shards.write(*spec.encode(batch))
+            ids, ends = spec.encode(batch)
+            shards.write(ids, ends)
+            if watch is not None:
+                watch(len(ids))
     return {"with_special_text": n_with_special, "shards": shards.written}

@@ -26,7 +26,7 @@ from bytepair.data.sources import list_sources
 from bytepair.errors import TokenizerError
 
 from .counter import CountSpec, PieceCounter, jsonable
-from .local import run
+from .local import Seldom, Tell, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,9 +58,11 @@ class _Work:
     options: ReadOptions
     folder: Path
 
-    def __call__(self, numbered: tuple[int, Task]) -> CountsInfo:
+    def __call__(
+        self, numbered: tuple[int, Task], tell: Tell | None = None
+    ) -> CountsInfo:
         number, task = numbered
-        counts = count_parts(task, self.spec, self.options, None)
+        counts = count_parts(task, self.spec, self.options, None, tell)
         counts.save(self.folder / f"{number}.parquet")
         return counts.info
 
@@ -107,7 +109,7 @@ def count(
     memory_limit
         About how many bytes counting may take in each process while it reads.
     progress
-        Is called with the bytes of files that are done, and of all.
+        Is called about twice a second with the bytes of files that are done, and of all.
     engine
         What counts instead of processes of this machine, such as
         :class:`bytepair.scale.spark.SparkEngine`. Each of its tasks has one thread.
@@ -141,7 +143,8 @@ def count(
         counts = engine.count(tasks, spec, reading, min_piece_count)
     elif min(processes, len(tasks)) <= 1:
         parts = [part for task in tasks for part in task]
-        counts = count_parts(parts, spec, reading, min_piece_count)
+        tell = None if progress is None else Seldom(_share_of(total, progress))
+        counts = count_parts(parts, spec, reading, min_piece_count, tell)
     else:
         counts = _count_tasks(
             tasks, spec, reading, min_piece_count, processes, progress
@@ -150,6 +153,12 @@ def count(
     if progress is not None:
         progress(total, total)
     return counts
+
+
+def _share_of(
+    total: int, progress: Callable[[int, int], object]
+) -> Callable[[Sequence[int]], object]:
+    return lambda begun: progress(min(begun[0], total), total)
 
 
 def merge_files(paths: Iterable[StrPath]) -> Counts:
@@ -185,12 +194,16 @@ def _count_tasks(
 ) -> Counts:
     with TemporaryDirectory() as folder:
         work = _Work(spec, options, Path(folder))
-        sizes = [sum(part.source.size for part in task) for task in tasks]
+        sizes = [sum(part.size for part in task) for task in tasks]
         done = 0
-        for (number, _task), _info in run(work, list(enumerate(tasks)), processes):
-            done += sizes[number]
+
+        def watch(begun: Sequence[int]) -> None:
             if progress is not None:
-                progress(min(done, sum(sizes)), sum(sizes))
+                progress(min(done + begun[0], sum(sizes)), sum(sizes))
+
+        numbered = list(enumerate(tasks))
+        for (number, _task), _info in run(work, numbered, processes, watch):
+            done += sizes[number]
         files = [Path(folder) / f"{number}.parquet" for number in range(len(tasks))]
         merged = merge_files(files)
     return thinned(merged, min_piece_count)
@@ -254,16 +267,25 @@ def count_parts(
     spec: CountSpec,
     options: ReadOptions,
     min_piece_count: int | None = None,
+    tell: Tell | None = None,
 ) -> Counts:
     """Count parts of sources that follow each other."""
     counter, tally = PieceCounter(spec), Tally()
     is_whole = not options.lines and options.separator is None
+    n_before = 0
+
+    def tell_place(part: Part) -> None:
+        if tell is not None:
+            tell((n_before + tally.place(part), tally.documents, tally.bytes))
+
     for part in parts:
         if part.source.format == "text" and is_whole and options.group is None:
-            _count_file(counter, part, tally)
-            continue
-        for batch in read_part(part, options, tally):
-            counter.add(batch)
+            _count_file(counter, part, tally, tell_place)
+        else:
+            for batch in read_part(part, options, tally):
+                counter.add(batch)
+                tell_place(part)
+        n_before += part.size
     return counted(counter, tally, min_piece_count)
 
 
@@ -297,21 +319,27 @@ def prepared_in(spec: CountSpec) -> dict[str, Any]:
     }
 
 
-def _count_file(counter: PieceCounter, part: Part, tally: Tally) -> None:
+def _count_file(
+    counter: PieceCounter,
+    part: Part,
+    tally: Tally,
+    tell_place: Callable[[Part], None],
+) -> None:
     """Count a text file in stretches: it may be longer than memory."""
-    with open_source(part.source) as file:
-        reader = _Measured(file)
+    with open_source(part.source, tally.watch) as file:
+        reader = _Measured(file, lambda: tell_place(part))
         counter.add_stream(reader.read)
     tally.add(Tally(documents=1, empty=int(not reader.n_bytes), bytes=reader.n_bytes))
 
 
 class _Measured:
-    """A stream that counts its bytes."""
+    """A stream that counts its bytes, and tells when there are more."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file, self.n_bytes = file, 0
+    def __init__(self, file: BinaryIO, tell: Callable[[], None]) -> None:
+        self.file, self.tell, self.n_bytes = file, tell, 0
 
     def read(self, n_bytes: int) -> bytes:
+        self.tell()
         block = self.file.read(n_bytes)
         self.n_bytes += len(block)
         return block

@@ -24,13 +24,14 @@ from . import local
 from .contract import ShardSpec, write_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
     from bytepair.data.shards import ShardFormat
 
     from .engine import Engine
+    from .local import Tell
 
 __all__ = ["TokenizeProgress", "plan_of", "shard_spec", "tokenize"]
 
@@ -39,6 +40,7 @@ __all__ = ["TokenizeProgress", "plan_of", "shard_spec", "tokenize"]
 class TokenizeProgress:
     """What is done so far: tasks, bytes of their files, documents and tokens.
 
+    What tasks have done that are not yet done is counted in, but for the number of tasks.
     ``done_bytes`` and ``total_bytes`` are as files are stored; ``resumed_bytes`` of them were
     done by an earlier run.
     """
@@ -69,14 +71,25 @@ class _Work:
     options: ReadOptions
     dataset: Dataset
 
-    def __call__(self, numbered: tuple[int, Task]) -> dict[str, Any]:
+    def __call__(
+        self,
+        numbered: tuple[int, Task],
+        tell: Tell | None = None,
+    ) -> dict[str, Any]:
         number, task = numbered
         tally = Tally()
         reading = _Reading(task, self.options, tally)
+        n_tokens = 0
+
+        def watch(n_new: int) -> None:
+            nonlocal n_tokens
+            n_tokens += n_new
+            if tell is not None:
+                tell((reading.done_bytes(), tally.documents, n_tokens))
+
+        name = f"shard-{number:05}"
         try:
-            written = write_shards(
-                reading, self.spec, self.dataset.folder, f"shard-{number:05}"
-            )
+            written = write_shards(reading, self.spec, self.dataset.folder, name, watch)
         except TokenizerError as error:
             if reading.path is None or reading.path in str(error):
                 raise
@@ -99,12 +112,24 @@ class _Reading:
 
     def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
         self.task, self.options, self.tally = task, options, tally
-        self.path: str | None = None
+        self.part: Part | None = None
+        self.bytes_before = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for part in self.task:
-            self.path = part.source.path
+            self.part = part
             yield from read_part(part, self.options, self.tally)
+            self.bytes_before += part.size
+
+    @property
+    def path(self) -> str | None:
+        """The source that is being read."""
+        return None if self.part is None else self.part.source.path
+
+    def done_bytes(self) -> int:
+        """Say how much of the task is read, in bytes as they are stored."""
+        place = 0 if self.part is None else self.tally.place(self.part)
+        return self.bytes_before + place
 
 
 def tokenize(
@@ -159,7 +184,8 @@ def tokenize(
     task_bytes
         How much of the files is done at once, and again after an interruption.
     progress
-        Is called with :class:`TokenizeProgress` when a task is done.
+        Is called with :class:`TokenizeProgress` when a task is done and, by processes of this
+        machine, about twice a second.
     engine
         What does the work instead of processes of this machine, such as
         :class:`bytepair.scale.spark.SparkEngine`; sources and folder are then those that its
@@ -215,7 +241,8 @@ def tokenize(
     tasks = plan(sources, options, task_bytes)
     with dataset.writing():
         run = engine.run if engine else partial(local.run, processes=processes)
-        done = _do(_Work(spec, options, dataset), tasks, run, progress)
+        work = _Work(spec, options, dataset)
+        done = _do(work, tasks, run, progress, is_watched=engine is None)
         return commit(dataset.folder, dataset.plan, done)
 
 
@@ -255,10 +282,12 @@ def _do(
     tasks: list[Task],
     run: Callable[..., Iterator[tuple[tuple[int, Task], dict[str, Any]]]],
     progress: Callable[[TokenizeProgress], object] | None,
+    *,
+    is_watched: bool,
 ) -> list[dict[str, Any]]:
     """Do what is not done yet; give what each task wrote."""
     start = time.perf_counter()
-    sizes = [sum(_size(part) for part in task) for task in tasks]
+    sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}
     for number in range(len(tasks)):
         noted = work.dataset.noted(number)
@@ -266,35 +295,31 @@ def _do(
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)
 
-    def tell() -> None:
+    def tell(begun: Sequence[int] = (0, 0, 0)) -> None:
         if progress is not None:
             shards = [shard for task in done.values() for shard in task["shards"]]
+            n_bytes, n_documents, n_tokens = begun
             progress(
                 TokenizeProgress(
                     done_tasks=len(done),
                     total_tasks=len(tasks),
-                    done_bytes=sum(sizes[number] for number in done),
+                    done_bytes=sum(sizes[number] for number in done) + n_bytes,
                     total_bytes=sum(sizes),
                     resumed_bytes=resumed_bytes,
-                    documents=sum(shard["documents"] for shard in shards),
-                    tokens=sum(shard["tokens"] for shard in shards),
+                    documents=sum(shard["documents"] for shard in shards) + n_documents,
+                    tokens=sum(shard["tokens"] for shard in shards) + n_tokens,
                     seconds=time.perf_counter() - start,
                 )
             )
 
     left = [(number, task) for number, task in enumerate(tasks) if number not in done]
+    if is_watched and progress is not None:
+        run = partial(run, watch=tell)
     for (number, _task), result in run(work, left):
         done[number] = result
-        tell()
+        if not is_watched:
+            tell()
     return [done[number] for number in range(len(tasks))]
-
-
-def _size(part: Part) -> int:
-    """Give the size of a part as it is stored, for telling how far the work is."""
-    source = part.source
-    if part.stop is None or source.format == "parquet":
-        return source.size
-    return part.stop - part.start
 
 
 def _id_of_mark(tokenizer: Tokenizer, token: str | None) -> int | None:
