@@ -253,9 +253,10 @@ def without(
     bound: int,
 ) -> CountsInfo:
     """Note what was left out."""
+    is_less = min_piece_count is not None and min_piece_count > 1
     return replace(
         info,
-        min_piece_count=min_piece_count,
+        min_piece_count=min_piece_count if is_less else None,
         dropped_pieces=n_pieces,
         dropped_occurrences=n_occurrences,
         dropped_bound=bound,
