@@ -1,6 +1,6 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
 
-use bytepair::rows::{Mark, Tokens, n_holding, slices};
+use bytepair::rows::{Layout, Mark, Tokens, n_holding, slices};
 use bytepair::{First, PieceCounts, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -97,14 +97,12 @@ pub(crate) fn encode_rows<'py>(
     let core = &tokenizer.0;
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit is refused")]
     let narrow = |id: TokenId| id as u16;
-    match width {
-        2 => {
-            as_arrays(py, py.detach(|| core.encode_rows(&rows, mark, narrow, n_threads, emptied())))
-        }
-        _ => as_arrays(
-            py,
-            py.detach(|| core.encode_rows(&rows, mark, |id| id, n_threads, emptied())),
-        ),
+    if width == 2 {
+        let layout = Layout::new(mark, narrow, emptied());
+        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
+    } else {
+        let layout = Layout::new(mark, |id| id, emptied());
+        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
     }
 }
 

@@ -57,7 +57,8 @@ pub enum Mark {
 }
 
 /// Lays out the ids of documents, with marks, in the width of `T`.
-pub(crate) struct Layout<T, N> {
+#[derive(Clone, Debug)]
+pub struct Layout<T, N> {
     before: Option<TokenId>,
     behind: Option<TokenId>,
     narrow: N,
@@ -66,8 +67,9 @@ pub(crate) struct Layout<T, N> {
 }
 
 impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
-    /// Begins with no document, in the memory of `tokens`.
-    pub(crate) fn new(mark: Mark, narrow: N, mut tokens: Tokens<T>) -> Self {
+    /// Begins with no document, in the memory of `tokens`. `narrow` gives an id the width of `T`; whether it fits is
+    /// checked at the end.
+    pub fn new(mark: Mark, narrow: N, mut tokens: Tokens<T>) -> Self {
         tokens.ids.clear();
         tokens.ends.clear();
         let (before, behind) = match mark {

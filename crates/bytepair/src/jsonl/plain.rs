@@ -12,6 +12,7 @@ use memchr::memchr2;
 /// What a line holds where the keys lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
+    Nothing,
     Text,
     Null,
 }
@@ -22,14 +23,14 @@ const MAX_DEPTH: usize = 32;
 /// Appends the text that `keys` lead to, if it is sure what the line holds; if not, `text` may have grown.
 pub(super) fn read<K: AsRef<str>>(line: &[u8], keys: &[K], text: &mut Vec<u8>) -> Option<Plain> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if line.iter().fold(false, |any, &byte| any | (byte < 0x20)) {
+    if line.iter().copied().fold(u8::MAX, u8::min) < 0x20 {
         return None;
     }
     let mut line = Line { rest: line };
     line.skip_space();
     let found = line.object(keys, text)?;
     line.skip_space();
-    if line.rest.is_empty() { found } else { None }
+    (line.rest.is_empty() && found != Plain::Nothing).then_some(found)
 }
 
 /// What is left of a line.
@@ -61,15 +62,15 @@ impl<'l> Line<'l> {
     }
 
     /// An object, and what the keys lead to in it; of equal keys the last counts.
-    fn object<K: AsRef<str>>(&mut self, keys: &[K], text: &mut Vec<u8>) -> Option<Option<Plain>> {
+    fn object<K: AsRef<str>>(&mut self, keys: &[K], text: &mut Vec<u8>) -> Option<Plain> {
         let (wanted, further) = keys.split_first()?;
         let start = text.len();
-        let mut found = None;
+        let mut found = Plain::Nothing;
         self.expect(b'{')?;
         self.skip_space();
         if let [b'}', rest @ ..] = self.rest {
             self.rest = rest;
-            return Some(None);
+            return Some(found);
         }
         loop {
             self.skip_space();
@@ -80,9 +81,9 @@ impl<'l> Line<'l> {
             if key == wanted.as_ref().as_bytes() {
                 text.truncate(start);
                 found = match (further, self.rest.first()?) {
-                    ([], _) => Some(self.wanted(text)?),
+                    ([], _) => self.wanted(text)?,
                     (further, b'{') => self.object(further, text)?,
-                    _ => self.skip_value(0).map(|()| None)?,
+                    _ => self.skip_value(0).map(|()| Plain::Nothing)?,
                 };
             } else {
                 self.skip_value(0)?;

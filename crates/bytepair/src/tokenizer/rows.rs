@@ -5,23 +5,20 @@
 
 use super::{EncodeOptions, Tokenizer};
 use crate::error::{ErrorKind, Result};
-use crate::rows::{Layout, Mark, Tokens};
+use crate::rows::{Layout, Tokens};
 use crate::vocabulary::TokenId;
 
 impl Tokenizer {
-    /// The ids of rows, special tokens being plain text, with marks, in the width of `T`; in the memory of `tokens`.
+    /// The ids of rows, special tokens being plain text, laid out with marks in the width of `T`.
     ///
     /// # Errors
     /// As for one text, where the error says which one, and where an id does not fit `T`.
     pub fn encode_rows<T: TryFrom<TokenId>>(
         &self,
         rows: &[&[u8]],
-        mark: Mark,
-        narrow: impl Fn(TokenId) -> T,
+        mut layout: Layout<T, impl Fn(TokenId) -> T>,
         n_threads: usize,
-        tokens: Tokens<T>,
     ) -> Result<Tokens<T>> {
-        let mut layout = Layout::new(mark, narrow, tokens);
         if n_threads > 1 {
             let batch = self.encode_batch(rows, EncodeOptions::default(), n_threads)?;
             batch.offsets.windows(2).for_each(|row| layout.push(&batch.ids[row[0]..row[1]]));
