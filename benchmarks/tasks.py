@@ -147,17 +147,24 @@ def file(job: Job) -> Iterator[Sample]:
 
 
 def corpus(job: Job) -> Iterator[Sample]:
-    """Encode a file of JSON lines to files; with one process, our encoder on its texts too."""
+    """Encode a file of JSON lines to files; with one process, our encoder on its texts too.
+
+    With one process all texts are encoded once before, so that both find the same in caches.
+    """
     module, tokenizer, _ = _loaded(job)
     path = Path(job["file"])
     n_bytes = path.stat().st_size
+    has_bare = hasattr(module, "batch") and job["n_threads"] == 1
+    found: list[str] = []
+    if has_bare:
+        with path.open(encoding="utf-8") as lines:
+            found = [json.loads(line)["text"] for line in lines]
+        module.batch(tokenizer, "numpy", 1)(found)
     with tempfile.TemporaryDirectory() as folder:
         work = module.corpus(tokenizer, path, Path(folder), job["n_threads"])
         done, cost = timed(work, who=EVERYBODY)
         yield Sample("files", *cost, n_bytes, *_summed(module.ids_of(done)))
-    if hasattr(module, "batch") and job["n_threads"] == 1:
-        with path.open(encoding="utf-8") as lines:
-            found = [json.loads(line)["text"] for line in lines]
+    if has_bare:
         (ids, _), cost = timed(module.batch(tokenizer, "numpy", 1), found)
         yield Sample("bare", *cost, n_bytes, *_summed([ids]))
 

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bytepair
-from bytepair import FileError, TokenizerError, TrainingError
+from bytepair import FileError, TokenizerError, TrainingError, _core
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 
@@ -28,6 +30,7 @@ from bytepair.data import (  # noqa: E402
     readers,
     shards,
 )
+from bytepair.data.columns import arrays_of, column_of  # noqa: E402
 from bytepair.scale import local  # noqa: E402
 
 MARK = "<|end|>"
@@ -296,6 +299,55 @@ def test_what_a_tokenizer_loses_is_compared_by_ids(tmp_path):
     scale.tokenize(tokenizer, tmp_path / "a.txt", tmp_path / "out", lines=True)
     found = check_dataset(tmp_path / "out", tokenizer)
     assert (found["documents"], found["empty"]) == (5, 2)
+
+
+@given(
+    documents=st.lists(
+        st.text(alphabet="low erz\u00fc<|nd>\n", max_size=30), max_size=9
+    ),
+    place=st.sampled_from(["before", "behind", None]),
+    width=st.sampled_from([2, 4]),
+    threads=st.sampled_from([1, 2]),
+)
+def test_rows_are_laid_out_as_documents_one_by_one(
+    tokenizer, documents, place, width, threads
+):
+    """The definition: ids of each document alone, a mark where there are any, and the ends."""
+    options = {"width": width, "threads": threads}
+    mark = [tokenizer.special_tokens[MARK]]
+    if place is not None:
+        (options[place],) = mark
+    column = pa.array([text.encode() for text in documents], pa.large_binary())
+    ids, ends = _core.encode_rows(tokenizer, *arrays_of(column), **options)
+    expected, expected_ends = [], []
+    for text in documents:
+        own = tokenizer.encode_ordinary(text)
+        before, behind = (
+            mark * (own != [] and place == n) for n in ("before", "behind")
+        )
+        expected += [*before, *own, *behind]
+        expected_ends.append(len(expected))
+    assert (ids.tolist(), ends.tolist()) == (expected, expected_ends)
+    assert ids.itemsize == width
+
+
+def test_arrays_that_are_held_keep_what_they_hold(tokenizer):
+    """Memory is used again only when nobody can see it any more, views and columns included."""
+    held = []
+    for turn in range(12):
+        texts = [f"{turn} {word} low lower " * 9000 for word in WORDS]
+        lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+        block = np.frombuffer(lines.encode(), np.uint8)
+        (data, offsets), _lines, _null, _bad = _core.read_jsonl(block, ["text"])
+        column = column_of(data, offsets)
+        ids, ends = _core.encode_rows(tokenizer, *arrays_of(column), width=2)
+        expected = [ids.copy(), data.copy()]
+        if turn % 3:  # some are dropped, and what they held is used again
+            held.append((column.slice(1), ids[5:], expected))
+        del data, offsets, column, ids, ends
+    for column, ids, (expected_ids, expected_data) in held:
+        assert np.array_equal(ids, expected_ids[5:])
+        assert b"".join(column.to_pylist()) in expected_data.tobytes()
 
 
 def test_a_mark_may_stand_before_documents_in_parquet(

@@ -334,7 +334,10 @@ mod tests {
             let line = serde_json::json!({"o": value, "a": text, "z": value}).to_string();
             let escape = |letter: char| match letter {
                 ..='\u{7e}' => letter.to_string(),
-                _ => letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect(),
+                _ => {
+                    let units = letter.encode_utf16(&mut [0; 2]).to_vec();
+                    units.iter().fold(String::new(), |all, unit| all + &format!("\\u{unit:04X}"))
+                }
             };
             let line = if is_ascii { line.chars().map(escape).collect() } else { line };
             let documents = read(line.as_bytes(), &["a"]);
