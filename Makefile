@@ -6,11 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := target/peers
 PEERS_NEXT := target/peers-next
-LIBRARIES := tomli numpy tokenizers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs
+LIBRARIES := tomli numpy pyarrow datasets tokenizers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check format bench bench-train bench-encode parity fuzz clean help
+.PHONY: demo test check format bench bench-train bench-encode bench-corpus parity fuzz clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -45,6 +45,9 @@ bench-train: bench ## Measure training beside other trainers; BENCHMARKS="train 
 
 bench-encode: BENCHMARKS ?= encode encode-latency encode-document encode-worst encode-file
 bench-encode: bench ## Measure encoding beside other encoders; BENCHMARKS="encode --only gpt2 --rounds 3" chooses
+
+bench-corpus: BENCHMARKS ?= corpus
+bench-corpus: bench ## Measure a corpus to files of tokens beside `datasets.map`; BENCHMARKS="corpus --rounds 1" chooses
 
 parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" chooses
 	$(BIN)/python -m pip install --quiet --group parity
@@ -91,6 +94,8 @@ $(VENV)/tools: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2' numpy typer rich
 	$(BIN)/python -m pip install --quiet --group test --group check
+	$(BIN)/python -m pip install --quiet --group cluster || \
+	echo "skipped Spark and Ray: they cannot be installed here, and their tests are skipped"
 	touch $@
 
 $(VENV)/built: $(VENV)/tools $(RUST_SOURCES)

@@ -201,6 +201,7 @@ def _encode(
                 "pattern": vocabulary.get("pattern"),
                 "max_bytes": grid.get("max_bytes"),
                 "document_bytes": wanted.get("document_bytes"),
+                "json_lines": wanted.get("json_lines", False),
                 "sizes": wanted.get("sizes"),
                 "threads": grid["threads"],
                 "engines": [
@@ -234,6 +235,11 @@ def _prepare_encoding(case: dict[str, Any], scratch: Path) -> None:
         vocabularies.prepare(vocabulary, files, scratch)
     if "sources" in case:
         case["file"] = str(_mixed(case, scratch))
+    if case["json_lines"]:
+        lines = scratch / f"{Path(case['file']).stem}.jsonl"
+        if not lines.exists():
+            texts.write_json_lines(Path(case["file"]), case["document_bytes"], lines)
+        case["file"] = str(lines)
 
 
 def _mixed(case: dict[str, Any], scratch: Path) -> Path:

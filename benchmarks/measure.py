@@ -20,6 +20,9 @@ from typing import NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
+EVERYBODY = 2
+"""This process and its children that have ended, for :func:`timed`."""
+
 
 class Cost(NamedTuple):
     """What some work took."""
@@ -51,14 +54,14 @@ def timed(
 ) -> tuple[Result, Cost]:
     """Do ``work``; give its result and what it took.
 
-    ``who`` says whose CPU time: that of this process, or of its children. The memory of
-    children is not known, and given as 0.
+    ``who`` says whose CPU time: that of this process, of its children, or of both. The
+    memory of children is not known, and given as 0 where it is asked for them alone.
     """
     gc.collect()
     busy, cpu, start = _busy_seconds(), _cpu_seconds(who), time.perf_counter()
     result = work(*arguments)
     wall = time.perf_counter() - start
-    peak_bytes = _peak_bytes() if who == resource.RUSAGE_SELF else 0
+    peak_bytes = 0 if who == resource.RUSAGE_CHILDREN else _peak_bytes()
     cpu = _cpu_seconds(who) - cpu
     busy = _busy_seconds() - busy
     # The clock of /proc/stat ticks in hundredths of a second.
@@ -83,6 +86,9 @@ def wait_for_calm(most_seconds: float) -> None:
 
 
 def _cpu_seconds(who: int) -> float:
+    if who == EVERYBODY:
+        both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        return sum(map(_cpu_seconds, both))
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
 

@@ -94,11 +94,44 @@ def held(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
             yield f"{label:60}{above:9.1f} MB{mark} {_speed(row, 'wall'):8.1f} MB/s"
 
 
+def corpus(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
+    """Draw what a whole job takes, how many times ours, and what it adds to the encoder."""
+    ours = {
+        row.n_threads: row for row in rows if row.phase == "files" and _is_ours(row)
+    }
+    for case in dict.fromkeys(row.case for row in rows):
+        yield f"\n{case}: times of ours for the same files, and nanoseconds of CPU per byte"
+        yield (
+            f"{'processes':>9} {'engine':20}{'phase':8}{'wall':>9}{'CPU':>9}"
+            f"{'MB/s':>9}{'CPU ns/B':>10}"
+        )
+        for row in (row for row in rows if row.case == case):
+            base = ours[row.n_threads]
+            yield (
+                f"{row.n_threads:9} {row.engine:20}{row.phase:8}"
+                f"{row.wall.median / base.wall.median:8.2f}x"
+                f"{row.cpu.median / base.cpu.median:8.2f}x"
+                f"{row.n_bytes / 1e6 / row.wall.median:9.1f}{_ns_per_byte(row):10.2f}"
+            )
+    for bare in (row for row in rows if row.phase == "bare"):
+        added = _ns_per_byte(ours[bare.n_threads]) - _ns_per_byte(bare)
+        yield f"reading, parsing and writing add {added:.2f} ns of CPU time per byte"
+
+
+def _is_ours(row: Row) -> bool:
+    return row.engine.partition(" ")[0] == OURS
+
+
+def _ns_per_byte(row: Row) -> float:
+    return row.cpu.median / row.n_bytes * 1e9
+
+
 KINDS: dict[str, Callable[[dict[str, Any], list[Row]], Iterator[str]]] = {
     "ratios": ratios,
     "latency": latency,
     "least": least,
     "held": held,
+    "corpus": corpus,
 }
 
 

@@ -6,6 +6,7 @@ libraries, vocabularies and counts is left out; reading a corpus is part of trai
 
 import functools
 import hashlib
+import json
 import resource
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 
 from . import compare, texts
 from .engines import engine
-from .measure import Cost, Sample, forget_peak, timed
+from .measure import EVERYBODY, Cost, Sample, forget_peak, timed
 
 Job = dict[str, Any]
 Merges = Iterable[tuple[bytes, ...]]
@@ -143,6 +144,38 @@ def file(job: Job) -> Iterator[Sample]:
         n_ids, cost = timed(module.file, tokenizer, path, target, job["n_threads"])
         digest = _digest(_blocks(target))
     yield Sample("encode", *cost, path.stat().st_size, n_ids, digest)
+
+
+def corpus(job: Job) -> Iterator[Sample]:
+    """Encode a file of JSON lines to files; with one process, our encoder on its texts too.
+
+    With one process all texts are encoded once before, so that both find the same in caches.
+    """
+    module, tokenizer, _ = _loaded(job)
+    path = Path(job["file"])
+    n_bytes = path.stat().st_size
+    has_bare = hasattr(module, "batch") and job["n_threads"] == 1
+    found: list[str] = []
+    if has_bare:
+        with path.open(encoding="utf-8") as lines:
+            found = [json.loads(line)["text"] for line in lines]
+        module.batch(tokenizer, "numpy", 1)(found)
+    with tempfile.TemporaryDirectory() as folder:
+        work = module.corpus(tokenizer, path, Path(folder), job["n_threads"])
+        done, cost = timed(work, who=EVERYBODY)
+        yield Sample("files", *cost, n_bytes, *_summed(module.ids_of(done)))
+    if has_bare:
+        (ids, _), cost = timed(module.batch(tokenizer, "numpy", 1), found)
+        yield Sample("bare", *cost, n_bytes, *_summed([ids]))
+
+
+def _summed(arrays: Iterable[Any]) -> tuple[int, str]:
+    """Give the number of ids, and their digest, however they are stored."""
+    n_ids, digest = 0, hashlib.blake2b(digest_size=8)
+    for ids in arrays:
+        n_ids += len(ids)
+        digest.update(ids.astype("<u4").tobytes())
+    return n_ids, digest.hexdigest()
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

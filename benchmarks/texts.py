@@ -5,6 +5,7 @@ not there is skipped with a word. What is made up is the same in every run.
 """
 
 import itertools
+import json
 import os
 import random
 from collections.abc import Iterator
@@ -94,6 +95,15 @@ def write_documents(path: Path, n_bytes: int, target: Path) -> None:
         for place, document in enumerate(_documents(path, n_bytes)):
             out.write(SEPARATOR.encode() if place else b"")
             out.write(document.decode(errors="replace").encode())
+
+
+def write_json_lines(path: Path, n_bytes: int, target: Path) -> None:
+    """Write the documents of a file as lines of JSON, with an id and a source beside the text."""
+    with target.open("w", encoding="utf-8") as out:
+        for place, document in enumerate(_documents(path, n_bytes)):
+            text = document.decode(errors="replace")
+            line = {"id": place, "source": path.name, "text": text}
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def read_documents(path: Path, separator: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ from benchmarks import (
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "imports"),
-    *("encode", "latency", "worst", "file"),
+    *("encode", "latency", "worst", "file", "corpus"),
 }
 
 
@@ -161,6 +161,20 @@ def test_one_text_a_call_is_measured(corpus, tmp_path):
     assert problems == []
     assert [row.n_bytes for row in rows] == [999]
     assert list(overview.least(wanted, rows))
+
+
+def test_a_corpus_to_files_is_measured(corpus, tmp_path):
+    """The ids in files are those of the texts in memory, from one process and from two."""
+    pytest.importorskip("pyarrow", reason="corpora need pyarrow")
+    wanted = to_encode("corpus", corpus, files=[str(corpus)], mixed_megabytes=[])
+    wanted["grid"][0]["engines"] = ["bytepair"]
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    found = {(row.n_threads, row.phase) for row in rows}
+    assert found == {(1, "bare"), (1, "files"), (2, "files")}
+    assert len({(row.n_results, row.digest) for row in rows}) == 1
+    *_, last = overview.corpus(wanted, rows)
+    assert last.startswith("reading, parsing and writing add ")
 
 
 def row_of(engine, phase, seconds, **changes):

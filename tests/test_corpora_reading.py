@@ -1,6 +1,7 @@
 """Corpora to documents: what each kind of file holds, in whatever ranges it is read."""
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -45,22 +46,22 @@ def test_a_text_file_is_one_document_or_lines_or_what_separators_part(tmp_path):
     path.write_bytes(b"one\r\n\ntwo<|x|>three\n<|x|>")
     assert only(path)[0] == ["one\r\n\ntwo<|x|>three\n<|x|>"]
     lines, tally = only(path, lines=True)
-    assert lines == ["one\r", "", "two<|x|>three", "<|x|>"]
-    assert (tally.documents, tally.empty, tally.bytes) == (4, 1, 22)
+    assert lines == ["one", "", "two<|x|>three", "<|x|>"]
+    assert (tally.documents, tally.empty, tally.bytes) == (4, 1, 21)
     assert only(path, separator="<|x|>")[0] == ["one\r\n\ntwo", "three\n"]
 
 
 def test_every_format_gives_the_same_documents(tmp_path):
     """JSON lines, CSV, TSV and Parquet hold the same texts; a null is counted as such."""
-    parquet, csv = (
+    parquet, arrow_csv = (
         pytest.importorskip("pyarrow.parquet"),
         pytest.importorskip("pyarrow.csv"),
     )
     table = pa.table({"id": list(range(4)), "text": DOCUMENTS})
     (tmp_path / "a.jsonl").write_text(json_lines(DOCUMENTS))
-    csv.write_csv(table, tmp_path / "b.csv")
-    options = csv.WriteOptions(delimiter="\t")
-    csv.write_csv(table, tmp_path / "c.tsv", options)
+    arrow_csv.write_csv(table, tmp_path / "b.csv")
+    options = arrow_csv.WriteOptions(delimiter="\t")
+    arrow_csv.write_csv(table, tmp_path / "c.tsv", options)
     parquet.write_table(table, tmp_path / "d.parquet", row_group_size=1)
     for source in list_sources(tmp_path):
         tally = Tally()
@@ -119,8 +120,29 @@ def test_compressed_files_are_read_to_the_end_of_all_members(tmp_path, ending):
         only(path)
 
 
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+def test_what_is_no_member_of_a_compressed_file_is_an_error(tmp_path, ending):
+    """Neither what stands behind the last member nor a file of no bytes is passed over."""
+
+    def compress(data):
+        if ending == ".zst":
+            return pa.compress(data, "zstd", asbytes=True)
+        return {".gz": gzip, ".bz2": bz2, ".xz": lzma}[ending].compress(data)
+
+    path = tmp_path / f"a.txt{ending}"
+    path.write_bytes(compress(b"one") + compress(b"") + compress(b" two"))
+    assert only(path)[0] == ["one two"]
+    for broken in (compress(b"one") + b"garbage", b"no compressed file", b""):
+        path.write_bytes(broken)
+        with pytest.raises(FileError, match=rf"a\.txt{ending}: "):
+            only(path)
+    if ending in (".gz", ".xz"):  # zeros may stand behind a member
+        path.write_bytes(compress(b"one") + bytes(8) + compress(b" two") + bytes(4))
+        assert only(path)[0] == ["one two"]
+
+
 @given(
-    lines=st.lists(st.text(alphabet="ab\u00fc", max_size=6), max_size=12),
+    lines=st.lists(st.text(alphabet="ab\u00fc\r", max_size=6), max_size=12),
     ends=st.booleans(),
     task_bytes=st.integers(1, 20),
     block_len=st.integers(1, 9),
@@ -130,7 +152,7 @@ def test_ranges_of_a_file_are_the_file(
 ):
     """However a file of lines is cut into tasks and blocks, each line is read once, in order."""
     path = tmp_path_factory.mktemp("ranges") / "a.txt"
-    path.write_text("\n".join(lines) + ("\n" if ends and lines else ""))
+    path.write_bytes(("\n".join(lines) + ("\n" if ends and lines else "")).encode())
     options = ReadOptions(lines=True)
     (source,) = list_sources(path)
     with pytest.MonkeyPatch.context() as patch:
@@ -139,8 +161,24 @@ def test_ranges_of_a_file_are_the_file(
         found = [
             text for task in tasks for part in task for text in documents(part, options)
         ]
-    expected = path.read_bytes().split(b"\n")
+    expected = path.read_bytes().replace(b"\r\n", b"\n").split(b"\n")
     assert found == expected[: -1 if not expected[-1] else None]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_byte_order_mark_is_no_part_of_a_line(tmp_path, compress):
+    """It is left out of lines and of JSON lines; a whole text keeps it, as in training."""
+    ending = ".gz" if compress is gzip.compress else ""
+    mark, text = b"\xef\xbb\xbf", b'{"text": "a\xef\xbb\xbf"}\r\n\r\n'
+    for name in ("a.jsonl", "b.txt"):
+        (tmp_path / f"{name}{ending}").write_bytes(compress(mark + text + mark))
+    (tmp_path / f"c.txt{ending}").write_bytes(compress(mark))
+    found = [
+        only(tmp_path / f"{name}{ending}", lines=True, skip_bad=True)[0]
+        for name in ("a.jsonl", "b.txt", "c.txt")
+    ]
+    assert found == [["a\ufeff"], ['{"text": "a\ufeff"}', "", "\ufeff"], []]
+    assert only(tmp_path / f"c.txt{ending}")[0] == ["\ufeff"]
 
 
 @given(st.lists(st.text(alphabet="ab<>", max_size=9)), st.integers(1, 5))
@@ -176,6 +214,52 @@ def test_a_bad_line_is_an_error_with_its_place_or_counted(tmp_path):
     assert [line.split(": ")[0].split(", ")[-1] for line in tally.bad_lines] == [
         "line 6"
     ]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.booleans(), st.text(alphabet='ab",\n\r\u00fc', max_size=40)),
+        max_size=8,
+    ),
+    block_len=st.integers(8, 60),
+)
+def test_values_of_csv_may_be_longer_than_a_block(tmp_path_factory, rows, block_len):
+    """Quotes, commas and newlines come back; rows of a wrong length are told once."""
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(["id", "text"])
+        for is_bad, text in rows:
+            writer.writerow(["1", text, "more"] if is_bad else ["1", text])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "BLOCK_LEN", block_len)
+        found, tally = only(path, skip_bad=True)
+    assert found == [text for is_bad, text in rows if not is_bad]
+    assert tally.bad == sum(is_bad for is_bad, _text in rows)
+    assert tally.documents == len(found)
+
+
+def test_tables_without_rows_hold_no_documents(tmp_path):
+    """An empty file of CSV, one with a header alone, and Parquet without rows."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "a.csv").write_text("")
+    (tmp_path / "b.csv").write_text("id,text\n")
+    parquet.write_table(
+        pa.table({"text": pa.array([], pa.string())}), tmp_path / "c.parquet"
+    )
+    for name in ("a.csv", "b.csv", "c.parquet"):
+        assert only(tmp_path / name)[0] == []
+
+
+def test_a_member_that_is_not_there_is_told(tmp_path):
+    """A struct of Parquet without the wanted field."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"data": [{"body": "x"}]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(
+        FormatError, match=r"a\.parquet: no member text in the column data"
+    ):
+        only(tmp_path / "a.parquet", field="data.text")
 
 
 def test_broken_tables_name_the_file(tmp_path):

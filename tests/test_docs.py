@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import json
 import os
 import re
 import shlex
@@ -114,6 +115,31 @@ def test_the_quick_start_on_the_command_line_runs(tmp_path):
         )
         assert (found.returncode, found.stderr) == (0, ""), command
         assert found.stdout == expected, command
+
+
+def test_the_example_of_corpora_runs(tmp_path):
+    """From compressed lines to counts, a tokenizer, shards and windows of them."""
+    pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
+    (example,) = [text for text in blocks("python") if "scale" in text]
+    text = " ".join(f"{place} the cat sat on the mat." for place in range(3000))
+    line = json.dumps({"text": text}).encode()
+    (tmp_path / "corpus").mkdir()
+    for name in ("a", "b"):
+        packed = pa.compress(line + b"\n", "zstd", asbytes=True)
+        (tmp_path / "corpus" / f"{name}.jsonl.zst").write_bytes(packed)
+    shown = "\n    print(bytepair.__name__, len(windows) * len(windows[0]))\n"
+    (tmp_path / "example.py").write_text(example.rstrip() + shown)
+    found = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    name, n_ids = found.stdout.split()
+    assert (name, int(n_ids) % 2048) == ("bytepair", 0)
+    assert int(n_ids) > 0
 
 
 def test_every_dialect_is_in_the_readme():

@@ -85,7 +85,7 @@ def test_published_vocabularies_give_the_same_ids_in_parts(name, shared, tmp_pat
             text = text.decode().encode("ascii", errors="ignore")
             source = write(tmp_path / "text", text)
             ids = tokenizer.encode_to_numpy(text, allowed_special=special)
-        for threads, stretch_len in ((1, 100), (2, 3_000), (3, 20_000)):
+        for threads, stretch_len in ((1, 100), (2, 3_000), (3, 20_000), (1, 1 << 62)):
             target = write(tmp_path / "ids", b"")
             n_tokens, n_bytes = tokenizer._encode_file(
                 (str(source), str(target), "ids"),

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 import signal
 import struct
 import subprocess
@@ -12,14 +13,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bytepair
-from bytepair import FileError, TokenizerError, TrainingError
+from bytepair import FileError, TokenizerError, TrainingError, _core
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 
 from bytepair import scale  # noqa: E402
-from bytepair.data import TokenDataset, manifest, read_counts, shards  # noqa: E402
+from bytepair.data import (  # noqa: E402
+    TokenDataset,
+    check_dataset,
+    manifest,
+    read_counts,
+    readers,
+    shards,
+)
+from bytepair.data.columns import arrays_of, column_of  # noqa: E402
 from bytepair.scale import local  # noqa: E402
 
 MARK = "<|end|>"
@@ -159,6 +170,46 @@ def test_counts_beyond_32_and_53_bits_decide_rightly(tmp_path, corpus, large):
     assert trained.merges == [(b"x", b"y")]
 
 
+@pytest.mark.parametrize("half", [(1 << 31) - 1, 1 << 52, (1 << 53) + 1])
+def test_a_sum_over_pieces_beyond_32_and_53_bits_decides_rightly(corpus, half):
+    """A pair is counted over all its pieces; one occurrence more than another pair decides."""
+    counts = scale.count(corpus, dialect="byte-stream", ties="smallest_ids")
+    counts.table = pa.table(
+        {
+            "piece": pa.array([b"ab", b"xyq", b"xyr"], pa.large_binary()),
+            "count": pa.array([2 * half - 1, half, half], pa.int64()),
+        }
+    )
+    trained = bytepair.train_from_counts(counts, merges=2)
+    assert trained.merges == [(b"x", b"y"), (b"a", b"b")]
+
+
+def test_the_tokenizer_is_the_same_however_the_corpus_was_counted(tmp_path, texts):
+    """One process, two, three runs that are merged, rows shuffled: byte for byte."""
+    shuffled = random.Random(4).sample(texts, len(texts))
+    third = len(texts) // 3
+    parts = [texts[:third], texts[third : 2 * third], texts[2 * third :]]
+    for name, part in {
+        "all": texts,
+        "shuffled": shuffled,
+        **dict(zip("abc", parts, strict=True)),
+    }.items():
+        lines = [json.dumps({"text": text}) + "\n" for text in part]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    whole = tmp_path / "all.jsonl"
+    found = [
+        scale.count(whole),
+        scale.count(whole, processes=2, task_bytes=9000),
+        scale.count(tmp_path / "shuffled.jsonl", processes=2, task_bytes=7000),
+    ]
+    for name in "abc":
+        scale.count(tmp_path / f"{name}.jsonl").save(tmp_path / f"{name}.parquet")
+    found.append(scale.merge_files([tmp_path / f"{name}.parquet" for name in "cab"]))
+    trained = [bytepair.train_from_counts(counts, merges=60) for counts in found]
+    assert all(counts.table.equals(found[0].table) for counts in found)
+    assert len({tokenizer.to_bytes() for tokenizer in trained}) == 1
+
+
 def test_a_file_that_is_no_counts_is_refused(tmp_path):
     """Any other Parquet file is named."""
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -215,6 +266,90 @@ def test_a_dataset_gives_every_document_back(
     assert np.concatenate(list(again)).tolist() == stream[: len(windows) * 128]
 
 
+@pytest.mark.parametrize("mark_at", ["begin", "end"])
+def test_a_dataset_is_compared_with_its_corpus(
+    tmp_path, corpus, texts, tokenizer, mark_at
+):
+    """Every document comes back; another id, another corpus and another tokenizer are told."""
+    options = {"end_of_document": MARK, "mark_at": mark_at, "shard_tokens": 500}
+    mine = shutil.copytree(corpus, tmp_path / "corpus")
+    out = tmp_path / "out"
+    scale.tokenize(tokenizer, mine, out, **options)
+    found = check_dataset(out, tokenizer)
+    n_texts = len(texts)
+    assert found == {"documents": n_texts, "exact": n_texts - 1, "empty": 1}
+    with pytest.raises(TokenizerError, match="another tokenizer"):
+        check_dataset(out, bytepair.train_from_iterator(texts, vocab_size=280))
+    changed = (mine / "b.jsonl").read_text().replace("newest", "oldest", 1)
+    (mine / "b.jsonl").write_text(changed)
+    with pytest.raises(TokenizerError, match=r"of the corpus, in .*b\.jsonl"):
+        check_dataset(out, tokenizer)
+    shard = out / "shard-00000-001.npy"
+    shard.write_bytes(shard.read_bytes()[:-2] + b"\x00\x00")
+    with pytest.raises(FileError, match=r"001\.npy is not what was written"):
+        check_dataset(out, tokenizer)
+
+
+def test_what_a_tokenizer_loses_is_compared_by_ids(tmp_path):
+    """Lower case does not come back, and text of white space alone has no ids."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low lower"], merges=3, dialect="jurafsky-martin"
+    )
+    (tmp_path / "a.txt").write_text("Low\n \nlow\n\nlower Low\n")
+    scale.tokenize(tokenizer, tmp_path / "a.txt", tmp_path / "out", lines=True)
+    found = check_dataset(tmp_path / "out", tokenizer)
+    assert (found["documents"], found["empty"]) == (5, 2)
+
+
+@given(
+    documents=st.lists(
+        st.text(alphabet="low erz\u00fc<|nd>\n", max_size=30), max_size=9
+    ),
+    place=st.sampled_from(["before", "behind", None]),
+    width=st.sampled_from([2, 4]),
+    threads=st.sampled_from([1, 2]),
+)
+def test_rows_are_laid_out_as_documents_one_by_one(
+    tokenizer, documents, place, width, threads
+):
+    """The definition: ids of each document alone, a mark where there are any, and the ends."""
+    options = {"width": width, "threads": threads}
+    mark = [tokenizer.special_tokens[MARK]]
+    if place is not None:
+        (options[place],) = mark
+    column = pa.array([text.encode() for text in documents], pa.large_binary())
+    ids, ends = _core.encode_rows(tokenizer, *arrays_of(column), **options)
+    expected, expected_ends = [], []
+    for text in documents:
+        own = tokenizer.encode_ordinary(text)
+        before, behind = (
+            mark * (own != [] and place == n) for n in ("before", "behind")
+        )
+        expected += [*before, *own, *behind]
+        expected_ends.append(len(expected))
+    assert (ids.tolist(), ends.tolist()) == (expected, expected_ends)
+    assert ids.itemsize == width
+
+
+def test_arrays_that_are_held_keep_what_they_hold(tokenizer):
+    """Memory is used again only when nobody can see it any more, views and columns included."""
+    held = []
+    for turn in range(12):
+        texts = [f"{turn} {word} low lower " * 9000 for word in WORDS]
+        lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+        block = np.frombuffer(lines.encode(), np.uint8)
+        (data, offsets), _lines, _null, _bad = _core.read_jsonl(block, ["text"])
+        column = column_of(data, offsets)
+        ids, ends = _core.encode_rows(tokenizer, *arrays_of(column), width=2)
+        expected = [ids.copy(), data.copy()]
+        if turn % 3:  # some are dropped, and what they held is used again
+            held.append((column.slice(1), ids[5:], expected))
+        del data, offsets, column, ids, ends
+    for column, ids, (expected_ids, expected_data) in held:
+        assert np.array_equal(ids, expected_ids[5:])
+        assert b"".join(column.to_pylist()) in expected_data.tobytes()
+
+
 def test_a_mark_may_stand_before_documents_in_parquet(
     tmp_path, corpus, texts, tokenizer
 ):
@@ -248,6 +383,25 @@ def test_megatron_files_are_laid_out_as_documented(tmp_path, corpus, texts, toke
     assert found == expected_documents(tokenizer, texts)
 
 
+def test_more_ids_than_lists_of_arrow_can_count_are_refused():
+    """Offsets of 32 bits must not wrap."""
+    ids, most = np.zeros(3, np.uint32), (1 << 31) - 1
+    assert shards.list_column(ids, np.array([0, 2, 3])).to_pylist() == [[0, 0], [0]]
+    with pytest.raises(TokenizerError, match="2,147,483,648 ids in one batch"):
+        shards.list_column(ids, np.array([0, most + 1]))
+
+
+def test_whatever_ends_a_shard_leaves_no_temporary_file(
+    tmp_path, corpus, tokenizer, monkeypatch
+):
+    """A document that is too long for the format is told when its shard is finished."""
+    monkeypatch.setattr(shards, "MOST_OFFSET", 5)
+    with pytest.raises(TokenizerError, match="Megatron cannot hold"):
+        scale.tokenize(tokenizer, corpus, tmp_path / "out", format="megatron")
+    left = {path.name for path in (tmp_path / "out" / shards.WORK).iterdir()}
+    assert left == {"plan.json", "lock"}
+
+
 def test_a_large_vocabulary_takes_four_bytes(tmp_path, corpus):
     """65,536 ids fit two bytes, one more does not."""
     tokenizer = bytepair.train_from_iterator(["ab"], vocab_size=256)
@@ -270,6 +424,56 @@ def test_processes_do_not_show_in_a_dataset(tmp_path, corpus, tokenizer):
         )
     assert written_files(tmp_path / "one") == written_files(tmp_path / "two")
     assert len(written_files(tmp_path / "one")) > 5
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_progress_is_told_within_tasks(
+    tmp_path, corpus, tokenizer, monkeypatch, processes
+):
+    """It grows to the size of the corpus, for both jobs, compressed or not."""
+    monkeypatch.setattr(local, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(readers, "BLOCK_LEN", 2000)
+    for path in corpus.iterdir():
+        packed = pa.compress(path.read_bytes(), "gzip", asbytes=True)
+        (tmp_path / f"{path.name}.gz").write_bytes(packed)
+    sources = [*corpus.iterdir(), *tmp_path.iterdir()]
+    total = sum(path.stat().st_size for path in sources)
+    told, counted = [], []
+    options = {"processes": processes, "task_bytes": 20_000}
+    done = scale.tokenize(
+        tokenizer, sources, tmp_path / "out", progress=told.append, **options
+    )
+    scale.count(sources, progress=lambda *step: counted.append(step), **options)
+    steps = [step.done_bytes for step in told]
+    assert steps == sorted(steps)
+    assert (steps[-1], told[-1].total_bytes) == (total, total)
+    assert told[-1].tokens == done["totals"]["tokens"]
+    assert told[-1].done_tasks == told[-1].total_tasks == len(done["tasks"])
+    assert counted[-1] == (total, total)
+    assert counted == sorted(counted)
+    if processes == 1:  # blocks are seen for certain
+        assert len(set(steps)) > told[-1].total_tasks
+        assert len({step for step, _total in counted}) > told[-1].total_tasks
+
+
+def test_a_process_that_was_forked_reads_a_dataset_too(tmp_path, corpus, tokenizer):
+    """It reads what was mapped before, and its reading moves nothing in its parent."""
+    scale.tokenize(tokenizer, corpus, tmp_path / "out", shard_tokens=500)
+    program = f"""
+import os
+from bytepair.data import TokenDataset
+for window in (None, 64):
+    dataset = TokenDataset({str(tmp_path / "out")!r}, window=window)
+    expected = [ids.tolist() for ids in dataset]
+    child = os.fork()
+    if child == 0:
+        same = [ids.tolist() for ids in reversed(list(dataset))] == expected[::-1]
+        os._exit(0 if same else 1)
+    assert [ids.tolist() for ids in dataset] == expected
+    assert os.waitpid(child, 0)[1] == 0
+    assert dataset[-1].tolist() == expected[-1] and len(dataset) == len(expected) > 5
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_run_that_was_killed_is_continued(tmp_path, corpus, tokenizer):

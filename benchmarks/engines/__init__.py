@@ -9,7 +9,9 @@ An encoder has ``load(folder, case)``, which gives a tokenizer or raises;
 ``one(tokenizer, output, n_threads)``, a function from one text to its ids. ``output`` is
 ``list`` or ``numpy``. Each is the library's fastest call for that; ids of special tokens
 are not added. ``file(tokenizer, path, target, n_threads)`` writes the ids of a file to
-another and says how many they are. ``flat(result)`` is there where results of ``batch`` are neither arrays or
+another and says how many they are. ``corpus(tokenizer, path, folder, n_processes)`` gives a
+function that writes the ids of a file of JSON lines into a folder, and ``ids_of(result)`` the
+ids of what that gives. ``flat(result)`` is there where results of ``batch`` are neither arrays or
 lists of ids nor one array of ids with offsets.
 
 An engine is named after its library; ``bytepair numpy`` is one with its output. Libraries

@@ -1,7 +1,7 @@
 """The project itself. It reads files on its own; there is one feed."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +64,36 @@ def file(
 ) -> int:
     """Write the ids of a file to another."""
     return tokenizer.encode_file(path, target, threads=n_threads).n_tokens
+
+
+def corpus(
+    tokenizer: bytepair.Tokenizer, path: Path, folder: Path, n_processes: int
+) -> Callable[[], Path]:
+    """Write shards for Megatron, with one thread in each process."""
+    import pyarrow as pa
+
+    from bytepair import scale
+
+    pa.array([""])  # imported before it is timed
+
+    def work() -> Path:
+        out = folder / "shards"
+        scale.tokenize(
+            tokenizer,
+            path,
+            out,
+            format="megatron",
+            processes=n_processes,
+            threads=1,
+            task_bytes=32 << 20,
+        )
+        return out
+
+    return work
+
+
+def ids_of(folder: Path) -> Iterator[Any]:
+    """Give the ids of all documents, in order, as arrays."""
+    from bytepair.data import TokenDataset
+
+    return iter(TokenDataset(folder))

@@ -561,8 +561,14 @@ class PieceTable:
     ) -> None:
         """Add rows; ``firsts`` is the order in which they first occur in a source."""
 
-    def drop_rare(self, min_count: int) -> tuple[int, int]:
-        """Leave out rows with smaller counts; give their number and occurrences."""
+    def drop_rare(self, min_count: int) -> tuple[int, int, int]:
+        """Leave out rows with smaller counts; say how many rows and occurrences.
+
+        The third number is at least how often any pair of tokens occurs in them.
+        """
+
+    def neighbours(self) -> NDArray[np.int64]:
+        """Say how often each byte stands before another or, last of 257, before an end."""
 
     def rows(
         self,
@@ -613,6 +619,12 @@ class Corpus:
     def add_table(self, table: PieceTable) -> None:
         """Add the rows of a table, which is empty afterwards."""
 
+    def set_dropped_before(self, bound: int) -> None:
+        """Say that rare pieces are left out of what is added as a table.
+
+        No pair occurred in them more often than ``bound``.
+        """
+
     def take_table(self) -> PieceTable:
         """After ``finish``: take out what was counted."""
 
@@ -645,7 +657,7 @@ class Corpus:
         """
 
 def read_jsonl(
-    block: bytes, keys: Sequence[str]
+    block: NDArray[np.uint8], keys: Sequence[str]
 ) -> tuple[
     tuple[NDArray[np.uint8], NDArray[np.int64]], int, int, list[tuple[int, int, str]]
 ]:

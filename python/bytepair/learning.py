@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Learner"]
 
 Course: TypeAlias = tuple[list[int], list[int]]
+LARGEST = (1 << 63) - 1
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 
 
@@ -155,17 +156,29 @@ class Learner:
             raise TypeError(message)
         self.corpus.add_counts(list(counts.items()))
 
-    def add_stored(self, counts: Counts, special_tokens: list[str]) -> None:
-        """Add the counts of a corpus; refuses those of text prepared in another way."""
+    def add_stored(
+        self,
+        counts: Counts,
+        special_tokens: list[str],
+        multipliers: Mapping[str, int] | None = None,
+    ) -> None:
+        """Add the counts of a corpus, each group as often as ``multipliers`` says.
+
+        Refuses those of text that was prepared in another way.
+        """
         counts.check(self.dialect, special_tokens)
-        self.corpus.add_table(counts.core_table())
+        self.corpus.add_table(counts.core_table(multipliers))
         info = counts.info
+        # What was left out is of some group, each of which counts at most so often.
+        most = max((multipliers or {}).values(), default=1)
+        self.corpus.set_dropped_before(min(info.dropped_bound * most, LARGEST))
+        n_texts, n_bytes = counts.size_of(multipliers)
         self.counted_before = {
-            "texts": info.documents,
-            "bytes": info.bytes,
+            "texts": n_texts,
+            "bytes": n_bytes,
             "special_tokens": info.found_special,
             "dropped_pieces": info.dropped_pieces,
-            "dropped_occurrences": info.dropped_occurrences,
+            "dropped_occurrences": info.dropped_occurrences * self.scale,
         }
 
     # Merging
@@ -181,6 +194,7 @@ class Learner:
         self._check_growth(vocab_size)
         with self.counting():
             counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
+            del counted["dropped_bound"]  # it speaks through `certain_merges`
             for name, before in self.counted_before.items():
                 is_sum = name.startswith("dropped")
                 counted[name] = counted[name] + before if is_sum else before

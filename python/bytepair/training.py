@@ -261,6 +261,7 @@ def train_from_counts(
     merges: int | None = None,
     dialect: str | None = None,
     special_tokens: Iterable[str] = (),
+    groups: Iterable[str] | Mapping[str, Weight] | None = None,
     threads: int | None = None,
     progress: OnProgress = None,
     **options: Unpack[TrainingOptions],
@@ -273,6 +274,9 @@ def train_from_counts(
     Or it is what :func:`bytepair.scale.count` gave, or its file. Then the dialect, the parts
     of it set by hand and the special tokens are those of the counting, unless others are
     named that prepare text in the same way; the result is that of training on the text.
+    Where it was counted by group, ``groups`` chooses some or gives each a weight, as
+    :func:`train` does for files; by default all are added up. Pieces that were left out of
+    such counts are told of, and ``certain_merges`` takes them into account.
 
     >>> import bytepair
     >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
@@ -284,6 +288,9 @@ def train_from_counts(
     """
     _check_target(vocab_size, merges)
     if isinstance(counts, Mapping):
+        if groups is not None:
+            message = "groups: a mapping of pieces has none"
+            raise TrainingError(message)
         learner = Learner(
             dialect, options, special_tokens, None, threads, reporter(progress)
         )
@@ -292,8 +299,11 @@ def train_from_counts(
     stored = _stored(counts)
     dialect, parts = stored.parts(dialect, options)
     names = list(special_tokens) or stored.info.special_tokens
-    learner = Learner(dialect, parts, names, None, threads, reporter(progress))
-    learner.add_stored(stored, names)
+    multipliers, scale = stored.weights_of(groups)
+    learner = Learner(
+        dialect, parts, names, None, threads, reporter(progress), scale=scale
+    )
+    learner.add_stored(stored, names, multipliers)
     return learner.learn(vocab_size, merges)
 
 

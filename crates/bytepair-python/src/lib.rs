@@ -16,6 +16,7 @@ mod documents;
 mod encoding;
 mod error;
 mod formats;
+mod lent;
 mod output;
 mod reading;
 mod rows;

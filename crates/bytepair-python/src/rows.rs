@@ -1,15 +1,15 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
 
-use bytepair::rows::{Mark, Tokens, lay_out, n_holding, slices};
-use bytepair::{EncodeOptions, First, PieceCounts, TokenId};
+use bytepair::rows::{Layout, Mark, Tokens, n_holding, slices};
+use bytepair::{First, PieceCounts, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::convert::{extract, n_threads};
 use crate::error::{raise, to_python};
+use crate::lent::{at_hand, lend};
 use crate::tokenizer::CoreTokenizer;
 
 /// Bytes and offsets of a column.
@@ -37,19 +37,21 @@ fn contiguous<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'
 /// Ids of 2 or of 4 bytes, and where those of each row end.
 type IdArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
+type JsonlRead<'py> = (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>);
+
 type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
 /// Documents of JSON lines: their text and offsets; lines, nulls, and the bad lines with place and problem.
 #[pyfunction]
 pub(crate) fn read_jsonl<'py>(
     py: Python<'py>,
-    block: &Bound<'py, PyBytes>,
+    block: PyReadonlyArray1<'py, u8>,
     keys: Vec<String>,
-) -> (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>) {
-    let bytes = block.as_bytes();
-    let read = py.detach(|| bytepair::jsonl::read(bytes, &keys));
+) -> PyResult<JsonlRead<'py>> {
+    let bytes = contiguous(&block)?;
+    let read = py.detach(|| bytepair::jsonl::read_into(bytes, &keys, at_hand()));
     let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
-    ((read.text.into_pyarray(py), offsets(py, read.offsets)), read.n_lines, read.n_null, bad)
+    Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
 fn offsets(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
@@ -93,22 +95,27 @@ pub(crate) fn encode_rows<'py>(
     let rows = column.rows()?;
     let n_threads = n_threads(threads)?;
     let core = &tokenizer.0;
-    let encoded = py.detach(|| core.encode_batch(&rows, EncodeOptions::default(), n_threads));
-    let batch = encoded.map_err(|error| to_python(&error))?;
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit is refused")]
     let narrow = |id: TokenId| id as u16;
-    match width {
-        2 => as_arrays(py, py.detach(|| lay_out(&batch, mark, narrow))),
-        _ => as_arrays(py, py.detach(|| lay_out(&batch, mark, |id| id))),
+    if width == 2 {
+        let layout = Layout::new(mark, narrow, emptied());
+        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
+    } else {
+        let layout = Layout::new(mark, |id| id, emptied());
+        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
     }
 }
 
-fn as_arrays<T: Element>(
+fn emptied<T: Send + Sync + 'static>() -> Tokens<T> {
+    Tokens { ids: at_hand(), ends: Vec::new() }
+}
+
+fn as_arrays<T: Element + 'static>(
     py: Python<'_>,
     tokens: bytepair::Result<Tokens<T>>,
 ) -> PyResult<IdArrays<'_>> {
     let tokens = tokens.map_err(|error| to_python(&error))?;
-    Ok((tokens.ids.into_pyarray(py).into_any(), tokens.ends.into_pyarray(py)))
+    Ok((lend(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))
 }
 
 /// Pieces and their counts, as rows.
@@ -161,12 +168,20 @@ impl PieceTable {
         py.detach(|| self.with(add)).map_err(|error| to_python(&error))
     }
 
-    /// Leaves out rows with smaller counts; gives their number and how often they occur.
-    fn drop_rare(&self, py: Python<'_>, min_count: &Bound<'_, PyAny>) -> PyResult<(u64, i64)> {
+    /// Leaves out rows with smaller counts; gives their number, how often they occur, and more than what no pair
+    /// occurs in them.
+    fn drop_rare(&self, py: Python<'_>, min_count: &Bound<'_, PyAny>) -> PyResult<(u64, i64, i64)> {
         let min_count = extract::<i64>("min_piece_count", min_count)?;
         let dropped = py.detach(|| self.with(|counts| counts.drop_rare(min_count)));
         let dropped = dropped.map_err(|error| to_python(&error))?;
-        Ok((dropped.n_pieces, dropped.n_occurrences))
+        Ok((dropped.n_pieces, dropped.n_occurrences, dropped.bound))
+    }
+
+    /// How often each byte stands before another or, as the 257th, before the end: the largest of the 256 x 257
+    /// sums over parts of a corpus is the bound of `drop_rare` for the whole.
+    fn neighbours<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let pairs = py.detach(|| self.with(|counts| counts.neighbours()));
+        Ok(pairs.map_err(|error| to_python(&error))?.into_pyarray(py))
     }
 
     /// The rows in the order in which the pieces first occur; where that is not known, by their bytes.

@@ -37,6 +37,8 @@ pub(crate) struct Corpus {
     counts: Mutex<PieceCounts>,
     /// At most how often a pair occurs in pieces that were left out.
     dropped_bound: Mutex<Option<i64>>,
+    /// The same of pieces that were left out before counts were added.
+    dropped_before: Mutex<i64>,
     n_bytes_read: Arc<AtomicU64>,
 }
 
@@ -78,6 +80,7 @@ impl Corpus {
             n_threads,
             counter: Mutex::new(Some(counter)),
             counts: Mutex::new(PieceCounts::new()),
+            dropped_before: Mutex::new(0),
             dropped_bound: Mutex::new(None),
             n_bytes_read: Arc::default(),
         })
@@ -171,6 +174,11 @@ impl Corpus {
         py.detach(add).map_err(|error| to_python(&error))
     }
 
+    /// Says that pieces were left out of the added table before, in which no pair occurred more often than `bound`.
+    fn set_dropped_before(&self, bound: i64) {
+        with(&self.dropped_before, |before| *before = bound.max(0));
+    }
+
     /// After `finish`: takes out what was counted.
     fn take_table(&self) -> PieceTable {
         PieceTable::of(with(&self.counts, std::mem::take))
@@ -206,6 +214,7 @@ impl Corpus {
         report.set_item("special_tokens", specials)?;
         report.set_item("dropped_pieces", dropped.n_pieces)?;
         report.set_item("dropped_occurrences", dropped.n_occurrences)?;
+        report.set_item("dropped_bound", dropped.bound)?;
         Ok(report)
     }
 
@@ -316,8 +325,11 @@ impl Corpus {
             add_counts(&mut counts, added)?;
             dropped = counts.drop_rare(min_piece_count)?;
         }
-        if min_piece_count > 1 {
-            with(&self.dropped_bound, |bound| *bound = Some(dropped.bound));
+        let before = with(&self.dropped_before, |before| *before);
+        if min_piece_count > 1 || before > 0 {
+            // The most of a sum is at most the sum of the most.
+            let sum = before.saturating_add(dropped.bound);
+            with(&self.dropped_bound, |bound| *bound = Some(sum));
             // Tokens are those of the pieces that stay, and so are the characters that they are compared with.
             n_characters = counts.n_characters();
         }

@@ -5,7 +5,10 @@
 //! equal keys counts; unlike there, a lone surrogate, `NaN` and `Infinity` are errors, since no UTF-8 or no JSON
 //! has them. Left out: lists on the way to the text, and values that go over several lines.
 //!
-//! Each byte is looked at by the UTF-8 check, by the parser (`serde_json`), and, of the text alone, by a copy.
+//! Each byte is looked at by the UTF-8 check, by a reader of lines of plain shape (`plain`) or, where that is not sure
+//! of a line, by a parser (`serde_json`), and, of the text alone, by a copy.
+
+mod plain;
 
 use std::fmt;
 
@@ -49,13 +52,22 @@ pub struct BadLine {
 /// assert_eq!((documents.n_null, documents.bad[0].line), (1, 2));
 /// ```
 pub fn read<K: AsRef<str>>(block: &[u8], keys: &[K]) -> Documents {
-    let mut documents = Documents { offsets: vec![0], ..Documents::default() };
-    documents.text.reserve(block.len());
+    read_into(block, keys, Vec::new())
+}
+
+/// The same, the text in memory that is at hand.
+pub fn read_into<K: AsRef<str>>(block: &[u8], keys: &[K], mut text: Vec<u8>) -> Documents {
+    text.clear();
+    text.reserve(block.len());
+    let mut documents = Documents { text, offsets: vec![0], ..Documents::default() };
+    let is_utf8 = simdutf8::basic::from_utf8(block).is_ok();
     let mut offset = 0;
     while offset < block.len() {
         let rest = &block[offset..];
         let len = memchr(b'\n', rest).unwrap_or(rest.len());
-        if let Err(problem) = read_line(&rest[..len], keys, &mut documents) {
+        let line = &rest[..len];
+        let is_read = is_utf8 && read_plain_line(line, keys, &mut documents);
+        if !is_read && let Err(problem) = read_line(line, keys, &mut documents) {
             documents.text.truncate(documents.offsets.last().copied().unwrap_or(0));
             documents.bad.push(BadLine { line: documents.n_lines, offset, problem });
         }
@@ -63,6 +75,18 @@ pub fn read<K: AsRef<str>>(block: &[u8], keys: &[K]) -> Documents {
         offset += len + 1;
     }
     documents
+}
+
+/// Appends the document of a line of plain shape; whether it was one.
+fn read_plain_line<K: AsRef<str>>(line: &[u8], keys: &[K], documents: &mut Documents) -> bool {
+    let start = documents.text.len();
+    let Some(found) = plain::read(line, keys, &mut documents.text) else {
+        documents.text.truncate(start);
+        return false;
+    };
+    documents.n_null += u64::from(found == plain::Plain::Null);
+    documents.offsets.push(documents.text.len());
+    true
 }
 
 /// Appends the document of a line, if it has one.
@@ -254,7 +278,75 @@ mod tests {
         if found.is_null() { Some(String::new()) } else { found.as_str().map(str::to_owned) }
     }
 
+    /// What the parser alone gives for a line.
+    fn parsed(line: &str, keys: &[&str]) -> Documents {
+        let mut documents = Documents { offsets: vec![0], ..Documents::default() };
+        if let Err(problem) = read_line(line.as_bytes(), keys, &mut documents) {
+            documents.text.clear();
+            documents.bad.push(BadLine { line: 0, offset: 0, problem });
+        }
+        documents.n_lines = u64::from(!line.is_empty());
+        documents
+    }
+
+    /// A piece of a line: what JSON is made of, and what it is not.
+    const PIECE: &str = r#"[{}\[\]:,"]|"(a|b|x|\\u0061)": ?|"(x|\\n|\\u00e9|\\ud83d\\ude00|\\ud83d|\\udc00|\\/|\\x|\t|ü|  {40}){0,3}"|null|true|falsy?|-?0?[1-9]{1,2}(\.5?)?([eE][+-]?1?)?| |\x0c|\r|1e999|NaN"#;
+
+    /// Any value.
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<f64>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<String>().prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 20, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::hash_map("[a-c\"\\\\é]{0,2}", inner, 0..4)
+                    .prop_map(|map| map.into_iter().collect::<serde_json::Map<_, _>>().into()),
+            ]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn a_line_of_plain_shape_is_read_as_by_the_parser(
+            pieces in prop::collection::vec(PIECE, 0..14),
+            is_object: bool,
+        ) {
+            let inner = pieces.concat();
+            let lines = [format!("{{\"a\":{inner}}}"), format!("{{{inner}}}"), inner];
+            let line = &lines[usize::from(is_object) + usize::from(pieces.len() % 2 == 0)];
+            for keys in [&["a"][..], &["a", "b"], &["x"]] {
+                prop_assert_eq!(read(line.as_bytes(), keys), parsed(line, keys), "{}", line);
+            }
+        }
+
+        #[test]
+        fn values_of_any_shape_are_passed_over_as_by_the_parser(
+            value in json(),
+            text: String,
+            is_ascii: bool,
+            cut in 0..400_usize,
+        ) {
+            let line = serde_json::json!({"o": value, "a": text, "z": value}).to_string();
+            let escape = |letter: char| match letter {
+                ..='\u{7e}' => letter.to_string(),
+                _ => {
+                    let units = letter.encode_utf16(&mut [0; 2]).to_vec();
+                    units.iter().fold(String::new(), |all, unit| all + &format!("\\u{unit:04X}"))
+                }
+            };
+            let line = if is_ascii { line.chars().map(escape).collect() } else { line };
+            let documents = read(line.as_bytes(), &["a"]);
+            prop_assert_eq!(texts(&documents), [text]);
+            prop_assert_eq!(documents, parsed(&line, &["a"]));
+            let head: String = line.chars().take(cut).collect();
+            prop_assert_eq!(read(head.as_bytes(), &["a"]), parsed(&head, &["a"]), "{}", head);
+        }
+
         #[test]
         fn any_text_comes_back_from_its_json(all: Vec<String>) {
             let lines: Vec<_> = all
@@ -276,6 +368,17 @@ mod tests {
                 prop_assert_eq!(documents.bad.len() + documents.offsets.len(), 2);
             }
         }
+    }
+
+    #[test]
+    fn a_line_of_plain_shape_needs_no_parser() {
+        let line = br#"{"id": -1.5e3, "meta": {"k": [1, {"x": "\u00e9\""}], "n": null}, "text": "a\nb", "z": true} "#;
+        let mut text = Vec::new();
+        assert_eq!(plain::read(line, &["text"], &mut text), Some(plain::Plain::Text));
+        assert_eq!(text, b"a\nb");
+        let deep = format!("{{\"m\": {}1{}, \"t\": null}}", "[".repeat(40), "]".repeat(40));
+        assert_eq!(plain::read(deep.as_bytes(), &["t"], &mut text), None);
+        assert_eq!(read(deep.as_bytes(), &["t"]).n_null, 1);
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 use aho_corasick::AhoCorasick;
 
-use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
@@ -38,7 +37,7 @@ pub fn n_holding(texts: &[&[u8]], names: &[&[u8]]) -> Result<u64> {
 }
 
 /// The ids of documents, one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tokens<T> {
     /// The ids, marks of documents among them.
     pub ids: Vec<T>,
@@ -57,51 +56,67 @@ pub enum Mark {
     Behind(TokenId),
 }
 
-/// Lays out the ids of a batch, with marks, in the width of `T`.
-///
-/// # Errors
-/// Where an id does not fit `T`.
-pub fn lay_out<T: TryFrom<TokenId>>(
-    batch: &Batch,
-    mark: Mark,
-    narrow: impl Fn(TokenId) -> T,
-) -> Result<Tokens<T>> {
-    let (before, behind) = match mark {
-        Mark::None => (None, None),
-        Mark::Before(id) => (Some(id), None),
-        Mark::Behind(id) => (None, Some(id)),
-    };
-    let marked = before.or(behind).unwrap_or(0);
-    let largest = batch.ids.iter().copied().max().unwrap_or(0).max(marked);
-    if T::try_from(largest).is_err() {
-        let problem = format!("the id {largest} does not fit {} bytes", size_of::<T>());
-        return Err(Error::option("width", problem));
+/// Lays out the ids of documents, with marks, in the width of `T`.
+#[derive(Clone, Debug)]
+pub struct Layout<T, N> {
+    before: Option<TokenId>,
+    behind: Option<TokenId>,
+    narrow: N,
+    largest: TokenId,
+    tokens: Tokens<T>,
+}
+
+impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
+    /// Begins with no document, in the memory of `tokens`. `narrow` gives an id the width of `T`; whether it fits is
+    /// checked at the end.
+    pub fn new(mark: Mark, narrow: N, mut tokens: Tokens<T>) -> Self {
+        tokens.ids.clear();
+        tokens.ends.clear();
+        let (before, behind) = match mark {
+            Mark::None => (None, None),
+            Mark::Before(id) => (Some(id), None),
+            Mark::Behind(id) => (None, Some(id)),
+        };
+        Self { before, behind, narrow, largest: before.or(behind).unwrap_or(0), tokens }
     }
-    let mut ids = Vec::with_capacity(batch.ids.len() + batch.offsets.len());
-    let mut ends = Vec::with_capacity(batch.offsets.len());
-    for row in batch.offsets.windows(2) {
-        let document = &batch.ids[row[0]..row[1]];
-        if !document.is_empty() {
-            ids.extend(before.map(&narrow));
-            ids.extend(document.iter().copied().map(&narrow));
-            ids.extend(behind.map(&narrow));
+
+    /// Appends a document.
+    pub(crate) fn push(&mut self, document: &[TokenId]) {
+        let Tokens { ids, ends } = &mut self.tokens;
+        if let Some(largest) = document.iter().copied().max() {
+            self.largest = self.largest.max(largest);
+            ids.extend(self.before.map(&self.narrow));
+            ids.extend(document.iter().copied().map(&self.narrow));
+            ids.extend(self.behind.map(&self.narrow));
         }
         ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
     }
-    Ok(Tokens { ids, ends })
+
+    /// All documents.
+    ///
+    /// # Errors
+    /// Where an id does not fit `T`.
+    pub(crate) fn finish(self) -> Result<Tokens<T>> {
+        if T::try_from(self.largest).is_ok() {
+            return Ok(self.tokens);
+        }
+        let problem = format!("the id {} does not fit {} bytes", self.largest, size_of::<T>());
+        Err(Error::option("width", problem))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn batch(rows: &[&[TokenId]]) -> Batch {
-        let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
-        for row in rows {
-            batch.ids.extend_from_slice(row);
-            batch.offsets.push(batch.ids.len());
-        }
-        batch
+    fn laid_out<T: TryFrom<TokenId>>(
+        rows: &[&[TokenId]],
+        mark: Mark,
+        narrow: impl Fn(TokenId) -> T,
+    ) -> Result<Tokens<T>> {
+        let mut layout = Layout::new(mark, narrow, Tokens { ids: Vec::new(), ends: vec![7] });
+        rows.iter().for_each(|row| layout.push(row));
+        layout.finish()
     }
 
     #[test]
@@ -121,8 +136,7 @@ mod tests {
 
     #[test]
     fn marks_stand_at_each_document_that_has_ids() {
-        let batch = batch(&[&[1, 2], &[], &[3]]);
-        let laid_out = |mark| lay_out(&batch, mark, |id| id).unwrap();
+        let laid_out = |mark| laid_out(&[&[1, 2], &[], &[3]], mark, |id| id).unwrap();
         assert_eq!(laid_out(Mark::None).ids, [1, 2, 3]);
         assert_eq!(laid_out(Mark::Before(9)).ids, [9, 1, 2, 9, 3]);
         let behind = laid_out(Mark::Behind(9));
@@ -133,8 +147,8 @@ mod tests {
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit was refused")]
     fn an_id_that_does_not_fit_is_refused() {
         let narrow = |id: TokenId| id as u16;
-        assert!(lay_out(&batch(&[&[65_535]]), Mark::None, narrow).is_ok());
-        assert!(lay_out(&batch(&[&[65_536]]), Mark::None, narrow).is_err());
-        assert!(lay_out(&batch(&[&[1]]), Mark::Behind(65_536), narrow).is_err());
+        assert!(laid_out(&[&[65_535]], Mark::None, narrow).is_ok());
+        assert!(laid_out(&[&[65_536]], Mark::None, narrow).is_err());
+        assert!(laid_out(&[&[1]], Mark::Behind(65_536), narrow).is_err());
     }
 }

@@ -21,6 +21,7 @@ mod named;
 mod parts;
 mod pieces;
 mod recent;
+mod rows;
 mod seams;
 mod threads;
 mod truncating;

@@ -1,7 +1,6 @@
 """``bytepair count``: a corpus to a file of counts, which ``bytepair train`` learns from."""
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +14,7 @@ from bytepair.files import check_writable
 from . import corpus_options, training_options
 from .progress_line import ProgressLine
 from .sizes import size
+from .spreading import spread
 
 __all__ = ["count"]
 
@@ -36,6 +36,7 @@ Merge = Annotated[
 ]
 
 
+@spread
 def count(
     corpus: corpus_options.Corpus,
     *,
@@ -48,15 +49,9 @@ def count(
     ties: training_options.TiesChoice = None,
     lowercase: training_options.LowercaseChoice = None,
     min_piece_count: training_options.MinPieceCount = None,
-    corpus_format: corpus_options.CorpusFormat = None,
-    field: corpus_options.Field = "text",
-    lines: corpus_options.LinesOfText = False,
-    separator: corpus_options.Separator = None,
-    skip_bad: corpus_options.SkipBad = False,
-    processes: corpus_options.Processes = None,
-    threads: corpus_options.ThreadsEach = None,
+    group: corpus_options.GroupField = None,
+    reading: corpus_options.CorpusOptions,
     memory_limit: training_options.MemoryLimit = None,
-    task_size: corpus_options.TaskSize = "256MiB",
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
@@ -76,9 +71,7 @@ def count(
         "ties": ties and ties.value,
         "lowercase": lowercase and lowercase.value,
         "min_piece_count": min_piece_count,
-        "corpus_format": corpus_format and corpus_format.value,
-        "separator": separator,
-        "threads": threads,
+        "group": group,
         "memory_limit": None if memory_limit is None else size(memory_limit),
     }
     if merge:
@@ -86,11 +79,7 @@ def count(
     else:
         counts = scale.count(
             corpus,
-            field=field,
-            lines=lines,
-            skip_bad=skip_bad,
-            processes=processes or os.cpu_count() or 1,
-            task_bytes=size(task_size),
+            **reading.arguments(),
             progress=lambda done, total: line.show_bytes("counting", done, total),
             **{name: value for name, value in options.items() if value is not None},
         )

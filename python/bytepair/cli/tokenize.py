@@ -2,7 +2,6 @@
 
 import enum
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from bytepair.progress import clock
 from . import corpus_options
 from .options import TokenizerPath
 from .progress_line import ProgressLine
-from .sizes import size
+from .spreading import spread
 
 if TYPE_CHECKING:
     from bytepair.scale import TokenizeProgress
@@ -71,8 +70,16 @@ ShardTokens = Annotated[
         show_default=False,
     ),
 ]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Read corpus and shards again, and compare each document.",
+    ),
+]
 
 
+@spread
 def tokenize(
     tokenizer: TokenizerPath,
     corpus: corpus_options.Corpus,
@@ -82,41 +89,32 @@ def tokenize(
     end_of_document: EndOfDocument = None,
     mark_at: MarkAt = PlaceName.END,
     shard_tokens: ShardTokens = None,
-    corpus_format: corpus_options.CorpusFormat = None,
-    field: corpus_options.Field = "text",
-    lines: corpus_options.LinesOfText = False,
-    separator: corpus_options.Separator = None,
-    skip_bad: corpus_options.SkipBad = False,
-    processes: corpus_options.Processes = None,
-    threads: corpus_options.ThreadsEach = None,
-    task_size: corpus_options.TaskSize = "256MiB",
+    reading: corpus_options.CorpusOptions,
+    check: Check = False,
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
     """Tokenize a corpus to shards; the same command goes on where it was interrupted."""
     from bytepair import scale
+    from bytepair.data import check_dataset
 
     line = ProgressLine(is_shown=not quiet)
+    loaded = Tokenizer.from_file(tokenizer)
     manifest = scale.tokenize(
-        Tokenizer.from_file(tokenizer),
+        loaded,
         corpus,
         output,
         format=format_name.value,
         end_of_document=end_of_document,
         mark_at=mark_at.value,
         shard_tokens=shard_tokens,
-        corpus_format=corpus_format and corpus_format.value,
-        field=field,
-        lines=lines,
-        separator=separator,
-        skip_bad=skip_bad,
-        processes=processes or os.cpu_count() or 1,
-        threads=threads,
-        task_bytes=size(task_size),
+        **reading.arguments(),
         progress=lambda progress: line.show(describe(progress)),
     )
     line.clear()
     totals = manifest["totals"]
+    if check:
+        totals = {**totals, "checked": check_dataset(output, loaded)["documents"]}
     if not quiet:
         print("\n".join([*summary_lines(totals), f"saved: {output}"]), file=sys.stderr)
     if as_json:
@@ -155,6 +153,9 @@ def summary_lines(totals: dict[str, Any]) -> list[str]:
         "empty": "empty",
         "bad": "bad lines skipped",
         "with_special_text": "with the text of a special token, left as text",
+        "checked": "compared with the corpus, all the same",
     }
-    found = [f"{totals[name]:,} {text}" for name, text in notes.items() if totals[name]]
+    found = [
+        f"{totals[name]:,} {text}" for name, text in notes.items() if totals.get(name)
+    ]
     return [*lines, "; ".join(found)] if found else lines

@@ -62,6 +62,7 @@ def train(
     lowercase: options.LowercaseChoice = None,
     unknown_token: options.UnknownToken = None,
     byte_fallback: options.ByteFallback = None,
+    group: options.Group = None,
     resume: options.Resume = None,
     log: options.Log = None,
     threads: options.Threads = None,
@@ -105,6 +106,9 @@ def train(
             "special_tokens": wanted["special_tokens"] or counts.info.special_tokens
         }
         wanted = {**found_parts, **wanted, **names, "dialect": found_dialect}
+    elif group:
+        message = "--group is for counts by group (bytepair count --group)"
+        raise TrainingError(message)
     rehearse(output, format_, wanted)
     n_bytes = None if memory_limit is None else size(memory_limit)
     watch = Watch(is_shown=not quiet)
@@ -117,7 +121,8 @@ def train(
     }
     try:
         if counts is not None:
-            tokenizer = bytepair.train_from_counts(counts, **common)
+            chosen = group and dict(map(group_weight, group))
+            tokenizer = bytepair.train_from_counts(counts, groups=chosen, **common)
         else:
             tokenizer = bytepair.train(
                 weighted(files), separator=separator, memory_limit=n_bytes, **common
@@ -179,6 +184,16 @@ def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
             raise TrainingError(message)
         found[path] = weight
     return found
+
+
+def group_weight(name: str) -> tuple[str, Weight]:
+    """Read ``name@weight``.
+
+    >>> group_weight("en"), group_weight("fa@2.5")
+    (('en', 1), ('fa', Decimal('2.5')))
+    """
+    group, weight = split_weight(name)
+    return group, 1 if weight is None else weight
 
 
 def split_weight(file: str) -> tuple[str, Decimal | None]:

@@ -113,6 +113,15 @@ MinCount = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Merge no pair that occurs less often."),
 ]
+Group = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[@WEIGHT]",
+        help="Learn from this group of counts by group, perhaps with a weight (en@0.5); "
+        "repeatable. By default from all.",
+        show_default=False,
+    ),
+]
 MinPieceCount = Annotated[
     int | None,
     typer.Option(

@@ -5,6 +5,7 @@ Needs ``pip install 'bytepair[data]'``. Counting and tokenizing themselves are i
 `docs/explanation/corpora.md`.
 """
 
+from .checking import check_dataset
 from .counts import Counts, CountsInfo, is_counts, read_counts
 from .dataset import TokenDataset
 from .manifest import read_manifest
@@ -19,6 +20,7 @@ __all__ = [
     "Source",
     "Tally",
     "TokenDataset",
+    "check_dataset",
     "is_counts",
     "list_sources",
     "read",

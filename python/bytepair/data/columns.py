@@ -75,9 +75,13 @@ def as_bytes(column: Any) -> pa.LargeBinaryArray:  # noqa: ANN401 -- any Arrow a
     return column.cast(pa.large_binary())
 
 
-def text_batch(column: pa.Array) -> pa.RecordBatch:
-    """Make a record batch of documents."""
-    return load("pyarrow").RecordBatch.from_arrays([column], ["text"])
+def text_batch(column: pa.Array, groups: pa.Array | None = None) -> pa.RecordBatch:
+    """Make a record batch of documents, perhaps each with the name of its group."""
+    pa = load("pyarrow")
+    if groups is None:
+        return pa.RecordBatch.from_arrays([column], ["text"])
+    names = groups.cast(pa.large_string())
+    return pa.RecordBatch.from_arrays([column, names], ["text", "group"])
 
 
 def texts_of(batch: pa.RecordBatch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

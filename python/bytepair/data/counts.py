@@ -1,7 +1,8 @@
 """Counts of pieces as a file: the only thing that training needs of a corpus.
 
 A Parquet file of the columns ``piece: large_binary`` and ``count: int64``, in the order of counts
-and then of pieces, and, where ties are decided by the first occurrence, ``first: int64``. What it
+and then of pieces, and, where ties are decided by the first occurrence, ``first: int64``; or
+``group: large_string`` where documents have groups, a row for each piece of each group. What it
 was made of and how lies in the metadata, as JSON. The same corpus gives the same rows.
 """
 
@@ -10,28 +11,28 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bytepair import _core
 from bytepair.errors import FormatError, TrainingError
 from bytepair.files import StrPath, refuse_no_name, writing
+from bytepair.weights import Weight, whole_multipliers
 
-from .columns import arrays_of, column_of
+from .grouped import weighted_sum
 from .optional import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
 
 __all__ = ["Counts", "CountsInfo", "is_counts", "preparation_of", "read_counts"]
 
 KEY = b"bytepair.counts"
-VERSION = 1
+VERSION = 2
 PARQUET_MAGIC = b"PAR1"
 N_ROWS_AT_ONCE = 1 << 20
 
@@ -42,7 +43,9 @@ class CountsInfo:
 
     ``preparation`` is the fingerprint of all that is done to text before it is counted;
     ``dialect``, ``options`` and ``special_tokens`` are what it was made of. ``found_special``
-    says how often each special token stood in the documents.
+    says how often each special token stood in the documents. ``groups`` are the documents and
+    bytes of each group. ``dropped_bound`` is at least how often any pair of tokens occurs in
+    the pieces that were left out.
     """
 
     preparation: str
@@ -56,9 +59,11 @@ class CountsInfo:
     bad: int = 0
     bytes: int = 0
     found_special: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, dict[str, int]] = field(default_factory=dict)
     min_piece_count: int | None = None
     dropped_pieces: int = 0
     dropped_occurrences: int = 0
+    dropped_bound: int = 0
 
     def add(self, other: CountsInfo) -> None:
         """Add what was counted elsewhere in the same way.
@@ -80,6 +85,9 @@ class CountsInfo:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for token, n_found in other.found_special.items():
             self.found_special[token] = self.found_special.get(token, 0) + n_found
+        for group, found in other.groups.items():
+            sums = self.groups.setdefault(group, dict.fromkeys(found, 0))
+            self.groups[group] = {name: sums[name] + n for name, n in found.items()}
 
 
 SUMS = (
@@ -90,6 +98,7 @@ SUMS = (
     "bytes",
     "dropped_pieces",
     "dropped_occurrences",
+    "dropped_bound",
 )
 
 
@@ -146,11 +155,43 @@ class Counts:
             )
             raise TrainingError(message)
 
-    def core_table(self) -> _core.PieceTable:
-        """Give the rows to the core."""
-        table = _core.PieceTable()
-        add_rows(table, self.table)
-        return table
+    def weights_of(
+        self, groups: Iterable[str] | Mapping[str, Weight] | None
+    ) -> tuple[dict[str, int] | None, int]:
+        """Give how often each group counts, as whole numbers, and their scale.
+
+        Raises
+        ------
+        TrainingError
+            There is no such group.
+        """
+        if groups is None:
+            return None, 1
+        if isinstance(groups, str):
+            groups = [groups]
+        if not isinstance(groups, Mapping):
+            groups = dict.fromkeys(groups, 1)
+        unknown = [group for group in groups if group not in self.info.groups]
+        if unknown or not groups:
+            known = ", ".join(map(repr, sorted(self.info.groups))) or "none"
+            wanted = ", ".join(map(repr, unknown)) or "none"
+            message = f"groups: {wanted} asked for, the counts have {known}"
+            raise TrainingError(message)
+        multipliers, scale = whole_multipliers(list(groups.values()))
+        return dict(zip(groups, multipliers, strict=True)), scale
+
+    def core_table(
+        self, multipliers: Mapping[str, int] | None = None
+    ) -> _core.PieceTable:
+        """Give the rows to the core, groups added up."""
+        return weighted_sum(self.table, multipliers)
+
+    def size_of(self, multipliers: Mapping[str, int] | None = None) -> tuple[int, int]:
+        """Give the documents and bytes of the groups that are learned from."""
+        if multipliers is None:
+            return self.info.documents, self.info.bytes
+        found = [self.info.groups[group] for group in multipliers]
+        return sum(f["documents"] for f in found), sum(f["bytes"] for f in found)
 
     def save(self, path: StrPath) -> None:
         """Write a file of counts, whole or not at all."""
@@ -166,31 +207,6 @@ class Counts:
         ):
             for batch in self.table.to_batches(N_ROWS_AT_ONCE):
                 writer.write_batch(batch.replace_schema_metadata(metadata))
-
-
-def add_rows(
-    merged: _core.PieceTable, table: pa.Table | pa.RecordBatch, source: int = 0
-) -> None:
-    """Add the rows of an Arrow table to a table of the core; ``source`` is its place."""
-    batches = table.to_batches() if hasattr(table, "to_batches") else [table]
-    for batch in batches:
-        firsts = None
-        if "first" in batch.schema.names:
-            firsts = batch.column("first").to_numpy().astype(np.int64, copy=False)
-        counts = batch.column("count").to_numpy().astype(np.int64, copy=False)
-        pieces = arrays_of(batch.column("piece"))
-        merged.add(*pieces, counts, firsts=firsts, source=source)
-
-
-def rows_of(table: _core.PieceTable, *, with_first: bool) -> pa.Table:
-    """Give a table of the core as an Arrow table, in the order of counts, then of pieces."""
-    pa = load("pyarrow")
-    pieces, counts = table.rows()
-    columns = {"piece": column_of(*pieces), "count": pa.array(counts)}
-    if with_first and table.knows_first:
-        columns["first"] = pa.array(np.arange(len(counts)))
-    keys = [("count", "descending"), ("piece", "ascending")]
-    return pa.table(columns).sort_by(keys)
 
 
 def is_counts(path: StrPath) -> bool:
@@ -229,6 +245,8 @@ def read_counts(path: StrPath) -> Counts:
         message = f"{name}: no counts of pieces, or of a version not known here"
         raise FormatError(message)
     wanted = {"piece": pa.large_binary(), "count": pa.int64()}
+    if "group" in table.schema.names:
+        wanted["group"] = pa.large_string()
     for column, type_ in wanted.items():
         if column not in table.schema.names or table.schema.field(column).type != type_:
             message = f"{name}: no column {column} of {type_}"

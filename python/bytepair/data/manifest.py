@@ -99,7 +99,9 @@ class Dataset:
         kept = {"plan.json", "lock"}
         for path in self.work.iterdir():
             is_note = path.name.startswith("task-") and path.suffix == ".json"
-            if path.name not in kept and not is_note:
+            if path.is_dir():  # of an attempt on a cluster
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name not in kept and not is_note:
                 path.unlink(missing_ok=True)
 
     def _refuse_strangers(self) -> None:

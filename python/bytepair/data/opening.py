@@ -6,7 +6,6 @@ would take its end for that of the text. Memory is that of one block.
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import gzip
 import lzma
@@ -16,10 +15,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from bytepair.errors import FileError, TokenizerError
 
+from .members import open_bz2, open_xz
 from .optional import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .sources import Source
 
@@ -27,12 +27,22 @@ __all__ = ["naming", "open_source", "open_stored"]
 
 
 @contextlib.contextmanager
-def open_source(source: Source) -> Iterator[BinaryIO]:
-    """Open a source for reading what it holds, from its beginning."""
+def open_source(
+    source: Source, watch: Callable[[BinaryIO], object] | None = None
+) -> Iterator[BinaryIO]:
+    """Open a source for reading what it holds, from its beginning.
+
+    ``watch`` gets the file as it is stored.
+    """
     with naming(source.path), open_stored(source) as stored:
+        if watch is not None:
+            watch(stored)
         if source.compression is None:
             yield stored
             return
+        if source.size == 0:
+            message = f"{source.path}: no bytes are no {source.compression} file"
+            raise FileError(message)
         with _decompressed(stored, source.compression) as stream:
             yield stream
 
@@ -53,9 +63,9 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:  # noqa: ANN401
     if compression == "gzip":
         return gzip.open(stored)
     if compression == "bz2":
-        return bz2.open(stored)
+        return open_bz2(stored)
     if compression == "xz":
-        return lzma.open(stored)
+        return open_xz(stored)
     return load("pyarrow").CompressedInputStream(stored, "zstd")
 
 

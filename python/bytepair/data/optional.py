@@ -14,7 +14,7 @@ class MissingLibraryError(TokenizerError, ImportError):
     """A library that is not installed."""
 
 
-def load(name: str) -> Any:  # noqa: ANN401 -- a module
+def load(name: str, extra: str = "data") -> Any:  # noqa: ANN401 -- a module
     """Import a library, or say how to install it.
 
     >>> load("json").loads("1")
@@ -26,5 +26,5 @@ def load(name: str) -> Any:  # noqa: ANN401 -- a module
         top = name.partition(".")[0]
         if (error.name or "").partition(".")[0] != top:
             raise
-        message = f"this needs {top}: pip install 'bytepair[data]'"
+        message = f"this needs {top}: pip install 'bytepair[{extra}]'"
         raise MissingLibraryError(message) from error

@@ -40,31 +40,29 @@ def plan(
     task: list[Part] = []
     n_bytes = 0
     for source in sources:
-        for part, size in _parts(source, options, task_bytes):
-            if task and n_bytes + size > task_bytes:
+        for part in _parts(source, options, task_bytes):
+            if task and n_bytes + part.size > task_bytes:
                 tasks.append(tuple(task))
                 task, n_bytes = [], 0
             task.append(part)
-            n_bytes += size
+            n_bytes += part.size
     return [*tasks, tuple(task)] if task else tasks
 
 
-def _parts(
-    source: Source, options: ReadOptions, task_bytes: int
-) -> Iterator[tuple[Part, int]]:
+def _parts(source: Source, options: ReadOptions, task_bytes: int) -> Iterator[Part]:
     is_small = source.size <= task_bytes
     is_lines = source.format == "jsonl" or (source.format == "text" and options.lines)
     if is_small or source.compression or not (is_lines or source.format == "parquet"):
-        yield Part(source), source.size
+        yield Part(source)
     elif is_lines:
         for start in range(0, source.size, task_bytes):
             stop = min(start + task_bytes, source.size)
-            yield Part(source, start, stop), stop - start
+            yield Part(source, start, stop, stop - start)
     else:
         yield from _row_groups(source, task_bytes)
 
 
-def _row_groups(source: Source, task_bytes: int) -> Iterator[tuple[Part, int]]:
+def _row_groups(source: Source, task_bytes: int) -> Iterator[Part]:
     """Cut a Parquet file between row groups, whose sizes are in proportion to its own."""
     with open_stored(source) as stored:
         metadata = load("pyarrow.parquet").ParquetFile(stored).metadata
@@ -77,7 +75,7 @@ def _row_groups(source: Source, task_bytes: int) -> Iterator[tuple[Part, int]]:
     for group, size in enumerate(sizes):
         stored_size = source.size * size // total
         if group > start and n_bytes + stored_size > task_bytes:
-            yield Part(source, start, group), n_bytes
+            yield Part(source, start, group, n_bytes)
             start, n_bytes = group, 0
         n_bytes += stored_size
-    yield Part(source, start, len(sizes)), n_bytes
+    yield Part(source, start, len(sizes), n_bytes)

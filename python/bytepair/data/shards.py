@@ -36,9 +36,10 @@ from .optional import load
 if TYPE_CHECKING:
     from types import TracebackType
 
+    import pyarrow as pa
     from typing_extensions import Self
 
-__all__ = ["WORK", "ShardFormat", "Shards", "sha256_of", "shard_formats"]
+__all__ = ["WORK", "ShardFormat", "Shards", "list_column", "sha256_of", "shard_formats"]
 
 ShardFormat: TypeAlias = Literal["npy", "bin", "megatron", "datatrove", "parquet"]
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
@@ -47,6 +48,8 @@ Ends: TypeAlias = NDArray[np.int64]
 WORK = "_work"
 """Where files of a folder lie until they are whole."""
 NPY_HEADER_LEN = 128
+MOST_OFFSET = np.iinfo(np.int32).max
+"""The largest signed number of 32 bits."""
 MEGATRON_TYPES = {2: 8, 4: 4}
 """The type code for ids of so many bytes: unsigned 16 bits, signed 32 bits."""
 
@@ -164,7 +167,7 @@ class _Shard:
                     os.fsync(file.fileno())
                 files[file_name] = {
                     "bytes": path.stat().st_size,
-                    "sha256": sha256_of(path),
+                    "sha256": self.files.digests.get(file_name) or sha256_of(path),
                 }
             for file_name, path in self.paths.items():
                 set_mode(str(path), self.folder / file_name)
@@ -180,7 +183,7 @@ class _Shard:
 
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
-            self.files.close()
+            self.files.abandon()
         for path in self.paths.values():
             path.unlink(missing_ok=True)
 
@@ -193,10 +196,16 @@ class _Shard:
             place = self.folder / self.name
             message = f"{place}: {error.strerror or error}"
             raise FileError(message) from error
+        except BaseException:
+            self.abandon()
+            raise
 
 
 class _FlatFiles:
-    """Ids one after the other in one file, the documents in another."""
+    """Ids one after the other in one file, the documents in another.
+
+    What is written only once is hashed then, while it is at hand.
+    """
 
     def __init__(self, name: str, format_name: str, width: int) -> None:
         endings = {
@@ -209,6 +218,8 @@ class _FlatFiles:
         self.format, self.width = format_name, width
         self.n_tokens = 0
         self.ends: list[Ends] = []
+        self.digest = hashlib.sha256()
+        self.digests: dict[str, str] = {}
 
     def open(self, paths: list[Path]) -> None:
         self.paths = paths
@@ -217,7 +228,10 @@ class _FlatFiles:
             self.file.write(self._npy_header())
 
     def append(self, ids: Ids, ends: Ends) -> None:
-        self.file.write(ids.astype(f"<u{self.width}", copy=False).data)
+        data = ids.astype(f"<u{self.width}", copy=False).data
+        self.file.write(data)
+        if self.format != "npy":
+            self.digest.update(data)
         self.ends.append(ends + self.n_tokens)
         self.n_tokens += len(ids)
 
@@ -225,6 +239,8 @@ class _FlatFiles:
         if self.format == "npy":
             self.file.seek(0)
             self.file.write(self._npy_header())
+        else:
+            self.digests[self.names[0]] = self.digest.hexdigest()
         self.file.close()
         ends = np.concatenate(self.ends)
         with self.paths[1].open("wb") as index:
@@ -234,6 +250,9 @@ class _FlatFiles:
                 index.write(ends.astype("<u8").data)
             else:
                 np.save(index, ends.astype("<i8", copy=False))
+
+    def abandon(self) -> None:
+        self.file.close()
 
     def _npy_header(self) -> bytes:
         """Give the header of a ``.npy`` file of this many ids, always of one length."""
@@ -249,6 +268,7 @@ class _ParquetFile:
 
     def __init__(self, name: str, _format_name: str, _width: int) -> None:
         self.names = [f"{name}.parquet"]
+        self.digests: dict[str, str] = {}
 
     def open(self, paths: list[Path]) -> None:
         pa = load("pyarrow")
@@ -258,10 +278,7 @@ class _ParquetFile:
 
     def append(self, ids: Ids, ends: Ends) -> None:
         pa = load("pyarrow")
-        offsets = np.concatenate([[0], ends]).astype(np.int32)
-        column = pa.ListArray.from_arrays(
-            pa.array(offsets), pa.array(ids.astype(np.int32))
-        )
+        column = list_column(ids, np.concatenate([[0], ends]))
         self.writer.write_batch(
             pa.RecordBatch.from_arrays([column], schema=self.schema)
         )
@@ -269,11 +286,34 @@ class _ParquetFile:
     def close(self) -> None:
         self.writer.close()
 
+    def abandon(self) -> None:
+        self.writer.close()
+
+
+def list_column(ids: Ids, offsets: Ends) -> pa.ListArray:
+    """Make a column of lists of ids, as Arrow and Spark take them: 32 bits, signed.
+
+    Raises
+    ------
+    TokenizerError
+        There are more ids than the offsets of such a column can count.
+    """
+    pa = load("pyarrow")
+    if offsets[-1] > MOST_OFFSET:
+        message = (
+            f"{offsets[-1]:,} ids in one batch, and lists of Arrow hold {MOST_OFFSET:,}; "
+            "make batches or documents shorter"
+        )
+        raise TokenizerError(message)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets.astype(np.int32)), pa.array(ids.astype(np.int32, copy=False))
+    )
+
 
 def _megatron_index(ends: Ends, width: int) -> bytes:
     """Lay out an ``.idx`` file: each document is one sequence."""
     lengths = np.diff(ends, prepend=0)
-    if lengths.max() > np.iinfo(np.int32).max:
+    if lengths.max() > MOST_OFFSET:
         message = "a document of more than 2^31 tokens, which Megatron cannot hold"
         raise TokenizerError(message)
     starts = (ends - lengths) * width

@@ -145,6 +145,9 @@ def _expand_address(address: str) -> Iterator[tuple[str, int]]:
             paths = [path]
         for found in paths:
             yield system.unstrip_protocol(found), int(system.size(found))
+    except FileNotFoundError as error:
+        message = f"{address}: no such file"
+        raise FileError(message) from error
     except (OSError, ValueError, ImportError) as error:
         message = f"{address}: {error}"
         raise FileError(message) from error

@@ -7,20 +7,21 @@ who calls them, how often, and with which part.
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bytepair import Tokenizer, _core
 from bytepair.data.columns import texts_of
-from bytepair.data.counts import add_rows, rows_of
+from bytepair.data.grouped import CountTable
 from bytepair.data.optional import load
-from bytepair.data.shards import ShardFormat, Shards
+from bytepair.data.shards import ShardFormat, Shards, list_column
+
+from .counter import CountSpec, PieceCounter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import pyarrow as pa
@@ -35,55 +36,21 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class CountSpec:
-    """How text is prepared before its pieces are counted.
-
-    ``options`` are parts of the dialect set by hand, as for :func:`bytepair.train`.
-    ``memory_limit`` is in bytes, for one call.
-    """
-
-    dialect: str = "gpt4o"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    special_tokens: tuple[str, ...] = ()
-    threads: int | None = 1
-    memory_limit: int | None = None
-
-    @property
-    def core_dialect(self) -> _core.Dialect:
-        """The dialect itself."""
-        return _core.Dialect(self.dialect, **self.options)
-
-    @property
-    def needs_first(self) -> bool:
-        """Whether ties are decided by where pieces first occur."""
-        return self.core_dialect.ties == "first_seen"
-
-    def new_corpus(self) -> _core.Corpus:
-        """Begin to count."""
-        corpus = _core.Corpus(
-            self.core_dialect, list(self.special_tokens), threads=self.threads
-        )
-        if self.memory_limit is not None:
-            corpus.set_memory_limit(max(self.memory_limit, 0), tempfile.gettempdir())
-        return corpus
-
-
 def count_batches(batches: Iterable[pa.RecordBatch], spec: CountSpec) -> pa.Table:
     """Count the pieces of documents: columns ``piece``, ``count`` and, if needed, ``first``.
 
     ``first`` numbers the pieces in the order in which they first occur in these batches.
+    Where batches have a column ``group``, so have the counts.
 
     >>> import pyarrow as pa
     >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", "low"]})
     >>> count_batches([batch], CountSpec("sennrich")).to_pydict()
     {'piece': [b'low'], 'count': [3], 'first': [0]}
     """
-    corpus = spec.new_corpus()
+    counter = PieceCounter(spec)
     for batch in batches:
-        corpus.add_rows(*texts_of(batch))
-    corpus.finish(0)
-    return rows_of(corpus.take_table(), with_first=spec.needs_first)
+        counter.add(batch)
+    return counter.finish()[0]
 
 
 def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
@@ -97,12 +64,10 @@ def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
     >>> merge_counts([one, one]).to_pydict()
     {'piece': [b'low'], 'count': [6]}
     """
-    merged = _core.PieceTable()
-    with_first = True
+    merged = CountTable()
     for source, table in enumerate(tables):
-        with_first &= "first" in table.schema.names
-        add_rows(merged, table, source)
-    return rows_of(merged, with_first=with_first)
+        merged.add(table, source)
+    return merged.rows()
 
 
 @dataclass(frozen=True)
@@ -159,21 +124,24 @@ def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
     pa = load("pyarrow")
     ids, ends = spec.encode(batch)
     offsets = np.concatenate([[0], ends])
-    lists = pa.ListArray.from_arrays(
-        pa.array(offsets.astype(np.int32)), pa.array(ids.astype(np.int32))
-    )
+    lists = list_column(ids, offsets)
     lengths = pa.array(np.diff(offsets).astype(np.int32))
     return pa.RecordBatch.from_arrays([lists, lengths], ["ids", "n"])
 
 
 def write_shards(
-    batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path, name: str
+    batches: Iterable[pa.RecordBatch],
+    spec: ShardSpec,
+    folder: Path,
+    name: str,
+    watch: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
     """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
 
     Files have their names when they are whole and on the disk. Gives what was written:
     the shards, and how many documents hold a special token written out. The same
-    documents give the same bytes.
+    documents give the same bytes. ``watch`` is told the ids of each batch when they are
+    written.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
     specials = list(spec.tokenizer.special_tokens)
@@ -181,5 +149,8 @@ def write_shards(
     with shards:
         for batch in batches:
             n_with_special += _core.count_rows_holding(*texts_of(batch), specials)
-            shards.write(*spec.encode(batch))
+            ids, ends = spec.encode(batch)
+            shards.write(ids, ends)
+            if watch is not None:
+                watch(len(ids))
     return {"with_special_text": n_with_special, "shards": shards.written}

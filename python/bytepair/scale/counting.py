@@ -7,38 +7,47 @@ the order of the corpus: the result is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bytepair import _core
-from bytepair.data.columns import texts_of
 from bytepair.data.counts import (
     Counts,
     CountsInfo,
-    add_rows,
     preparation_of,
     read_counts,
-    rows_of,
 )
+from bytepair.data.grouped import CountTable
 from bytepair.data.opening import open_source
 from bytepair.data.plan import TASK_BYTES, Task, plan
 from bytepair.data.readers import Part, ReadOptions, Tally, read_part
 from bytepair.data.sources import list_sources
 from bytepair.errors import TokenizerError
 
-from .contract import CountSpec
-from .local import run
+from .counter import CountSpec, PieceCounter, jsonable
+from .local import Seldom, Tell, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from typing_extensions import Unpack
 
     from bytepair.files import StrPath
     from bytepair.training import DialectOptions
 
-__all__ = ["count", "merge_files"]
+    from .engine import Engine
+
+__all__ = [
+    "count",
+    "count_by_tasks",
+    "count_parts",
+    "counted",
+    "merge_files",
+    "prepared_in",
+    "thinned",
+    "without",
+]
 
 
 @dataclass(frozen=True)
@@ -49,9 +58,11 @@ class _Work:
     options: ReadOptions
     folder: Path
 
-    def __call__(self, numbered: tuple[int, Task]) -> CountsInfo:
+    def __call__(
+        self, numbered: tuple[int, Task], tell: Tell | None = None
+    ) -> CountsInfo:
         number, task = numbered
-        counts = _count_parts(task, self.spec, self.options, None)
+        counts = count_parts(task, self.spec, self.options, None, tell)
         counts.save(self.folder / f"{number}.parquet")
         return counts.info
 
@@ -64,6 +75,7 @@ def count(
     min_piece_count: int | None = None,
     corpus_format: str | None = None,
     field: str = "text",
+    group: str | None = None,
     lines: bool = False,
     separator: str | None = None,
     skip_bad: bool = False,
@@ -72,6 +84,7 @@ def count(
     memory_limit: int | None = None,
     task_bytes: int = TASK_BYTES,
     progress: Callable[[int, int], object] | None = None,
+    engine: Engine | None = None,
     **options: Unpack[DialectOptions],
 ) -> Counts:
     r"""Count the pieces of a corpus; :func:`bytepair.train_from_counts` learns from them.
@@ -85,15 +98,21 @@ def count(
         How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
         are not counted. Where ties are decided by the first occurrence, counts say in which
         order pieces occur.
+    group
+        Where documents say which group they are of, such as a language: like ``field``.
+        Counts are then by group.
     min_piece_count
-        Leave out pieces that occur less often; how many is told.
+        Leave out pieces that occur less often, in all groups together; how many is told.
     processes, threads
         How many processes, and threads in each; by default one process and all processors,
         or one thread in each of several processes.
     memory_limit
         About how many bytes counting may take in each process while it reads.
     progress
-        Is called with the bytes of files that are done, and of all.
+        Is called about twice a second with the bytes of files that are done, and of all.
+    engine
+        What counts instead of processes of this machine, such as
+        :class:`bytepair.scale.spark.SparkEngine`. Each of its tasks has one thread.
 
     Examples
     --------
@@ -104,8 +123,8 @@ def count(
     >>> counts.table.to_pydict(), counts.info.documents
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
-    reading = ReadOptions(field, lines, separator, skip_bad)
-    if threads is None and processes > 1:
+    reading = ReadOptions(field, lines, separator, skip_bad, group)
+    if threads is None and (processes > 1 or engine is not None):
         threads = 1
     spec = CountSpec(
         dialect,
@@ -114,13 +133,18 @@ def count(
         threads,
         memory_limit,
     )
-    preparation_of(spec.core_dialect, spec.special_tokens)  # refuses what cannot be
+    prepared_in(spec)  # refuses what cannot be
+    if group is not None:
+        spec.refuse_groups()
     sources = list_sources(corpus, corpus_format)
     tasks = plan(sources, reading, task_bytes)
     total = sum(source.size for source in sources)
-    if min(processes, len(tasks)) <= 1:
+    if engine is not None:
+        counts = engine.count(tasks, spec, reading, min_piece_count)
+    elif min(processes, len(tasks)) <= 1:
         parts = [part for task in tasks for part in task]
-        counts = _count_parts(parts, spec, reading, min_piece_count)
+        tell = None if progress is None else Seldom(_share_of(total, progress))
+        counts = count_parts(parts, spec, reading, min_piece_count, tell)
     else:
         counts = _count_tasks(
             tasks, spec, reading, min_piece_count, processes, progress
@@ -131,6 +155,12 @@ def count(
     return counts
 
 
+def _share_of(
+    total: int, progress: Callable[[int, int], object]
+) -> Callable[[Sequence[int]], object]:
+    return lambda begun: progress(min(begun[0], total), total)
+
+
 def merge_files(paths: Iterable[StrPath]) -> Counts:
     """Add files of counts up, as if their corpora followed each other.
 
@@ -139,21 +169,19 @@ def merge_files(paths: Iterable[StrPath]) -> Counts:
     TrainingError
         They were counted in different ways.
     """
-    merged = _core.PieceTable()
+    merged = CountTable()
     info: CountsInfo | None = None
-    with_first = True
     for number, path in enumerate(paths):
         counts = read_counts(path)
         if info is None:
             info = counts.info
         else:
             info.add(counts.info)
-        with_first &= counts.knows_first
-        add_rows(merged, counts.table, number)
+        merged.add(counts.table, number)
     if info is None:
         message = "no file of counts to merge"
         raise TokenizerError(message)
-    return Counts(rows_of(merged, with_first=with_first), info)
+    return Counts(merged.rows(), info)
 
 
 def _count_tasks(
@@ -166,92 +194,153 @@ def _count_tasks(
 ) -> Counts:
     with TemporaryDirectory() as folder:
         work = _Work(spec, options, Path(folder))
-        sizes = [sum(part.source.size for part in task) for task in tasks]
+        sizes = [sum(part.size for part in task) for task in tasks]
         done = 0
-        for (number, _task), _info in run(work, list(enumerate(tasks)), processes):
-            done += sizes[number]
+
+        def watch(begun: Sequence[int]) -> None:
             if progress is not None:
-                progress(min(done, sum(sizes)), sum(sizes))
+                progress(min(done + begun[0], sum(sizes)), sum(sizes))
+
+        numbered = list(enumerate(tasks))
+        for (number, _task), _info in run(work, numbered, processes, watch):
+            done += sizes[number]
         files = [Path(folder) / f"{number}.parquet" for number in range(len(tasks))]
         merged = merge_files(files)
-    if min_piece_count is None or min_piece_count <= 1:
-        return merged
-    table = _core.PieceTable()
-    add_rows(table, merged.table)
-    n_pieces, n_occurrences = table.drop_rare(min_piece_count)
-    rows = rows_of(table, with_first=merged.knows_first)
-    return Counts(rows, _thinned(merged.info, min_piece_count, n_pieces, n_occurrences))
+    return thinned(merged, min_piece_count)
 
 
-def _count_parts(
-    parts: Iterable[Part],
+def count_by_tasks(
+    run: Callable[..., Iterator[tuple[tuple[int, Task], Counts]]],
+    tasks: Sequence[Task],
     spec: CountSpec,
     options: ReadOptions,
     min_piece_count: int | None,
 ) -> Counts:
-    corpus, tally = spec.new_corpus(), Tally()
+    """Count tasks by an engine that only runs them; adds up what arrives, in any order."""
+    table = CountTable()
+    info = CountsInfo(**prepared_in(spec))
+    work = partial(_count_task, spec=spec, options=options)
+    for (number, _task), counts in run(work, list(enumerate(tasks))):
+        table.add(counts.table, number)
+        info.add(counts.info)
+    info.found_special = dict(sorted(info.found_special.items()))
+    info.groups = dict(sorted(info.groups.items()))
+    rows = table.rows(with_first=spec.needs_first)
+    return thinned(Counts(rows, info), min_piece_count)
+
+
+def _count_task(
+    numbered: tuple[int, Task], spec: CountSpec, options: ReadOptions
+) -> Counts:
+    return count_parts(numbered[1], spec, options)
+
+
+def thinned(counts: Counts, min_piece_count: int | None) -> Counts:
+    """Leave out pieces that occur less often, and note what was left out."""
+    if min_piece_count is None or min_piece_count <= 1:
+        return counts
+    table = CountTable()
+    table.add(counts.table)
+    dropped = table.drop_rare(min_piece_count)
+    return Counts(table.rows(), without(counts.info, min_piece_count, *dropped))
+
+
+def without(
+    info: CountsInfo,
+    min_piece_count: int | None,
+    n_pieces: int,
+    n_occurrences: int,
+    bound: int,
+) -> CountsInfo:
+    """Note what was left out."""
+    is_less = min_piece_count is not None and min_piece_count > 1
+    return replace(
+        info,
+        min_piece_count=min_piece_count if is_less else None,
+        dropped_pieces=n_pieces,
+        dropped_occurrences=n_occurrences,
+        dropped_bound=bound,
+    )
+
+
+def count_parts(
+    parts: Iterable[Part],
+    spec: CountSpec,
+    options: ReadOptions,
+    min_piece_count: int | None = None,
+    tell: Tell | None = None,
+) -> Counts:
+    """Count parts of sources that follow each other."""
+    counter, tally = PieceCounter(spec), Tally()
     is_whole = not options.lines and options.separator is None
+    n_before = 0
+
+    def tell_place(part: Part) -> None:
+        if tell is not None:
+            tell((n_before + tally.place(part), tally.documents, tally.bytes))
+
     for part in parts:
-        if part.source.format == "text" and is_whole:
-            _count_file(corpus, part, tally)
-            continue
-        for batch in read_part(part, options, tally):
-            corpus.add_rows(*texts_of(batch))
-    report = corpus.finish(min_piece_count or 0)
-    rows = rows_of(corpus.take_table(), with_first=spec.needs_first)
+        if part.source.format == "text" and is_whole and options.group is None:
+            _count_file(counter, part, tally, tell_place)
+        else:
+            for batch in read_part(part, options, tally):
+                counter.add(batch)
+                tell_place(part)
+        n_before += part.size
+    return counted(counter, tally, min_piece_count)
+
+
+def counted(
+    counter: PieceCounter, tally: Tally, min_piece_count: int | None = None
+) -> Counts:
+    """End the counting, and say what was counted."""
+    rows, report = counter.finish(min_piece_count)
+    spec = counter.spec
     info = CountsInfo(
-        preparation=preparation_of(spec.core_dialect, spec.special_tokens),
-        dialect=spec.dialect,
-        options=_jsonable(spec.options),
-        special_tokens=sorted(spec.special_tokens),
+        **prepared_in(spec),
         documents=tally.documents,
         null=tally.null,
         empty=tally.empty,
         bad=tally.bad,
         bytes=tally.bytes,
         found_special=dict(sorted(report["special_tokens"].items())),
+        groups=dict(sorted(counter.groups.items())),
     )
-    n_pieces, n_occurrences = report["dropped_pieces"], report["dropped_occurrences"]
-    return Counts(rows, _thinned(info, min_piece_count, n_pieces, n_occurrences))
+    dropped = [report[f"dropped_{name}"] for name in ("pieces", "occurrences", "bound")]
+    return Counts(rows, without(info, min_piece_count, *dropped))
 
 
-def _count_file(corpus: _core.Corpus, part: Part, tally: Tally) -> None:
+def prepared_in(spec: CountSpec) -> dict[str, Any]:
+    """Name the preparation of counts, and what it is made of."""
+    return {
+        "preparation": preparation_of(spec.core_dialect, spec.special_tokens),
+        "dialect": spec.dialect,
+        "options": jsonable(spec.options),
+        "special_tokens": sorted(spec.special_tokens),
+    }
+
+
+def _count_file(
+    counter: PieceCounter,
+    part: Part,
+    tally: Tally,
+    tell_place: Callable[[Part], None],
+) -> None:
     """Count a text file in stretches: it may be longer than memory."""
-    with open_source(part.source) as file:
-        reader = _Measured(file)
-        corpus.add_stream(reader.read)
+    with open_source(part.source, tally.watch) as file:
+        reader = _Measured(file, lambda: tell_place(part))
+        counter.add_stream(reader.read)
     tally.add(Tally(documents=1, empty=int(not reader.n_bytes), bytes=reader.n_bytes))
 
 
 class _Measured:
-    """A stream that counts its bytes."""
+    """A stream that counts its bytes, and tells when there are more."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file, self.n_bytes = file, 0
+    def __init__(self, file: BinaryIO, tell: Callable[[], None]) -> None:
+        self.file, self.tell, self.n_bytes = file, tell, 0
 
     def read(self, n_bytes: int) -> bytes:
+        self.tell()
         block = self.file.read(n_bytes)
         self.n_bytes += len(block)
         return block
-
-
-def _thinned(
-    info: CountsInfo, min_piece_count: int | None, n_pieces: int, n_occurrences: int
-) -> CountsInfo:
-    return replace(
-        info,
-        min_piece_count=min_piece_count,
-        dropped_pieces=n_pieces,
-        dropped_occurrences=n_occurrences,
-    )
-
-
-def _jsonable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give options as JSON gives them back: sequences as lists."""
-
-    def plain(value: Any) -> Any:  # noqa: ANN401 -- whatever an option takes
-        if isinstance(value, (list, tuple)):
-            return [plain(item) for item in value]
-        return value
-
-    return {name: plain(value) for name, value in sorted(options.items())}

@@ -12,29 +12,41 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from bytepair.errors import TokenizerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
-__all__ = ["run"]
+
+__all__ = ["N_TOLD", "Seldom", "Tell", "run"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+Tell: TypeAlias = "Callable[[Sequence[int]], object]"
 
 MAX_LOSSES = 3
 """How often in a row processes may be lost without a task being finished."""
+N_TOLD = 3
+"""How many numbers a task tells about itself."""
+WATCH_SECONDS = 0.5
+"""How often a watcher hears of tasks that are not done yet."""
 
 
 def run(
-    work: Callable[[T], R], tasks: Sequence[T], processes: int = 1
+    work: Callable[..., R],
+    tasks: Sequence[T],
+    processes: int = 1,
+    watch: Tell | None = None,
 ) -> Iterator[tuple[T, R]]:
     """Do ``work`` on each task; give each task with its result, in whatever order.
 
-    ``work`` and tasks go through ``pickle``, ``work`` once for each process.
+    ``work`` and tasks go through ``pickle``, ``work`` once for each process. With ``watch``,
+    ``work`` gets a function too, to be told ``N_TOLD`` numbers from time to time; ``watch`` hears
+    their sums over all tasks that are begun and not done, also when one is done.
 
     >>> sorted(run(len, ["one", "three"]))
     [('one', 3), ('three', 5)]
@@ -49,13 +61,15 @@ def run(
         raise TokenizerError(message)
     if min(processes, len(tasks)) <= 1:
         for task in tasks:
-            yield task, work(task)
+            yield task, work(task, *([] if watch is None else [Seldom(watch)]))
+            if watch is not None:
+                watch([0] * N_TOLD)
         return
     left = dict(enumerate(tasks))
     n_losses = 0
     while left:
         n_before = len(left)
-        for number, result in _run_once(work, left, processes):
+        for number, result in _run_once(work, left, processes, watch):
             yield left.pop(number), result
         n_losses = n_losses + 1 if len(left) == n_before else 0
         if n_losses > MAX_LOSSES:
@@ -66,20 +80,41 @@ def run(
             raise TokenizerError(message)
 
 
+class Seldom:
+    """Calls a watcher, but not too often."""
+
+    def __init__(self, watch: Tell) -> None:
+        self.watch, self.next = watch, time.monotonic() + WATCH_SECONDS
+
+    def __call__(self, numbers: Sequence[int]) -> None:
+        """Tell the watcher, unless it heard something just now."""
+        if time.monotonic() >= self.next:
+            self.watch(list(numbers))
+            self.next = time.monotonic() + WATCH_SECONDS
+
+
 def _run_once(
-    work: Callable[[T], R], left: dict[int, T], processes: int
+    work: Callable[..., R], left: dict[int, T], processes: int, watch: Tell | None
 ) -> Iterator[tuple[int, R]]:
     """Do what can be done until all is done or a process is killed."""
+    context = multiprocessing.get_context("spawn")
+    n_told = 0 if watch is None else N_TOLD * (max(left) + 1)
+    board = context.RawArray("q", n_told)
     executor = concurrent.futures.ProcessPoolExecutor(
         min(processes, len(left)),
-        multiprocessing.get_context("spawn"),
+        context,
         initializer=_begin,
-        initargs=(work,),
+        initargs=(work, board),
     )
     try:
-        futures = {executor.submit(_do, task): number for number, task in left.items()}
-        for future in concurrent.futures.as_completed(futures):
-            yield futures[future], future.result()
+        futures = {
+            executor.submit(_do, number, task): number for number, task in left.items()
+        }
+        for future in _as_completed(set(futures), board, watch):
+            number = futures[future]
+            result = future.result()
+            board[N_TOLD * number : N_TOLD * (number + 1)] = [0] * (n_told and N_TOLD)
+            yield number, result
     except BrokenProcessPool:  # one was killed: what is left is done by new ones
         return
     except BaseException:
@@ -90,13 +125,29 @@ def _run_once(
         executor.shutdown(cancel_futures=True)
 
 
-_work: Callable[[Any], Any] | None = None
+def _as_completed(
+    futures: set[concurrent.futures.Future[R]],
+    board: Sequence[int],
+    watch: Tell | None,
+) -> Iterator[concurrent.futures.Future[R]]:
+    """Give what is done; meanwhile tell the watcher what stands on the board."""
+    seconds = None if watch is None else WATCH_SECONDS
+    first = concurrent.futures.FIRST_COMPLETED
+    while futures:
+        done, futures = concurrent.futures.wait(futures, seconds, first)
+        yield from done
+        if watch is not None:
+            watch([sum(board[place::N_TOLD]) for place in range(N_TOLD)])
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
+_work: Callable[..., Any] | None = None
+_board: MutableSequence[int] = []
+
+
+def _begin(work: Callable[..., Any], board: MutableSequence[int]) -> None:
     """Prepare a process: Ctrl-C is for the main one, and it ends when that does."""
-    global _work
-    _work = work
+    global _work, _board
+    _work, _board = work, board
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -108,8 +159,14 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _do(task: Any) -> Any:  # noqa: ANN401 -- whatever the work takes and gives
+def _do(number: int, task: Any) -> Any:  # noqa: ANN401 -- whatever the work takes and gives
     if _work is None:
         message = "a process without work"
         raise TokenizerError(message)
-    return _work(task)
+    if not len(_board):
+        return _work(task)
+
+    def tell(numbers: Sequence[int]) -> None:
+        _board[N_TOLD * number : N_TOLD * (number + 1)] = numbers
+
+    return _work(task, tell)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,23 +20,27 @@ from bytepair.data.sources import list_sources
 from bytepair.errors import SpecialTokenError, TokenizerError
 from bytepair.files import StrPath, refuse_no_name
 
+from . import local
 from .contract import ShardSpec, write_shards
-from .local import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
     from bytepair.data.shards import ShardFormat
 
-__all__ = ["TokenizeProgress", "tokenize"]
+    from .engine import Engine
+    from .local import Tell
+
+__all__ = ["TokenizeProgress", "plan_of", "shard_spec", "tokenize"]
 
 
 @dataclass(frozen=True)
 class TokenizeProgress:
     """What is done so far: tasks, bytes of their files, documents and tokens.
 
+    What tasks have done that are not yet done is counted in, but for the number of tasks.
     ``done_bytes`` and ``total_bytes`` are as files are stored; ``resumed_bytes`` of them were
     done by an earlier run.
     """
@@ -66,14 +71,25 @@ class _Work:
     options: ReadOptions
     dataset: Dataset
 
-    def __call__(self, numbered: tuple[int, Task]) -> dict[str, Any]:
+    def __call__(
+        self,
+        numbered: tuple[int, Task],
+        tell: Tell | None = None,
+    ) -> dict[str, Any]:
         number, task = numbered
         tally = Tally()
         reading = _Reading(task, self.options, tally)
+        n_tokens = 0
+
+        def watch(n_new: int) -> None:
+            nonlocal n_tokens
+            n_tokens += n_new
+            if tell is not None:
+                tell((reading.done_bytes(), tally.documents, n_tokens))
+
+        name = f"shard-{number:05}"
         try:
-            written = write_shards(
-                reading, self.spec, self.dataset.folder, f"shard-{number:05}"
-            )
+            written = write_shards(reading, self.spec, self.dataset.folder, name, watch)
         except TokenizerError as error:
             if reading.path is None or reading.path in str(error):
                 raise
@@ -96,12 +112,24 @@ class _Reading:
 
     def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
         self.task, self.options, self.tally = task, options, tally
-        self.path: str | None = None
+        self.part: Part | None = None
+        self.bytes_before = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for part in self.task:
-            self.path = part.source.path
+            self.part = part
             yield from read_part(part, self.options, self.tally)
+            self.bytes_before += part.size
+
+    @property
+    def path(self) -> str | None:
+        """The source that is being read."""
+        return None if self.part is None else self.part.source.path
+
+    def done_bytes(self) -> int:
+        """Say how much of the task is read, in bytes as they are stored."""
+        place = 0 if self.part is None else self.tally.place(self.part)
+        return self.bytes_before + place
 
 
 def tokenize(
@@ -122,6 +150,7 @@ def tokenize(
     threads: int | None = None,
     task_bytes: int = TASK_BYTES,
     progress: Callable[[TokenizeProgress], object] | None = None,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     r"""Tokenize a corpus to shards in a folder, and give the manifest.
 
@@ -155,7 +184,12 @@ def tokenize(
     task_bytes
         How much of the files is done at once, and again after an interruption.
     progress
-        Is called with :class:`TokenizeProgress` when a task is done.
+        Is called with :class:`TokenizeProgress` when a task is done and, by processes of this
+        machine, about twice a second.
+    engine
+        What does the work instead of processes of this machine, such as
+        :class:`bytepair.scale.spark.SparkEngine`; sources and folder are then those that its
+        machines share.
 
     Raises
     ------
@@ -178,33 +212,24 @@ def tokenize(
     >>> TokenDataset(folder / "tokens")[1].tolist()
     [257, 68, 81]
     """
-    if not isinstance(tokenizer, Tokenizer):
-        tokenizer = Tokenizer.from_file(tokenizer)
     refuse_no_name(output)
-    if mark_at not in ("begin", "end"):
-        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
-        raise TokenizerError(message)
     options = ReadOptions(field, lines, separator, skip_bad)
-    spec = ShardSpec(
+    spec = shard_spec(
         tokenizer,
-        format,
-        _id_of_mark(tokenizer, end_of_document),
-        mark_at,
-        shard_tokens,
-        threads if threads is not None or processes == 1 else 1,
+        format=format,
+        end_of_document=end_of_document,
+        mark_at=mark_at,
+        shard_tokens=shard_tokens,
+        threads=1 if threads is None and (processes > 1 or engine) else threads,
     )
     sources = list_sources(corpus, corpus_format)
     reading = asdict(options)
     del reading["skip_bad"]  # what was done without a bad line is done either way
+    del reading["group"]  # for counts alone
     dataset = Dataset(
         Path(output),
         {
-            "tokenizer": tokenizer.fingerprint,
-            "format": format,
-            "width": spec.width,
-            "end_of_document": end_of_document,
-            "mark_at": mark_at,
-            "shard_tokens": shard_tokens,
+            **plan_of(spec, end_of_document),
             "task_bytes": task_bytes,
             "reading": reading,
             "sources": [asdict(source) for source in sources],
@@ -215,19 +240,54 @@ def tokenize(
         return finished
     tasks = plan(sources, options, task_bytes)
     with dataset.writing():
-        done = _do(_Work(spec, options, dataset), tasks, processes, progress)
+        run = engine.run if engine else partial(local.run, processes=processes)
+        work = _Work(spec, options, dataset)
+        done = _do(work, tasks, run, progress, is_watched=engine is None)
         return commit(dataset.folder, dataset.plan, done)
+
+
+def shard_spec(
+    tokenizer: Tokenizer | StrPath,
+    *,
+    format: ShardFormat,
+    end_of_document: str | None,
+    mark_at: Literal["begin", "end"],
+    shard_tokens: int | None,
+    threads: int | None,
+) -> ShardSpec:
+    """Check how documents are to become ids, and give it as one value."""
+    if not isinstance(tokenizer, Tokenizer):
+        tokenizer = Tokenizer.from_file(tokenizer)
+    if mark_at not in ("begin", "end"):
+        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
+        raise TokenizerError(message)
+    mark = _id_of_mark(tokenizer, end_of_document)
+    return ShardSpec(tokenizer, format, mark, mark_at, shard_tokens, threads)
+
+
+def plan_of(spec: ShardSpec, end_of_document: str | None) -> dict[str, Any]:
+    """Say what a manifest keeps of a spec."""
+    return {
+        "tokenizer": spec.tokenizer.fingerprint,
+        "format": spec.format,
+        "width": spec.width,
+        "end_of_document": end_of_document,
+        "mark_at": spec.mark_at,
+        "shard_tokens": spec.shard_tokens,
+    }
 
 
 def _do(
     work: _Work,
     tasks: list[Task],
-    processes: int,
+    run: Callable[..., Iterator[tuple[tuple[int, Task], dict[str, Any]]]],
     progress: Callable[[TokenizeProgress], object] | None,
+    *,
+    is_watched: bool,
 ) -> list[dict[str, Any]]:
     """Do what is not done yet; give what each task wrote."""
     start = time.perf_counter()
-    sizes = [sum(_size(part) for part in task) for task in tasks]
+    sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}
     for number in range(len(tasks)):
         noted = work.dataset.noted(number)
@@ -235,35 +295,31 @@ def _do(
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)
 
-    def tell() -> None:
+    def tell(begun: Sequence[int] = (0, 0, 0)) -> None:
         if progress is not None:
             shards = [shard for task in done.values() for shard in task["shards"]]
+            n_bytes, n_documents, n_tokens = begun
             progress(
                 TokenizeProgress(
                     done_tasks=len(done),
                     total_tasks=len(tasks),
-                    done_bytes=sum(sizes[number] for number in done),
+                    done_bytes=sum(sizes[number] for number in done) + n_bytes,
                     total_bytes=sum(sizes),
                     resumed_bytes=resumed_bytes,
-                    documents=sum(shard["documents"] for shard in shards),
-                    tokens=sum(shard["tokens"] for shard in shards),
+                    documents=sum(shard["documents"] for shard in shards) + n_documents,
+                    tokens=sum(shard["tokens"] for shard in shards) + n_tokens,
                     seconds=time.perf_counter() - start,
                 )
             )
 
     left = [(number, task) for number, task in enumerate(tasks) if number not in done]
-    for (number, _task), result in run(work, left, processes):
+    if is_watched and progress is not None:
+        run = partial(run, watch=tell)
+    for (number, _task), result in run(work, left):
         done[number] = result
-        tell()
+        if not is_watched:
+            tell()
     return [done[number] for number in range(len(tasks))]
-
-
-def _size(part: Part) -> int:
-    """Give the size of a part as it is stored, for telling how far the work is."""
-    source = part.source
-    if part.stop is None or source.format == "parquet":
-        return source.size
-    return part.stop - part.start
 
 
 def _id_of_mark(tokenizer: Tokenizer, token: str | None) -> int | None:

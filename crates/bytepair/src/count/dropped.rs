@@ -48,8 +48,20 @@ impl Dropper {
         if count >= self.min_count {
             return Ok(true);
         }
-        self.drop(piece, count).ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
+        self.add_dropped(piece, count)?;
         Ok(false)
+    }
+
+    /// Adds a piece to what was dropped.
+    pub(super) fn add_dropped(&mut self, piece: &[u8], count: i64) -> Result<()> {
+        let added = self.drop(piece, count);
+        added.ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() }.into())
+    }
+
+    /// By byte and what follows it: how often.
+    pub(super) fn into_neighbours(mut self) -> Vec<i64> {
+        self.pairs.resize(256 * N_NEXT, 0);
+        self.pairs
     }
 
     fn drop(&mut self, piece: &[u8], count: i64) -> Option<()> {
@@ -127,7 +139,17 @@ mod tests {
                 .filter(|(_, count, _)| *count >= min_count)
                 .map(|(piece, count, first)| (piece.to_vec(), count, first))
                 .collect();
+            let all = counts.clone();
             prop_assert_eq!(counts.drop_rare(min_count).unwrap(), naive(&pieces, min_count));
+            // What is left out can be told from its neighbours, in parts that are added up.
+            let mut halves = [PieceCounts::new(), PieceCounts::new()];
+            for (place, (piece, count, _)) in all.iter().enumerate() {
+                let added = if count < min_count { count } else { 0 };
+                halves[place % 2].add(piece, added, None).unwrap();
+            }
+            let [one, two] = halves.map(|half| half.neighbours().unwrap());
+            let most = one.iter().zip(&two).map(|(one, two)| one + two).max();
+            prop_assert_eq!(most, Some(naive(&pieces, min_count).bound));
             let left: Vec<_> =
                 counts.iter().map(|(piece, count, first)| (piece.to_vec(), count, first)).collect();
             prop_assert_eq!(left, kept);

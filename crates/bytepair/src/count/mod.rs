@@ -155,6 +155,18 @@ impl PieceCounts {
         Ok(dropped)
     }
 
+    /// How often each byte stands before each other and, in the last of 257 places, before the end of a piece.
+    ///
+    /// The largest of these 256 rows of 257 sums is [`Dropped::bound`] where all these pieces are dropped.
+    ///
+    /// # Errors
+    /// Where a sum exceeds 63 bits.
+    pub fn neighbours(&self) -> Result<Vec<i64>> {
+        let mut dropper = Dropper::new(0);
+        self.iter().try_for_each(|(piece, count, _)| dropper.add_dropped(piece, count))?;
+        Ok(dropper.into_neighbours())
+    }
+
     /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
     ///
     /// For those who show pieces to users. Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) puts pieces

@@ -46,7 +46,8 @@ impl Tokenizer {
     /// are encoded by now, and may end the work by an error.
     ///
     /// The header of a `NumPy` file is written again at the end, when the length is known. Options about the template,
-    /// lengths and dropout do not count. `stretch_len` is how much is encoded at once, in bytes, chosen if not given.
+    /// lengths and dropout do not count. `stretch_len` is how much is encoded at once, in bytes, chosen if not given,
+    /// and not more than all stretches may take.
     ///
     /// # Errors
     /// As for [`Tokenizer::encode`], of the first place that has one; where reading or writing fails; and where two
@@ -71,7 +72,7 @@ impl Tokenizer {
         }
         let call = self.call(EncodeOptions { dropout: None, ..options })?;
         let n_bytes_each = MEMORY / (n_threads.max(1) * N_JOBS_PER_THREAD * 5);
-        let stretch_len = stretch_len.unwrap_or(n_bytes_each.min(STRETCH_LEN)).max(1);
+        let stretch_len = stretch_len.unwrap_or(n_bytes_each.min(STRETCH_LEN)).clamp(1, MEMORY);
         if format.has_header {
             writer.write_all(&header(format, 0))?;
         }

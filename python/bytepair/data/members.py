@@ -1,0 +1,78 @@
+"""Compressed files of several members, `.bz2` and `.xz`, read to their end.
+
+Parallel compressors write members one behind the other, and `.xz` may have zeros between
+them. Python's own readers take whatever is no member for the end, and say nothing of what is
+lost; here it is an error. Memory is that of one block.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["open_bz2", "open_xz"]
+
+STORED_BLOCK_LEN = 256 << 10
+"""How much is read at once of what is compressed, in bytes."""
+
+
+def open_bz2(stored: BinaryIO) -> BinaryIO:
+    """Undo the compression of ``.bz2``."""
+    members = _Members(stored, bz2.BZ2Decompressor, padding=b"")
+    return cast("BinaryIO", io.BufferedReader(members, STORED_BLOCK_LEN))
+
+
+def open_xz(stored: BinaryIO) -> BinaryIO:
+    """Undo the compression of ``.xz``."""
+    members = _Members(stored, lzma.LZMADecompressor, padding=b"\0")
+    return cast("BinaryIO", io.BufferedReader(members, STORED_BLOCK_LEN))
+
+
+class _Members(io.RawIOBase):
+    """What the members of a file hold, one after the other.
+
+    ``rest`` is what was read and belongs to no member so far.
+    """
+
+    def __init__(
+        self, stored: BinaryIO, new: Callable[[], Any], *, padding: bytes
+    ) -> None:
+        self.stored, self.new, self.padding = stored, new, padding
+        self.member = new()
+        self.rest = b""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, memory: Any) -> int:  # noqa: ANN401 -- any buffer
+        """Read some bytes, none at the end of the last member."""
+        data = b""
+        while not data:
+            if self.member.eof and not self._begin_next():
+                return 0
+            if self.member.needs_input and not self.rest:
+                self.rest = self.stored.read(STORED_BLOCK_LEN)
+                if not self.rest:
+                    message = "it ends within a member"
+                    raise EOFError(message)
+            data = self.member.decompress(self.rest, len(memory))
+            self.rest = self.member.unused_data
+        memory[: len(data)] = data
+        return len(data)
+
+    def _begin_next(self) -> bool:
+        """Begin the next member, if there is one."""
+        self.rest = self.rest.lstrip(self.padding)
+        while not self.rest:
+            block = self.stored.read(STORED_BLOCK_LEN)
+            if not block:
+                return False
+            self.rest = block.lstrip(self.padding)
+        self.member = self.new()
+        return True

@@ -1,0 +1,65 @@
+"""Files on Ray: its workers read them, so all its machines have to reach them.
+
+A task of the plan is a task of Ray. Counts come back as Arrow and are added up in this process:
+Ray has no group-by that is worth the way. Costs one copy of the counts of each task.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from bytepair.data.optional import load
+
+from .counting import count_by_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bytepair.data.counts import Counts
+    from bytepair.data.plan import Task
+    from bytepair.data.readers import ReadOptions
+
+    from .counter import CountSpec
+
+__all__ = ["RayEngine"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MAX_RETRIES = 3
+"""How often a task is done again whose worker was lost; an exception ends all."""
+
+
+class RayEngine:
+    """Counts and tokenizes files: ``scale.count(files, engine=RayEngine())``.
+
+    ``ray.init()`` comes first, with the address of a cluster if there is one.
+    """
+
+    def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[T, R]]:
+        """Do ``work`` on each task; give each with its result, in whatever order."""
+        ray = load("ray", "ray")
+        do = ray.remote(max_retries=MAX_RETRIES)(_do)
+        shared = ray.put(work)
+        left = {do.remote(shared, task): task for task in tasks}
+        while left:
+            (done,), _ = ray.wait(list(left), num_returns=1)
+            try:
+                result = ray.get(done)
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from error
+            yield left.pop(done), result
+
+    def count(
+        self,
+        tasks: Sequence[Task],
+        spec: CountSpec,
+        options: ReadOptions,
+        min_piece_count: int | None,
+    ) -> Counts:
+        """Count tasks, and add their counts up as they arrive."""
+        return count_by_tasks(self.run, tasks, spec, options, min_piece_count)
+
+
+def _do(work: Callable[[T], R], task: T) -> R:
+    return work(task)

@@ -1,0 +1,147 @@
+"""Counting and tokenizing the rows of a data frame on Apache Spark.
+
+Spark deals out record batches, adds rows of counts up, and does again what was lost; everything
+else is `scale.rows`, `scale.attempts` and the contract. The result of a part is taken once,
+however often it was tried. Files are counted and tokenized by `scale.spark_engine`, and how to
+set a cluster up is in `docs/how-to/spark.md`. Costs what Spark takes to move text to Python.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from bytepair.data.columns import as_bytes, text_batch
+from bytepair.data.optional import load
+from bytepair.errors import TrainingError
+
+from . import attempts, rows
+from .counter import CountSpec, jsonable
+from .counting import prepared_in
+from .spark_jobs import KEY, added_up, collected, packed, unpacked
+from .tokenizing import shard_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+    from bytepair import Tokenizer
+    from bytepair.data.counts import Counts
+    from bytepair.data.shards import ShardFormat
+    from bytepair.files import StrPath
+
+    from .contract import ShardSpec
+
+__all__ = ["collect_counts", "spark_count", "spark_tokenize"]
+
+
+def spark_count(
+    df: DataFrame,
+    *,
+    column: str | Column = "text",
+    group: str | Column | None = None,
+    dialect: str = "gpt4o",
+    special_tokens: Sequence[str] = (),
+    **options: Any,  # noqa: ANN401 -- parts of the dialect
+) -> DataFrame:
+    """Count the pieces of the texts in a column, by group if ``group`` names a column.
+
+    Gives the columns ``piece``, ``count``, ``group``, ``first`` (null), and ``total``: it is null
+    for pieces, and names what else was counted, such as ``documents``. They can be written to
+    Parquet and read again; :func:`collect_counts` makes counts of them to learn from.
+
+    Raises
+    ------
+    TrainingError
+        Ties are decided by the first occurrence: rows of a data frame have no order.
+    """
+    spec = CountSpec(dialect, jsonable(options), tuple(dict.fromkeys(special_tokens)))
+    prepared_in(spec)  # refuses what cannot be
+    if spec.needs_first:
+        message = (
+            "ties are decided by the first occurrence, and rows have no order; choose "
+            "another rule (ties), or count files"
+        )
+        raise TrainingError(message)
+    names = [column] if group is None else [column, group]
+    kernel = partial(_count, spec=spec)
+    return added_up(df.select(*names), kernel, spec, by_group=group is not None)
+
+
+def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Counts:
+    """Bring counts to this process: what :func:`bytepair.train_from_counts` learns from.
+
+    Pieces that occur less often than ``min_piece_count`` are left out on the cluster, and what
+    that can change is told with the counts.
+    """
+    described = counted.schema["piece"].metadata[KEY]
+    spec = CountSpec(**described["spec"])
+    if min_piece_count is not None and min_piece_count > 1:
+        counted = _with_sums(counted) if described["by_group"] else counted
+        thin = partial(rows.thin, min_piece_count=min_piece_count)
+        counted = counted.mapInArrow(thin, rows.COLUMNS)
+    return rows.from_rows(collected(counted), spec, min_piece_count)
+
+
+def spark_tokenize(
+    df: DataFrame,
+    tokenizer: Tokenizer | StrPath,
+    output: StrPath,
+    *,
+    column: str | Column = "text",
+    format: ShardFormat = "npy",
+    end_of_document: str | None = None,
+    mark_at: Literal["begin", "end"] = "end",
+    shard_tokens: int | None = None,
+) -> dict[str, Any]:
+    """Tokenize the texts in a column to shards in a folder that all machines share.
+
+    Options are those of :func:`bytepair.scale.tokenize`. Each partition makes shards of its own,
+    in the order of its rows. Gives the manifest. What is interrupted begins anew.
+    """
+    spec = shard_spec(
+        tokenizer,
+        format=format,
+        end_of_document=end_of_document,
+        mark_at=mark_at,
+        shard_tokens=shard_tokens,
+        threads=1,
+    )
+    dataset = attempts.begin(Path(output).absolute(), spec, end_of_document)
+    write = partial(_write, spec=packed(spec), folder=dataset.folder)
+    with dataset.writing():
+        written = collected(df.select(column).mapInArrow(write, "done string"))
+        return attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
+
+
+def _with_sums(counted: DataFrame) -> DataFrame:
+    """Say of each row how often its piece occurs in all groups, and number those rows."""
+    sql = load("pyspark.sql", "spark")
+    of_piece = sql.Window.partitionBy("total", "piece")
+    place = sql.functions.row_number().over(of_piece.orderBy("group"))
+    of_all = sql.functions.try_sum("count").over(of_piece)
+    return counted.withColumns({"of_all": of_all, "place": place})
+
+
+def _count(
+    batches: Iterable[pa.RecordBatch], spec: CountSpec
+) -> Iterator[pa.RecordBatch]:
+    return rows.count_documents(_documents(batches), spec)
+
+
+def _write(
+    batches: Iterable[pa.RecordBatch], spec: bytes, folder: Path
+) -> Iterator[pa.RecordBatch]:
+    number = load("pyspark", "spark").TaskContext.get().partitionId()
+    unpacked_spec: ShardSpec = unpacked(spec)
+    done = attempts.write_attempt(_documents(batches), unpacked_spec, folder, number)
+    text = json.dumps(done)
+    yield load("pyarrow").RecordBatch.from_pydict({"done": [text]})
+
+
+def _documents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return (text_batch(*map(as_bytes, batch.columns)) for batch in batches)
