@@ -332,12 +332,10 @@ mod tests {
             cut in 0..400_usize,
         ) {
             let line = serde_json::json!({"o": value, "a": text, "z": value}).to_string();
-            let escape = |letter: char| match letter {
-                ..='\u{7e}' => letter.to_string(),
-                _ => {
-                    let units = letter.encode_utf16(&mut [0; 2]).to_vec();
-                    units.iter().fold(String::new(), |all, unit| all + &format!("\\u{unit:04X}"))
-                }
+            let escape = |letter: char| {
+                let units = letter.encode_utf16(&mut [0; 2]).to_vec();
+                let escaped = units.iter().map(|unit| format!("\\u{unit:04X}"));
+                if letter.is_ascii() { letter.to_string() } else { escaped.reduce(|all, unit| all + &unit).unwrap_or_default() }
             };
             let line = if is_ascii { line.chars().map(escape).collect() } else { line };
             let documents = read(line.as_bytes(), &["a"]);

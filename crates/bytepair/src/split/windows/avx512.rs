@@ -318,7 +318,7 @@ fn prefetch(bytes: &[u8; WORD]) {
     // SAFETY: nothing is read, and an address that is none does no harm.
     #[allow(unused_unsafe, reason = "older compilers call it unsafe")]
     unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(next.cast())
+        _mm_prefetch::<_MM_HINT_T0>(next.cast());
     }
 }
 
