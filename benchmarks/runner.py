@@ -167,8 +167,13 @@ def run_job(job: dict[str, Any], timeout_seconds: float | None = None) -> list[S
 
 
 def _environment(n_threads: int) -> dict[str, str]:
-    """Tell libraries that ask the environment how many threads they may use."""
+    """Tell libraries that ask the environment how many threads they may use.
+
+    Nobody here multiplies matrices, but numpy starts threads for that, which wait busily
+    for a while and would be taken for work.
+    """
     return {
+        "OPENBLAS_NUM_THREADS": "1",
         "RAYON_NUM_THREADS": str(n_threads),
         "TOKENIZERS_PARALLELISM": "false" if n_threads == 1 else "true",
         "OMP_NUM_THREADS": str(n_threads),
