@@ -31,7 +31,7 @@ from bytepair.data import (  # noqa: E402
     shards,
 )
 from bytepair.data.columns import arrays_of, column_of  # noqa: E402
-from bytepair.scale import local  # noqa: E402
+from bytepair.scale import local, telling  # noqa: E402
 
 MARK = "<|end|>"
 WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
@@ -431,7 +431,8 @@ def test_progress_is_told_within_tasks(
     tmp_path, corpus, tokenizer, monkeypatch, processes
 ):
     """It grows to the size of the corpus, for both jobs, compressed or not."""
-    monkeypatch.setattr(local, "WATCH_SECONDS", 0.0)
+    for module in (local, telling):
+        monkeypatch.setattr(module, "WATCH_SECONDS", 0.0)
     monkeypatch.setattr(readers, "BLOCK_LEN", 2000)
     for path in corpus.iterdir():
         packed = pa.compress(path.read_bytes(), "gzip", asbytes=True)

@@ -26,7 +26,8 @@ from bytepair.data.sources import list_sources
 from bytepair.errors import TokenizerError
 
 from .counter import CountSpec, PieceCounter, jsonable
-from .local import Seldom, Tell, run
+from .local import run
+from .telling import Seldom, Tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

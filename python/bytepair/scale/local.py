@@ -12,28 +12,25 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bytepair.errors import TokenizerError
+
+from .telling import N_TOLD, WATCH_SECONDS, Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
+    from .telling import Tell
 
-__all__ = ["N_TOLD", "Seldom", "Tell", "run"]
+__all__ = ["run"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-Tell: TypeAlias = "Callable[[Sequence[int]], object]"
 
 MAX_LOSSES = 3
 """How often in a row processes may be lost without a task being finished."""
-N_TOLD = 3
-"""How many numbers a task tells about itself."""
-WATCH_SECONDS = 0.5
-"""How often a watcher hears of tasks that are not done yet."""
 
 
 def run(
@@ -78,19 +75,6 @@ def run(
                 "memory; use fewer processes"
             )
             raise TokenizerError(message)
-
-
-class Seldom:
-    """Calls a watcher, but not too often."""
-
-    def __init__(self, watch: Tell) -> None:
-        self.watch, self.next = watch, time.monotonic() + WATCH_SECONDS
-
-    def __call__(self, numbers: Sequence[int]) -> None:
-        """Tell the watcher, unless it heard something just now."""
-        if time.monotonic() >= self.next:
-            self.watch(list(numbers))
-            self.next = time.monotonic() + WATCH_SECONDS
 
 
 def _run_once(

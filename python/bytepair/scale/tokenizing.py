@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bytepair.data.shards import ShardFormat
 
     from .engine import Engine
-    from .local import Tell
+    from .telling import Tell
 
 __all__ = ["TokenizeProgress", "plan_of", "shard_spec", "tokenize"]
 
