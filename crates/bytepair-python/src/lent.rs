@@ -10,11 +10,9 @@
 use std::any::Any;
 use std::sync::Mutex;
 
-use numpy::ndarray::ArrayView1;
+use numpy::ndarray::ArrayViewMut1;
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-
-use crate::error::raise;
 
 /// Shorter arrays are not worth it, in bytes.
 const MIN_LEN: usize = 64 << 10;
@@ -58,18 +56,16 @@ impl Drop for Lent {
 /// The array of these numbers.
 pub(crate) fn lend<T: Element + 'static>(
     py: Python<'_>,
-    numbers: Vec<T>,
+    mut numbers: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
     if !(MIN_LEN..=MAX_LEN).contains(&(numbers.capacity() * size_of::<T>())) {
         return Ok(numbers.into_pyarray(py));
     }
+    let (start, n_numbers) = (numbers.as_mut_ptr(), numbers.len());
     let lent = Bound::new(py, Lent(Some(Box::new(numbers))))?;
-    let memory = lent.get().0.as_ref().and_then(|memory| memory.downcast_ref::<Vec<T>>());
-    let Some(numbers) = memory else {
-        return Err(raise("TokenizerError", "memory of another type".to_owned()));
-    };
-    let view = ArrayView1::from(numbers.as_slice());
     // SAFETY: the memory stays where it is until `lent` is dropped, which the array keeps alive, and nothing else
-    // looks at it meanwhile: `lent` is known to the array alone, and frozen.
-    Ok(unsafe { PyArray1::borrow_from_array(&view, lent.clone().into_any()) })
+    // looks at it meanwhile: `lent` is known to the array alone, and frozen. The array may be written to.
+    let view = unsafe { ArrayViewMut1::from_shape_ptr(n_numbers, start) };
+    // SAFETY: as before.
+    Ok(unsafe { PyArray1::borrow_from_array(&view, lent.into_any()) })
 }

@@ -188,15 +188,18 @@ impl PieceCache {
         if !is_welcome && !self.seen.note(key_hash(key) as u64) {
             return;
         }
-        let packed = if name.is_short() { packed(ids) } else { None };
-        let close = if name.is_short() { close::packed(ids) } else { None };
-        let slot = match (packed, close) {
-            (Some(value), _) => Slot { key, value },
-            (None, Some(value)) => Slot { key: key | MARK, value },
-            (None, None) => match self.ring.push(piece, ids) {
-                Some(entry) => Slot { key: key | MARK, value: entry.to_bits() },
-                None => return,
-            },
+        let slot = if name.is_short()
+            && let Some(value) = packed(ids)
+        {
+            Slot { key, value }
+        } else if name.is_short()
+            && let Some(value) = close::packed(ids)
+        {
+            Slot { key: key | MARK, value }
+        } else if let Some(entry) = self.ring.push(piece, ids) {
+            Slot { key: key | MARK, value: entry.to_bits() }
+        } else {
+            return;
         };
         if name.is_short() { self.short.insert(slot) } else { self.long.insert(slot) }
     }

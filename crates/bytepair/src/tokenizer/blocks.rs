@@ -81,7 +81,7 @@ fn fill(encoder: &Encoder, text: &[u8], ids: &mut Vec<TokenId>, worker: &mut Wor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{PieceCache, Scratch};
+    use crate::encode::{Name, PieceCache, Scratch, Whole};
     use crate::split::{Flavour, Pattern, Stage, Unmatched};
     use crate::unicode::UnicodeTables;
     use crate::units::{ByteIds, Units};
@@ -137,6 +137,24 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_long_piece_is_remembered_when_it_comes_the_second_time() {
+        // No merge lets it be cut, so it is its only part.
+        let encoder = encoder(&[(0, 1), (1, 0)], false);
+        let text = "ab".repeat(20);
+        let mut worker = Worker::default();
+        let is_known = |worker: &Worker| {
+            let name = Name::new(text.as_bytes(), 0..text.len(), Whole::Piece).unwrap();
+            worker.cache.append(name, &mut Vec::new())
+        };
+        for is_known_then in [false, true] {
+            let splitter = Splitter::whole();
+            append_text(&encoder, &splitter, text.as_bytes(), &mut Vec::new(), &mut worker)
+                .unwrap();
+            assert_eq!(is_known(&worker), is_known_then);
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn append_ids(
     let is_long = piece.len() > MAX_KEY_LEN;
     // Text without spaces: its long pieces hardly ever come again, but their parts do.
     if is_long && encoder.has_parts() && !text[piece.clone()].is_ascii() {
-        return append_ids_of_parts(encoder, text, piece, ids, (cache, scratch));
+        return append_ids_of_parts(encoder, text, (piece, false), ids, (cache, scratch));
     }
     let name = Name::new(text, piece.clone(), Whole::Piece);
     if name.is_some_and(|name| cache.append(name, ids)) {
@@ -46,7 +46,7 @@ pub(super) fn append_ids(
     }
     let n_before = ids.len();
     if is_long {
-        append_ids_of_parts(encoder, text, piece, ids, (cache, scratch))?;
+        append_ids_of_parts(encoder, text, (piece.clone(), true), ids, (cache, scratch))?;
     } else {
         encoder.encode(&text[piece], scratch, ids)?;
     }
@@ -56,11 +56,12 @@ pub(super) fn append_ids(
     Ok(())
 }
 
-/// Appends the ids of a long piece, part by part.
+/// Appends the ids of a long piece, part by part; `is_asked` says whether the cache was asked for all of it, and will
+/// be told.
 fn append_ids_of_parts(
     encoder: &Encoder,
     text: &[u8],
-    piece: Range<usize>,
+    (piece, is_asked): (Range<usize>, bool),
     ids: &mut Vec<TokenId>,
     (cache, scratch): (&mut PieceCache, &mut Scratch),
 ) -> Result<()> {
@@ -71,7 +72,8 @@ fn append_ids_of_parts(
         if cache.append_character(bytes, ids) {
             return Ok(());
         }
-        let name = Name::new(text, part, whole).map(Name::rare);
+        let name = if is_asked && part == piece { None } else { Name::new(text, part, whole) };
+        let name = name.map(Name::rare);
         if name.is_some_and(|name| cache.append(name, ids)) {
             return Ok(());
         }

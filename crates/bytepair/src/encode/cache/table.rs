@@ -15,9 +15,6 @@ use crate::large_pages::LargeRow;
 pub(super) const MIN_LEN: usize = 1 << 9;
 /// Slots of a table that takes no room from others in the processor's nearer caches; 256 KiB.
 const SMALL_LEN: usize = 1 << 13;
-/// Slots up to which there is room for what may never come again; 4 MiB. Nearly all pieces of any amount of English or
-/// code are in them; to write larger memory takes longer than to encode a piece once more.
-const ROOMY_LEN: usize = 1 << 17;
 /// How many lines are looked at for a key.
 const MAX_PROBE: usize = 8;
 /// Slots in a line.
@@ -71,7 +68,7 @@ impl Table {
 
     /// Whether there is room for what may never be asked for.
     pub(super) fn has_room(&self) -> bool {
-        self.slots.len() < self.max_len.min(ROOMY_LEN) || !self.is_full()
+        self.slots.len() < self.max_len || !self.is_full()
     }
 
     fn is_full(&self) -> bool {
