@@ -138,7 +138,7 @@ impl PieceCache {
         match self.kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Eight if starts.block_len() >= MIN_BLOCK_LEN => {
-                eight::append(&self.short, (text, starts), ids, holes);
+                eight::append(self, (text, starts), ids, holes);
             }
             _ => starts.words().for_each(|word| self.append_word(text, word, ids, holes)),
         }
@@ -161,6 +161,14 @@ impl PieceCache {
             n_ids += n_packed(slot.value);
         }
         append_first(n_ids, &row, ids);
+    }
+
+    /// Appends the ids of a piece of the text, if it is here and not one of those that are asked for by their parts.
+    fn append_at_once(&self, text: &[u8], piece: Range<usize>, out: &mut Vec<TokenId>) -> bool {
+        if piece.len() > MAX_KEY_LEN && !text[piece.clone()].is_ascii() {
+            return false;
+        }
+        Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append(name, out))
     }
 
     /// Appends the ids of a piece of the text, if it is here.

@@ -6,8 +6,8 @@
 //! that come first are the frequent ones: nearly all that are asked for are found at home.
 //!
 //! A table begins small, since the first short text of a new tokenizer should not pay for memory that it does not
-//! need, and doubles when five of eight slots are taken. At its bound a new slot takes the place of an older one
-//! where nothing near is free.
+//! need, and doubles when three of eight slots are taken, so that few stand elsewhere than at home. At its bound a new
+//! slot takes the place of an older one where nothing near is free.
 
 use crate::large_pages::LargeRow;
 
@@ -72,7 +72,8 @@ impl Table {
     }
 
     fn is_full(&self) -> bool {
-        self.n_taken > self.slots.len() / 8 * 5
+        let n_eighths = if self.slots.len() < self.max_len { 3 } else { 5 };
+        self.n_taken > self.slots.len() / 8 * n_eighths
     }
 
     /// All slots, and how far a hash is shifted to give the home of a key.
@@ -137,7 +138,8 @@ impl Table {
         self.slots[home] = slot;
     }
 
-    /// Twice as many slots. Those that are at home stay so, since no two of them have one home then either.
+    /// Twice as many slots. Those that are at home stay so, since no two of them have one home then either; they come
+    /// in the order of the old slots and of the new.
     fn grow(&mut self) {
         let len = self.slots.len() * 2;
         let before = std::mem::replace(&mut self.slots, LargeRow::filled(FREE, len));
@@ -146,7 +148,11 @@ impl Table {
         let is_home =
             |&(place, slot): &(usize, &Slot)| home(slot.key & !MARK, shift_before) == place;
         let taken = || before.iter().enumerate().filter(|(_, slot)| slot.key != 0);
-        taken().filter(is_home).for_each(|(_, slot)| self.put(*slot));
+        for (_, slot) in taken().filter(is_home) {
+            let home = self.home(slot.key & !MARK);
+            self.slots[home] = *slot;
+            self.n_taken += 1;
+        }
         taken().filter(|slot| !is_home(slot)).for_each(|(_, slot)| self.put(*slot));
     }
 

@@ -1,0 +1,236 @@
+//! The pieces of some hundred bytes of text, made ready to be looked up: their keys and their homes, close together.
+//!
+//! The places where pieces start in 64 bytes of text become a row of numbers by one instruction. From there eight
+//! pieces are one step: their bytes are picked out of a window of 128 bytes that stays in registers, cut to
+//! their lengths and hashed side by side. The slots where they belong are asked for, so that they are at hand when the
+//! row is full: a table of many pieces is larger than the processor's nearer caches.
+
+use std::arch::x86_64::{
+    __m512i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm512_add_epi8, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512,
+    _mm512_mask_blend_epi8, _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8,
+    _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,
+    _mm512_sub_epi8, _mm512_xor_si512,
+};
+use std::ops::Range;
+
+use super::STEP_LEN;
+use crate::encode::cache::starts::{WORD_LEN, Word};
+use crate::encode::cache::table::{FACTORS, Table};
+use crate::piece_key::MAX_KEY_LEN;
+
+/// Pieces that a row holds; what a word more can give fits behind them.
+const ROW_LEN: usize = 128;
+
+/// Numbers of 64 bits for each piece of a row, and what the last step writes behind.
+type Numbers = [u64; ROW_LEN + WORD_LEN + STEP_LEN];
+
+/// The window of text in registers.
+const WINDOW_LEN: usize = 2 * WORD_LEN;
+
+/// Tables of so many slots are at hand anyway.
+const NEAR_LEN: usize = 1 << 12;
+
+/// Pieces in the order of the text.
+pub(super) struct Row {
+    len: usize,
+    /// Where each starts in the text, and behind the last where it ends.
+    starts: Numbers,
+    /// The lower and upper halves of their keys.
+    keys: [Numbers; 2],
+    /// The slots where they belong.
+    homes: Numbers,
+}
+
+impl Row {
+    pub(super) fn new() -> Self {
+        let numbers = [0; ROW_LEN + WORD_LEN + STEP_LEN];
+        Self { len: 0, starts: numbers, keys: [numbers; 2], homes: numbers }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there may be no room for another word.
+    pub(super) fn is_full(&self) -> bool {
+        self.len >= ROW_LEN
+    }
+
+    /// The piece of this number.
+    pub(super) fn piece(&self, number: usize) -> Range<usize> {
+        #[expect(clippy::cast_possible_truncation, reason = "places in a text")]
+        let [start, end] = [number, number + 1].map(|number| self.starts[number] as usize);
+        start..end
+    }
+
+    /// The keys of eight pieces from this number on, and their homes.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(super) fn step(&self, number: usize) -> ([__m512i; 2], __m512i) {
+        let [low, high] = &self.keys;
+        ([load(low, number), load(high, number)], load(&self.homes, number))
+    }
+
+    /// Takes the pieces of a word in. A row that is full has no room for them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "numbers of places in a window")]
+    pub(super) fn push(&mut self, table: &Table, (text, word): (&[u8], Word)) {
+        let window = window(text, word.start);
+        let n_starts = word.bits.count_ones() as usize;
+        // Places and lengths as bytes. A length that fits none is cut, and still too long for a key.
+        let end = (word.end - word.start).min(255) as u8;
+        let places = _mm512_maskz_compress_epi8(word.bits, numbers());
+        let ends = _mm512_maskz_compress_epi8(word.bits & (word.bits - 1), numbers());
+        let ends = _mm512_mask_blend_epi8(1 << (n_starts - 1), ends, splat(end));
+        let lens = _mm512_sub_epi8(ends, places);
+        let (_, shift) = table.slots();
+        let word_start = _mm512_set1_epi64((word.start as u64).cast_signed());
+        let mut n_done = 0;
+        while n_done < n_starts {
+            let lanes = _mm512_add_epi8(lane_numbers(), splat(n_done as u8));
+            let places = _mm512_permutexvar_epi8(lanes, places);
+            let keys = keys(window, (places, _mm512_permutexvar_epi8(lanes, lens)));
+            let starts = _mm512_and_si512(places, _mm512_set1_epi64(0xFF));
+            let number = self.len + n_done;
+            store(&mut self.starts, number, _mm512_add_epi64(starts, word_start));
+            store(&mut self.keys[0], number, keys[0]);
+            store(&mut self.keys[1], number, keys[1]);
+            store(&mut self.homes, number, homes(keys, shift));
+            n_done += STEP_LEN;
+        }
+        let before = self.len;
+        self.len += n_starts;
+        self.starts[self.len] = word.end as u64;
+        if table.slots().0.len() > NEAR_LEN {
+            self.homes[before..self.len].iter().for_each(|&home| touch(table, home));
+        }
+    }
+}
+
+/// The lower and upper halves of the keys of eight pieces. Each byte of a lane says where its piece starts in the
+/// window, or how long it is.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn keys([near, far]: [__m512i; 2], (places, lens): (__m512i, __m512i)) -> [__m512i; 2] {
+    let eight = splat(8);
+    let low = _mm512_cmplt_epu8_mask(byte_numbers(), lens);
+    let high = _mm512_cmplt_epu8_mask(_mm512_add_epi8(byte_numbers(), eight), lens);
+    let places = _mm512_add_epi8(places, byte_numbers());
+    let low = _mm512_maskz_permutex2var_epi8(low, near, places, far);
+    let places = _mm512_add_epi8(places, eight);
+    let high = _mm512_maskz_permutex2var_epi8(high, near, places, far);
+    let high = _mm512_or_si512(high, _mm512_slli_epi64::<56>(lens));
+    // All bits set are no piece's key.
+    let is_long = _mm512_cmpgt_epu64_mask(lens, splat(MAX_KEY_LEN as u8));
+    [low, _mm512_mask_blend_epi64(is_long, high, _mm512_set1_epi64(-1))]
+}
+
+/// The slots where keys belong.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
+    let [low, high] = [0, 1].map(|half| {
+        let factor = _mm512_set1_epi64(FACTORS[half].cast_signed());
+        _mm512_mullo_epi64(keys[half], factor)
+    });
+    _mm512_srl_epi64(_mm512_xor_si512(low, high), _mm_cvtsi32_si128(shift.cast_signed()))
+}
+
+/// Asks for a slot.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the number of a slot")]
+fn touch(table: &Table, home: u64) {
+    let slot = table.slots().0.as_ptr().wrapping_add(home as usize);
+    // SAFETY: asking for memory ahead reads nothing, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(slot.cast()) };
+}
+
+/// The text from a place on, with zeros behind its end.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn window(text: &[u8], start: usize) -> [__m512i; 2] {
+    if let Some(window) = text.get(start..).and_then(|rest| rest.first_chunk()) {
+        return halves(window);
+    }
+    let mut window = [0; WINDOW_LEN];
+    let rest = text.get(start..).unwrap_or_default();
+    window[..rest.len()].copy_from_slice(rest);
+    halves(&window)
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn halves(window: &[u8; WINDOW_LEN]) -> [__m512i; 2] {
+    let (halves, _) = window.as_chunks::<WORD_LEN>();
+    [bytes(&halves[0]), bytes(&halves[1])]
+}
+
+/// The number of each byte.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn numbers() -> __m512i {
+    bytes(const { &numbered(1, 64) })
+}
+
+/// The number of each byte in its lane.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn byte_numbers() -> __m512i {
+    bytes(const { &numbered(1, 8) })
+}
+
+/// The number of the lane of each byte.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn lane_numbers() -> __m512i {
+    bytes(const { &numbered(8, 8) })
+}
+
+/// `place / step % n` for each place.
+#[expect(clippy::cast_possible_truncation, reason = "less than 64")]
+const fn numbered(step: usize, n: usize) -> [u8; WORD_LEN] {
+    let mut numbers = [0; WORD_LEN];
+    let mut place = 0;
+    while place < WORD_LEN {
+        numbers[place] = (place / step % n) as u8;
+        place += 1;
+    }
+    numbers
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn bytes(bytes: &[u8; WORD_LEN]) -> __m512i {
+    // SAFETY: the array has the 64 bytes that are read, which need no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// Eight numbers of a row from this one on.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(numbers: &Numbers, number: usize) -> __m512i {
+    let eight = &numbers[number..number + STEP_LEN];
+    // SAFETY: eight numbers of 64 bits are what is read; it needs no alignment.
+    unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(numbers: &mut Numbers, number: usize, value: __m512i) {
+    let eight = &mut numbers[number..number + STEP_LEN];
+    // SAFETY: eight numbers of 64 bits are what is written; it needs no alignment.
+    unsafe { _mm512_storeu_si512(eight.as_mut_ptr().cast(), value) };
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn splat(byte: u8) -> __m512i {
+    _mm512_set1_epi8(byte.cast_signed())
+}
