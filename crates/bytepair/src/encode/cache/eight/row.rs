@@ -90,7 +90,8 @@ impl Row {
         let ends = _mm512_maskz_compress_epi8(word.bits & (word.bits - 1), numbers());
         let ends = _mm512_mask_blend_epi8(1 << (n_starts - 1), ends, splat(end));
         let lens = _mm512_sub_epi8(ends, places);
-        let (_, shift) = table.slots();
+        let (slots, shift) = table.slots();
+        let is_far = slots.len() > NEAR_LEN;
         let word_start = _mm512_set1_epi64((word.start as u64).cast_signed());
         let mut n_done = 0;
         while n_done < n_starts {
@@ -103,14 +104,14 @@ impl Row {
             store(&mut self.keys[0], number, keys[0]);
             store(&mut self.keys[1], number, keys[1]);
             store(&mut self.homes, number, homes(keys, shift));
+            if is_far {
+                // Lanes without a piece ask for the first slot.
+                self.homes[number..number + STEP_LEN].iter().for_each(|&home| touch(table, home));
+            }
             n_done += STEP_LEN;
         }
-        let before = self.len;
         self.len += n_starts;
         self.starts[self.len] = word.end as u64;
-        if table.slots().0.len() > NEAR_LEN {
-            self.homes[before..self.len].iter().for_each(|&home| touch(table, home));
-        }
     }
 }
 
@@ -118,6 +119,7 @@ impl Row {
 /// window, or how long it is.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a length of some bytes")]
 fn keys([near, far]: [__m512i; 2], (places, lens): (__m512i, __m512i)) -> [__m512i; 2] {
     let eight = splat(8);
     let low = _mm512_cmplt_epu8_mask(byte_numbers(), lens);
