@@ -12,10 +12,14 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::convert::{Given, SpecialNames, Text, is_in_characters, n_threads};
 use crate::error::{raise, to_python};
+use crate::lent::at_hand_for;
 use crate::tokenizer::CoreTokenizer;
 
 /// Texts longer than this are encoded without the GIL, in bytes.
 const GIL_LEN: usize = 2048;
+
+/// Memory that was used before is taken where it has room for an id for so many bytes.
+const BYTES_PER_ID: usize = 4;
 
 pub(crate) fn options<'n>(
     allowed: &'n SpecialNames,
@@ -90,7 +94,8 @@ impl CoreTokenizer {
             let taken = self.0.with_ids(text.bytes, options, |ids| take(Cow::Borrowed(ids)));
             return taken.map_err(|error| to_python(&error))?;
         }
-        let ids = py.detach(|| self.0.encode_on(text.bytes, options, n_threads));
+        let row = at_hand_for(text.bytes.len() / BYTES_PER_ID);
+        let ids = py.detach(|| self.0.encode_in(row, text.bytes, options, n_threads));
         take(Cow::Owned(ids.map_err(|error| to_python(&error))?))
     }
 
@@ -119,7 +124,9 @@ impl CoreTokenizer {
         let n_threads = n_threads(threads)?;
         let batch = py.detach(|| {
             let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
-            self.0.encode_batch(&slices, options, n_threads)
+            let n_bytes: usize = slices.iter().map(|text| text.len()).sum();
+            let row = at_hand_for(n_bytes / BYTES_PER_ID);
+            self.0.encode_batch_in(row, &slices, options, n_threads)
         });
         batch.map_err(|error| to_python(&error))
     }

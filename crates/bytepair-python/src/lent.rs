@@ -1,4 +1,4 @@
-//! Arrays whose memory is used again: what blocks of a corpus are read and encoded into.
+//! Arrays whose memory is used again: what texts are encoded into, and blocks of a corpus read.
 //!
 //! A system gives large memory page by page and clears each page, which may take longer than what is done with it. So
 //! the memory of an array that Python has dropped lies on a shelf until the next block takes it. The shelf is bounded,
@@ -17,26 +17,58 @@ use pyo3::prelude::*;
 /// Shorter arrays are not worth it, in bytes.
 const MIN_LEN: usize = 64 << 10;
 
-/// Longer ones are given back to the system, in bytes.
-const MAX_LEN: usize = 16 << 20;
+/// What lies on the shelf at most, in bytes.
+const MAX_LEN: usize = 64 << 20;
 
-/// How many lie on the shelf at most.
-const MAX_KEPT: usize = 4;
+/// Memory of an array, and how long it is, in bytes.
+struct Memory {
+    numbers: Box<dyn Any + Send + Sync>,
+    len: usize,
+}
 
-type Memory = Box<dyn Any + Send + Sync>;
-
+/// The last one was laid there last.
 static SHELF: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 /// Empty memory, used before if there is any.
 pub(crate) fn at_hand<T: Send + Sync + 'static>() -> Vec<T> {
+    taken(|_| true)
+}
+
+/// Empty memory with room for so many numbers, used before, and not much longer; or none.
+pub(crate) fn at_hand_for<T: Send + Sync + 'static>(n_numbers: usize) -> Vec<T> {
+    match n_numbers * size_of::<T>() {
+        ..MIN_LEN => Vec::new(),
+        len => taken(|memory| (len..=4 * len).contains(&memory.len)),
+    }
+}
+
+fn taken<T: Send + Sync + 'static>(is_right: impl Fn(&Memory) -> bool) -> Vec<T> {
+    let is_right = |memory: &Memory| memory.numbers.is::<Vec<T>>() && is_right(memory);
     let taken = SHELF.try_lock().ok().and_then(|mut shelf| {
-        let place = shelf.iter().rposition(|memory| memory.is::<Vec<T>>())?;
-        Some(shelf.swap_remove(place))
+        let place = shelf.iter().rposition(is_right)?;
+        Some(shelf.remove(place))
     });
-    let taken = taken.and_then(|memory| memory.downcast::<Vec<T>>().ok());
-    let mut numbers = taken.map_or_else(Vec::new, |memory| *memory);
+    let taken = taken.and_then(|memory| memory.numbers.downcast::<Vec<T>>().ok());
+    let mut numbers = taken.map_or_else(Vec::new, |numbers| *numbers);
     numbers.clear();
     numbers
+}
+
+/// Lays memory on the shelf. What lies there longest makes room for it.
+pub(crate) fn give_back<T: Send + Sync + 'static>(numbers: Vec<T>) {
+    let len = numbers.capacity() * size_of::<T>();
+    if (MIN_LEN..=MAX_LEN).contains(&len) {
+        lay_down(Memory { numbers: Box::new(numbers), len });
+    }
+}
+
+fn lay_down(memory: Memory) {
+    let Ok(mut shelf) = SHELF.try_lock() else { return };
+    shelf.push(memory);
+    let lens: Vec<_> = shelf.iter().map(|memory| memory.len).collect();
+    let n_too_many =
+        (0..lens.len()).take_while(|&n| lens[n..].iter().sum::<usize>() > MAX_LEN).count();
+    shelf.drain(..n_too_many);
 }
 
 /// Owns the memory of an array, and lays it on the shelf when the array is gone.
@@ -45,11 +77,7 @@ struct Lent(Option<Memory>);
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if let Ok(mut shelf) = SHELF.try_lock()
-            && shelf.len() < MAX_KEPT
-        {
-            shelf.extend(self.0.take());
-        }
+        self.0.take().into_iter().for_each(lay_down);
     }
 }
 
@@ -58,11 +86,12 @@ pub(crate) fn lend<T: Element + 'static>(
     py: Python<'_>,
     mut numbers: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
-    if !(MIN_LEN..=MAX_LEN).contains(&(numbers.capacity() * size_of::<T>())) {
+    let len = numbers.capacity() * size_of::<T>();
+    if !(MIN_LEN..=MAX_LEN).contains(&len) {
         return Ok(numbers.into_pyarray(py));
     }
     let (start, n_numbers) = (numbers.as_mut_ptr(), numbers.len());
-    let lent = Bound::new(py, Lent(Some(Box::new(numbers))))?;
+    let lent = Bound::new(py, Lent(Some(Memory { numbers: Box::new(numbers), len })))?;
     // SAFETY: the memory stays where it is until `lent` is dropped, which the array keeps alive, and nothing else
     // looks at it meanwhile: `lent` is known to the array alone, and frozen. The array may be written to.
     let view = unsafe { ArrayViewMut1::from_shape_ptr(n_numbers, start) };

@@ -13,11 +13,12 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use bytepair::TokenId;
-use numpy::{Element, IntoPyArray, PyArray1};
+use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
 use crate::error::raise;
+use crate::lent::{give_back, lend};
 
 /// Ids whose integers lie side by side.
 const CHUNK_LEN: usize = 1024;
@@ -35,6 +36,22 @@ static KEPT: [OnceLock<Box<Chunk>>; MAX_CHUNKS] = [const { OnceLock::new() }; MA
 /// The list of these ids.
 pub(crate) fn list<'py>(py: Python<'py>, ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, ids.iter().map(|&id| integer(py, id)))
+}
+
+/// The same, of ids whose memory may be used again.
+pub(crate) fn listed<'py>(
+    py: Python<'py>,
+    ids: Cow<'_, [TokenId]>,
+) -> PyResult<Bound<'py, PyList>> {
+    let listed = list(py, &ids);
+    lay_aside(ids);
+    listed
+}
+
+fn lay_aside(ids: Cow<'_, [TokenId]>) {
+    if let Cow::Owned(ids) = ids {
+        give_back(ids);
+    }
 }
 
 /// The type of the numbers of an array.
@@ -70,18 +87,22 @@ pub(crate) fn array<'py>(
     width: Width,
 ) -> PyResult<Bound<'py, PyAny>> {
     match width {
-        Width::Bits16 => Ok(owned(py, Cow::Owned(narrow(&ids)?)).into_any()),
-        Width::Bits32 => Ok(owned(py, ids).into_any()),
+        Width::Bits16 => {
+            let numbers = narrow(&ids)?;
+            lay_aside(ids);
+            Ok(owned(py, Cow::Owned(numbers))?.into_any())
+        }
+        Width::Bits32 => Ok(owned(py, ids)?.into_any()),
     }
 }
 
-fn owned<'py, T: Element + Copy>(
+fn owned<'py, T: Element + Copy + 'static>(
     py: Python<'py>,
     numbers: Cow<'_, [T]>,
-) -> Bound<'py, PyArray1<T>> {
+) -> PyResult<Bound<'py, PyArray1<T>>> {
     match numbers {
-        Cow::Owned(numbers) if numbers.len() > MAX_COPIED => numbers.into_pyarray(py),
-        numbers => PyArray1::from_slice(py, &numbers),
+        Cow::Owned(numbers) if numbers.len() > MAX_COPIED => lend(py, numbers),
+        numbers => Ok(PyArray1::from_slice(py, &numbers)),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::large_pages::vector_with_room;
 use crate::template::Padding;
 use crate::vocabulary::TokenId;
 
@@ -16,6 +17,9 @@ const RUN_LEN: usize = 64 << 10;
 
 /// Bytes of text for which there is room for an id beforehand; English has about four.
 pub(crate) const BYTES_PER_ID: usize = 4;
+
+/// From so many bytes of texts it is told how many ids the others have.
+const SAMPLE_LEN: usize = 128 << 10;
 
 /// The ids of many texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,17 +62,20 @@ struct Encoded {
 }
 
 /// Encodes texts by `encode_one`, which appends the ids of the text of an index: one text on each thread, or, for
-/// texts so large that threads would wait for one of them, one after the other on all.
+/// texts so large that threads would wait for one of them, one after the other on all. The ids come into the memory of
+/// `row`, if it has room for them.
 pub(crate) fn encode<S: Send>(
     lens: &[usize],
     states: &mut [S],
+    row: Vec<TokenId>,
     encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
 ) -> Result<Batch> {
     if states.len() == 1 {
-        return encode_run(0..lens.len(), lens, states, &encode_one).map(|run| joined(vec![run]));
+        let Encoded { ids, lens } = encode_run(0..lens.len(), lens, states, (row, &encode_one))?;
+        return Ok(Batch { ids, offsets: offsets(lens.into_iter()) });
     }
-    let work = |range, states: &mut [S]| encode_run(range, lens, states, &encode_one);
-    in_runs(lens, states, true, work).map(joined)
+    let work = |range, states: &mut [S]| encode_run(range, lens, states, (Vec::new(), &encode_one));
+    in_runs(lens, states, true, work).map(|finished| joined(&finished, row))
 }
 
 /// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
@@ -189,37 +196,61 @@ fn encode_run<S>(
     range: Range<usize>,
     text_lens: &[usize],
     states: &mut [S],
-    encode_one: &impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()>,
+    (mut ids, encode_one): (
+        Vec<TokenId>,
+        &impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()>,
+    ),
 ) -> Result<Encoded> {
     let n_bytes: usize = text_lens[range.clone()].iter().sum();
-    let mut ids = Vec::with_capacity(n_bytes / BYTES_PER_ID);
+    ids.clear();
+    ids.reserve(n_bytes.min(SAMPLE_LEN) / BYTES_PER_ID);
     let mut lens = Vec::with_capacity(range.len());
+    let (mut n_done, mut is_sampled) = (0, false);
     for index in range {
+        if n_done >= SAMPLE_LEN && !is_sampled {
+            ids = with_room_for(n_bytes - n_done, n_done, ids);
+            is_sampled = true;
+        }
         let n_before = ids.len();
         encode_one(index, &mut ids, states).map_err(|error| ErrorKind::InBatch { index, error })?;
         lens.push(ids.len() - n_before);
+        n_done += text_lens[index];
     }
     Ok(Encoded { ids, lens })
 }
 
-/// Puts the runs together in the order of their texts. One alone is not copied.
-fn joined(finished: Vec<Encoded>) -> Batch {
-    let n_ids: usize = finished.iter().map(|encoded| encoded.ids.len()).sum();
-    let mut batch = Batch { ids: Vec::new(), offsets: vec![0] };
-    for Encoded { ids, lens } in finished {
-        let mut end = batch.ids.len();
-        batch.offsets.extend(lens.iter().map(|len| {
-            end += len;
-            end
-        }));
-        if ids.len() == n_ids {
-            batch.ids = ids;
-        } else {
-            batch.ids.reserve_exact(n_ids - batch.ids.len());
-            batch.ids.extend_from_slice(&ids);
-        }
+/// The ids of the first `n_done` bytes of texts, with room for those of `n_left` more: to copy all of a row that has
+/// become too short into fresh memory takes as long as half of encoding.
+fn with_room_for(n_left: usize, n_done: usize, ids: Vec<TokenId>) -> Vec<TokenId> {
+    let expected = n_left as u128 * ids.len() as u128 / n_done as u128;
+    let n_ids = ids.len() + usize::try_from(expected).unwrap_or(n_left);
+    if n_ids <= ids.capacity() {
+        return ids;
     }
-    batch
+    let mut row = vector_with_room(n_ids + n_ids / 8);
+    row.extend_from_slice(&ids);
+    row
+}
+
+/// Puts the runs together in the order of their texts.
+fn joined(finished: &[Encoded], mut row: Vec<TokenId>) -> Batch {
+    let n_ids = finished.iter().map(|encoded| encoded.ids.len()).sum();
+    row.clear();
+    if row.capacity() < n_ids {
+        row = vector_with_room(n_ids);
+    }
+    finished.iter().for_each(|encoded| row.extend_from_slice(&encoded.ids));
+    let lens = finished.iter().flat_map(|encoded| &encoded.lens);
+    Batch { ids: row, offsets: offsets(lens.copied()) }
+}
+
+/// Where texts of so many ids begin, and the last one ends.
+fn offsets(lens: impl Iterator<Item = usize>) -> Vec<usize> {
+    let ends = lens.scan(0, |end, len| {
+        *end += len;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 #[cfg(test)]
@@ -243,7 +274,7 @@ mod tests {
             n_threads in 1..4_usize,
         ) {
             let texts: Vec<_> = lens.iter().zip(0..).map(|(&len, byte)| vec![byte; len]).collect();
-            let batch = encode(&lens, &mut vec![(); n_threads], |index, ids, _| encode_one(&texts[index], ids)).unwrap();
+            let batch = encode(&lens, &mut vec![(); n_threads], Vec::new(), |index, ids, _| encode_one(&texts[index], ids)).unwrap();
             prop_assert_eq!(batch.offsets.len(), texts.len() + 1);
             for (text, ends) in texts.iter().zip(batch.offsets.windows(2)) {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();
@@ -262,7 +293,7 @@ mod tests {
             ]);
             Ok(())
         };
-        let batch = encode(&lens, &mut [(); 3], n_states).unwrap();
+        let batch = encode(&lens, &mut [(); 3], vec![7; 3], n_states).unwrap();
         assert_eq!(batch.ids, [0, 1, 1, 3, 2, 1, 3, 1]);
     }
 
@@ -275,7 +306,8 @@ mod tests {
         for n_threads in [1, 2] {
             let encode_one =
                 |index: usize, ids: &mut Vec<_>, _: &mut [()]| encode_one(texts[index], ids);
-            let error = encode(&lens, &mut vec![(); n_threads], encode_one).unwrap_err();
+            let error =
+                encode(&lens, &mut vec![(); n_threads], Vec::new(), encode_one).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::InBatch { index: 1, .. }), "{error}");
         }
     }

@@ -15,6 +15,12 @@ use std::ptr::NonNull;
 /// The size of a large page, on most systems.
 const PAGE_LEN: usize = 2 << 20;
 
+/// The size of a small page, on most systems. Where it is larger, some advice is not taken.
+const SMALL_PAGE_LEN: usize = 4 << 10;
+
+/// Smaller vectors, in bytes, have no large page in them, or hardly any.
+const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
+
 /// A row of so many values, which never grows.
 pub(crate) struct LargeRow<T> {
     start: NonNull<T>,
@@ -80,11 +86,27 @@ fn layout<T>(len: usize) -> Layout {
     layout
 }
 
+/// An empty vector with room for so many values.
+///
+/// All of its memory is asked for, the small page before it included: a block of the allocator's that had two kinds of
+/// pages could not be moved when the vector grows.
+pub(crate) fn vector_with_room<T>(len: usize) -> Vec<T> {
+    let mut vector = Vec::<T>::with_capacity(len);
+    let size = vector.capacity() * size_of::<T>();
+    if size >= MIN_VECTOR_LEN {
+        let start = vector.as_mut_ptr().cast::<u8>();
+        let n_before = start.addr() % SMALL_PAGE_LEN;
+        ask_for_large_pages(start.wrapping_sub(n_before), size + n_before);
+    }
+    vector
+}
+
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(start: *mut u8, size: usize) {
     if size >= PAGE_LEN {
-        // SAFETY: the range was just allocated, begins at a page, and the advice changes nothing of what is in it.
-        unsafe { libc::madvise(start.cast(), size / PAGE_LEN * PAGE_LEN, libc::MADV_HUGEPAGE) };
+        let size = size.next_multiple_of(SMALL_PAGE_LEN);
+        // SAFETY: the range begins at a page, and the advice changes nothing of what is in it, whoever owns it.
+        unsafe { libc::madvise(start.cast(), size, libc::MADV_HUGEPAGE) };
     }
 }
 
@@ -95,6 +117,16 @@ fn ask_for_large_pages(_start: *mut u8, _size: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vector_of_any_room_takes_values_and_grows() {
+        for len in [0, 1000, PAGE_LEN / 2, PAGE_LEN * 3 + 7] {
+            let mut row = vector_with_room::<u32>(len);
+            assert!(row.is_empty() && row.capacity() >= len);
+            row.extend((0..).take(2 * len));
+            assert!((0..).zip(&row).all(|(number, &value)| value == number));
+        }
+    }
 
     #[test]
     fn a_row_of_any_length_holds_its_values_and_takes_others() {

@@ -45,6 +45,7 @@ use crate::batch::{self, BYTES_PER_ID, Batch};
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
+use crate::large_pages::vector_with_room;
 use crate::pool::Pool;
 use crate::split::Segment;
 use crate::template::{Padding, Template, Truncation};
@@ -126,7 +127,7 @@ impl Tokenizer {
     /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
-        self.encode_on(text, options, 1)
+        self.encode_in(Vec::new(), text, options, 1)
     }
 
     /// Calls `take` with the ids of a text, which lie in memory that other calls use again: for short texts, where a
@@ -175,18 +176,22 @@ impl Tokenizer {
         encoded
     }
 
-    /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing.
+    /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing, in the memory of a
+    /// row that was used before, if it is a large one.
     ///
     /// # Errors
     /// The same, whatever the number of threads.
-    pub fn encode_on(
+    pub fn encode_in(
         &self,
+        row: Vec<TokenId>,
         text: &[u8],
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
-        let mut ids = Vec::with_capacity(text.len() / BYTES_PER_ID + 1);
+        let expected = text.len() / BYTES_PER_ID + 1;
+        let mut ids = if row.capacity() < expected { vector_with_room(expected) } else { row };
+        ids.clear();
         self.with_team(n_useful(text.len(), n_threads), |team| {
             call.encode(text, 0, &mut ids, team)
         })?;
@@ -208,11 +213,25 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch> {
+        self.encode_batch_in(Vec::new(), texts, options, n_threads)
+    }
+
+    /// The same, in the memory of a row that was used before, if it has room for the ids.
+    ///
+    /// # Errors
+    /// As for [`Self::encode_batch`].
+    pub fn encode_batch_in(
+        &self,
+        row: Vec<TokenId>,
+        texts: &[&[u8]],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Batch> {
         let call = self.call(options)?;
         let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
         let batch = self.workers.with_many(n_threads, |workers| {
-            batch::encode(&lens, workers, |index, ids, workers| {
+            batch::encode(&lens, workers, row, |index, ids, workers| {
                 call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
             })
         })?;

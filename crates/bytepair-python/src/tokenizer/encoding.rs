@@ -17,7 +17,8 @@ use crate::convert::{Given, SpecialNames, Text, Threads, extract, is_in_characte
 use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
-use crate::output::{Width, array, list};
+use crate::lent::give_back;
+use crate::output::{Width, array, list, listed};
 
 /// The ids of a batch and where each text begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
@@ -35,7 +36,7 @@ impl CoreTokenizer {
         threads: Threads,
     ) -> PyResult<Bound<'py, PyList>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        self.with_ids(py, text, options, threads.0, |ids| list(py, &ids))
+        self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
     }
 
     #[pyo3(signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
@@ -127,7 +128,7 @@ impl CoreTokenizer {
         py: Python<'py>,
         text: Given<'_>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.with_ids(py, text, EncodeOptions::default(), 1, |ids| list(py, &ids))
+        self.with_ids(py, text, EncodeOptions::default(), 1, |ids| listed(py, ids))
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"))]
@@ -160,7 +161,9 @@ impl CoreTokenizer {
         let batch = self.batch(py, texts, options, threads)?;
 
         let texts = batch.offsets.windows(2).map(|ends| &batch.ids[ends[0]..ends[1]]);
-        texts.map(|ids| list(py, ids)).collect()
+        let lists = texts.map(|ids| list(py, ids)).collect();
+        give_back(batch.ids);
+        lists
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
