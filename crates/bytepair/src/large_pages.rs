@@ -21,10 +21,12 @@ const SMALL_PAGE_LEN: usize = 4 << 10;
 /// Smaller vectors, in bytes, have no large page in them, or hardly any.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
-/// A row of so many values, which never grows.
+/// A row of so many values, which grows into room that it has from the beginning, if it has any.
 pub(crate) struct LargeRow<T> {
     start: NonNull<T>,
     len: usize,
+    /// How many values the memory holds. The system gives a page when it is first written.
+    room: usize,
 }
 
 // SAFETY: the row owns its values, as a vector does.
@@ -35,18 +37,39 @@ unsafe impl<T: Sync> Sync for LargeRow<T> {}
 impl<T: Copy> LargeRow<T> {
     /// `len` times the same value, at least once.
     pub(crate) fn filled(value: T, len: usize) -> Self {
-        let layout = layout::<T>(len);
+        Self::filled_with_room(value, len, len)
+    }
+
+    /// The same, with room for `room` values.
+    pub(crate) fn filled_with_room(value: T, len: usize, room: usize) -> Self {
+        let room = room.max(len);
+        let layout = layout::<T>(room);
         // SAFETY: the layout has a size, since `len` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };
         let Some(start) = NonNull::new(start.cast::<T>()) else { handle_alloc_error(layout) };
-        ask_for_large_pages(start.as_ptr().cast(), layout.size());
-        for place in 0..len {
+        let mut row = Self { start, len: 0, room };
+        row.fill_up(value, len);
+        row
+    }
+
+    /// How long the row can become.
+    pub(crate) fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Appends a value until there are `len`, which the row has room for.
+    pub(crate) fn fill_up(&mut self, value: T, len: usize) {
+        assert!(len <= self.room, "{len} values in room for {}", self.room);
+        let n_new = len.saturating_sub(self.len);
+        let new = self.start.as_ptr().wrapping_add(self.len);
+        ask_for_large_pages(new.cast(), n_new * size_of::<T>());
+        for place in 0..n_new {
             // SAFETY: the memory has room for `len` values.
-            let place = unsafe { start.add(place) };
+            let place = unsafe { new.add(place) };
             // SAFETY: as before; it holds none yet.
             unsafe { place.write(value) };
         }
-        Self { start, len }
+        self.len = self.len.max(len);
     }
 }
 
@@ -71,7 +94,7 @@ impl<T> DerefMut for LargeRow<T> {
 impl<T> Drop for LargeRow<T> {
     fn drop(&mut self) {
         // SAFETY: it was allocated with this layout. The values are `Copy`: there is nothing to drop of them.
-        unsafe { dealloc(self.start.as_ptr().cast(), layout::<T>(self.len)) };
+        unsafe { dealloc(self.start.as_ptr().cast(), layout::<T>(self.room)) };
     }
 }
 
@@ -88,23 +111,24 @@ fn layout<T>(len: usize) -> Layout {
 
 /// An empty vector with room for so many values.
 ///
-/// All of its memory is asked for, the small page before it included: a block of the allocator's that had two kinds of
-/// pages could not be moved when the vector grows.
+/// The small page in which it begins is asked for too: a block of the allocator's that had two kinds of pages could not
+/// be moved when the vector grows.
 pub(crate) fn vector_with_room<T>(len: usize) -> Vec<T> {
     let mut vector = Vec::<T>::with_capacity(len);
     let size = vector.capacity() * size_of::<T>();
     if size >= MIN_VECTOR_LEN {
-        let start = vector.as_mut_ptr().cast::<u8>();
-        let n_before = start.addr() % SMALL_PAGE_LEN;
-        ask_for_large_pages(start.wrapping_sub(n_before), size + n_before);
+        ask_for_large_pages(vector.as_mut_ptr().cast(), size);
     }
     vector
 }
 
+/// All small pages that have a part of this memory are asked for.
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(start: *mut u8, size: usize) {
     if size >= PAGE_LEN {
-        let size = size.next_multiple_of(SMALL_PAGE_LEN);
+        let n_before = start.addr() % SMALL_PAGE_LEN;
+        let size = (size + n_before).next_multiple_of(SMALL_PAGE_LEN);
+        let start = start.wrapping_sub(n_before);
         // SAFETY: the range begins at a page, and the advice changes nothing of what is in it, whoever owns it.
         unsafe { libc::madvise(start.cast(), size, libc::MADV_HUGEPAGE) };
     }
@@ -117,6 +141,18 @@ fn ask_for_large_pages(_start: *mut u8, _size: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_grows_into_its_room() {
+        let n_page = PAGE_LEN / 8;
+        let mut row = LargeRow::filled_with_room(7_u64, n_page / 2, 4 * n_page);
+        row[0] = 1;
+        for len in [n_page, 3 * n_page + 5, 4 * n_page] {
+            row.fill_up(9, len);
+            assert_eq!((row.len(), row[0], row[n_page / 2 - 1], row[len - 1]), (len, 1, 7, 9));
+        }
+        assert_eq!(row.room(), row.len());
+    }
 
     #[test]
     fn a_vector_of_any_room_takes_values_and_grows() {

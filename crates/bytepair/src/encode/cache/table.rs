@@ -15,6 +15,8 @@ use crate::large_pages::LargeRow;
 pub(super) const MIN_LEN: usize = 1 << 9;
 /// Slots of a table that takes no room from others in the processor's nearer caches; 256 KiB.
 const SMALL_LEN: usize = 1 << 13;
+/// Slots of a table that grows in its place; 2 MiB.
+const LARGE_LEN: usize = 1 << 16;
 /// How many lines are looked at for a key.
 const MAX_PROBE: usize = 8;
 /// Slots in a line.
@@ -138,22 +140,40 @@ impl Table {
         self.slots[home] = slot;
     }
 
-    /// Twice as many slots. Those that are at home stay so, since no two of them have one home then either; they come
-    /// in the order of the old slots and of the new.
+    /// Twice as many slots. The last one is moved first: from a place to the one that is twice as far, or to the next
+    /// one, where nothing is any more. Those that are at home stay so, since no two of them have one home then either.
     fn grow(&mut self) {
-        let len = self.slots.len() * 2;
-        let before = std::mem::replace(&mut self.slots, LargeRow::filled(FREE, len));
-        let shift_before = std::mem::replace(&mut self.shift, shift(len));
-        self.n_taken = 0;
-        let is_home =
-            |&(place, slot): &(usize, &Slot)| home(slot.key & !MARK, shift_before) == place;
-        let taken = || before.iter().enumerate().filter(|(_, slot)| slot.key != 0);
-        for (_, slot) in taken().filter(is_home) {
-            let home = self.home(slot.key & !MARK);
-            self.slots[home] = *slot;
-            self.n_taken += 1;
+        let (len_before, shift_before) = (self.slots.len(), self.shift);
+        self.lengthen(len_before * 2);
+        self.shift = shift(len_before * 2);
+        let mut away = Vec::new();
+        for place in (0..len_before).rev() {
+            let slot = std::mem::replace(&mut self.slots[place], FREE);
+            if slot.key == 0 {
+                continue;
+            }
+            if home(slot.key & !MARK, shift_before) == place {
+                let home = self.home(slot.key & !MARK);
+                self.slots[home] = slot;
+            } else {
+                away.push(slot);
+            }
         }
-        taken().filter(|slot| !is_home(slot)).for_each(|(_, slot)| self.put(*slot));
+        self.n_taken -= away.len();
+        away.into_iter().rev().for_each(|slot| self.put(slot));
+    }
+
+    /// Appends free slots. A table that becomes large gets room for all that it may ever have, which costs nothing
+    /// before it is used; so its memory is asked of the system once.
+    fn lengthen(&mut self, len: usize) {
+        if len <= self.slots.room() {
+            self.slots.fill_up(FREE, len);
+            return;
+        }
+        let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
+        let mut slots = LargeRow::filled_with_room(FREE, len, room);
+        slots[..self.slots.len()].copy_from_slice(&self.slots);
+        self.slots = slots;
     }
 
     #[inline]
