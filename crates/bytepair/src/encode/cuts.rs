@@ -7,11 +7,14 @@
 //! merged quickly and remembered.
 //!
 //! Built once from the merges, in about 10 ms for 200,000 of them, when the first long piece comes. A question
-//! takes one look-up in a small table for two ASCII characters, one to four in a bitmap for others; a bit that
-//! is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
+//! takes one look-up in a small table for two ASCII characters, for others two [rows](sides) and perhaps one in a
+//! bitmap, where a bit that is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
 //! whose text tokens are not their parts put together, in which a byte may be unknown, or that leave unknown
 //! characters out, so that those around them become neighbours.
 
+mod sides;
+
+use self::sides::{OTHER, Sides};
 use super::symbols::Symbols;
 use crate::hash::fold;
 use crate::units::{Missing, Units};
@@ -27,6 +30,8 @@ pub(super) struct Cuts {
     /// By byte: whether parts of characters that end with it are joined to what follows, and whether those that begin
     /// with it are joined to what stands before, as in vocabularies of bytes.
     fragments: [[bool; 256]; 2],
+    /// What is known of most characters.
+    sides: Sides,
     /// Whether a cut needs a known character behind it, as unknown ones may belong together.
     must_be_known: bool,
 }
@@ -69,7 +74,8 @@ impl Cuts {
     fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
         let n_words = (pairs.len() * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
         let (of_ascii, of_others, fragments) = ([0; 128], vec![0; n_words], [[false; 256]; 2]);
-        let mut cuts = Self { of_ascii, of_others, fragments, must_be_known };
+        let sides = Sides::new(pairs);
+        let mut cuts = Self { of_ascii, of_others, fragments, sides, must_be_known };
         for &(left, right) in pairs {
             for (is_joined, side) in cuts.fragments.iter_mut().zip([left, right]) {
                 is_joined[(side & 0xFF) as usize] |= side & FRAGMENT == FRAGMENT;
@@ -87,18 +93,32 @@ impl Cuts {
     /// Where the part of a piece ends that begins at `start`: at a cut, or at the end of the piece.
     #[inline]
     pub(super) fn end(&self, piece: &[u8], start: usize, symbols: &Symbols) -> usize {
-        let (mut before, mut len) = character(piece, start);
-        let mut place = start + len;
+        let (mut before, mut len) = sides::row(piece, start);
+        let (mut place_before, mut place) = (start, start + len);
         while place < piece.len() {
             let here;
-            (here, len) = character(piece, place);
-            if !self.joins(before, here) && self.is_known(&piece[place..place + len], symbols) {
+            (here, len) = sides::row(piece, place);
+            let is_joined = match before.max(here) {
+                OTHER => self.joins(character(piece, place_before).0, character(piece, place).0),
+                _ => self.joins_known(before, here),
+            };
+            if !is_joined && self.is_known(&piece[place..place + len], symbols) {
                 return place;
             }
-            before = here;
+            (before, place_before) = (here, place);
             place += len;
         }
         piece.len()
+    }
+
+    /// The same as [`Self::joins`] for characters that have rows.
+    #[inline]
+    fn joins_known(&self, left: usize, right: usize) -> bool {
+        if left < 128 && right < 128 {
+            return self.of_ascii[left] >> right & 1 > 0;
+        }
+        let [left, right] = [left, right].map(|row| self.sides.of(row));
+        left.joins_part(right) || left.may_join(right) && self.has(left.code, right.code)
     }
 
     /// Whether a piece can be cut at a place, whatever else it holds.

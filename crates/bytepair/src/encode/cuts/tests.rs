@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::{Cuts, FRAGMENT, code, last_byte, sides};
 use crate::encode::{Encoder, Scratch, naive};
 use crate::units::{ByteIds, Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
@@ -93,6 +94,43 @@ proptest! {
         let vocabulary = Arc::new(of_bytes(&picks));
         let (whole, parts, _) = both(&Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false), &piece);
         prop_assert_eq!(parts, whole);
+    }
+}
+
+const CHARACTERS: [&str; 9] = ["a", "z", "é", "ß", "中", "文", "ー", "\u{7FF}", "\u{FFFF}"];
+
+/// A character, or a byte that some end or begin with, as pairs have them.
+fn a_side() -> impl Strategy<Value = u32> {
+    let character = prop::sample::select(&CHARACTERS[..]);
+    let code_of = |text: &str| code(text.as_bytes());
+    (character, 0..3).prop_map(move |(text, kind)| match kind {
+        0 => FRAGMENT | u32::from(text.as_bytes()[text.len() - 1]),
+        1 => FRAGMENT | u32::from(text.as_bytes()[0]),
+        _ => code_of(text),
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_rows_of_two_characters_tell_what_their_pairs_tell(
+        pairs in prop::collection::vec((a_side(), a_side()), 0..12),
+    ) {
+        let is_ascii_part = |side: u32| side & FRAGMENT == FRAGMENT && side & 0xFF < 0x80;
+        let pairs: Vec<_> = pairs
+            .into_iter()
+            .filter(|&(left, right)| !is_ascii_part(left) && !is_ascii_part(right))
+            .collect();
+        let cuts = Cuts::of_pairs(&pairs, false);
+        for (left, right) in CHARACTERS.iter().flat_map(|left| CHARACTERS.map(|right| (left, right))) {
+            let [left_row, right_row] = [*left, right].map(|text| sides::row(text.as_bytes(), 0).0);
+            let is_joined = cuts.joins_known(left_row, right_row);
+            let (left, right) = (code(left.as_bytes()), code(right.as_bytes()));
+            let lefts = [left, FRAGMENT | last_byte(left)];
+            let rights = [right, FRAGMENT | right & 0xFF];
+            let is_pair = |&(a, b): &(u32, u32)| lefts.contains(&a) && rights.contains(&b);
+            prop_assert!(is_joined || !pairs.iter().any(is_pair));
+            prop_assert!(!is_joined || cuts.joins(left, right));
+        }
     }
 }
 

@@ -1,0 +1,136 @@
+//! Both sides of each character: what tells whether a token spans two of them without asking for all their parts.
+//!
+//! In vocabularies of bytes a token may end in the middle of a character, so it may join the last byte of one, or all of
+//! it, to the first byte of another, or to all of it. A row for each character says which last bytes may stand before
+//! it and which first bytes behind it, exactly, and in 64 groups which whole characters: only where one of the
+//! group is among them need the pair itself be asked for. Takes 2 MiB, made with the pairs. Left out: characters of
+//! four bytes, and bytes that are none.
+
+use super::{FRAGMENT, NO_CHARACTER, character, code, continues, last_byte};
+use crate::hash::fold;
+
+/// Codes of characters of at most three bytes.
+const N_CODES: usize = 1 << 16;
+
+/// The row of all else, and of what is no character.
+pub(super) const OTHER: usize = N_CODES;
+
+/// What is known of a character.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Side {
+    /// A bit for each last byte, less 0x80, of a character that a token may join before it.
+    before: u64,
+    /// A bit for each first byte, less 0xC0, of a character that a token may join behind it.
+    behind: u64,
+    /// The groups of those that a token may join behind it as a whole.
+    followers: u64,
+    /// Its bytes.
+    pub(super) code: u32,
+    /// The group that it is in.
+    group: u8,
+    /// Its last byte, less 0x80, and its first, less 0xC0, which 0 never is. What a byte alone is has neither.
+    last: u8,
+    first: u8,
+    is_long: bool,
+}
+
+/// The rows of all characters, by their codes.
+#[derive(Clone, Debug)]
+pub(super) struct Sides(Vec<Side>);
+
+impl Sides {
+    /// Those of the pairs that tokens join, each a character or the byte that stands for parts of some.
+    pub(super) fn new(pairs: &[(u32, u32)]) -> Self {
+        let mut rows: Vec<_> = (0..=OTHER).map(side).collect();
+        // By the byte that stands for parts: what may stand before those that begin with it, or behind those that end so.
+        let (mut before, mut behind) = ([0; 256], [0; 256]);
+        for &(left, right) in pairs {
+            let is_part = |side: u32| side & FRAGMENT == FRAGMENT;
+            let byte = |side: u32| (side & 0xFF) as usize;
+            match (is_part(left), is_part(right)) {
+                (false, false) => rows[row_of(left)].followers |= 1 << group(right),
+                (true, false) => rows[row_of(right)].before |= bit(left, 0x80),
+                (false, true) => rows[row_of(left)].behind |= bit(right, 0xC0),
+                (true, true) => {
+                    before[byte(right)] |= bit(left, 0x80);
+                    behind[byte(left)] |= bit(right, 0xC0);
+                }
+            }
+        }
+        for row in rows.iter_mut().filter(|row| row.is_long) {
+            row.before |= before[(row.code & 0xFF) as usize];
+            row.behind |= behind[last_byte(row.code) as usize];
+        }
+        Self(rows)
+    }
+
+    /// The row of a character.
+    #[inline]
+    pub(super) fn of(&self, row: usize) -> &Side {
+        &self.0[row.min(OTHER)]
+    }
+}
+
+impl Side {
+    /// Whether some token joins a part of this character to a part of the next one, or to all of it.
+    #[inline]
+    pub(super) fn joins_part(&self, next: &Self) -> bool {
+        let ends = u64::from(self.is_long) & next.before >> self.last;
+        (ends | self.behind >> next.first) & 1 > 0
+    }
+
+    /// Whether some token may join all of this character to all of the next one.
+    #[inline]
+    pub(super) fn may_join(&self, next: &Self) -> bool {
+        self.followers >> next.group & 1 > 0
+    }
+}
+
+/// A character, before anything is known of it.
+fn side(row: usize) -> Side {
+    let Some(character) = u32::try_from(row).ok().and_then(char::from_u32) else {
+        return Side::default();
+    };
+    let mut bytes = [0; 4];
+    let code = code(character.encode_utf8(&mut bytes).as_bytes());
+    let is_long = code > 0x7F;
+    let first = if is_long { bytes[0] & 0x3F } else { 0 };
+    let last = last_byte(code).to_le_bytes()[0] & 0x3F;
+    Side { code, group: group(code), last, first, is_long, ..Side::default() }
+}
+
+/// The row of the character at a place, and its length.
+#[inline]
+pub(super) fn row(piece: &[u8], place: usize) -> (usize, usize) {
+    let bits = |byte: u8| usize::from(byte & 0x3F);
+    match piece[place..] {
+        [byte @ ..0x80, ..] => (byte.into(), 1),
+        [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {
+            let row = usize::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
+            // Three bytes that say what two or one say are no character, nor are halves of one.
+            (if matches!(row, ..0x800 | 0xD800..0xE000) { OTHER } else { row }, 3)
+        }
+        [lead @ 0xC2..=0xDF, second, ..] if continues(second) => {
+            (usize::from(lead & 0x1F) << 6 | bits(second), 2)
+        }
+        _ => (OTHER, character(piece, place).1),
+    }
+}
+
+/// The row of a character by its bytes.
+fn row_of(code: u32) -> usize {
+    match code {
+        NO_CHARACTER => OTHER,
+        _ => row(&code.to_le_bytes(), 0).0,
+    }
+}
+
+/// The bit of a byte that stands for parts of characters; none where no whole character ends, or begins, with it.
+fn bit(side: u32, base: u32) -> u64 {
+    (side & 0xFF).checked_sub(base).map_or(0, |bit| 1_u64.checked_shl(bit).unwrap_or(0))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "six bits of a hash")]
+fn group(code: u32) -> u8 {
+    (fold(code.into(), 0) >> 58) as u8
+}
