@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Characters;
 use crate::Merge;
-use crate::encode::merges::Merges;
+use crate::merge_table::Merges;
 use crate::encode::symbols::Symbols;
 use crate::encode::{Encoder, MAX_CHARACTERS_LEN, Scratch, characters, naive};
 use crate::units::{ByteIds, Units};

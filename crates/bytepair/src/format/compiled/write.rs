@@ -4,9 +4,10 @@
 //! place for is an error here. Takes as long as writing two `.bytepair` files.
 
 use super::checksum::checksum;
-use super::{FORMAT, KIND_BITS, MAGIC, N_SECTIONS, VERSION, read};
+use super::{BY_RANK, FORMAT, KIND_BITS, MAGIC, N_SECTIONS, VERSION, read};
 use crate::error::Result;
 use crate::format::{inexpressible, native};
+use crate::merge_table::{Description, Merges};
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
@@ -48,15 +49,31 @@ fn sections(tokenizer: &Tokenizer) -> Result<[Vec<u8>; N_SECTIONS]> {
         tokens.extend((length << KIND_BITS | u32::from(kind.code())).to_le_bytes());
         bytes.extend_from_slice(content);
     }
-    let merges = vocabulary.merges().iter();
-    let merges = merges.flat_map(|merge| [merge.left, merge.right, merge.result]);
     let counts = vocabulary.merge_counts().iter();
-    Ok([
-        native::write_head(tokenizer),
-        tokens,
-        bytes,
-        merges.flat_map(u32::to_le_bytes).collect(),
-        vocabulary.priorities().iter().flat_map(|priority| priority.to_le_bytes()).collect(),
-        counts.flat_map(|count| count.to_le_bytes()).collect(),
-    ])
+    let [merges, priorities, description, slots] = match table(vocabulary) {
+        Some((description, slots)) => [Vec::new(), Vec::new(), description, slots],
+        None => {
+            let merges = vocabulary.merges().iter();
+            let merges = merges.flat_map(|merge| [merge.left, merge.right, merge.result]);
+            let merges = merges.flat_map(u32::to_le_bytes).collect();
+            let priorities = vocabulary.priorities().iter();
+            let priorities = priorities.flat_map(|priority| priority.to_le_bytes()).collect();
+            [merges, priorities, Vec::new(), Vec::new()]
+        }
+    };
+    let counts = counts.flat_map(|count| count.to_le_bytes()).collect();
+    let head = native::write_head(tokenizer);
+    Ok([head, tokens, bytes, merges, priorities, description, slots, counts])
+}
+
+/// What the slots of the table of merges mean, and these; `None` where the list cannot be made of them.
+fn table(vocabulary: &Vocabulary) -> Option<(Vec<u8>, Vec<u8>)> {
+    if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
+        return None;
+    }
+    let Merges::Packed(table) = Merges::new(vocabulary) else { return None };
+    let Description { n_merges, result_shift } = table.description();
+    let words = [u32::try_from(n_merges).ok()?, result_shift.unwrap_or(BY_RANK)];
+    let slots = || table.slots().iter().flat_map(|slot| slot.to_le_bytes()).collect();
+    table.is_storable().then(|| (words.into_iter().flat_map(u32::to_le_bytes).collect(), slots()))
 }
