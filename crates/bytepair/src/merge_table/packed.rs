@@ -211,6 +211,7 @@ impl PackedMerges {
 }
 
 /// Whether a merge makes an id above those of its parts.
+#[inline]
 pub(super) fn grows(merge: &Merge) -> bool {
     merge.left.max(merge.right) < merge.result
 }
