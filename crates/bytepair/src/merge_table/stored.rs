@@ -56,9 +56,11 @@ impl PackedMerges {
         Some(packed)
     }
 
-    /// Whether [`Self::from_slots`] takes these slots.
-    pub(crate) fn is_storable(&self) -> bool {
-        self.list().is_some()
+    /// Whether [`Self::from_slots`] takes these slots for a vocabulary of so many ids. A table that came from a file
+    /// may be one for fewer.
+    pub(crate) fn is_storable(&self, n_ids: usize) -> bool {
+        let stored = Layout::stored(n_ids, self.n_merges, self.layout.stored_shift());
+        stored == Some(self.layout) && self.list().is_some()
     }
 
     /// The merges in the order of their ranks; `None` where some of them are not in the table.

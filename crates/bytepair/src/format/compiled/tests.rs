@@ -134,6 +134,17 @@ fn merges_are_a_table_where_they_fit_one_and_a_list_else() {
     }
 }
 
+#[test]
+fn a_loaded_vocabulary_that_grew_is_written_again() {
+    let loaded = read(&write(&large(700, true, false)).unwrap()).unwrap();
+    let mut vocabulary = Vocabulary::clone(&loaded.parts().vocabulary);
+    vocabulary.insert(1 << 16, Token::plain(b"far away")).unwrap();
+    let grown = Tokenizer::new(Parts::new(Units::characters(), vocabulary.into())).unwrap();
+    let same = read(&write(&grown).unwrap()).unwrap();
+    assert_eq!(native::fingerprint(&same), native::fingerprint(&grown));
+    assert_eq!(same.parts().vocabulary.merges(), loaded.parts().vocabulary.merges());
+}
+
 /// With another hash, another order of bits or of buckets, the files that there are would be refused as damaged, or
 /// worse. If this test fails, raise the version.
 #[test]

@@ -3,11 +3,13 @@
 //! What was written is read again and compared before it is given out, so that a part that the tables have no
 //! place for is an error here. Takes as long as writing two `.bytepair` files.
 
+use std::sync::Arc;
+
 use super::checksum::checksum;
 use super::{BY_RANK, FORMAT, KIND_BITS, MAGIC, N_SECTIONS, VERSION, read};
 use crate::error::Result;
 use crate::format::{inexpressible, native};
-use crate::merge_table::{Description, Merges};
+use crate::merge_table::{Description, PackedMerges};
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
@@ -71,9 +73,11 @@ fn table(vocabulary: &Vocabulary) -> Option<(Vec<u8>, Vec<u8>)> {
     if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
         return None;
     }
-    let Merges::Packed(table) = Merges::new(vocabulary) else { return None };
+    let fits = |table: &Arc<PackedMerges>| table.is_storable(vocabulary.len());
+    let new = || PackedMerges::new(vocabulary).map(Arc::new).filter(fits);
+    let table = vocabulary.merge_table().map(Arc::clone).filter(fits).or_else(new)?;
     let Description { n_merges, result_shift } = table.description();
     let words = [u32::try_from(n_merges).ok()?, result_shift.unwrap_or(BY_RANK)];
-    let slots = || table.slots().iter().flat_map(|slot| slot.to_le_bytes()).collect();
-    table.is_storable().then(|| (words.into_iter().flat_map(u32::to_le_bytes).collect(), slots()))
+    let slots = table.slots().iter().flat_map(|slot| slot.to_le_bytes()).collect();
+    Some((words.into_iter().flat_map(u32::to_le_bytes).collect(), slots))
 }

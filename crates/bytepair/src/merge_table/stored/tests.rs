@@ -129,7 +129,7 @@ fn each_forgery_is_refused() {
 fn a_table_with_two_merges_of_a_pair_has_no_list() {
     let mut vocabulary = vocabulary(5, &[(0, 1, 2)], true);
     vocabulary.push_merge_to(Merge { left: 0, right: 1, result: 3 });
-    assert!(!built(&vocabulary).is_storable());
+    assert!(!built(&vocabulary).is_storable(vocabulary.len()));
 }
 
 #[test]
