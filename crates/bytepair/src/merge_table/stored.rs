@@ -97,15 +97,14 @@ impl PackedMerges {
     /// Notes all merges of the slots; `None` where these are not so many, an id is no token, or the search for a
     /// pair ends before its slot.
     fn note_all(&mut self, is_token: impl Fn(TokenId) -> bool) -> Option<()> {
-        let (mut n_found, mut all_grow, mut all_found) = (0, true, true);
+        let (mut n_found, mut all_known, mut all_found, mut all_grow) = (0, true, true, true);
         let mut n_full = self.n_full_at_the_end()?;
         for bucket in (0..self.slots.len()).step_by(BUCKET_LEN) {
             let slots = *self.slots[bucket..].first_chunk::<BUCKET_LEN>()?;
             for slot in slots.into_iter().filter(|slot| *slot != 0) {
                 let (merge, value) = self.layout.unpacked(!slot);
-                if !(is_token(merge.left) && is_token(merge.right) && is_token(merge.result)) {
-                    return None;
-                }
+                all_known &=
+                    is_token(merge.left) && is_token(merge.right) && is_token(merge.result);
                 let hash = self.hash(merge.left, merge.right);
                 let n_passed = bucket.wrapping_sub(self.bucket(hash)) & (self.slots.len() - 1);
                 let has_pair = |other: &&u64| (*other ^ slot) >> self.layout.value_bits == 0;
@@ -117,7 +116,7 @@ impl PackedMerges {
             n_full = if slots[BUCKET_LEN - 1] == 0 { 0 } else { n_full + BUCKET_LEN };
         }
         self.grows = all_grow;
-        (n_found == self.n_merges && all_found).then_some(())
+        (n_found == self.n_merges && all_known && all_found).then_some(())
     }
 
     /// How many slots full buckets have at the end, which a search passes on its way to the first; `None` where all

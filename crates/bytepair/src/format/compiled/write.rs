@@ -52,24 +52,31 @@ fn sections(tokenizer: &Tokenizer) -> Result<[Vec<u8>; N_SECTIONS]> {
         bytes.extend_from_slice(content);
     }
     let counts = vocabulary.merge_counts().iter();
-    let [merges, priorities, description, slots] = match table(vocabulary) {
-        Some((description, slots)) => [Vec::new(), Vec::new(), description, slots],
-        None => {
-            let merges = vocabulary.merges().iter();
-            let merges = merges.flat_map(|merge| [merge.left, merge.right, merge.result]);
-            let merges = merges.flat_map(u32::to_le_bytes).collect();
-            let priorities = vocabulary.priorities().iter();
-            let priorities = priorities.flat_map(|priority| priority.to_le_bytes()).collect();
+    let [merges, priorities, description, slots] = table(vocabulary).map_or_else(
+        || {
+            let [merges, priorities] = list(vocabulary);
             [merges, priorities, Vec::new(), Vec::new()]
-        }
-    };
+        },
+        |[description, slots]| [Vec::new(), Vec::new(), description, slots],
+    );
     let counts = counts.flat_map(|count| count.to_le_bytes()).collect();
     let head = native::write_head(tokenizer);
     Ok([head, tokens, bytes, merges, priorities, description, slots, counts])
 }
 
+/// The merges, and their priorities.
+fn list(vocabulary: &Vocabulary) -> [Vec<u8>; 2] {
+    let merges = vocabulary.merges().iter();
+    let merges = merges.flat_map(|merge| [merge.left, merge.right, merge.result]);
+    let priorities = vocabulary.priorities().iter();
+    [
+        merges.flat_map(u32::to_le_bytes).collect(),
+        priorities.flat_map(|priority| priority.to_le_bytes()).collect(),
+    ]
+}
+
 /// What the slots of the table of merges mean, and these; `None` where the list cannot be made of them.
-fn table(vocabulary: &Vocabulary) -> Option<(Vec<u8>, Vec<u8>)> {
+fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
     if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
         return None;
     }
@@ -79,5 +86,5 @@ fn table(vocabulary: &Vocabulary) -> Option<(Vec<u8>, Vec<u8>)> {
     let Description { n_merges, result_shift } = table.description();
     let words = [u32::try_from(n_merges).ok()?, result_shift.unwrap_or(BY_RANK)];
     let slots = table.slots().iter().flat_map(|slot| slot.to_le_bytes()).collect();
-    Some((words.into_iter().flat_map(u32::to_le_bytes).collect(), slots))
+    Some([words.into_iter().flat_map(u32::to_le_bytes).collect(), slots])
 }
