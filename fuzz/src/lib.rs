@@ -3,15 +3,19 @@
 use bytepair::format::{compiled, native};
 use bytepair::{DecodeErrors, DecodeStream, EncodeOptions, Specials, TokenId, Tokenizer};
 
-/// Texts of all kinds, short, so that a round stays quick.
-const TEXTS: [&[u8]; 6] = [
+/// Texts of all kinds, most of them short, so that a round stays quick.
+const TEXTS: [&[u8]; 7] = [
     b"",
     b"a b  c\n\n d'll 123 <s>",
     "日本 é e\u{301} 👍🏽 \u{0}".as_bytes(),
     "▁Ġ<0x41></w> aaaaaaaa".as_bytes(),
     "  \t<|end|><mask> \u{FFFD}İß \u{FDFA}".as_bytes(),
     b"\xFFa\xE2\x96",
+    &[b'a'; N_LONG],
 ];
+
+/// More symbols than are merged by scanning.
+const N_LONG: usize = 99;
 
 /// Files larger than this are not written and read again.
 const MAX_WRITTEN: usize = 1 << 16;

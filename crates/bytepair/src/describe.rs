@@ -135,7 +135,7 @@ fn outside(units: &Units) -> Option<&'static str> {
 }
 
 fn vocabulary(parts: &Parts) -> String {
-    let (n_ids, n_merges) = (parts.vocabulary.len(), parts.vocabulary.merges().len());
+    let (n_ids, n_merges) = (parts.vocabulary.len(), parts.vocabulary.n_merges());
     let ignored = if parts.ignore_merges { ", ignored for pieces that are tokens" } else { "" };
     format!("{n_ids} tokens, {n_merges} merges{ignored}")
 }

@@ -9,11 +9,15 @@
 )]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// The size of a large page, on most systems.
 const PAGE_LEN: usize = 2 << 20;
+
+/// The size of a cache line, on most processors.
+const LINE_LEN: usize = 64;
 
 /// The size of a small page, on most systems. Where it is larger, some advice is not taken.
 const SMALL_PAGE_LEN: usize = 4 << 10;
@@ -98,12 +102,18 @@ impl<T> Drop for LargeRow<T> {
     }
 }
 
-/// Large rows begin at a large page.
+impl<T: fmt::Debug> fmt::Debug for LargeRow<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self[..].fmt(formatter)
+    }
+}
+
+/// Large rows begin at a large page, others at a cache line.
 fn layout<T>(len: usize) -> Layout {
     let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0);
     let aligned = layout.and_then(|layout| match layout.size() {
         PAGE_LEN.. => layout.align_to(PAGE_LEN).ok(),
-        _ => Some(layout),
+        _ => layout.align_to(LINE_LEN).ok(),
     });
     let Some(layout) = aligned else { panic!("a row of {len} values has no place in memory") };
     layout

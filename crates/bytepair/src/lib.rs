@@ -6,7 +6,6 @@ mod count;
 mod decode;
 mod describe;
 mod dialect;
-/// x
 mod encode;
 mod encoding;
 mod error;
@@ -15,6 +14,7 @@ mod hash;
 mod in_order;
 pub mod jsonl;
 mod large_pages;
+mod merge_table;
 mod normalize;
 mod pair_map;
 mod parallel;

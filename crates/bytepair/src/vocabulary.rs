@@ -9,16 +9,19 @@
 //! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
 
 mod entry;
+mod merge_list;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
 pub(crate) use self::entry::Entries;
 use self::entry::{Entry, N_KINDS};
+use self::merge_list::MergeList;
 use crate::error::{ErrorKind, Result};
 use crate::hash::hash_bytes;
+use crate::merge_table::PackedMerges;
 
 /// The number of a token.
 pub type TokenId = u32;
@@ -95,7 +98,7 @@ pub struct Vocabulary {
     /// Ids by content. Of two ids with the same content the smaller is found, if they came at once, else the
     /// earlier one. Made of the entries where it is missing.
     index: OnceLock<HashTable<TokenId>>,
-    merges: Vec<Merge>,
+    merges: MergeList,
     /// By place: the priority of the merge. Empty where that is its place.
     priorities: Vec<u32>,
     /// By rank: how often the pair occurred when it was chosen. Empty where unknown.
@@ -114,7 +117,7 @@ impl Vocabulary {
             bytes: Vec::with_capacity(n_bytes),
             entries: Vec::with_capacity(n_tokens),
             index: OnceLock::from(HashTable::with_capacity(n_tokens)),
-            merges: Vec::with_capacity(n_merges),
+            merges: MergeList::with_capacity(n_merges),
             ..Self::default()
         }
     }
@@ -217,8 +220,30 @@ impl Vocabulary {
     }
 
     /// The merges; the place of a merge is its rank, unless there are priorities.
+    ///
+    /// Of a vocabulary that was read from a compiled file the list is made when it is first asked for.
     pub fn merges(&self) -> &[Merge] {
-        &self.merges
+        self.merges.as_slice()
+    }
+
+    /// How many merges there are.
+    pub fn n_merges(&self) -> usize {
+        self.merges.len()
+    }
+
+    /// The merges by pair, where they came so.
+    pub(crate) fn merge_table(&self) -> Option<&Arc<PackedMerges>> {
+        self.merges.table()
+    }
+
+    /// Takes these merges, in place of any others.
+    pub(crate) fn set_merges(&mut self, merges: Vec<Merge>) {
+        self.merges.change(|list| *list = merges);
+    }
+
+    /// Takes the merges by pair, in place of any others.
+    pub(crate) fn set_merge_table(&mut self, table: PackedMerges) {
+        self.merges = MergeList::of_table(table);
     }
 
     /// By place: the priorities of the merges, the lowest first to be merged; of equal ones the leftmost.
@@ -311,7 +336,7 @@ impl Vocabulary {
 
     /// Appends a merge whose result is known to be `result`. Its priority is its place.
     pub fn push_merge_to(&mut self, merge: Merge) {
-        self.merges.push(merge);
+        self.merges.change(|merges| merges.push(merge));
         if !self.priorities.is_empty() {
             self.priorities.push(place(self.merges.len() - 1));
         }
@@ -329,7 +354,7 @@ impl Vocabulary {
             }
             self.priorities.push(priority);
         }
-        self.merges.push(merge);
+        self.merges.change(|merges| merges.push(merge));
     }
 
     /// Gives each merge a priority, or all of them that of their place where there are none.
@@ -345,14 +370,9 @@ impl Vocabulary {
 
     /// Makes room for more merges, and for as many tokens.
     pub(crate) fn reserve_merges_with_tokens(&mut self, n_merges: usize) {
-        self.merges.reserve(n_merges);
+        self.merges.change(|merges| merges.reserve(n_merges));
         self.index();
         self.entries.reserve(n_merges);
-    }
-
-    /// Makes room for more merges.
-    pub(crate) fn reserve_merges(&mut self, n_merges: usize) {
-        self.merges.reserve(n_merges);
     }
 
     /// Records the counts of the merges, one for each.

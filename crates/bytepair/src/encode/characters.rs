@@ -8,8 +8,8 @@
 //! Built in about 10 ms for 200,000 merges, when some thousand pieces have come that it can help; takes 0.5 MB. Left
 //! out: characters beyond the basic plane, vocabularies whose merges are not in the order of the ids that they make.
 
-use super::merges::Merges;
 use super::symbols::Symbols;
+use crate::merge_table::Merges;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 /// What is known of the characters of a vocabulary.
@@ -31,7 +31,7 @@ const N_CODES: usize = 1 << 16;
 impl Characters {
     /// `None` where the vocabulary does not allow the proof.
     pub(super) fn new(vocabulary: &Vocabulary, symbols: &Symbols, merges: &Merges) -> Option<Self> {
-        if !symbols.is_complete() || !merges.is_ascending(vocabulary) {
+        if !symbols.is_complete() || !merges.is_ascending() {
             return None;
         }
         let mut joined = vec![TokenId::MAX; 1 << 16];

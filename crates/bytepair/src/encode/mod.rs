@@ -5,7 +5,7 @@
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
 //! in these words; `scan` does it for short pieces, `buckets` or `heap` for long ones, in O(n log n);
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
-//! out the first merges where it proves that these happen in any case; `merges` is the table that all ask;
+//! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
@@ -17,7 +17,6 @@ mod characters;
 mod cuts;
 mod dropout;
 mod heap;
-mod merges;
 #[cfg(test)]
 mod naive;
 mod scan;
@@ -33,12 +32,12 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{ErrorKind, Result};
+use crate::merge_table::{Merges, NO_MERGE, RankedMerge};
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 use buckets::Ranks;
 use characters::Characters;
 use cuts::Cuts;
-use merges::{Merges, NO_MERGE, RankedMerge};
 use symbols::Symbols;
 
 /// Longest piece that is merged by scanning, in symbols.

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::Characters;
 use crate::Merge;
-use crate::encode::merges::Merges;
 use crate::encode::symbols::Symbols;
 use crate::encode::{Encoder, MAX_CHARACTERS_LEN, Scratch, characters, naive};
+use crate::merge_table::Merges;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Token, TokenId, Vocabulary};
 

@@ -8,6 +8,7 @@ use std::io::Read;
 use super::checksum::{Checksum, checksum};
 use super::{FORMAT, MAGIC, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION};
 use crate::error::{Error, Result};
+use crate::large_pages::LargeRow;
 
 /// What is left of a file.
 pub(super) struct Sections<R> {
@@ -75,6 +76,23 @@ impl<R: Read> Sections<R> {
         let mut bytes = vec![0; length];
         self.file.read_exact(&mut bytes)?;
         check_sum(checksum(&bytes), said).map(|()| bytes)
+    }
+
+    /// The next section as words in memory of their own; `None` where it has another length than so many.
+    pub(super) fn words(&mut self, n_words: usize) -> Result<Option<LargeRow<u64>>> {
+        if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
+            return Ok(None);
+        }
+        let mut words = LargeRow::filled(0, n_words);
+        let mut rest = words.iter_mut();
+        self.for_each_block(|block| {
+            let (records, _) = block.as_chunks::<8>();
+            for (record, word) in records.iter().zip(rest.by_ref()) {
+                *word = u64::from_le_bytes(*record);
+            }
+            Ok(())
+        })?;
+        Ok(Some(words))
     }
 
     /// The next section, which holds records of `N` bytes.

@@ -3,10 +3,13 @@
 //! What was written is read again and compared before it is given out, so that a part that the tables have no
 //! place for is an error here. Takes as long as writing two `.bytepair` files.
 
+use std::sync::Arc;
+
 use super::checksum::checksum;
-use super::{FORMAT, KIND_BITS, MAGIC, N_SECTIONS, VERSION, read};
+use super::{BY_RANK, FORMAT, KIND_BITS, MAGIC, N_SECTIONS, VERSION, read};
 use crate::error::Result;
 use crate::format::{inexpressible, native};
+use crate::merge_table::{Description, PackedMerges};
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
@@ -48,15 +51,40 @@ fn sections(tokenizer: &Tokenizer) -> Result<[Vec<u8>; N_SECTIONS]> {
         tokens.extend((length << KIND_BITS | u32::from(kind.code())).to_le_bytes());
         bytes.extend_from_slice(content);
     }
+    let counts = vocabulary.merge_counts().iter();
+    let [merges, priorities, description, slots] = table(vocabulary).map_or_else(
+        || {
+            let [merges, priorities] = list(vocabulary);
+            [merges, priorities, Vec::new(), Vec::new()]
+        },
+        |[description, slots]| [Vec::new(), Vec::new(), description, slots],
+    );
+    let counts = counts.flat_map(|count| count.to_le_bytes()).collect();
+    let head = native::write_head(tokenizer);
+    Ok([head, tokens, bytes, merges, priorities, description, slots, counts])
+}
+
+/// The merges, and their priorities.
+fn list(vocabulary: &Vocabulary) -> [Vec<u8>; 2] {
     let merges = vocabulary.merges().iter();
     let merges = merges.flat_map(|merge| [merge.left, merge.right, merge.result]);
-    let counts = vocabulary.merge_counts().iter();
-    Ok([
-        native::write_head(tokenizer),
-        tokens,
-        bytes,
+    let priorities = vocabulary.priorities().iter();
+    [
         merges.flat_map(u32::to_le_bytes).collect(),
-        vocabulary.priorities().iter().flat_map(|priority| priority.to_le_bytes()).collect(),
-        counts.flat_map(|count| count.to_le_bytes()).collect(),
-    ])
+        priorities.flat_map(|priority| priority.to_le_bytes()).collect(),
+    ]
+}
+
+/// What the slots of the table of merges mean, and these; `None` where the list cannot be made of them.
+fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
+    if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
+        return None;
+    }
+    let fits = |table: &Arc<PackedMerges>| table.is_storable(vocabulary.len());
+    let new = || PackedMerges::new(vocabulary).map(Arc::new).filter(fits);
+    let table = vocabulary.merge_table().map(Arc::clone).filter(fits).or_else(new)?;
+    let Description { n_merges, result_shift } = table.description();
+    let words = [u32::try_from(n_merges).ok()?, result_shift.unwrap_or(BY_RANK)];
+    let slots = table.slots().iter().flat_map(|slot| slot.to_le_bytes()).collect();
+    Some([words.into_iter().flat_map(u32::to_le_bytes).collect(), slots])
 }

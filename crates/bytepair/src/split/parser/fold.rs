@@ -5,6 +5,8 @@
 //! such letters are refused, also where several literals in a row make such a folding.
 //! Cost: in the size of the set; per literal under `(?i)` in Oniguruma, the about hundred such foldings.
 
+use std::ops::RangeInclusive;
+
 use super::Parser;
 use crate::error::Result;
 use crate::split::tree::{CharSet, Node};
@@ -51,17 +53,30 @@ impl Parser<'_> {
 /// both ways, the Rust engines never. The standard library's mapping serves only to refuse.
 fn folds_to_several() -> &'static [(char, String)] {
     static FOLDS: std::sync::OnceLock<Vec<(char, String)>> = std::sync::OnceLock::new();
-    FOLDS.get_or_init(|| {
-        let several = |character: char| -> Option<(char, String)> {
-            let folded: String = character.to_uppercase().flat_map(char::to_lowercase).collect();
-            let is_special = matches!(character, 'İ' | 'ẞ');
-            (folded.chars().count() > 1 || is_special).then_some((character, folded))
-        };
-        let special = [('İ', "i\u{307}".to_owned()), ('ẞ', "ss".to_owned())];
-        ('\u{80}'..='\u{ffff}')
-            .filter_map(several)
-            .filter(|(_, folded)| folded.chars().count() > 1)
-            .chain(special)
-            .collect()
-    })
+    FOLDS.get_or_init(|| folds_among(WITH_FOLDS.into_iter().flatten()))
+}
+
+/// Where such characters are. Looking at all characters would take most of the time of loading a small tokenizer.
+const WITH_FOLDS: [RangeInclusive<char>; 3] =
+    ['\u{80}'..='\u{600}', '\u{1E00}'..='\u{1FFF}', '\u{FB00}'..='\u{FB20}'];
+
+fn folds_among(characters: impl Iterator<Item = char>) -> Vec<(char, String)> {
+    let several = |character: char| -> Option<(char, String)> {
+        let folded: String = character.to_uppercase().flat_map(char::to_lowercase).collect();
+        (folded.chars().count() > 1).then_some((character, folded))
+    };
+    let special = [('İ', "i\u{307}".to_owned()), ('ẞ', "ss".to_owned())];
+    let is_special = |character: &char| special.iter().any(|(special, _)| special == character);
+    let others = characters.filter(|character| !is_special(character));
+    others.filter_map(several).chain(special.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_elsewhere_folds_to_several() {
+        assert_eq!(folds_among('\u{80}'..=char::MAX), folds_to_several());
+    }
 }

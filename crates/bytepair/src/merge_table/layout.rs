@@ -45,6 +45,34 @@ impl Layout {
         (layout.fits() && has_one_result_for_each_rank(vocabulary)).then_some(layout)
     }
 
+    /// The layout of a table that a file holds, for ids below `n_ids`: by so many bits for merges that make the same
+    /// token, or by rank.
+    pub(super) fn stored(n_ids: usize, n_merges: usize, result_shift: Option<u32>) -> Option<Self> {
+        let id_bits = bits(n_ids);
+        let value_bits = id_bits.checked_add(result_shift.unwrap_or(bits(n_merges)))?;
+        let is_by_result = result_shift.is_some();
+        let result_shift = result_shift.unwrap_or(0);
+        let layout = Self { id_bits, value_bits, result_shift, is_by_result };
+        layout.fits().then_some(layout)
+    }
+
+    /// What [`Self::stored`] is told of it.
+    pub(super) fn stored_shift(self) -> Option<u32> {
+        self.is_by_result.then_some(self.result_shift)
+    }
+
+    /// The merge of a slot's bits, and its value.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a value has 31 bits, and so has an id")]
+    pub(super) fn unpacked(self, bits: u64) -> (Merge, u32) {
+        let value = (bits & ((1 << self.value_bits) - 1)) as u32;
+        let key = bits >> self.value_bits;
+        let (left, right) = (key >> self.id_bits, key & ((1 << self.id_bits) - 1));
+        // What lies above the bits of an id makes one that is too large for any vocabulary.
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        (Merge { left, right: right as u32, result: self.result(value) }, value)
+    }
+
     fn fits(self) -> bool {
         self.value_bits <= 31 && 2 * self.id_bits + self.value_bits <= 64
     }

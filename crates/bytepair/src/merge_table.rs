@@ -1,0 +1,198 @@
+//! The merges of a vocabulary by pair: the one table that every encoder asks.
+//!
+//! Most vocabularies fit a table whose slot is one word (`packed`), which files can hold as it is (`stored`). Others
+//! (very large ones whose ids are not in the order of their ranks, or whose merges share priorities across tokens)
+//! have a map of twice the size. Takes O(1) expected time for a look-up.
+
+mod layout;
+mod packed;
+mod stored;
+
+use std::sync::Arc;
+
+use self::layout::ranks;
+pub(crate) use self::packed::PackedMerges;
+pub(crate) use self::stored::Description;
+use crate::pair_map::{PairMap, pair_key};
+use crate::vocabulary::{TokenId, Vocabulary};
+
+/// The merges by pair.
+#[derive(Clone, Debug)]
+pub(crate) enum Merges {
+    Packed(Arc<PackedMerges>),
+    Wide(PairMap<RankedMerge>),
+}
+
+/// A merge as the encoder looks it up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RankedMerge {
+    /// Orders merges as their ranks do: less, equal or more where the ranks are.
+    pub(crate) rank: u32,
+    pub(crate) result: TokenId,
+}
+
+/// An absent merge: no rank is higher. Its result means nothing.
+pub(crate) const NO_MERGE: RankedMerge = RankedMerge { rank: u32::MAX, result: 0 };
+
+impl RankedMerge {
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn exists(self) -> bool {
+        self.rank != NO_MERGE.rank
+    }
+}
+
+impl Default for RankedMerge {
+    fn default() -> Self {
+        NO_MERGE
+    }
+}
+
+impl Merges {
+    /// The table that the vocabulary came with, or one made of its merges.
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
+        let packed = vocabulary.merge_table().map(Arc::clone);
+        let packed = packed.or_else(|| PackedMerges::new(vocabulary).map(Arc::new));
+        packed.map_or_else(|| Self::Wide(wide(vocabulary)), Self::Packed)
+    }
+
+    /// The merge of a pair, or [`NO_MERGE`].
+    #[inline]
+    pub(crate) fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        match self {
+            Self::Packed(packed) => packed.get(left, right),
+            Self::Wide(map) => map.get(pair_key(left, right)).unwrap_or(NO_MERGE),
+        }
+    }
+
+    /// Whether merges are in the order of the ids that they make, and use only ids below those.
+    ///
+    /// Then a merge that uses a token has a higher rank than all that make it.
+    pub(crate) fn is_ascending(&self) -> bool {
+        matches!(self, Self::Packed(packed) if packed.layout.is_by_result && packed.grows)
+    }
+
+    /// The place of a merge among all, where merges have no priorities; `first_places` are those of the first
+    /// merge that makes a token, by its id.
+    #[inline]
+    pub(crate) fn place(&self, merge: RankedMerge, first_places: &[u32]) -> u32 {
+        match self {
+            Self::Packed(packed) => packed.layout.place(merge.rank, first_places),
+            Self::Wide(_) => merge.rank,
+        }
+    }
+}
+
+/// The map of merges that do not fit a word each.
+fn wide(vocabulary: &Vocabulary) -> PairMap<RankedMerge> {
+    let mut by_pair = PairMap::with_capacity(vocabulary.merges().len());
+    let ranks = ranks(vocabulary);
+    let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
+    by_pair.insert_all((0..).zip(vocabulary.merges()).map(|(place, merge)| {
+        let ranked = RankedMerge { rank: rank_at(place), result: merge.result };
+        (pair_key(merge.left, merge.right), ranked)
+    }));
+    by_pair
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::packed::{BUCKET_LEN, MAX_SPARSE_LEN, n_buckets};
+    use super::*;
+    use crate::vocabulary::Merge;
+
+    /// Made-up merges, as many as `n_merges`, of ids below `n_ids`; results ascend if they are asked to.
+    fn made_up(n_merges: u32, n_ids: u32, is_ascending: bool) -> Vocabulary {
+        let mut vocabulary = Vocabulary::new();
+        let mut state = 7_u32;
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        for place in 0..n_merges {
+            let result = if is_ascending { n_ids + place / 3 } else { draw(n_ids) };
+            vocabulary.push_merge_to(Merge { left: draw(n_ids), right: draw(n_ids), result });
+        }
+        vocabulary
+    }
+
+    #[test]
+    fn every_pair_has_the_last_of_its_merges_and_ranks_keep_their_order() {
+        for (n_merges, n_ids, is_ascending) in
+            [(0, 4, true), (9, 2, true), (3000, 70, true), (3000, 2000, true), (3000, 400, false)]
+        {
+            let vocabulary = made_up(n_merges, n_ids, is_ascending);
+            let merges = Merges::new(&vocabulary);
+            assert!(matches!(merges, Merges::Packed(_)), "{n_merges} {n_ids}");
+            let known: HashMap<_, _> = (0_u32..)
+                .zip(vocabulary.merges())
+                .map(|(place, merge)| ((merge.left, merge.right), (place, merge.result)))
+                .collect();
+            let mut first_places = vec![0; (n_ids + n_merges) as usize];
+            for (place, merge) in (0..n_merges).zip(vocabulary.merges()).rev() {
+                first_places[merge.result as usize] = place;
+            }
+            let pairs =
+                (0..n_ids.min(500)).flat_map(|left| (0..n_ids + 3).map(move |right| (left, right)));
+            for (left, right) in pairs {
+                let found = merges.get(left, right);
+                let place = || merges.place(found, &first_places);
+                let found = found.exists().then(|| (place(), found.result));
+                assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_has_slots_to_spare_and_a_large_one_not_too_many() {
+        for n_merges in (0..3000).chain((0..40_000_000).step_by(9973)) {
+            let n_slots = n_buckets(n_merges) * BUCKET_LEN;
+            assert!(n_merges * 8 <= n_slots * 7, "{n_merges}");
+            assert!(n_merges < MAX_SPARSE_LEN || n_slots <= n_merges * 16 / 7, "{n_merges}");
+        }
+    }
+
+    #[test]
+    fn a_large_table_finds_every_pair_and_no_other() {
+        let vocabulary = made_up(229_376, 70_000, true);
+        let merges = Merges::new(&vocabulary);
+        let Merges::Packed(packed) = &merges else { panic!("it does not fit") };
+        assert!(packed.slots.len() <= MAX_SPARSE_LEN);
+        let known: HashMap<_, _> = vocabulary
+            .merges()
+            .iter()
+            .map(|merge| ((merge.left, merge.right), merge.result))
+            .collect();
+        for &Merge { left, right, .. } in vocabulary.merges() {
+            for (left, right) in [(left, right), (left, right + 1), (left + 1, right)] {
+                let found = merges.get(left, right);
+                let found = found.exists().then_some(found.result);
+                assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_beyond_the_vocabulary_have_no_merge() {
+        let mut vocabulary = Vocabulary::new();
+        vocabulary.push_merge_to(Merge { left: 5, right: 300, result: 301 });
+        let merges = Merges::new(&vocabulary);
+        assert!(merges.get(5, 300).exists());
+        for (left, right) in [(5 + 512, 300), (5, 300 + 512), (u32::MAX, u32::MAX), (4, 300 + 512)]
+        {
+            assert!(!merges.get(left, right).exists(), "({left}, {right})");
+        }
+    }
+
+    #[test]
+    fn merges_that_share_a_rank_and_make_different_tokens_are_kept_apart() {
+        let mut vocabulary = Vocabulary::new();
+        vocabulary.push_merge_with_priority(Merge { left: 0, right: 1, result: 2 }, 4);
+        vocabulary.push_merge_with_priority(Merge { left: 1, right: 0, result: 3 }, 4);
+        let merges = Merges::new(&vocabulary);
+        assert!(matches!(merges, Merges::Wide(_)));
+        assert_eq!(merges.get(0, 1).rank, merges.get(1, 0).rank);
+    }
+}

@@ -1,0 +1,228 @@
+//! A table of merges whose slot is one word.
+//!
+//! A slot holds left part, right part, and a number that orders the merges as their ranks do and says what they
+//! make. That number is either the result and, where several merges make the same token one after the other, which
+//! of them it is; or the rank and the result. Four slots are a bucket, half a cache line, and all four are compared
+//! without a branch. Keys are exact, so no pair is ever taken for another. Most pairs that are asked for have no
+//! merge: a bitmap by hash, small enough for a processor's own cache, answers for nearly all of those.
+//!
+//! Left out: vocabularies whose merges do not fit a word. Takes O(1) expected time for a look-up.
+
+use super::layout::{Layout, numbered, ranks};
+use super::{NO_MERGE, RankedMerge};
+use crate::large_pages::LargeRow;
+use crate::pair_map::pair_hash;
+use crate::vocabulary::{Merge, TokenId, Vocabulary};
+
+/// Ids below this are small.
+const N_SMALL: TokenId = 256;
+
+/// Slots that are compared at once.
+pub(super) const BUCKET_LEN: usize = 4;
+
+/// Bits of the bitmap for each merge, at least: one pair in nine that has no merge is looked for in vain at most.
+const N_BITS_PER_MERGE: usize = 8;
+
+/// Slots of a table that is at most half full: 2 MB, which a processor's own cache holds.
+pub(super) const MAX_SPARSE_LEN: usize = 1 << 18;
+
+/// How many pairs are placed at once where many are.
+const N_SIDE_BY_SIDE: usize = 32;
+
+/// A table whose slot is one word.
+#[derive(Debug)]
+pub(crate) struct PackedMerges {
+    /// Buckets of slots, none in two cache lines. A slot is all bits of `(left, right, value)` inverted; a free one
+    /// is 0.
+    pub(super) slots: LargeRow<u64>,
+    /// How far a hash is shifted to give a bucket.
+    shift: u32,
+    /// A bit for the hash of each merge.
+    bitmap: Vec<u64>,
+    /// How far a hash is shifted to give a bit of the bitmap.
+    bitmap_shift: u32,
+    pub(super) layout: Layout,
+    /// By `left * N_SMALL + right`: the values of pairs of small ids, or `u32::MAX`. In nearly all
+    /// vocabularies these are the bytes, with which every piece begins.
+    of_small: Vec<u32>,
+    /// Of all merges, also those that others of the same pair come after.
+    pub(super) n_merges: usize,
+    /// Whether merges make ids above those of their parts.
+    pub(super) grows: bool,
+}
+
+impl PackedMerges {
+    /// `None` where a merge does not fit a word.
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Option<Self> {
+        let merges = vocabulary.merges();
+        let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
+        let n_slots = n_buckets(merges.len()) * BUCKET_LEN;
+        let mut packed = Self::of_slots(LargeRow::filled(0, n_slots), merges.len(), layout);
+        packed.grows = merges.iter().all(grows);
+        packed.insert_all(vocabulary);
+        Some(packed)
+    }
+
+    /// A table of slots without the answers that are made of them.
+    pub(super) fn of_slots(slots: LargeRow<u64>, n_merges: usize, layout: Layout) -> Self {
+        let n_bits = (n_merges * N_BITS_PER_MERGE).next_power_of_two().max(64);
+        Self {
+            shift: 64 - (slots.len() / BUCKET_LEN).ilog2(),
+            slots,
+            bitmap: vec![0; n_bits / 64],
+            bitmap_shift: 64 - n_bits.ilog2(),
+            layout,
+            of_small: vec![u32::MAX; (N_SMALL * N_SMALL) as usize],
+            n_merges,
+            grows: true,
+        }
+    }
+
+    /// Places all merges. Looks at the buckets of several before it fills the first, so that their cache lines
+    /// are fetched side by side.
+    fn insert_all(&mut self, vocabulary: &Vocabulary) {
+        let ranks = ranks(vocabulary);
+        let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
+        let mut merges = (0..).zip(numbered(vocabulary.merges()));
+        let mut waiting = Vec::with_capacity(N_SIDE_BY_SIDE);
+        loop {
+            let values = merges.by_ref().take(N_SIDE_BY_SIDE).map(|(place, (merge, n_same))| {
+                (merge, self.layout.value(rank_at(place), n_same, merge.result))
+            });
+            waiting.extend(values);
+            if waiting.is_empty() {
+                return;
+            }
+            let seen = waiting.iter().fold(0, |seen, (merge, _)| {
+                seen ^ self.slots[self.bucket(self.hash(merge.left, merge.right))]
+            });
+            std::hint::black_box(seen);
+            waiting.drain(..).for_each(|(merge, value)| self.insert(merge, value));
+        }
+    }
+
+    fn insert(&mut self, merge: Merge, value: u32) {
+        let hash = self.hash(merge.left, merge.right);
+        self.note(merge, hash, value);
+        let wanted = self.wanted(merge.left, merge.right);
+        let mut bucket = self.bucket(hash);
+        loop {
+            let is_for_it =
+                |slot: &u64| *slot == 0 || (*slot ^ wanted) >> self.layout.value_bits == 0;
+            let slots = bucket..bucket + BUCKET_LEN;
+            if let Some(place) = self.slots[slots].iter().position(is_for_it) {
+                self.slots[bucket + place] = wanted ^ u64::from(value);
+                return;
+            }
+            bucket = self.after(bucket);
+        }
+    }
+
+    /// Notes a merge wherever else it is looked up than in its slot.
+    #[inline]
+    pub(super) fn note(&mut self, merge: Merge, hash: u64, value: u32) {
+        if merge.left < N_SMALL && merge.right < N_SMALL {
+            self.of_small[(merge.left * N_SMALL + merge.right) as usize] = value;
+        }
+        let (word, bit) = self.bit(hash);
+        self.bitmap[word] |= bit;
+    }
+
+    /// The merge of a pair, or [`NO_MERGE`].
+    #[inline]
+    pub(crate) fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        match left < N_SMALL && right < N_SMALL {
+            true => self.merge(self.of_small[(left * N_SMALL + right) as usize]),
+            false => self.get_large(left, right),
+        }
+    }
+
+    /// The same for any ids, sooner where one of them is not small.
+    #[inline]
+    pub(crate) fn get_large(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        let hash = self.hash(left, right);
+        let (word, bit) = self.bit(hash);
+        if self.bitmap[word] & bit == 0 || (left | right) >> self.layout.id_bits > 0 {
+            return NO_MERGE;
+        }
+        self.merge(self.value(hash, self.wanted(left, right)))
+    }
+
+    #[inline]
+    fn merge(&self, value: u32) -> RankedMerge {
+        RankedMerge { rank: value, result: self.layout.result(value) }
+    }
+
+    /// The value of a pair, or `u32::MAX`.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a value has at most 31 bits")]
+    fn value(&self, hash: u64, wanted: u64) -> u32 {
+        let mut bucket = self.bucket(hash);
+        loop {
+            let Some(slots) = self.slots[bucket..].first_chunk::<BUCKET_LEN>() else {
+                return u32::MAX;
+            };
+            let [a, b, c, d] = slots.map(|slot| slot ^ wanted);
+            let least = a.min(b).min(c.min(d));
+            // A slot of another pair differs above the value.
+            if least >> self.layout.value_bits == 0 {
+                return least as u32;
+            }
+            if slots[BUCKET_LEN - 1] == 0 {
+                return u32::MAX;
+            }
+            bucket = self.after(bucket);
+        }
+    }
+
+    #[inline]
+    pub(super) fn hash(&self, left: TokenId, right: TokenId) -> u64 {
+        pair_hash(self.layout.key(left, right))
+    }
+
+    /// The bit of a hash in the bitmap, and its word.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a bit")]
+    fn bit(&self, hash: u64) -> (usize, u64) {
+        let bit = (hash >> self.bitmap_shift) as usize;
+        (bit / 64, 1 << (bit % 64))
+    }
+
+    /// What the slot of a pair is, but for its value: the slot of the value 0.
+    #[inline]
+    pub(super) fn wanted(&self, left: TokenId, right: TokenId) -> u64 {
+        !(self.layout.key(left, right) << self.layout.value_bits)
+    }
+
+    /// Where the bucket of a hash begins.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a bucket")]
+    pub(super) fn bucket(&self, hash: u64) -> usize {
+        (hash >> self.shift) as usize * BUCKET_LEN
+    }
+
+    /// Where the bucket begins that has what another had no room for.
+    pub(super) fn after(&self, bucket: usize) -> usize {
+        match bucket + BUCKET_LEN {
+            next if next < self.slots.len() => next,
+            _ => 0,
+        }
+    }
+}
+
+/// Whether a merge makes an id above those of its parts.
+#[inline]
+pub(super) fn grows(merge: &Merge) -> bool {
+    merge.left.max(merge.right) < merge.result
+}
+
+/// How many buckets a table has, a power of two and more than it fills. A large one is up to seven eighths full: most
+/// of what is looked up in vain does not come past the bitmap, and half of the memory need not be touched.
+pub(super) fn n_buckets(n_merges: usize) -> usize {
+    let n_sparse = (n_merges * 2).next_power_of_two();
+    let n_slots = match n_sparse <= MAX_SPARSE_LEN {
+        true => n_sparse,
+        false => (n_merges * 8).div_ceil(7).next_power_of_two(),
+    };
+    (n_slots / BUCKET_LEN).max(2)
+}

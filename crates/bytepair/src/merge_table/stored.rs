@@ -1,0 +1,149 @@
+//! A table of merges as files hold it: its slots, as they lie in memory.
+//!
+//! Of a file, every slot is looked at before the table is used, whoever made it: it holds known ids alone, each pair
+//! where it is looked for, and places that are those of a list. So the list of merges can be made of it. Takes half
+//! the time of building, since nothing is moved. Left out: merges with priorities, and those of a pair that has
+//! another one later in the list, which no writer puts into a table.
+
+use super::packed::{BUCKET_LEN, PackedMerges, grows, n_buckets};
+use crate::large_pages::LargeRow;
+use crate::merge_table::layout::Layout;
+use crate::vocabulary::{Merge, TokenId};
+
+/// How a file says what the slots of a table mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Description {
+    pub(crate) n_merges: usize,
+    /// How many bits tell merges apart that make the same token; `None` where a slot holds the rank of a merge.
+    pub(crate) result_shift: Option<u32>,
+}
+
+impl Description {
+    /// How many slots the table has.
+    pub(crate) fn n_slots(self) -> usize {
+        n_buckets(self.n_merges) * BUCKET_LEN
+    }
+}
+
+impl PackedMerges {
+    pub(crate) fn description(&self) -> Description {
+        Description { n_merges: self.n_merges, result_shift: self.layout.stored_shift() }
+    }
+
+    pub(crate) fn n_merges(&self) -> usize {
+        self.n_merges
+    }
+
+    pub(crate) fn slots(&self) -> &[u64] {
+        &self.slots
+    }
+
+    /// The table of these slots, for a vocabulary of `n_ids` ids; `None` where no merges have such a table.
+    pub(crate) fn from_slots(
+        slots: LargeRow<u64>,
+        description: Description,
+        n_ids: usize,
+        is_token: impl Fn(TokenId) -> bool,
+    ) -> Option<Self> {
+        let Description { n_merges, result_shift } = description;
+        let layout = Layout::stored(n_ids, n_merges, result_shift)?;
+        if slots.len() != description.n_slots() {
+            return None;
+        }
+        let mut packed = Self::of_slots(slots, n_merges, layout);
+        packed.note_all(is_token)?;
+        packed.check_places()?;
+        Some(packed)
+    }
+
+    /// Whether [`Self::from_slots`] takes these slots for a vocabulary of so many ids. A table that came from a file
+    /// may be one for fewer.
+    pub(crate) fn is_storable(&self, n_ids: usize) -> bool {
+        let stored = Layout::stored(n_ids, self.n_merges, self.layout.stored_shift());
+        stored == Some(self.layout) && self.list().is_some()
+    }
+
+    /// The merges in the order of their ranks; `None` where some of them are not in the table.
+    pub(crate) fn list(&self) -> Option<Vec<Merge>> {
+        const NONE: Merge = Merge { left: TokenId::MAX, right: TokenId::MAX, result: TokenId::MAX };
+        let first_places = self.first_places();
+        let mut list = vec![NONE; self.n_merges];
+        for (merge, value) in self.merges() {
+            *list.get_mut(self.layout.place(value, &first_places) as usize)? = merge;
+        }
+        (!list.contains(&NONE)).then_some(list)
+    }
+
+    /// The merges in the order of their slots, with their values.
+    fn merges(&self) -> impl Iterator<Item = (Merge, u32)> {
+        let slots = self.slots.iter().filter(|slot| **slot != 0);
+        slots.map(|slot| self.layout.unpacked(!slot))
+    }
+
+    /// By id: the place of the first merge that makes it. Nothing where values are ranks.
+    fn first_places(&self) -> Vec<u32> {
+        if !self.layout.is_by_result {
+            return Vec::new();
+        }
+        let mut places = vec![0; 1 << self.layout.id_bits];
+        self.merges().for_each(|(merge, _)| places[merge.result as usize] += 1);
+        let mut n_before = 0;
+        for place in &mut places {
+            n_before += std::mem::replace(place, n_before);
+        }
+        places
+    }
+
+    /// Notes all merges of the slots; `None` where these are not so many, an id is no token, or the search for a
+    /// pair ends before its slot.
+    fn note_all(&mut self, is_token: impl Fn(TokenId) -> bool) -> Option<()> {
+        let (mut n_found, mut all_known, mut all_found, mut all_grow) = (0, true, true, true);
+        let mut n_full = self.n_full_at_the_end()?;
+        for bucket in (0..self.slots.len()).step_by(BUCKET_LEN) {
+            let slots = *self.slots[bucket..].first_chunk::<BUCKET_LEN>()?;
+            for slot in slots.into_iter().filter(|slot| *slot != 0) {
+                let (merge, value) = self.layout.unpacked(!slot);
+                all_known &=
+                    is_token(merge.left) && is_token(merge.right) && is_token(merge.result);
+                let hash = self.hash(merge.left, merge.right);
+                let n_passed = bucket.wrapping_sub(self.bucket(hash)) & (self.slots.len() - 1);
+                let has_pair = |other: &&u64| (*other ^ slot) >> self.layout.value_bits == 0;
+                all_found &= n_passed <= n_full && slots.iter().filter(has_pair).count() == 1;
+                all_grow &= grows(&merge);
+                self.note(merge, hash, value);
+                n_found += 1;
+            }
+            n_full = if slots[BUCKET_LEN - 1] == 0 { 0 } else { n_full + BUCKET_LEN };
+        }
+        self.grows = all_grow;
+        (n_found == self.n_merges && all_known && all_found).then_some(())
+    }
+
+    /// How many slots full buckets have at the end, which a search passes on its way to the first; `None` where all
+    /// are full, since a search ends at a bucket with room.
+    fn n_full_at_the_end(&self) -> Option<usize> {
+        let (buckets, _) = self.slots.as_chunks::<BUCKET_LEN>();
+        let last = buckets.iter().rposition(|bucket| bucket[BUCKET_LEN - 1] == 0)?;
+        Some((buckets.len() - 1 - last) * BUCKET_LEN)
+    }
+
+    /// Whether each merge has a place of its own among all.
+    fn check_places(&self) -> Option<()> {
+        let first_places = self.first_places();
+        let mut taken = vec![0_u64; self.n_merges.div_ceil(64)];
+        for (merge, value) in self.merges() {
+            let place = self.layout.place(value, &first_places) as usize;
+            let end = first_places.get(merge.result as usize + 1);
+            let is_its_own = end.is_none_or(|&end| place < end as usize);
+            let (taken, bit) = (taken.get_mut(place / 64)?, 1 << (place % 64));
+            if !is_its_own || place >= self.n_merges || *taken & bit > 0 {
+                return None;
+            }
+            *taken |= bit;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
