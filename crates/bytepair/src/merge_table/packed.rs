@@ -23,8 +23,8 @@ pub(super) const BUCKET_LEN: usize = 4;
 /// Bits of the bitmap for each merge, at least: one pair in nine that has no merge is looked for in vain at most.
 const N_BITS_PER_MERGE: usize = 8;
 
-/// Slots of a table that is at most half full: 2 MB, which a processor's own cache holds.
-pub(super) const MAX_SPARSE_LEN: usize = 1 << 18;
+/// Slots of a table that is at most half full: 512 KiB, which a processor's own cache holds beside other things.
+pub(super) const MAX_SPARSE_LEN: usize = 1 << 16;
 
 /// How many pairs are placed at once where many are.
 const N_SIDE_BY_SIDE: usize = 32;
