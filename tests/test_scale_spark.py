@@ -208,7 +208,7 @@ def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
 
     def huge(batches):
         for _batch in batches:
-            empty = rows.counted(PieceCounter(scale.CountSpec()), Tally())
+            empty = rows.counted(PieceCounter(scale.CountSpec(), ""), Tally())
             piece = pa.array([b"a"], pa.large_binary())
             table = pa.table({"piece": piece, "count": [1 << 62]})
             yield from rows.as_rows(Counts(table, empty.info))
