@@ -30,6 +30,7 @@ from bytepair.data import TokenDataset, read_counts, shards  # noqa: E402
 IS_LINUX = Path("/proc/self/fdinfo").is_dir()
 TASK_BYTES = 3 << 20
 N_TASKS = 4
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 @pytest.fixture(scope="module")
@@ -264,3 +265,53 @@ def test_counts_that_find_no_room_are_told(tmp_path, corpus, limited):
         grow()
         counts.save(disk / "counts.parquet")
         assert read_counts(disk / "counts.parquet").table.equals(counts.table)
+
+
+@pytest.mark.parametrize("limited", [small_disk, short_files])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_adding_up_that_finds_no_room_is_told(
+    tmp_path, corpus, monkeypatch, limited, processes
+):
+    """The error names the folder of temporary files, which are gone; no file of counts appears."""
+    expected = scale.count(corpus)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(disk))
+    options = {"processes": processes, "task_bytes": TASK_BYTES}
+    output = tmp_path / "counts.parquet"
+    with limited(disk, 65_536) as grow:
+        with pytest.raises(bytepair.FileError, match=str(disk)):
+            scale.count(corpus, output=output, **options)
+        assert (list(disk.iterdir()), output.exists()) == ([], False)
+        grow()
+        found = scale.count(corpus, output=output, **options)
+        assert found.table.equals(expected.table)
+        assert list(disk.iterdir()) == []
+
+
+MEASURED = """
+import resource, sys
+from bytepair import scale
+if __name__ == "__main__":
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    options = {"processes": 2, "task_bytes": 3 << 20, "memory_limit": 40 << 20}
+    scale.count(sys.argv[1], output=sys.argv[2], dialect="gpt2", **options)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(not IS_LINUX, reason="other systems count memory in another unit")
+def test_adding_up_takes_no_more_memory_than_its_limit(tmp_path):
+    """A million and a half of distinct pieces, 170 MB as they were held before, within 40 MB and some."""
+    corpus, program = tmp_path / "words.jsonl", tmp_path / "run.py"
+    numbers = random.Random(5).sample(range(1 << 40), 1_500_000)
+    with corpus.open("w") as file:
+        for start in range(0, len(numbers), 1000):
+            words = numbers[start : start + 1000]
+            text = " ".join(format(n, "x").translate(LETTERS) for n in words)
+            file.write(json.dumps({"text": text}) + "\n")
+    program.write_text(MEASURED)
+    command = [sys.executable, program, corpus, tmp_path / "counts.parquet"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert read_counts(tmp_path / "counts.parquet").n_rows > 1_400_000
+    assert int(done.stdout) * 1024 < 140 << 20

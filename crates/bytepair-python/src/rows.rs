@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::convert::{extract, n_threads};
+use crate::convert::n_threads;
 use crate::error::{raise, to_python};
 use crate::lent::{at_hand, lend};
 use crate::tokenizer::CoreTokenizer;
