@@ -85,7 +85,7 @@ impl RunFiles {
     /// # Errors
     /// Where files cannot be read or written.
     pub(super) fn push(&mut self, file: RunFile) -> Result<()> {
-        self.push_at(0, file)?;
+        self.push_at(0, file);
         let full = |files: &Vec<RunFile>| files.len() >= MAX_FILES;
         while let Some(level) = self.levels.iter().position(full) {
             self.merge_level(level)?;
@@ -110,12 +110,11 @@ impl RunFiles {
         self.levels.into_iter().flatten()
     }
 
-    fn push_at(&mut self, level: usize, file: RunFile) -> Result<()> {
+    fn push_at(&mut self, level: usize, file: RunFile) {
         if level == self.levels.len() {
             self.levels.push(Vec::new());
         }
         self.levels[level].push(file);
-        Ok(())
     }
 
     /// Merges the files of one level into one of the next.
@@ -125,7 +124,8 @@ impl RunFiles {
         let file = RunFile::write(&self.folder, |writer| {
             merged.try_for_each(|record| write_record(writer, &record?.row()))
         })?;
-        self.push_at(level + 1, file)
+        self.push_at(level + 1, file);
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Takes O(n log k) time and O(k) memory for n pieces in k files.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +16,7 @@ use super::First;
 use super::records::{Order, Row, write_record};
 use super::run_files::{self, RunFile, RunFiles};
 use super::runs::{Sum, Total};
-use super::table::{CountTable, piece};
+use super::table::{CountTable, Long, Short, piece};
 use crate::error::Result;
 use crate::piece_key::piece_of_key;
 
@@ -76,20 +77,28 @@ impl Spill {
         files.into_files().map(RunFile::keep).collect()
     }
 
-    /// Writes short pieces by hash, then long pieces by hash.
     fn write_table(&self, table: &mut CountTable) -> Result<RunFile> {
         RunFile::write(&self.folder, |writer| {
-            table.drain(|short, long, long_bytes| {
-                for entry in short {
-                    let (bytes, len) = piece_of_key(entry.key);
-                    write_record(writer, &row(&bytes[..len], entry.count, entry.first))?;
-                }
-                long.iter().try_for_each(|entry| {
-                    write_record(writer, &row(piece(long_bytes, entry), entry.count, entry.first))
-                })
-            })
+            table.drain(|short, long, long_bytes| write_entries(writer, short, long, long_bytes))
         })
     }
+}
+
+/// Writes short pieces by hash, then long pieces by hash.
+fn write_entries(
+    writer: &mut impl Write,
+    short: &[Short],
+    long: &[Long],
+    long_bytes: &[u8],
+) -> Result<()> {
+    for entry in short {
+        let (bytes, len) = piece_of_key(entry.key);
+        write_record(writer, &row(&bytes[..len], entry.count, entry.first))?;
+    }
+    for entry in long {
+        write_record(writer, &row(piece(long_bytes, entry), entry.count, entry.first))?;
+    }
+    Ok(())
 }
 
 /// A row of the only part there is.

@@ -89,23 +89,40 @@ impl CountSums {
     ) -> Result<(Dropped, SummedRows)> {
         let Self { folder, budget, by_hash } = self;
         let order = if with_first { Order::First } else { Order::Rank };
-        let mut kept = Sorter::new(order, &folder, budget);
-        let mut dropper = Dropper::new(min_count);
-        for_each_piece(by_hash.into_sorted()?, &mut call, |records| {
-            let Some(piece) = records.first().map(|record| &record.piece) else { return Ok(()) };
-            if !dropper.keeps(piece, total(records)?)? {
-                return Ok(());
-            }
-            records.iter().try_for_each(|record| {
-                let first = if with_first { record.first } else { First { source: 0, offset: 0 } };
-                let place = places.get(record.group as usize).copied();
-                kept.push(&Row { first, group: place.unwrap_or(record.group), ..record.row() })
-            })
-        })?;
+        let rows = Sorter::new(order, &folder, budget);
+        let mut kept = Kept { rows, dropper: Dropper::new(min_count), places, with_first };
+        for_each_piece(by_hash.into_sorted()?, &mut call, |records| kept.take(records))?;
+        let Kept { mut rows, dropper, .. } = kept;
         if with_first {
-            kept = numbered(kept, Sorter::new(Order::Rank, &folder, budget), &mut call)?;
+            rows = numbered(rows, Sorter::new(Order::Rank, &folder, budget), &mut call)?;
         }
-        Ok((dropper.finish(), SummedRows { sorted: kept.into_sorted()?, waiting: None }))
+        Ok((dropper.finish(), SummedRows { sorted: rows.into_sorted()?, waiting: None }))
+    }
+}
+
+/// What stays of the sums, and what was left out.
+struct Kept<'p> {
+    rows: Sorter,
+    dropper: Dropper,
+    /// By the number of a group: its place in the order of rows.
+    places: &'p [u32],
+    with_first: bool,
+}
+
+impl Kept<'_> {
+    /// Takes the records of one piece, one for each group that has it.
+    fn take(&mut self, records: &[Record]) -> Result<()> {
+        let Some(piece) = records.first().map(|record| &record.piece) else { return Ok(()) };
+        if !self.dropper.keeps(piece, total(records)?)? {
+            return Ok(());
+        }
+        for record in records {
+            let group = self.places.get(record.group as usize).copied().unwrap_or(record.group);
+            let nowhere = First { source: 0, offset: 0 };
+            let first = if self.with_first { record.first } else { nowhere };
+            self.rows.push(&Row { group, first, ..record.row() })?;
+        }
+        Ok(())
     }
 }
 
