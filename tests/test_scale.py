@@ -264,6 +264,27 @@ def test_a_file_that_is_no_counts_is_refused(tmp_path):
         read_counts(tmp_path / "a.parquet")
 
 
+def test_a_corpus_at_an_address_is_counted_and_tokenized_as_files_are(
+    tmp_path, corpus, tokenizer
+):
+    """A store of objects, in memory, stands for those that fsspec reaches elsewhere."""
+    fsspec = pytest.importorskip("fsspec", reason="addresses need fsspec")
+    store = fsspec.filesystem("memory")
+    for path in corpus.iterdir():
+        packed = pa.compress(path.read_bytes(), "gzip", asbytes=True)
+        store.pipe(f"/bucket/docs/{path.name}.gz", packed)
+    address = "memory://bucket/docs/*.jsonl.gz"
+    found, expected = scale.count(address), scale.count(corpus)
+    assert found.table.equals(expected.table)
+    names = [f"memory://bucket/docs/{name}.jsonl.gz" for name in "ab"]
+    assert [source.replace(":///", "://") for source in found.info.sources] == names
+    for name, source in (("far", address), ("near", corpus)):
+        scale.tokenize(tokenizer, source, tmp_path / name)
+    far, near = (TokenDataset(tmp_path / name) for name in ("far", "near"))
+    assert [ids.tolist() for ids in far] == [ids.tolist() for ids in near]
+    store.rm("/bucket", recursive=True)
+
+
 # Shards
 
 
