@@ -360,7 +360,7 @@ fn floor_below(highest: Option<i64>, enough: i64, plan: &Plan, lowest: i64) -> i
     let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { FLOOR_RATIO };
     let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;
     let floor = if fraction / NEAR_RATIO < enough { enough } else { fraction };
-    floor.min(plan.floor - plan.floor / LEAST_FALL - 1).max(lowest)
+    floor.min(plan.floor - (plan.floor / LEAST_FALL).max(1)).max(lowest)
 }
 
 impl Totals {

@@ -50,7 +50,7 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use crew::Crew;
 use engine::{Done, Engine};
 pub use limits::TokenLimits;
-use plan::Plan;
+use plan::{Plan, next_id};
 pub(crate) use truncate::truncated;
 
 /// Room is made for so many merges at once, if they are wanted: more may never come.
@@ -188,7 +188,7 @@ pub fn train(
     let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
-    let first_new = TokenId::try_from(vocabulary.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+    let first_new = next_id(vocabulary.len())?;
     vocabulary.reserve_merges_with_tokens(max_merges.saturating_sub(n_earlier).min(MAX_RESERVED));
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);

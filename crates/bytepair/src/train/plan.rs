@@ -1,6 +1,7 @@
 //! What all shares of the corpus look at while they work, and nobody changes meanwhile.
 
 use super::pairs::{PairIndex, Pairs};
+use super::row::MAX_IDS;
 use super::share::Sides;
 use super::sketch::Sketch;
 use crate::error::{ErrorKind, Result};
@@ -86,7 +87,7 @@ impl Plan {
     pub(super) fn push_job(&mut self, pair: PairIndex) -> Result<()> {
         let (left, right) = self.pairs.tokens(pair);
         let (left_len, result_len) = (self.length(left), self.length(left) + self.length(right));
-        let result = TokenId::try_from(self.lengths.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        let result = next_id(self.lengths.len())?;
         let length = u32::try_from(result_len).map_err(|_| ErrorKind::TooManyTokens)?;
         self.lengths.push(length);
         let count = self.pairs.count(pair);
@@ -98,6 +99,15 @@ impl Plan {
     pub(super) fn length(&self, id: TokenId) -> usize {
         self.lengths[id as usize] as usize
     }
+}
+
+/// The id that follows so many others.
+///
+/// # Errors
+/// Where it does not fit a slot of the row.
+pub(super) fn next_id(n_ids: usize) -> Result<TokenId> {
+    let id = TokenId::try_from(n_ids).ok().filter(|_| n_ids < MAX_IDS);
+    id.ok_or_else(|| ErrorKind::TooManyTrained { most: MAX_IDS }.into())
 }
 
 impl Created {

@@ -10,6 +10,7 @@
 //! comes. Linear in slots for a survey and in places for a batch.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::pairs::{NO_PAIR, PairIndex};
 use super::places::{List, Places};
@@ -77,6 +78,8 @@ struct Sum {
 
 const EMPTY: Sum = Sum { weight: 0, n_slots: 0, pair: NO_PAIR };
 
+/// So many places are merged before what is around them is looked at again: then it is still in the nearer caches.
+const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
 /// Lists of so many places are short.
 const SHORT_LIST_LEN: usize = 32;
 
@@ -135,14 +138,32 @@ impl Share {
         std::hint::black_box(short.fold(0, |seen, &slot| seen ^ self.row.token_at(slot as usize)));
     }
 
-    /// Merges one pair wherever it still is.
+    /// Merges one pair wherever it still is: so many places at a time that all around them stays at hand.
     fn apply(&mut self, plan: &Plan, index: usize) {
         let job = &plan.jobs[index];
-        let merged = self.merge(job);
+        let list = self.places.take(job.pair);
         let outcome = &mut self.outcomes[index];
-        (outcome.merged, outcome.n_fewer) = (merged, 0);
+        (outcome.merged, outcome.n_fewer) = (list.part(0, 0), 0);
         outcome.touching = Change::default();
-        for &slot in self.places.slots(merged) {
+        let mut n_summed = 0;
+        for start in (0..list.len()).step_by(N_AT_ONCE) {
+            let part = list.part(start, list.len().min(start + N_AT_ONCE));
+            self.merge(job, part, index);
+            // What is behind the last place may be merged with the next part.
+            let n_final = self.outcomes[index].merged.len().saturating_sub(1).max(n_summed);
+            self.sum(job, n_summed..n_final, index);
+            n_summed = n_final;
+        }
+        self.sum(job, n_summed..self.outcomes[index].merged.len(), index);
+        let outcome = &mut self.outcomes[index];
+        self.sums.left.drain_to(&mut outcome.changes.left);
+        self.sums.right.drain_to(&mut outcome.changes.right);
+    }
+
+    /// Sums up what was done at some of the places that were merged.
+    fn sum(&mut self, job: &Job, range: Range<usize>, index: usize) {
+        let outcome = &mut self.outcomes[index];
+        for &slot in self.places.slots(outcome.merged.part(range.start, range.end)) {
             let slot = slot as usize;
             let weight = self.row.weight_at(slot);
             outcome.n_fewer += weight;
@@ -158,17 +179,14 @@ impl Share {
                 self.sums.right.add(after, weight);
             }
         }
-        self.sums.left.drain_to(&mut outcome.changes.left);
-        self.sums.right.drain_to(&mut outcome.changes.right);
     }
 
-    /// Rewrites the places of a pair, left to right; gives those where it was.
-    fn merge(&mut self, job: &Job) -> List {
+    /// Rewrites some places of a pair, left to right; adds those where it was to the outcome.
+    fn merge(&mut self, job: &Job, part: List, index: usize) {
         let Job { left, right, left_len, result, result_len, .. } = *job;
-        let list = self.places.take(job.pair);
-        let row = &mut self.row;
+        let (row, merged) = (&mut self.row, &mut self.outcomes[index].merged);
         if left == right {
-            return self.places.filter(list, |slot| {
+            return self.places.keep(merged, part, |slot| {
                 let is_there = row.has_pair(slot as usize, left, left_len, right);
                 is_there
                     .then(|| row.merge_at(slot as usize, left_len, result, result_len))
@@ -176,11 +194,11 @@ impl Share {
             });
         }
         // Places of different tokens never overlap, so all can be looked for before any is changed.
-        let there =
-            self.places.filter(list, |slot| row.has_pair(slot as usize, left, left_len, right));
-        let slots = self.places.slots(there).iter();
+        let n_before = merged.len();
+        self.places
+            .keep(merged, part, |slot| row.has_pair(slot as usize, left, left_len, right));
+        let slots = self.places.slots(merged.part(n_before, merged.len())).iter();
         slots.for_each(|&slot| row.merge_at(slot as usize, left_len, result, result_len));
-        there
     }
 
     /// Lists the places of those pairs of a new token that are kept.
