@@ -90,10 +90,23 @@ fn layout<T>(len: usize) -> Layout {
     layout
 }
 
+/// Makes room in a vector for so many more values, in large pages where whole ones lie within.
+pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
+    if values.capacity() - values.len() >= n_more {
+        return;
+    }
+    values.reserve_exact(n_more);
+    let (start, n_bytes) = (values.as_mut_ptr().cast::<u8>(), values.capacity() * size_of::<T>());
+    let n_before = start.align_offset(PAGE_LEN);
+    if n_before < n_bytes {
+        ask_for_large_pages(start.wrapping_add(n_before), n_bytes - n_before);
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(start: *mut u8, size: usize) {
     if size >= PAGE_LEN {
-        // SAFETY: the range was just allocated, begins at a page, and the advice changes nothing of what is in it.
+        // SAFETY: the range was allocated, begins at a page, and the advice changes nothing of what is in it.
         unsafe { libc::madvise(start.cast(), size / PAGE_LEN * PAGE_LEN, libc::MADV_HUGEPAGE) };
     }
 }

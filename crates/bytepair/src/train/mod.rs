@@ -34,6 +34,7 @@ mod share;
 mod shares;
 mod sketch;
 mod start;
+mod sums;
 mod survey;
 #[cfg(test)]
 mod tests;

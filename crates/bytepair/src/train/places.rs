@@ -4,6 +4,7 @@
 //! skipped when they are met, never searched for.
 
 use super::pairs::PairIndex;
+use crate::large_pages;
 
 /// Lists of slots, by pair.
 #[derive(Default)]
@@ -77,7 +78,7 @@ impl Places {
 
     /// Makes full lists, whose slots come later: no more than `most` where that is known.
     pub(super) fn add_lists(&mut self, most: usize) -> NewLists<'_> {
-        self.slots.reserve(most);
+        large_pages::reserve(&mut self.slots, most);
         NewLists { places: self }
     }
 

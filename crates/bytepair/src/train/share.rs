@@ -12,10 +12,11 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::pairs::{NO_PAIR, PairIndex};
+use super::pairs::PairIndex;
 use super::places::{List, Places};
 use super::plan::{Created, Job, Plan, Step};
 use super::row::{Row, index_of};
+use super::sums::{Change, Sums};
 use super::survey::Survey;
 use crate::slots::BARRIER;
 use crate::vocabulary::TokenId;
@@ -49,34 +50,6 @@ pub(super) struct Outcome {
     /// How many tokens fewer there are.
     pub(super) n_fewer: i64,
 }
-
-/// The places next to one neighbour.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Change {
-    pub(super) neighbour: TokenId,
-    /// How many there are; of several shares it is not asked.
-    pub(super) n_slots: u32,
-    pub(super) weight: i64,
-}
-
-/// Changes while they are summed up, by neighbour.
-#[derive(Default)]
-struct Sums {
-    /// By token id. All empty between jobs.
-    sums: Vec<Sum>,
-    /// The ids whose sum is not empty, in the order in which they were met.
-    touched: Vec<TokenId>,
-}
-
-#[derive(Clone, Copy)]
-struct Sum {
-    weight: i64,
-    n_slots: u32,
-    /// The pair that the neighbour makes, where its places are wanted.
-    pair: PairIndex,
-}
-
-const EMPTY: Sum = Sum { weight: 0, n_slots: 0, pair: NO_PAIR };
 
 /// So many places are merged before what is around them is looked at again: then it is still in the nearer caches.
 const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
@@ -145,6 +118,8 @@ impl Share {
         let outcome = &mut self.outcomes[index];
         (outcome.merged, outcome.n_fewer) = (list.part(0, 0), 0);
         outcome.touching = Change::default();
+        self.sums.left.begin(&mut outcome.changes.left, list.len());
+        self.sums.right.begin(&mut outcome.changes.right, list.len());
         let mut n_summed = 0;
         for start in (0..list.len()).step_by(N_AT_ONCE) {
             let part = list.part(start, list.len().min(start + N_AT_ONCE));
@@ -156,8 +131,8 @@ impl Share {
         }
         self.sum(job, n_summed..self.outcomes[index].merged.len(), index);
         let outcome = &mut self.outcomes[index];
-        self.sums.left.drain_to(&mut outcome.changes.left);
-        self.sums.right.drain_to(&mut outcome.changes.right);
+        self.sums.left.end(&outcome.changes.left);
+        self.sums.right.end(&outcome.changes.right);
     }
 
     /// Sums up what was done at some of the places that were merged.
@@ -172,11 +147,11 @@ impl Share {
                 outcome.touching.n_slots += 1;
                 outcome.touching.weight += weight;
             } else if before != BARRIER {
-                self.sums.left.add(before, weight);
+                self.sums.left.add(&mut outcome.changes.left, before, weight);
             }
             let after = self.row.token_at(slot + job.result_len);
             if after != job.result && after != BARRIER {
-                self.sums.right.add(after, weight);
+                self.sums.right.add(&mut outcome.changes.right, after, weight);
             }
         }
     }
@@ -210,21 +185,22 @@ impl Share {
         if created.is_empty() {
             return;
         }
-        self.sums.left.want(&created.sides.left);
-        self.sums.right.want(&created.sides.right);
-        self.sums.left.make_lists(&outcome.changes.left, &mut self.places);
-        self.sums.right.make_lists(&outcome.changes.right, &mut self.places);
+        let merged = outcome.merged;
+        let (sides, changes, places) = (&created.sides, &outcome.changes, &mut self.places);
+        self.sums.left.want(&sides.left, &changes.left, places, merged.len());
+        self.sums.right.want(&sides.right, &changes.right, places, merged.len());
         if let Some(pair) = created.twice {
             self.places.make(pair, outcome.touching.n_slots as usize);
         }
-        let merged = outcome.merged;
         for index in 0..self.places.slots(merged).len() {
             let slot = self.places.slots(merged)[index];
             if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {
                 self.places.push(pair, start);
             }
             let after = self.row.token_at(slot as usize + job.result_len);
-            if let Some(pair) = self.sums.right.pair(after).filter(|_| after < job.result) {
+            let is_older = after < job.result;
+            let pair = is_older.then(|| self.sums.right.pair(&created.sides.right, after)).flatten();
+            if let Some(pair) = pair {
                 self.places.push(pair, slot);
             }
         }
@@ -245,67 +221,10 @@ impl Share {
     ) -> Option<(PairIndex, u32)> {
         let before = self.row.token_before(slot as usize);
         let pair = match before.cmp(&job.result) {
-            Ordering::Less => self.sums.left.pair(before)?,
+            Ordering::Less => self.sums.left.pair(&created.sides.left, before)?,
             Ordering::Equal => created.twice?,
             Ordering::Greater => return None,
         };
         Some((pair, slot - index_of(plan.length(before))))
-    }
-}
-
-impl Sums {
-    #[inline]
-    fn add(&mut self, id: TokenId, weight: i64) {
-        self.make_room(id);
-        let sum = &mut self.sums[id as usize];
-        if sum.n_slots == 0 {
-            self.touched.push(id);
-        }
-        sum.weight += weight;
-        sum.n_slots += 1;
-    }
-
-    /// Moves all sums to a list.
-    fn drain_to(&mut self, changes: &mut Vec<Change>) {
-        changes.clear();
-        for neighbour in self.touched.drain(..) {
-            let sum = std::mem::replace(&mut self.sums[neighbour as usize], EMPTY);
-            changes.push(Change { neighbour, n_slots: sum.n_slots, weight: sum.weight });
-        }
-    }
-
-    /// Notes which neighbours make pairs whose places are wanted.
-    fn want(&mut self, created: &[(TokenId, PairIndex)]) {
-        for &(neighbour, pair) in created {
-            self.make_room(neighbour);
-            self.sums[neighbour as usize].pair = pair;
-        }
-    }
-
-    fn unwant(&mut self, created: &[(TokenId, PairIndex)]) {
-        created.iter().for_each(|&(neighbour, _)| self.sums[neighbour as usize].pair = NO_PAIR);
-    }
-
-    /// Makes lists for the places of the pairs that are wanted.
-    fn make_lists(&self, changes: &[Change], places: &mut Places) {
-        for change in changes {
-            if let Some(pair) = self.pair(change.neighbour) {
-                places.make(pair, change.n_slots as usize);
-            }
-        }
-    }
-
-    /// The pair that a neighbour makes, where its places are wanted.
-    #[inline]
-    fn pair(&self, neighbour: TokenId) -> Option<PairIndex> {
-        let pair = self.sums.get(neighbour as usize)?.pair;
-        (pair != NO_PAIR).then_some(pair)
-    }
-
-    #[inline]
-    fn make_room(&mut self, id: TokenId) {
-        if self.sums.len() <= id as usize {
-            self.sums.resize(id as usize + 1, EMPTY);
-        }
     }
 }
