@@ -29,7 +29,9 @@ pub(super) struct Plan {
 /// A step that every share takes on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Make the row anew and look at its pairs.
+    /// Make the row anew.
+    Compact,
+    /// Look at its pairs.
     Look,
     /// Count the pairs that the sketch leaves.
     Tally,
@@ -69,7 +71,7 @@ impl Plan {
     /// more often than there are tokens.
     pub(super) fn new(n_ids: usize, n_corpus_tokens: i64) -> Self {
         Self {
-            step: Step::Look,
+            step: Step::Compact,
             lengths: vec![1; n_ids],
             n_slots: 0,
             sketch: Sketch::default(),

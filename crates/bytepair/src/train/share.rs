@@ -70,11 +70,11 @@ impl Share {
     /// Does a step of the plan.
     pub(super) fn perform(&mut self, plan: &Plan) {
         match plan.step {
-            Step::Look => {
+            Step::Compact => {
                 self.places.clear();
                 self.row.compact(&plan.lengths);
-                self.survey.look(&self.row, plan);
             }
+            Step::Look => self.survey.look(&self.row, plan),
             Step::Tally => self.survey.tally(&self.row, plan),
             Step::Place => self.survey.place(&self.row, plan, &mut self.places),
             Step::Apply => {
