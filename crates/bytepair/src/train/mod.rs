@@ -46,7 +46,7 @@ use std::sync::Arc;
 use crate::count::PieceCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
 use crew::Crew;
 use engine::{Done, Engine};

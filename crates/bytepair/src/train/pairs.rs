@@ -38,11 +38,7 @@ impl Pairs {
         let n_places = (capacity.max(8) * 2).next_power_of_two();
         let mut entries = Vec::new();
         large_pages::reserve(&mut entries, capacity);
-        Self {
-            places: LargeRow::filled(0, n_places),
-            shift: u64::BITS - n_places.ilog2(),
-            entries,
-        }
+        Self { places: LargeRow::filled(0, n_places), shift: u64::BITS - n_places.ilog2(), entries }
     }
 
     /// The number of pairs.

@@ -129,3 +129,15 @@ impl Created {
         sides.map(|&(_, pair)| pair).chain(self.twice)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_end_where_they_no_longer_fit_a_slot() {
+        assert_eq!(next_id(MAX_IDS - 1).unwrap() as usize, MAX_IDS - 1);
+        let error = next_id(MAX_IDS).unwrap_err().to_string();
+        assert!(error.contains("8388608"), "{error}");
+    }
+}

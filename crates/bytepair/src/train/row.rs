@@ -103,6 +103,12 @@ impl Row {
         self.slots.token_before(slot)
     }
 
+    /// Reads slots, so that they are fetched side by side and at hand when they are looked at one by one.
+    pub(super) fn look_at<'s>(&self, slots: impl IntoIterator<Item = &'s u32>) {
+        let look = |seen, &slot: &u32| seen ^ self.token_at(slot as usize);
+        std::hint::black_box(slots.into_iter().fold(0, look));
+    }
+
     /// How often the piece occurs that `slot` belongs to.
     #[inline]
     pub(super) fn weight_at(&self, slot: usize) -> i64 {
@@ -225,7 +231,8 @@ impl HeavyPieces {
         let block = (slot / BLOCK_LEN).min(self.n_before.len().saturating_sub(1));
         let n_before = self.n_before.get(block).map_or(0, |&n| n as usize);
         let rest = &self.pieces[n_before..];
-        let n_begun = n_before + rest.iter().take_while(|piece| piece.start as usize <= slot).count();
+        let n_begun =
+            n_before + rest.iter().take_while(|piece| piece.start as usize <= slot).count();
         n_begun.checked_sub(1).map_or(0, |index| self.pieces[index].count)
     }
 }
@@ -274,5 +281,35 @@ mod tests {
         row.for_each_pair(|pair| pairs.push((pair.slot, pair.left, pair.right, pair.weight)));
         assert_eq!(pairs, [(1, 3, 2, 5), (4, 2, 3, 1 << 40), (7, 1, 1, 1 << 40)]);
         assert_eq!(row.weight_at(8), 1 << 40);
+    }
+
+    #[test]
+    fn a_slot_tells_the_largest_id_from_barriers_and_holes() {
+        let largest = index_of(MAX_IDS) - 1;
+        for token in [0, largest, BARRIER, BARRIER - 1] {
+            assert_eq!(Weighted::new(token, HEAVY).token(), token);
+            assert_eq!(Weighted::new(0, HEAVY).with_token(token).weight(), HEAVY);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_slot_has_the_count_of_its_piece(
+            pieces in proptest::collection::vec((2..12_usize, 1..9_i64), 1..30),
+        ) {
+            let mut row = Row::with_capacity(0);
+            let mut expected = Vec::new();
+            for &(len, count) in &pieces {
+                expected.extend((row.n_slots()..row.n_slots() + len).map(|slot| (slot, count)));
+                row.push_piece(&vec![0; len], count);
+            }
+            for &(slot, count) in &expected {
+                proptest::prop_assert_eq!(row.weight_at(slot), count);
+            }
+            let mut visited = Vec::new();
+            row.for_each_pair(|pair| visited.push((pair.slot as usize, pair.weight)));
+            let begins_pair = |&&(slot, _): &&(usize, i64)| row.token_at(slot + 1) != BARRIER;
+            proptest::prop_assert_eq!(visited, expected.iter().filter(begins_pair).copied().collect::<Vec<_>>());
+        }
     }
 }

@@ -108,7 +108,7 @@ impl Share {
     fn look_at(&self, jobs: &[Job]) {
         let lists = jobs.iter().map(|job| self.places.slots(self.places.list(job.pair)));
         let short = lists.filter(|slots| slots.len() <= SHORT_LIST_LEN).flatten();
-        std::hint::black_box(short.fold(0, |seen, &slot| seen ^ self.row.token_at(slot as usize)));
+        self.row.look_at(short);
     }
 
     /// Merges one pair wherever it still is: so many places at a time that all around them stays at hand.
@@ -170,8 +170,7 @@ impl Share {
         }
         // Places of different tokens never overlap, so all can be looked for before any is changed.
         let n_before = merged.len();
-        self.places
-            .keep(merged, part, |slot| row.has_pair(slot as usize, left, left_len, right));
+        self.places.keep(merged, part, |slot| row.has_pair(slot as usize, left, left_len, right));
         let slots = self.places.slots(merged.part(n_before, merged.len())).iter();
         slots.for_each(|&slot| row.merge_at(slot as usize, left_len, result, result_len));
     }
@@ -192,14 +191,19 @@ impl Share {
         if let Some(pair) = created.twice {
             self.places.make(pair, outcome.touching.n_slots as usize);
         }
-        for index in 0..self.places.slots(merged).len() {
+        for index in 0..merged.len() {
+            if index % N_AT_ONCE == 0 {
+                let part = merged.part(index, merged.len().min(index + N_AT_ONCE));
+                self.row.look_at(self.places.slots(part));
+            }
             let slot = self.places.slots(merged)[index];
             if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {
                 self.places.push(pair, start);
             }
             let after = self.row.token_at(slot as usize + job.result_len);
             let is_older = after < job.result;
-            let pair = is_older.then(|| self.sums.right.pair(&created.sides.right, after)).flatten();
+            let pair =
+                is_older.then(|| self.sums.right.pair(&created.sides.right, after)).flatten();
             if let Some(pair) = pair {
                 self.places.push(pair, slot);
             }
