@@ -19,7 +19,6 @@ use super::row::{Row, index_of};
 use super::sums::{Change, Sums};
 use super::survey::Survey;
 use crate::slots::BARRIER;
-use crate::vocabulary::TokenId;
 
 /// A part of the corpus, the places of its frequent pairs, and the outcome of the last step.
 pub(super) struct Share {

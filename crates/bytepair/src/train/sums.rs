@@ -50,24 +50,28 @@ impl Sums {
     /// Adds a place next to a neighbour.
     #[inline]
     pub(super) fn add(&mut self, changes: &mut Vec<Change>, neighbour: TokenId, weight: i64) {
-        let known = match self.has_few {
-            true => changes.iter_mut().find(|change| change.neighbour == neighbour),
-            false => {
-                let entry = self.entry(neighbour);
-                let index = entry.change;
-                if index == NO_CHANGE {
-                    entry.change = index_of(changes.len());
-                }
-                changes.get_mut(index as usize)
-            }
-        };
-        match known {
+        let known = self.find(changes, neighbour);
+        match known.and_then(|index| changes.get_mut(index)) {
             Some(change) => {
                 change.weight += weight;
                 change.n_slots += 1;
             }
             None => changes.push(Change { neighbour, n_slots: 1, weight }),
         }
+    }
+
+    /// The place of a neighbour among the changes; where it has none, it is noted that the next one will be its.
+    #[inline]
+    fn find(&mut self, changes: &[Change], neighbour: TokenId) -> Option<usize> {
+        if self.has_few {
+            return changes.iter().position(|change| change.neighbour == neighbour);
+        }
+        let entry = self.entry(neighbour);
+        if entry.change == NO_CHANGE {
+            entry.change = index_of(changes.len());
+            return None;
+        }
+        Some(entry.change as usize)
     }
 
     /// Ends summing up.
