@@ -13,10 +13,10 @@
 //! The way of the data: `start` says what tokens a piece begins with, `row` holds pieces as one flat row of tokens,
 //! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
 //! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
-//! done at once, `crew` has them done by all threads as the `plan` says, `limits` refuses tokens. `naive` is the
-//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols in the
-//! distinct pieces, M merged occurrences and P pairs that are frequent at some time; the length of a piece alone
-//! costs nothing.
+//! done at once, `crew` has them done by all threads as the `plan` says, each in its `share` with its `sums`.
+//! `limits` refuses tokens. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
+//! O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that are frequent at some time;
+//! the length of a piece alone costs nothing.
 
 mod batch;
 mod crew;
