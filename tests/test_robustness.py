@@ -9,8 +9,6 @@ import json
 import multiprocessing
 import os
 import random
-import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,12 +22,15 @@ import bytepair
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 
+from tests.full_disks import short_files, small_disk  # noqa: E402
+
 from bytepair import scale  # noqa: E402
 from bytepair.data import TokenDataset, read_counts, shards  # noqa: E402
 
 IS_LINUX = Path("/proc/self/fdinfo").is_dir()
 TASK_BYTES = 3 << 20
 N_TASKS = 4
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 @pytest.fixture(scope="module")
@@ -183,42 +184,6 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
 # Full
 
 
-@contextlib.contextmanager
-def small_disk(folder, n_bytes):
-    """Mount a file system of so many bytes; gives a function that makes it larger."""
-    command = ["mount", "-t", "tmpfs", "-o", f"size={n_bytes}", "tmpfs", str(folder)]
-    if shutil.which("mount") is None:
-        pytest.skip("there is no mount")
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small file system is not permitted here")
-
-    def grow():
-        larger = ["mount", "-o", "remount,size=100m", str(folder)]
-        subprocess.run(larger, check=True)
-
-    try:
-        yield grow
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
-
-
-@contextlib.contextmanager
-def short_files(_folder, n_bytes):
-    """Let no file grow longer than so many bytes; gives a function that ends that."""
-    resource_, old = resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-    def grow():
-        resource.setrlimit(resource_, old)
-
-    resource.setrlimit(resource_, (n_bytes, old[1]))
-    try:
-        yield grow
-    finally:
-        grow()
-        signal.signal(signal.SIGXFSZ, handler)
-
-
 @pytest.mark.parametrize("format_name", ["megatron", "npy", "parquet"])
 @pytest.mark.parametrize(
     ("limited", "n_bytes"),
@@ -264,3 +229,62 @@ def test_counts_that_find_no_room_are_told(tmp_path, corpus, limited):
         grow()
         counts.save(disk / "counts.parquet")
         assert read_counts(disk / "counts.parquet").table.equals(counts.table)
+
+
+@pytest.mark.parametrize("limited", [small_disk, short_files])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_adding_up_that_finds_no_room_is_told(
+    tmp_path, corpus, monkeypatch, limited, processes
+):
+    """The error names the folder of temporary files, which are gone; no file of counts appears."""
+    expected = scale.count(corpus)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(disk))
+    options = {"processes": processes, "task_bytes": TASK_BYTES}
+    output = tmp_path / "counts.parquet"
+    with limited(disk, 65_536) as grow:
+        with pytest.raises(bytepair.FileError, match=str(disk)):
+            scale.count(corpus, output=output, **options)
+        assert (list(disk.iterdir()), output.exists()) == ([], False)
+        grow()
+        found = scale.count(corpus, output=output, **options)
+        assert found.table.equals(expected.table)
+        assert list(disk.iterdir()) == []
+
+
+MEASURED = """
+import sys
+from pathlib import Path
+import pyarrow.parquet
+from bytepair import scale
+
+def peak_bytes():
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+if __name__ == "__main__":
+    before = peak_bytes()
+    options = {"processes": 2, "task_bytes": 3 << 20, "memory_limit": 40 << 20}
+    scale.count(sys.argv[1], output=sys.argv[2], dialect="gpt2", **options)
+    print(peak_bytes() - before)
+"""
+
+
+@pytest.mark.skipif(
+    not IS_LINUX, reason="this system does not say how much memory was taken"
+)
+def test_adding_up_takes_little_more_memory_than_its_limit(tmp_path):
+    """A million and a half of distinct pieces, which took 270 MB in memory, within 40 MB and what writing takes."""
+    corpus, program = tmp_path / "words.jsonl", tmp_path / "run.py"
+    numbers = random.Random(5).sample(range(1 << 40), 1_500_000)
+    with corpus.open("w") as file:
+        for start in range(0, len(numbers), 1000):
+            words = numbers[start : start + 1000]
+            text = " ".join(format(n, "x").translate(LETTERS) for n in words)
+            file.write(json.dumps({"text": text}) + "\n")
+    program.write_text(MEASURED)
+    command = [sys.executable, program, corpus, tmp_path / "counts.parquet"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert read_counts(tmp_path / "counts.parquet").n_rows > 1_400_000
+    assert int(done.stdout) < 160 << 20

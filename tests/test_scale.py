@@ -96,6 +96,50 @@ def test_counts_do_not_depend_on_how_the_work_is_dealt_out(tmp_path, corpus, dia
         assert found.info == expected.info
 
 
+@pytest.mark.parametrize("dialect", ["gpt4o", "letters-digits"])
+@pytest.mark.parametrize("min_piece_count", [None, 50])
+def test_a_file_of_counts_has_the_same_bytes_however_it_was_made(
+    tmp_path, corpus, dialect, min_piece_count
+):
+    """Saved from memory, or written while counts are added up by one process or two, through files."""
+    options = {"dialect": dialect, "min_piece_count": min_piece_count}
+    saved = tmp_path / "saved.parquet"
+    scale.count(corpus, **options).save(saved)
+    dealt = {
+        "one": {},
+        "two": {"processes": 2, "task_bytes": 9000},
+        "limited": {"processes": 2, "task_bytes": 9000, "memory_limit": 40 << 20},
+    }
+    for name, how in dealt.items():
+        path = tmp_path / f"{name}.parquet"
+        counts = scale.count(corpus, output=path, **options, **how)
+        assert path.read_bytes() == saved.read_bytes()
+        assert counts.n_rows == len(counts.table) == len(read_counts(path).table)
+        assert counts.info == read_counts(path).info
+    parts = []
+    for name in "ab":
+        parts.append(tmp_path / f"{name}.parquet")
+        scale.count(corpus / f"{name}.jsonl", dialect=dialect, output=parts[-1])
+    if min_piece_count is None:
+        merged = tmp_path / "merged.parquet"
+        scale.merge_files(parts, output=merged, memory_limit=0)
+        assert merged.read_bytes() == saved.read_bytes()
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_counted(
+    tmp_path, corpus
+):
+    """Its folder is absent; and a corpus that ends in an error leaves what was there."""
+    with pytest.raises(FileError, match="absent"):
+        scale.count(corpus, output=tmp_path / "absent" / "counts.parquet")
+    output = tmp_path / "counts.parquet"
+    output.write_text("as it was")
+    (tmp_path / "bad.jsonl").write_text("{")
+    with pytest.raises(bytepair.FormatError, match=r"bad\.jsonl, line 1"):
+        scale.count([corpus, tmp_path / "bad.jsonl"], output=output)
+    assert output.read_text() == "as it was"
+
+
 def test_batches_and_rows_in_any_order_give_the_same_counts(corpus, texts):
     """`merge_counts` takes tables in any order and any number of steps."""
     spec = scale.CountSpec("gpt2")
@@ -218,6 +262,27 @@ def test_a_file_that_is_no_counts_is_refused(tmp_path):
     )
     with pytest.raises(bytepair.FormatError, match=r"a\.parquet: no counts"):
         read_counts(tmp_path / "a.parquet")
+
+
+def test_a_corpus_at_an_address_is_counted_and_tokenized_as_files_are(
+    tmp_path, corpus, tokenizer
+):
+    """A store of objects, in memory, stands for those that fsspec reaches elsewhere."""
+    fsspec = pytest.importorskip("fsspec", reason="addresses need fsspec")
+    store = fsspec.filesystem("memory")
+    for path in corpus.iterdir():
+        packed = pa.compress(path.read_bytes(), "gzip", asbytes=True)
+        store.pipe(f"/bucket/docs/{path.name}.gz", packed)
+    address = "memory://bucket/docs/*.jsonl.gz"
+    found, expected = scale.count(address), scale.count(corpus)
+    assert found.table.equals(expected.table)
+    names = [f"memory://bucket/docs/{name}.jsonl.gz" for name in "ab"]
+    assert [source.replace(":///", "://") for source in found.info.sources] == names
+    for name, source in (("far", address), ("near", corpus)):
+        scale.tokenize(tokenizer, source, tmp_path / name)
+    far, near = (TokenDataset(tmp_path / name) for name in ("far", "near"))
+    assert [ids.tolist() for ids in far] == [ids.tolist() for ids in near]
+    store.rm("/bucket", recursive=True)
 
 
 # Shards

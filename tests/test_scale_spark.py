@@ -22,6 +22,8 @@ pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
 pytest.importorskip("pandas", reason="PySpark needs pandas")
 
+from tests.full_disks import small_disk  # noqa: E402
+
 from bytepair import scale  # noqa: E402
 from bytepair.data import TokenDataset, shards  # noqa: E402
 from bytepair.scale.spark import (  # noqa: E402
@@ -208,7 +210,7 @@ def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
 
     def huge(batches):
         for _batch in batches:
-            empty = rows.counted(PieceCounter(scale.CountSpec()), Tally())
+            empty = rows.counted(PieceCounter(scale.CountSpec(), ""), Tally())
             piece = pa.array([b"a"], pa.large_binary())
             table = pa.table({"piece": piece, "count": [1 << 62]})
             yield from rows.as_rows(Counts(table, empty.info))
@@ -278,6 +280,25 @@ def test_a_killed_worker_does_not_show_in_shards_of_files(
     scale.tokenize(tokenizer, corpus, tmp_path / "out", engine=engine, **options)
     assert (tmp_path / "died").exists()
     assert written_files(tmp_path / "out") == written_files(tmp_path / "whole")
+
+
+def test_a_disk_that_is_full_is_told_and_no_shard_of_it_counts(
+    spark, tmp_path, corpus, tokenizer
+):
+    """The error names the disk; with more space the same call ends with the same bytes."""
+    options = {"task_bytes": 4000, "format": "megatron", "end_of_document": MARK}
+    scale.tokenize(tokenizer, corpus, tmp_path / "local", **options)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with small_disk(disk, 24_576) as grow:
+        given = (tokenizer, corpus, disk / "out")
+        with pytest.raises(FileError, match=str(disk)):
+            scale.tokenize(*given, engine=SparkEngine(spark), **options)
+        with pytest.raises(FileError):
+            TokenDataset(disk / "out")
+        grow()
+        scale.tokenize(*given, engine=SparkEngine(spark), **options)
+        assert written_files(disk / "out") == written_files(tmp_path / "local")
 
 
 def test_rows_become_shards_with_each_document_once(

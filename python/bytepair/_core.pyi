@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, AnyStr, Literal, TypeAlias, final, overload
 
 import numpy as np
@@ -561,25 +562,52 @@ class PieceTable:
     ) -> None:
         """Add rows; ``firsts`` is the order in which they first occur in a source."""
 
-    def drop_rare(self, min_count: int) -> tuple[int, int, int]:
-        """Leave out rows with smaller counts; say how many rows and occurrences.
-
-        The third number is at least how often any pair of tokens occurs in them.
-        """
-
     def neighbours(self) -> NDArray[np.int64]:
         """Say how often each byte stands before another or, last of 257, before an end."""
 
-    def rows(
+@final
+class CountSums:
+    """Adds counts of the parts of a corpus up in bounded memory, then gives them in order."""
+
+    def __new__(cls, folder: str, budget: int) -> CountSums:
+        """Take about ``budget`` bytes of memory, and files in a folder for what is more."""
+
+    def add(
         self,
-    ) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]]:
-        """Give the rows in the order of their first occurrence, or else of their bytes."""
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        *,
+        group: int = 0,
+        source: int = 0,
+        firsts: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Add rows; ``firsts`` is the order in which they first occur in a source."""
 
-    @property
-    def knows_first(self) -> bool:
-        """Whether it is known of each piece where it first occurs."""
+    def add_run(self, file: str | Path, *, group: int = 0, source: int = 0) -> None:
+        """Add what `Corpus.finish_runs` left in a file, and take the file over."""
 
-    def __len__(self) -> int: ...
+    def finish(
+        self, min_count: int, places: Sequence[int], with_first: bool
+    ) -> tuple[int, int, int]:
+        """Leave out rows with smaller sums; say how many rows and occurrences.
+
+        The third number is at least how often any pair of tokens occurs in them. ``places``
+        are those of the groups in the order of rows.
+        """
+
+    def next_rows(
+        self, max_rows: int, max_bytes: int
+    ) -> tuple[
+        tuple[NDArray[np.uint8], NDArray[np.int64]],
+        NDArray[np.int64],
+        NDArray[np.uint32],
+        NDArray[np.uint64],
+    ]:
+        """Give the next rows, none at the end: pieces, counts, places of groups, firsts.
+
+        Rows are in the order of counts, largest first, then of pieces, then of places.
+        """
 
 @final
 class Corpus:
@@ -625,8 +653,11 @@ class Corpus:
         No pair occurred in them more often than ``bound``.
         """
 
-    def take_table(self) -> PieceTable:
-        """After ``finish``: take out what was counted."""
+    def finish_runs(self, folder: str) -> tuple[list[Path], dict[str, int]]:
+        """End the counting, and leave what was counted in files, for `CountSums`.
+
+        Gives their names, and how often each special token was found.
+        """
 
     def add_counts(self, pieces: Sequence[tuple[str | bytes, int]]) -> None:
         """Add pieces that were counted elsewhere."""

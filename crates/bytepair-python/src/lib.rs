@@ -21,6 +21,7 @@ mod output;
 mod reading;
 mod rows;
 mod stream;
+mod sums;
 mod template;
 mod tokenizer;
 mod training;
@@ -49,6 +50,8 @@ mod _core {
     use crate::rows::{PieceTable, count_rows_holding, encode_rows, read_jsonl};
     #[pymodule_export]
     use crate::stream::DecodeStream;
+    #[pymodule_export]
+    use crate::sums::CountSums;
     #[pymodule_export]
     use crate::tokenizer::CoreTokenizer;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::convert::{extract, n_threads};
+use crate::convert::n_threads;
 use crate::error::{raise, to_python};
 use crate::lent::{at_hand, lend};
 use crate::tokenizer::CoreTokenizer;
@@ -28,7 +28,7 @@ impl<'py> Column<'py> {
     }
 }
 
-fn contiguous<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+pub(crate) fn contiguous<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
     array
         .as_slice()
         .map_err(|_| raise("TokenizerError", "a column must lie in memory without gaps".to_owned()))
@@ -39,7 +39,7 @@ type IdArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 type JsonlRead<'py> = (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>);
 
-type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
+pub(crate) type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
 /// Documents of JSON lines: their text and offsets; lines, nulls, and the bad lines with place and problem.
 #[pyfunction]
@@ -54,7 +54,10 @@ pub(crate) fn read_jsonl<'py>(
     Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
-fn offsets(py: Python<'_>, offsets: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+pub(crate) fn offsets(
+    py: Python<'_>,
+    offsets: impl IntoIterator<Item = usize>,
+) -> Bound<'_, PyArray1<i64>> {
     let offsets = offsets.into_iter().map(|offset| i64::try_from(offset).unwrap_or(i64::MAX));
     offsets.collect::<Vec<_>>().into_pyarray(py)
 }
@@ -168,48 +171,10 @@ impl PieceTable {
         py.detach(|| self.with(add)).map_err(|error| to_python(&error))
     }
 
-    /// Leaves out rows with smaller counts; gives their number, how often they occur, and more than what no pair
-    /// occurs in them.
-    fn drop_rare(&self, py: Python<'_>, min_count: &Bound<'_, PyAny>) -> PyResult<(u64, i64, i64)> {
-        let min_count = extract::<i64>("min_piece_count", min_count)?;
-        let dropped = py.detach(|| self.with(|counts| counts.drop_rare(min_count)));
-        let dropped = dropped.map_err(|error| to_python(&error))?;
-        Ok((dropped.n_pieces, dropped.n_occurrences, dropped.bound))
-    }
-
-    /// How often each byte stands before another or, as the 257th, before the end: the largest of the 256 x 257
-    /// sums over parts of a corpus is the bound of `drop_rare` for the whole.
+    /// How often each byte stands before another or, as the 257th, before the end: no pair occurs more often in
+    /// parts of a corpus than the largest of the 256 x 257 sums over them.
     fn neighbours<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let pairs = py.detach(|| self.with(|counts| counts.neighbours()));
         Ok(pairs.map_err(|error| to_python(&error))?.into_pyarray(py))
     }
-
-    /// The rows in the order in which the pieces first occur; where that is not known, by their bytes.
-    fn rows<'py>(&self, py: Python<'py>) -> (Arrays<'py>, Bound<'py, PyArray1<i64>>) {
-        let (data, ends, counts) = py.detach(|| self.with(sorted_rows));
-        ((data.into_pyarray(py), offsets(py, ends)), counts.into_pyarray(py))
-    }
-
-    /// Whether it is known of each piece where it first occurs.
-    #[getter]
-    fn knows_first(&self) -> bool {
-        self.with(|counts| counts.knows_first())
-    }
-
-    fn __len__(&self) -> usize {
-        self.with(|counts| counts.len())
-    }
-}
-
-/// The bytes of all pieces in order, the offsets of each, and the counts.
-fn sorted_rows(all: &mut PieceCounts) -> (Vec<u8>, Vec<usize>, Vec<i64>) {
-    all.sort();
-    let mut data = Vec::with_capacity(all.distinct_bytes());
-    let (mut ends, mut counts) = (vec![0], Vec::with_capacity(all.len()));
-    for (piece, count, _) in all.iter() {
-        data.extend_from_slice(piece);
-        ends.push(data.len());
-        counts.push(count);
-    }
-    (data, ends, counts)
 }

@@ -179,9 +179,19 @@ impl Corpus {
         with(&self.dropped_before, |before| *before = bound.max(0));
     }
 
-    /// After `finish`: takes out what was counted.
-    fn take_table(&self) -> PieceTable {
-        PieceTable::of(with(&self.counts, std::mem::take))
+    /// Ends the counting, and leaves what was counted in files of a folder, for `CountSums.add_run`; gives their names
+    /// and how often each special token was found.
+    fn finish_runs<'py>(
+        &self,
+        py: Python<'py>,
+        folder: PathBuf,
+    ) -> PyResult<(Vec<PathBuf>, Bound<'py, PyDict>)> {
+        let written = py.detach(|| {
+            let counter = with(&self.counter, Option::take);
+            counter.map_or_else(|| Ok(<_>::default()), |counter| counter.finish_runs(&folder))
+        });
+        let (files, corpus) = written.map_err(|error| to_python(&error))?;
+        Ok((files, self.special_found(py, &corpus)?))
     }
 
     /// Adds pieces that were counted elsewhere, in the order in which they first occur.
@@ -207,11 +217,7 @@ impl Corpus {
         report.set_item("bytes", corpus.n_bytes)?;
         report.set_item("characters", n_characters)?;
         report.set_item("distinct_pieces", with(&self.counts, |counts| counts.len()))?;
-        let specials = PyDict::new(py);
-        for (name, count) in self.boundaries.iter().zip(&corpus.n_special) {
-            specials.set_item(name, count)?;
-        }
-        report.set_item("special_tokens", specials)?;
+        report.set_item("special_tokens", self.special_found(py, &corpus)?)?;
         report.set_item("dropped_pieces", dropped.n_pieces)?;
         report.set_item("dropped_occurrences", dropped.n_occurrences)?;
         report.set_item("dropped_bound", dropped.bound)?;
@@ -308,6 +314,19 @@ struct Learned {
 }
 
 impl Corpus {
+    /// How often each special token stood in the texts.
+    fn special_found<'py>(
+        &self,
+        py: Python<'py>,
+        corpus: &bytepair::CorpusReport,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        for (name, count) in self.boundaries.iter().zip(&corpus.n_special) {
+            found.set_item(name, count)?;
+        }
+        Ok(found)
+    }
+
     /// Brings all counts together in `counts`; also gives the characters of the corpus, and what was dropped.
     fn add_up(
         &self,

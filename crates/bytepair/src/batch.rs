@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::large_pages::vector_with_room;
+use crate::large_pages::reserve;
 use crate::template::Padding;
 use crate::vocabulary::TokenId;
 
@@ -227,7 +227,8 @@ fn with_room_for(n_left: usize, n_done: usize, ids: Vec<TokenId>) -> Vec<TokenId
     if n_ids <= ids.capacity() {
         return ids;
     }
-    let mut row = vector_with_room(n_ids + n_ids / 8);
+    let mut row = Vec::new();
+    reserve(&mut row, n_ids + n_ids / 8);
     row.extend_from_slice(&ids);
     row
 }
@@ -236,9 +237,7 @@ fn with_room_for(n_left: usize, n_done: usize, ids: Vec<TokenId>) -> Vec<TokenId
 fn joined(finished: &[Encoded], mut row: Vec<TokenId>) -> Batch {
     let n_ids = finished.iter().map(|encoded| encoded.ids.len()).sum();
     row.clear();
-    if row.capacity() < n_ids {
-        row = vector_with_room(n_ids);
-    }
+    reserve(&mut row, n_ids);
     finished.iter().for_each(|encoded| row.extend_from_slice(&encoded.ids));
     let lens = finished.iter().flat_map(|encoded| &encoded.lens);
     Batch { ids: row, offsets: offsets(lens.copied()) }

@@ -82,6 +82,11 @@ pub enum ErrorKind {
     },
     /// More tokens than there are 32-bit ids.
     TooManyTokens,
+    /// More tokens than training can tell apart.
+    TooManyTrained {
+        /// The most that it can.
+        most: usize,
+    },
     /// Tokens of more bytes than a vocabulary can hold.
     VocabularyTooLarge,
     /// A vocabulary size that leaves no room for what must be in it.
@@ -243,6 +248,9 @@ impl fmt::Display for ErrorKind {
             }
             Self::IdTaken { id } => write!(f, "two tokens have the id {id}"),
             Self::TooManyTokens => write!(f, "more tokens than 32-bit ids"),
+            Self::TooManyTrained { most } => {
+                write!(f, "training makes vocabularies of at most {most} ids; ask for fewer")
+            }
             Self::VocabularyTooLarge => {
                 write!(f, "a token is longer than 512 MiB, or all of them together than 4 GiB")
             }

@@ -119,17 +119,19 @@ fn layout<T>(len: usize) -> Layout {
     layout
 }
 
-/// An empty vector with room for so many values.
+/// Makes room in a vector for so many more values, in large pages where whole ones lie within.
 ///
 /// The small page in which it begins is asked for too: a block of the allocator's that had two kinds of pages could not
 /// be moved when the vector grows.
-pub(crate) fn vector_with_room<T>(len: usize) -> Vec<T> {
-    let mut vector = Vec::<T>::with_capacity(len);
-    let size = vector.capacity() * size_of::<T>();
-    if size >= MIN_VECTOR_LEN {
-        ask_for_large_pages(vector.as_mut_ptr().cast(), size);
+pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
+    if values.capacity() - values.len() >= n_more {
+        return;
     }
-    vector
+    values.reserve_exact(n_more);
+    let size = values.capacity() * size_of::<T>();
+    if size >= MIN_VECTOR_LEN {
+        ask_for_large_pages(values.as_mut_ptr().cast(), size);
+    }
 }
 
 /// All small pages that have a part of this memory are asked for.
@@ -167,7 +169,8 @@ mod tests {
     #[test]
     fn a_vector_of_any_room_takes_values_and_grows() {
         for len in [0, 1000, PAGE_LEN / 2, PAGE_LEN * 3 + 7] {
-            let mut row = vector_with_room::<u32>(len);
+            let mut row: Vec<u32> = Vec::new();
+            reserve(&mut row, len);
             assert!(row.is_empty() && row.capacity() >= len);
             row.extend((0..).take(2 * len));
             assert!((0..).zip(&row).all(|(number, &value)| value == number));

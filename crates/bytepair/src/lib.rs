@@ -34,7 +34,10 @@ mod vocabulary;
 
 pub use added::{AddedToken, Specials};
 pub use batch::Batch;
-pub use count::{CorpusCounter, CorpusReport, Dropped, First, PieceCounts, Preparation};
+pub use count::{
+    CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, First, Part, PieceCounts,
+    Preparation, SummedRows,
+};
 pub use decode::{
     Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, DecodeStream, LeadingSpaces,
     SentencePieceDecode,

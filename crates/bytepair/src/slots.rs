@@ -7,6 +7,7 @@
 //!
 //! Lengths are kept by those who own the tokens. Every operation takes constant time.
 
+use crate::large_pages;
 use crate::vocabulary::TokenId;
 
 /// Stands before the first token, behind the last, and between rows. No token has this id.
@@ -43,7 +44,9 @@ impl<C> Default for Slots<C> {
 
 impl<C: Cell> Slots<C> {
     pub(crate) fn with_capacity(n_slots: usize) -> Self {
-        Self(Vec::with_capacity(n_slots))
+        let mut slots = Vec::new();
+        large_pages::reserve(&mut slots, n_slots);
+        Self(slots)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -45,7 +45,7 @@ use crate::batch::{self, BYTES_PER_ID, Batch};
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
-use crate::large_pages::vector_with_room;
+use crate::large_pages::reserve;
 use crate::pool::Pool;
 use crate::split::Segment;
 use crate::template::{Padding, Template, Truncation};
@@ -189,9 +189,9 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
-        let expected = text.len() / BYTES_PER_ID + 1;
-        let mut ids = if row.capacity() < expected { vector_with_room(expected) } else { row };
+        let mut ids = row;
         ids.clear();
+        reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
         self.with_team(n_useful(text.len(), n_threads), |team| {
             call.encode(text, 0, &mut ids, team)
         })?;

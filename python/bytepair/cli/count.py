@@ -72,27 +72,28 @@ def count(
         "lowercase": lowercase and lowercase.value,
         "min_piece_count": min_piece_count,
         "group": group,
-        "memory_limit": None if memory_limit is None else size(memory_limit),
     }
+    n_bytes = None if memory_limit is None else size(memory_limit)
     if merge:
-        counts = scale.merge_files(corpus)
+        counts = scale.merge_files(corpus, memory_limit=n_bytes, output=output)
     else:
         counts = scale.count(
             corpus,
             **reading.arguments(),
             progress=lambda done, total: line.show_bytes("counting", done, total),
+            memory_limit=n_bytes,
+            output=output,
             **{name: value for name, value in options.items() if value is not None},
         )
     line.clear()
-    counts.save(output)
     info = counts.info
     if not quiet:
         text = (
             f"{info.documents:,} documents, {info.bytes:,} bytes, "
-            f"{counts.table.num_rows:,} distinct pieces"
+            f"{counts.n_rows:,} distinct pieces"
         )
         bad = f"; {info.bad:,} bad lines skipped" if info.bad else ""
         print(f"{text}{bad}\nsaved: {output}", file=sys.stderr)
     if as_json:
-        summary = {"output": str(output), "distinct_pieces": counts.table.num_rows}
+        summary = {"output": str(output), "distinct_pieces": counts.n_rows}
         print(json.dumps({**summary, **asdict(info)}))

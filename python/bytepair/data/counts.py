@@ -8,6 +8,7 @@ was made of and how lies in the metadata, as JSON. The same corpus gives the sam
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -23,18 +24,25 @@ from bytepair.weights import Weight, whole_multipliers
 
 from .grouped import weighted_sum
 from .optional import load
+from .sums import BATCH_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
-__all__ = ["Counts", "CountsInfo", "is_counts", "preparation_of", "read_counts"]
+__all__ = [
+    "Counts",
+    "CountsInfo",
+    "is_counts",
+    "preparation_of",
+    "read_counts",
+    "write_counts",
+]
 
 KEY = b"bytepair.counts"
 VERSION = 2
 PARQUET_MAGIC = b"PAR1"
-N_ROWS_AT_ONCE = 1 << 20
 
 
 @dataclass
@@ -102,17 +110,63 @@ SUMS = (
 )
 
 
-@dataclass
 class Counts:
-    """Pieces with their counts, an Arrow table, and what they were counted in."""
+    """Pieces with their counts, in memory or in a file, and what they were counted in.
 
-    table: pa.Table
-    info: CountsInfo
+    Attributes
+    ----------
+    info
+        What the pieces were counted in, and how.
+    """
+
+    def __init__(
+        self, table: pa.Table | None, info: CountsInfo, path: StrPath | None = None
+    ) -> None:
+        self.info = info
+        self._table, self._path = table, path or ""
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table; those of a file are read when this is first asked."""
+        if self._table is None:
+            batches = list(self.batches())
+            self._table = load("pyarrow").Table.from_batches(batches, self.schema)
+        return self._table
+
+    @table.setter
+    def table(self, table: pa.Table) -> None:
+        self._table = table
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        if self._table is not None:
+            return self._table.schema
+        with _opened(self._path) as file:
+            return file.schema_arrow.remove_metadata()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of distinct pieces; those of several groups count in each."""
+        if self._table is not None:
+            return int(self._table.num_rows)
+        with _opened(self._path) as file:
+            return int(file.metadata.num_rows)
 
     @property
     def knows_first(self) -> bool:
         """Whether it is known where pieces first occur."""
-        return "first" in self.table.schema.names
+        return "first" in self.schema.names
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows a part at a time."""
+        if self._table is not None:
+            yield from self._table.to_batches(BATCH_ROWS)
+            return
+        with _opened(self._path) as file:
+            for number in range(file.num_row_groups):
+                rows = file.read_row_group(number).replace_schema_metadata(None)
+                yield from rows.to_batches()
 
     def parts(
         self, dialect: str | None, options: Mapping[str, Any]
@@ -184,7 +238,7 @@ class Counts:
         self, multipliers: Mapping[str, int] | None = None
     ) -> _core.PieceTable:
         """Give the rows to the core, groups added up."""
-        return weighted_sum(self.table, multipliers)
+        return weighted_sum(self.batches(), multipliers)
 
     def size_of(self, multipliers: Mapping[str, int] | None = None) -> tuple[int, int]:
         """Give the documents and bytes of the groups that are learned from."""
@@ -195,18 +249,29 @@ class Counts:
 
     def save(self, path: StrPath) -> None:
         """Write a file of counts, whole or not at all."""
-        refuse_no_name(path)
-        parquet = load("pyarrow.parquet")
-        described = {"version": VERSION, **asdict(self.info)}
-        text = json.dumps(described, sort_keys=True, ensure_ascii=False)
-        metadata = {KEY: text.encode(errors="surrogateescape")}
-        schema = self.table.schema.with_metadata(metadata)
-        with (
-            writing(path) as file,
-            parquet.ParquetWriter(file, schema, compression="zstd") as writer,
-        ):
-            for batch in self.table.to_batches(N_ROWS_AT_ONCE):
-                writer.write_batch(batch.replace_schema_metadata(metadata))
+        write_counts(path, self.schema, self.batches(), self.info)
+
+
+def write_counts(
+    path: StrPath,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    info: CountsInfo,
+) -> None:
+    """Write a file of counts, whole or not at all, while its rows come."""
+    refuse_no_name(path)
+    parquet = load("pyarrow.parquet")
+    described = {"version": VERSION, **asdict(info)}
+    text = json.dumps(described, sort_keys=True, ensure_ascii=False)
+    metadata = {KEY: text.encode(errors="surrogateescape")}
+    with (
+        writing(path) as file,
+        parquet.ParquetWriter(
+            file, schema.with_metadata(metadata), compression="zstd"
+        ) as writer,
+    ):
+        for batch in batches:
+            writer.write_batch(batch.replace_schema_metadata(metadata))
 
 
 def is_counts(path: StrPath) -> bool:
@@ -221,7 +286,7 @@ def is_counts(path: StrPath) -> bool:
 
 
 def read_counts(path: StrPath) -> Counts:
-    """Read a file of counts.
+    """Open a file of counts; its rows are read when they are asked for.
 
     Raises
     ------
@@ -231,24 +296,19 @@ def read_counts(path: StrPath) -> Counts:
         It cannot be read.
     """
     refuse_no_name(path)
-    pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+    pa = load("pyarrow")
     name = os.fspath(path)
-    try:
-        table = parquet.read_table(path, memory_map=False)
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (pa.ArrowInvalid, OSError) as error:
-        message = f"{name}: {error}"
-        raise FormatError(message) from error
-    described = json.loads((table.schema.metadata or {}).get(KEY, b"{}"))
+    with _opened(path) as file:
+        schema = file.schema_arrow
+    described = json.loads((schema.metadata or {}).get(KEY, b"{}"))
     if described.pop("version", None) != VERSION:
         message = f"{name}: no counts of pieces, or of a version not known here"
         raise FormatError(message)
     wanted = {"piece": pa.large_binary(), "count": pa.int64()}
-    if "group" in table.schema.names:
+    if "group" in schema.names:
         wanted["group"] = pa.large_string()
     for column, type_ in wanted.items():
-        if column not in table.schema.names or table.schema.field(column).type != type_:
+        if column not in schema.names or schema.field(column).type != type_:
             message = f"{name}: no column {column} of {type_}"
             raise FormatError(message)
     known = {field.name for field in fields(CountsInfo)}
@@ -256,7 +316,21 @@ def read_counts(path: StrPath) -> Counts:
     if unknown:
         message = f"{name}: metadata {', '.join(unknown)} is not known here"
         raise FormatError(message)
-    return Counts(table.replace_schema_metadata(None), CountsInfo(**described))
+    return Counts(None, CountsInfo(**described), path)
+
+
+@contextlib.contextmanager
+def _opened(path: StrPath) -> Iterator[Any]:
+    """Open a Parquet file; what is wrong with it is told with its name."""
+    pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+    try:
+        with parquet.ParquetFile(path, memory_map=False) as file:
+            yield file
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (pa.ArrowInvalid, OSError) as error:
+        message = f"{os.fspath(path)}: {error}"
+        raise FormatError(message) from error
 
 
 def preparation_of(dialect: _core.Dialect, special_tokens: Sequence[str]) -> str:

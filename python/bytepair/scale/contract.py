@@ -8,15 +8,16 @@ who calls them, how often, and with which part.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bytepair import Tokenizer, _core
 from bytepair.data.columns import texts_of
-from bytepair.data.grouped import CountTable
 from bytepair.data.optional import load
 from bytepair.data.shards import ShardFormat, Shards, list_column
+from bytepair.data.sums import CountSums
 
 from .counter import CountSpec, PieceCounter
 
@@ -47,10 +48,14 @@ def count_batches(batches: Iterable[pa.RecordBatch], spec: CountSpec) -> pa.Tabl
     >>> count_batches([batch], CountSpec("sennrich")).to_pydict()
     {'piece': [b'low'], 'count': [3], 'first': [0]}
     """
-    counter = PieceCounter(spec)
-    for batch in batches:
-        counter.add(batch)
-    return counter.finish()[0]
+    with TemporaryDirectory() as folder:
+        counter = PieceCounter(spec, folder)
+        for batch in batches:
+            counter.add(batch)
+        sums = CountSums(folder, spec.memory_limit)
+        sums.add_runs(counter.finish()[0])
+        sums.finish(with_first=spec.needs_first)
+        return sums.table()
 
 
 def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
@@ -64,10 +69,12 @@ def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
     >>> merge_counts([one, one]).to_pydict()
     {'piece': [b'low'], 'count': [6]}
     """
-    merged = CountTable()
-    for source, table in enumerate(tables):
-        merged.add(table, source)
-    return merged.rows()
+    with TemporaryDirectory() as folder:
+        sums = CountSums(folder)
+        for source, table in enumerate(tables):
+            sums.add(table, source)
+        sums.finish()
+        return sums.table()
 
 
 @dataclass(frozen=True)

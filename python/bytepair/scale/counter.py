@@ -1,4 +1,4 @@
-"""Documents to counts, in one table or in one for each group.
+"""Documents to counts on disk, in one table or in one for each group.
 
 The counting is the core's: here documents are dealt out to its counters by their group. Costs a
 copy of the documents where a batch has several groups.
@@ -6,22 +6,23 @@ copy of the documents where a batch has several groups.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair import _core
 from bytepair.data.columns import texts_of
-from bytepair.data.grouped import CountTable, rows_of
 from bytepair.data.optional import load
 from bytepair.errors import TokenizerError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     import pyarrow as pa
 
-__all__ = ["CountSpec", "PieceCounter", "jsonable"]
+    Runs: TypeAlias = dict[str | None, list[Path]]
+
+__all__ = ["CountSpec", "PieceCounter", "Runs", "jsonable"]
 
 MAX_GROUPS = 4096
 """More groups than this are taken for a mistake: each has a table of its own."""
@@ -51,13 +52,13 @@ class CountSpec:
         """Whether ties are decided by where pieces first occur."""
         return self.core_dialect.ties == "first_seen"
 
-    def new_corpus(self) -> _core.Corpus:
-        """Begin to count."""
+    def new_corpus(self, folder: str) -> _core.Corpus:
+        """Begin to count; what is more than memory may hold goes to a folder."""
         corpus = _core.Corpus(
             self.core_dialect, list(self.special_tokens), threads=self.threads
         )
         if self.memory_limit is not None:
-            corpus.set_memory_limit(max(self.memory_limit, 0), tempfile.gettempdir())
+            corpus.set_memory_limit(max(self.memory_limit, 0), folder)
         return corpus
 
     def refuse_groups(self) -> None:
@@ -82,8 +83,8 @@ class PieceCounter:
         Documents and bytes of each group.
     """
 
-    def __init__(self, spec: CountSpec) -> None:
-        self.spec = spec
+    def __init__(self, spec: CountSpec, folder: str) -> None:
+        self.spec, self.folder = spec, folder
         self.corpora: dict[str | None, _core.Corpus] = {}
         self.groups: dict[str, dict[str, int]] = {}
 
@@ -98,33 +99,22 @@ class PieceCounter:
         """Count one document that comes in stretches."""
         self._corpus(None).add_stream(read)
 
-    def finish(self, min_piece_count: int | None = None) -> tuple[pa.Table, Any]:
-        """Give the rows, and what was found and left out by name."""
-        if set(self.corpora) <= {None}:
-            corpus = self._corpus(None)
-            report = corpus.finish(min_piece_count or 0)
-            rows = rows_of(corpus.take_table(), with_first=self.spec.needs_first)
-            return rows, report
-        table, found = CountTable(), dict.fromkeys(self.spec.special_tokens, 0)
+    def finish(self) -> tuple[Runs, dict[str, int]]:
+        """Give the files of each group, and how often special tokens were found."""
+        runs: Runs = {}
+        found = dict.fromkeys(sorted(self.spec.special_tokens), 0)
         for group, corpus in self.corpora.items():
-            for token, n_found in corpus.finish(0)["special_tokens"].items():
+            runs[group], found_here = corpus.finish_runs(self.folder)
+            for token, n_found in found_here.items():
                 found[token] += n_found
-            table.by_group[group] = corpus.take_table()
-        n_pieces, n_occurrences, bound = table.drop_rare(min_piece_count or 0)
-        report = {
-            "special_tokens": found,
-            "dropped_pieces": n_pieces,
-            "dropped_occurrences": n_occurrences,
-            "dropped_bound": bound,
-        }
-        return table.rows(), report
+        return runs, found
 
     def _corpus(self, group: str | None) -> _core.Corpus:
         if group not in self.corpora:
             if len(self.corpora) == MAX_GROUPS:
                 message = f"more than {MAX_GROUPS:,} groups; is it the right field?"
                 raise TokenizerError(message)
-            self.corpora[group] = self.spec.new_corpus()
+            self.corpora[group] = self.spec.new_corpus(self.folder)
         return self.corpora[group]
 
     def _note(self, group: str, part: pa.RecordBatch) -> None:

@@ -1,7 +1,8 @@
-"""A corpus to counts of pieces: dealt out as tasks, added up.
+"""A corpus to counts of pieces: dealt out as tasks, added up on disk.
 
-One process counts all in one table, several count a task each and their counts are merged in
-the order of the corpus: the result is the same.
+One process counts all as one part, several count a task each. What was counted of a part lies in
+files, which are added up when all is counted, in memory that does not grow with the corpus: the
+result is the same.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from bytepair.data.counts import (
     CountsInfo,
     preparation_of,
     read_counts,
+    write_counts,
 )
-from bytepair.data.grouped import CountTable
 from bytepair.data.opening import open_source
 from bytepair.data.plan import TASK_BYTES, Task, plan
 from bytepair.data.readers import Part, ReadOptions, Tally, read_part
 from bytepair.data.sources import list_sources
+from bytepair.data.sums import CountSums
 from bytepair.errors import TokenizerError
+from bytepair.files import check_writable, refuse_no_name
+from bytepair.ranges import check_count
 
 from .counter import CountSpec, PieceCounter, jsonable
 from .local import run
@@ -37,35 +41,45 @@ if TYPE_CHECKING:
     from bytepair.files import StrPath
     from bytepair.training import DialectOptions
 
+    from .counter import Runs
     from .engine import Engine
 
 __all__ = [
+    "CountedPart",
     "count",
+    "count_alone",
     "count_by_tasks",
-    "count_parts",
     "counted",
+    "counts_of",
     "merge_files",
     "prepared_in",
-    "thinned",
+    "settled",
     "without",
 ]
 
 
 @dataclass(frozen=True)
+class CountedPart:
+    """A part of a corpus that was counted: what was found, and the files of each group."""
+
+    info: CountsInfo
+    runs: Runs
+
+
+@dataclass(frozen=True)
 class _Work:
-    """Counts one task into a file: goes through ``pickle`` to another process."""
+    """Counts parts into files of a folder: goes through ``pickle`` to another process."""
 
     spec: CountSpec
     options: ReadOptions
-    folder: Path
+    folder: str
 
     def __call__(
-        self, numbered: tuple[int, Task], tell: Tell | None = None
-    ) -> CountsInfo:
-        number, task = numbered
-        counts = count_parts(task, self.spec, self.options, None, tell)
-        counts.save(self.folder / f"{number}.parquet")
-        return counts.info
+        self, numbered: tuple[int, Sequence[Part]], tell: Tell | None = None
+    ) -> CountedPart:
+        counter, tally = PieceCounter(self.spec, self.folder), Tally()
+        _count_parts(numbered[1], counter, self.options, tally, tell)
+        return counted(counter, tally)
 
 
 def count(
@@ -86,6 +100,7 @@ def count(
     task_bytes: int = TASK_BYTES,
     progress: Callable[[int, int], object] | None = None,
     engine: Engine | None = None,
+    output: StrPath | None = None,
     **options: Unpack[DialectOptions],
 ) -> Counts:
     r"""Count the pieces of a corpus; :func:`bytepair.train_from_counts` learns from them.
@@ -108,12 +123,16 @@ def count(
         How many processes, and threads in each; by default one process and all processors,
         or one thread in each of several processes.
     memory_limit
-        About how many bytes counting may take in each process while it reads.
+        About how many bytes counting may take in each process, and adding up in this one,
+        which takes 256 MB without it. What is more goes to temporary files.
     progress
         Is called about twice a second with the bytes of files that are done, and of all.
     engine
         What counts instead of processes of this machine, such as
         :class:`bytepair.scale.spark.SparkEngine`. Each of its tasks has one thread.
+    output
+        A file to write the counts to, while they are added up. The rows of what is given
+        are then read when they are asked for; without it they are in memory.
 
     Examples
     --------
@@ -135,25 +154,30 @@ def count(
         memory_limit,
     )
     prepared_in(spec)  # refuses what cannot be
+    check_count(min_piece_count=min_piece_count or 0)
     if group is not None:
         spec.refuse_groups()
+    refuse_output(output)
     sources = list_sources(corpus, corpus_format)
     tasks = plan(sources, reading, task_bytes)
     total = sum(source.size for source in sources)
-    if engine is not None:
-        counts = engine.count(tasks, spec, reading, min_piece_count)
-    elif min(processes, len(tasks)) <= 1:
-        parts = [part for task in tasks for part in task]
-        tell = None if progress is None else Seldom(_share_of(total, progress))
-        counts = count_parts(parts, spec, reading, min_piece_count, tell)
-    else:
-        counts = _count_tasks(
-            tasks, spec, reading, min_piece_count, processes, progress
-        )
-    counts.info.sources = sorted(source.path for source in sources)
-    if progress is not None:
-        progress(total, total)
-    return counts
+    with TemporaryDirectory() as folder:
+        sums = CountSums(folder, memory_limit)
+        if engine is not None:
+            info = engine.count(tasks, spec, reading, min_piece_count, sums)
+        elif min(processes, len(tasks)) <= 1:
+            parts = [part for task in tasks for part in task]
+            tell = None if progress is None else Seldom(_share_of(total, progress))
+            whole = _Work(spec, reading, folder)((0, parts), tell)
+            sums.add_runs(whole.runs)
+            info = whole.info
+        else:
+            work = _Work(spec, reading, folder)
+            info = _count_tasks(tasks, work, processes, progress, sums)
+        info.sources = sorted(source.path for source in sources)
+        if progress is not None:
+            progress(total, total)
+        return settled(sums, info, min_piece_count, output, with_first=spec.needs_first)
 
 
 def _share_of(
@@ -162,52 +186,66 @@ def _share_of(
     return lambda begun: progress(min(begun[0], total), total)
 
 
-def merge_files(paths: Iterable[StrPath]) -> Counts:
+def merge_files(
+    paths: Iterable[StrPath],
+    *,
+    memory_limit: int | None = None,
+    output: StrPath | None = None,
+) -> Counts:
     """Add files of counts up, as if their corpora followed each other.
+
+    ``memory_limit`` and ``output`` are those of :func:`count`.
 
     Raises
     ------
     TrainingError
         They were counted in different ways.
     """
-    merged = CountTable()
+    refuse_output(output)
     info: CountsInfo | None = None
-    for number, path in enumerate(paths):
-        counts = read_counts(path)
+    with TemporaryDirectory() as folder:
+        sums = CountSums(folder, memory_limit)
+        for number, path in enumerate(paths):
+            counts = read_counts(path)
+            if info is None:
+                info = counts.info
+            else:
+                info.add(counts.info)
+            for batch in counts.batches():
+                sums.add(batch, number)
         if info is None:
-            info = counts.info
-        else:
-            info.add(counts.info)
-        merged.add(counts.table, number)
-    if info is None:
-        message = "no file of counts to merge"
-        raise TokenizerError(message)
-    return Counts(merged.rows(), info)
+            message = "no file of counts to merge"
+            raise TokenizerError(message)
+        return settled(sums, info, None, output)
+
+
+def refuse_output(output: StrPath | None) -> None:
+    """Refuse, before anything is counted, a file that cannot be written."""
+    if output is not None:
+        refuse_no_name(output)
+        check_writable(Path(output).parent)
 
 
 def _count_tasks(
     tasks: list[Task],
-    spec: CountSpec,
-    options: ReadOptions,
-    min_piece_count: int | None,
+    work: _Work,
     processes: int,
     progress: Callable[[int, int], object] | None,
-) -> Counts:
-    with TemporaryDirectory() as folder:
-        work = _Work(spec, options, Path(folder))
-        sizes = [sum(part.size for part in task) for task in tasks]
-        done = 0
+    sums: CountSums,
+) -> CountsInfo:
+    sizes = [sum(part.size for part in task) for task in tasks]
+    done = 0
 
-        def watch(begun: Sequence[int]) -> None:
-            if progress is not None:
-                progress(min(done + begun[0], sum(sizes)), sum(sizes))
+    def watch(begun: Sequence[int]) -> None:
+        if progress is not None:
+            progress(min(done + begun[0], sum(sizes)), sum(sizes))
 
-        numbered = list(enumerate(tasks))
-        for (number, _task), _info in run(work, numbered, processes, watch):
-            done += sizes[number]
-        files = [Path(folder) / f"{number}.parquet" for number in range(len(tasks))]
-        merged = merge_files(files)
-    return thinned(merged, min_piece_count)
+    info = CountsInfo(**prepared_in(work.spec))
+    for (number, _task), part in run(work, list(enumerate(tasks)), processes, watch):
+        done += sizes[number]
+        sums.add_runs(part.runs, number)
+        info.add(part.info)
+    return info
 
 
 def count_by_tasks(
@@ -215,35 +253,51 @@ def count_by_tasks(
     tasks: Sequence[Task],
     spec: CountSpec,
     options: ReadOptions,
-    min_piece_count: int | None,
-) -> Counts:
+    sums: CountSums,
+) -> CountsInfo:
     """Count tasks by an engine that only runs them; adds up what arrives, in any order."""
-    table = CountTable()
     info = CountsInfo(**prepared_in(spec))
     work = partial(_count_task, spec=spec, options=options)
     for (number, _task), counts in run(work, list(enumerate(tasks))):
-        table.add(counts.table, number)
+        sums.add(counts.table, number)
         info.add(counts.info)
-    info.found_special = dict(sorted(info.found_special.items()))
-    info.groups = dict(sorted(info.groups.items()))
-    rows = table.rows(with_first=spec.needs_first)
-    return thinned(Counts(rows, info), min_piece_count)
+    return info
 
 
 def _count_task(
     numbered: tuple[int, Task], spec: CountSpec, options: ReadOptions
 ) -> Counts:
-    return count_parts(numbered[1], spec, options)
+    return count_alone(numbered[1], spec, options)
 
 
-def thinned(counts: Counts, min_piece_count: int | None) -> Counts:
-    """Leave out pieces that occur less often, and note what was left out."""
-    if min_piece_count is None or min_piece_count <= 1:
-        return counts
-    table = CountTable()
-    table.add(counts.table)
-    dropped = table.drop_rare(min_piece_count)
-    return Counts(table.rows(), without(counts.info, min_piece_count, *dropped))
+def count_alone(parts: Sequence[Part], spec: CountSpec, options: ReadOptions) -> Counts:
+    """Count parts of sources that follow each other; gives their rows in memory."""
+    with TemporaryDirectory() as folder:
+        return counts_of(_Work(spec, options, folder)((0, parts)), spec, folder)
+
+
+def counts_of(part: CountedPart, spec: CountSpec, folder: str) -> Counts:
+    """Give what was counted of one part in memory."""
+    sums = CountSums(folder, spec.memory_limit)
+    sums.add_runs(part.runs)
+    return settled(sums, part.info, with_first=spec.needs_first)
+
+
+def settled(
+    sums: CountSums,
+    info: CountsInfo,
+    min_piece_count: int | None = None,
+    output: StrPath | None = None,
+    *,
+    with_first: bool = True,
+) -> Counts:
+    """End the adding up: give all rows in memory, or write them to a file."""
+    dropped = sums.finish(min_piece_count, with_first=with_first)
+    info = without(info, min_piece_count, *dropped)
+    if output is None:
+        return Counts(sums.table(), info)
+    write_counts(output, sums.schema, sums.batches(), info)
+    return Counts(None, info, output)
 
 
 def without(
@@ -253,26 +307,24 @@ def without(
     n_occurrences: int,
     bound: int,
 ) -> CountsInfo:
-    """Note what was left out."""
+    """Note what was left out now, beside what was before."""
     is_less = min_piece_count is not None and min_piece_count > 1
     return replace(
         info,
-        min_piece_count=min_piece_count if is_less else None,
-        dropped_pieces=n_pieces,
-        dropped_occurrences=n_occurrences,
-        dropped_bound=bound,
+        min_piece_count=min_piece_count if is_less else info.min_piece_count,
+        dropped_pieces=info.dropped_pieces + n_pieces,
+        dropped_occurrences=info.dropped_occurrences + n_occurrences,
+        dropped_bound=info.dropped_bound + bound,
     )
 
 
-def count_parts(
-    parts: Iterable[Part],
-    spec: CountSpec,
+def _count_parts(
+    parts: Sequence[Part],
+    counter: PieceCounter,
     options: ReadOptions,
-    min_piece_count: int | None = None,
-    tell: Tell | None = None,
-) -> Counts:
-    """Count parts of sources that follow each other."""
-    counter, tally = PieceCounter(spec), Tally()
+    tally: Tally,
+    tell: Tell | None,
+) -> None:
     is_whole = not options.lines and options.separator is None
     n_before = 0
 
@@ -288,27 +340,22 @@ def count_parts(
                 counter.add(batch)
                 tell_place(part)
         n_before += part.size
-    return counted(counter, tally, min_piece_count)
 
 
-def counted(
-    counter: PieceCounter, tally: Tally, min_piece_count: int | None = None
-) -> Counts:
-    """End the counting, and say what was counted."""
-    rows, report = counter.finish(min_piece_count)
-    spec = counter.spec
+def counted(counter: PieceCounter, tally: Tally) -> CountedPart:
+    """End the counting of a part, and say what was counted."""
+    runs, found_special = counter.finish()
     info = CountsInfo(
-        **prepared_in(spec),
+        **prepared_in(counter.spec),
         documents=tally.documents,
         null=tally.null,
         empty=tally.empty,
         bad=tally.bad,
         bytes=tally.bytes,
-        found_special=dict(sorted(report["special_tokens"].items())),
+        found_special=found_special,
         groups=dict(sorted(counter.groups.items())),
     )
-    dropped = [report[f"dropped_{name}"] for name in ("pieces", "occurrences", "bound")]
-    return Counts(rows, without(info, min_piece_count, *dropped))
+    return CountedPart(info, runs)
 
 
 def prepared_in(spec: CountSpec) -> dict[str, Any]:

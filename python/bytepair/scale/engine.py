@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.data.counts import Counts
+    from bytepair.data.counts import CountsInfo
     from bytepair.data.plan import Task
     from bytepair.data.readers import ReadOptions
+    from bytepair.data.sums import CountSums
 
     from .counter import CountSpec
 
@@ -36,6 +37,10 @@ class Engine(Protocol):
         spec: CountSpec,
         options: ReadOptions,
         min_piece_count: int | None,
+        sums: CountSums,
         /,
-    ) -> Counts:
-        """Count tasks with `counting.count_parts`, and add their counts up."""
+    ) -> CountsInfo:
+        """Count each task with `counting.count_alone`, and add its rows to the sums.
+
+        Rare pieces may be left out on the way, if that is told with what was counted.
+        """

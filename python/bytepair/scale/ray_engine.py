@@ -15,9 +15,10 @@ from .counting import count_by_tasks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.data.counts import Counts
+    from bytepair.data.counts import CountsInfo
     from bytepair.data.plan import Task
     from bytepair.data.readers import ReadOptions
+    from bytepair.data.sums import CountSums
 
     from .counter import CountSpec
 
@@ -55,10 +56,11 @@ class RayEngine:
         tasks: Sequence[Task],
         spec: CountSpec,
         options: ReadOptions,
-        min_piece_count: int | None,
-    ) -> Counts:
+        _min_piece_count: int | None,
+        sums: CountSums,
+    ) -> CountsInfo:
         """Count tasks, and add their counts up as they arrive."""
-        return count_by_tasks(self.run, tasks, spec, options, min_piece_count)
+        return count_by_tasks(self.run, tasks, spec, options, sums)
 
 
 def _do(work: Callable[[T], R], task: T) -> R:

@@ -9,6 +9,7 @@ through, in batches of about 32 MiB.
 from __future__ import annotations
 
 from itertools import pairwise
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -16,20 +17,22 @@ import numpy as np
 from bytepair import _core
 from bytepair.data.columns import as_bytes
 from bytepair.data.counts import Counts, CountsInfo
-from bytepair.data.grouped import LARGEST, CountTable, add_rows
+from bytepair.data.grouped import LARGEST, arrays_of_rows
 from bytepair.data.optional import load
 from bytepair.data.readers import Tally
 from bytepair.errors import TrainingError
 
 from .counter import CountSpec, PieceCounter
-from .counting import counted, prepared_in, without
+from .counting import counted, counts_of, prepared_in, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "as_rows", "count_documents", "from_rows", "thin"]
+    from bytepair.data.sums import CountSums
+
+__all__ = ["COLUMNS", "add_up", "as_rows", "count_documents", "thin"]
 
 COLUMNS = "total string, `group` string, piece binary, count bigint, first bigint"
 """The columns in the words of SQL."""
@@ -49,14 +52,15 @@ def count_documents(
     batches: Iterable[pa.RecordBatch], spec: CountSpec
 ) -> Iterator[pa.RecordBatch]:
     """Count documents whose order does not matter, as rows."""
-    counter, tally = PieceCounter(spec), Tally()
-    for batch in batches:
-        tally.add_batch(batch)
-        counter.add(batch)
-        if tally.bytes >= FLUSH_BYTES:
-            yield from as_rows(counted(counter, tally))
-            counter, tally = PieceCounter(spec), Tally()
-    yield from as_rows(counted(counter, tally))
+    with TemporaryDirectory() as folder:
+        counter, tally = PieceCounter(spec, folder), Tally()
+        for batch in batches:
+            tally.add_batch(batch)
+            counter.add(batch)
+            if tally.bytes >= FLUSH_BYTES:
+                yield from as_rows(counts_of(counted(counter, tally), spec, folder))
+                counter, tally = PieceCounter(spec, folder), Tally()
+        yield from as_rows(counts_of(counted(counter, tally), spec, folder))
 
 
 def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
@@ -69,7 +73,7 @@ def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
         totals += [(f"group_{name}", group, None, n) for name, n in sizes.items()]
     yield _total_rows(totals)
     pa = load("pyarrow")
-    for batch in _batches(counts.table):
+    for batch in _batches(counts):
         nothing = pa.nulls(len(batch), pa.string())
         first = pa.nulls(len(batch), pa.int64())
         if counts.knows_first:
@@ -101,7 +105,8 @@ def thin(
         yield _with_large_pieces(kept)
         rare = batch.filter(is_rare)
         table = _core.PieceTable()
-        add_rows(table, rare.select(["piece", "count"]))
+        pieces, counts, _ = arrays_of_rows(rare.select(["piece", "count"]))
+        table.add(*pieces, counts)
         n_pieces += _n_pieces(rare)
         n_occurrences += sum(rare.column("count").to_pylist())
         sums += table.neighbours()
@@ -117,10 +122,13 @@ def thin(
     yield _total_rows([*dropped, *found])
 
 
-def from_rows(
-    rows: pa.Table, spec: CountSpec, min_piece_count: int | None = None
-) -> Counts:
-    """Add rows up to counts; ``min_piece_count`` says by what they were thinned."""
+def add_up(
+    sums: CountSums,
+    rows: pa.Table,
+    spec: CountSpec,
+    min_piece_count: int | None = None,
+) -> CountsInfo:
+    """Add rows to the sums; ``min_piece_count`` says by what they were thinned."""
     compute = load("pyarrow.compute")
     if rows.column("count").null_count:
         message = "a count exceeds 63 bits"
@@ -132,8 +140,7 @@ def from_rows(
         for name in ("group", "first")
     }
     pieces = pieces.drop_columns([name for name in has if not has[name]])
-    table = CountTable()
-    table.add(pieces)
+    sums.add(pieces)
     info = CountsInfo(**prepared_in(spec))
     info.found_special = dict.fromkeys(sorted(spec.special_tokens), 0)
     dropped = [0, 0]
@@ -154,8 +161,7 @@ def from_rows(
             sizes[total.removeprefix("group_")] += n
     info.groups = dict(sorted(info.groups.items()))
     bound = max(neighbours.values(), default=0)
-    info = without(info, min_piece_count, dropped[0], dropped[1], bound)
-    return Counts(table.rows(with_first=spec.needs_first), info)
+    return without(info, min_piece_count, dropped[0], dropped[1], bound)
 
 
 def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -193,9 +199,9 @@ def _total_rows(
     return pa.RecordBatch.from_arrays(columns, _names())
 
 
-def _batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
+def _batches(counts: Counts) -> Iterator[pa.RecordBatch]:
     """Cut counts into batches by their bytes, not their rows: a piece may be a document."""
-    for batch in table.to_batches():
+    for batch in counts.batches():
         lengths = load("pyarrow.compute").binary_length(batch.column("piece"))
         ends = np.cumsum(lengths.to_numpy().astype(np.int64) + 64)
         total = int(ends[-1]) if len(ends) else 0

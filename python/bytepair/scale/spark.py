@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair.data.columns import as_bytes, text_batch
 from bytepair.data.optional import load
+from bytepair.data.sums import CountSums
 from bytepair.errors import TrainingError
 
 from . import attempts, rows
 from .counter import CountSpec, jsonable
-from .counting import prepared_in
+from .counting import prepared_in, settled
 from .spark_jobs import KEY, added_up, collected, packed, unpacked
 from .tokenizing import shard_spec
 
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from bytepair import Tokenizer
-    from bytepair.data.counts import Counts
+    from bytepair.data.counts import Counts, CountsInfo
     from bytepair.data.shards import ShardFormat
     from bytepair.files import StrPath
 
     from .contract import ShardSpec
 
-__all__ = ["collect_counts", "spark_count", "spark_tokenize"]
+__all__ = ["collect_counts", "collect_into", "spark_count", "spark_tokenize"]
 
 
 def spark_count(
@@ -78,13 +80,22 @@ def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Co
     Pieces that occur less often than ``min_piece_count`` are left out on the cluster, and what
     that can change is told with the counts.
     """
+    with TemporaryDirectory() as folder:
+        sums = CountSums(folder)
+        return settled(sums, collect_into(sums, counted, min_piece_count))
+
+
+def collect_into(
+    sums: CountSums, counted: DataFrame, min_piece_count: int | None
+) -> CountsInfo:
+    """Bring counts to this process, and add them to others."""
     described = counted.schema["piece"].metadata[KEY]
     spec = CountSpec(**described["spec"])
     if min_piece_count is not None and min_piece_count > 1:
         counted = _with_sums(counted) if described["by_group"] else counted
         thin = partial(rows.thin, min_piece_count=min_piece_count)
         counted = counted.mapInArrow(thin, rows.COLUMNS)
-    return rows.from_rows(collected(counted), spec, min_piece_count)
+    return rows.add_up(sums, collected(counted), spec, min_piece_count)
 
 
 def spark_tokenize(

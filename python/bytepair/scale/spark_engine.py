@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bytepair.data.optional import load
 from bytepair.errors import TokenizerError
 
-from .counting import count_parts
+from .counting import count_alone
 from .rows import as_rows
-from .spark import collect_counts
+from .spark import collect_into
 from .spark_jobs import added_up, collected, packed, unpacked
 
 if TYPE_CHECKING:
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from bytepair.data.counts import Counts
+    from bytepair.data.counts import CountsInfo
     from bytepair.data.plan import Task
     from bytepair.data.readers import ReadOptions
+    from bytepair.data.sums import CountSums
 
     from .counter import CountSpec
 
@@ -59,13 +60,14 @@ class SparkEngine:
         spec: CountSpec,
         options: ReadOptions,
         min_piece_count: int | None,
-    ) -> Counts:
+        sums: CountSums,
+    ) -> CountsInfo:
         """Count tasks, and add their counts up on Spark."""
         each = list(map(pickle.dumps, tasks))  # a worker gets all, and opens its own
         kernel = partial(_count, tasks=each, spec=spec, options=options)
         numbers, by_group = self._numbers(tasks), options.group is not None
         counted = added_up(numbers, kernel, spec, by_group=by_group)
-        return collect_counts(counted, min_piece_count)
+        return collect_into(sums, counted, min_piece_count)
 
     def _numbers(self, tasks: Sequence[object]) -> DataFrame:
         """Make a row for each task, in a partition of its own."""
@@ -119,7 +121,7 @@ def _count(
     options: ReadOptions,
 ) -> Iterator[pa.RecordBatch]:
     for number, task in _tasks_in(batches, tasks):
-        yield from as_rows(count_parts(task, spec, options), number)
+        yield from as_rows(count_alone(task, spec, options), number)
 
 
 def _tasks_in(

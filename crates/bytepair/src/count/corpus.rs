@@ -8,7 +8,7 @@
 //! the smallest is kept.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::dropped::{Dropped, Dropper};
 use super::feed::{Boundaries, Feeder, MAX_STRETCH_LEN};
@@ -192,7 +192,7 @@ impl CorpusCounter {
     /// Where a count, or the sum of what was dropped, exceeds 63 bits.
     pub fn finish_common(mut self, min_count: i64) -> Result<(PieceCounts, Dropped, CorpusReport)> {
         let spill = self.spill.take().filter(|spill| !spill.is_unused());
-        let parts = match &spill {
+        let parts = match spill {
             Some(spill) => vec![self.gather_spilled(spill, min_count)?],
             None => self.gather_tables(min_count)?,
         };
@@ -207,6 +207,21 @@ impl CorpusCounter {
             dropper.add(&part.dropper)?;
         }
         Ok((counts, dropper.finish(), self.report))
+    }
+
+    /// Ends the counting and leaves what was counted in files, for [`CountSums::add_run`](super::CountSums::add_run).
+    ///
+    /// They are made in `folder`, or in that of the memory limit where there is one; who takes them removes them.
+    ///
+    /// # Errors
+    /// Where a file cannot be written or read.
+    pub fn finish_runs(mut self, folder: &Path) -> Result<(Vec<PathBuf>, CorpusReport)> {
+        let spill = match self.spill.take() {
+            Some(spill) => spill,
+            None => Spill::new(folder)?,
+        };
+        self.write_tables(&spill)?;
+        Ok((spill.keep()?, self.report))
     }
 
     /// Merges the tables, each thread some ranges of hashes.
@@ -224,11 +239,15 @@ impl CorpusCounter {
     }
 
     /// Merges what was written to disk, with the rest of the tables.
-    fn gather_spilled(&mut self, spill: &Spill, min_count: i64) -> Result<Gathered> {
-        self.workers.drain(..).try_for_each(|mut worker| spill.write(&mut worker.table))?;
+    fn gather_spilled(&mut self, spill: Spill, min_count: i64) -> Result<Gathered> {
+        self.write_tables(&spill)?;
         let mut part = Gathered::new(min_count);
         spill.try_for_each(|sum| part.take(&self.source_starts, sum))?;
         Ok(part)
+    }
+
+    fn write_tables(&mut self, spill: &Spill) -> Result<()> {
+        self.workers.drain(..).try_for_each(|mut worker| spill.write(&mut worker.table))
     }
 
     fn begin_source(&mut self, in_batches: bool) {

@@ -7,21 +7,28 @@
 //!
 //! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
 //! `table`s, piece by piece (`starts`); `runs` adds these up, `spill` does where memory is limited, and `dropped` leaves rare
-//! pieces out.
+//! pieces out. `sums` adds up the parts of a corpus of any size: by a `sorter` of `records`, whose `run_files` it
+//! shares with `spill`.
 
 mod corpus;
 mod dropped;
 mod feed;
 mod ordered;
+mod records;
+mod run_files;
 mod runs;
+mod sorter;
 mod spill;
 mod starts;
 mod summary;
+mod sums;
 mod table;
 mod workers;
 
 pub use corpus::{CorpusCounter, CorpusReport, Preparation};
 pub use dropped::Dropped;
+pub use records::Part;
+pub use sums::{CountRows, CountSums, SummedRows};
 
 use dropped::Dropper;
 

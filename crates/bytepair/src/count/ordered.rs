@@ -7,6 +7,8 @@
 
 use std::cmp::Ordering;
 
+use crate::large_pages;
+
 /// What a table holds. The default is a free place.
 pub(super) trait Entry: Copy + Default {
     fn is_free(&self) -> bool;
@@ -26,9 +28,17 @@ pub(super) enum Found<'t, E> {
     Free(&'t mut E),
 }
 
+/// So many free places.
+fn places<E: Entry>(n_places: usize) -> Vec<E> {
+    let mut places = Vec::new();
+    large_pages::reserve(&mut places, n_places);
+    places.resize(n_places, E::default());
+    places
+}
+
 impl<E: Entry> Table<E> {
     pub(super) fn new(n_places: usize) -> Self {
-        Self { entries: vec![E::default(); n_places.next_power_of_two()], n_used: 0 }
+        Self { entries: places(n_places.next_power_of_two()), n_used: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -77,7 +87,7 @@ impl<E: Entry> Table<E> {
 
     /// Makes the table `factor` times larger, which is a power of two.
     pub(super) fn grow(&mut self, factor: usize) {
-        let larger = vec![E::default(); self.entries.len() * factor];
+        let larger = places(self.entries.len() * factor);
         let mask = larger.len() - 1;
         let entries = std::mem::replace(&mut self.entries, larger);
         for entry in entries.into_iter().filter(|entry| !entry.is_free()) {

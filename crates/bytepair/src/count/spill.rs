@@ -2,48 +2,39 @@
 //!
 //! A table that is as large as its budget is written to a temporary file, in the order of hashes, and begins
 //! anew. At the end all files are merged in that order, in one pass. The result is the same as without a
-//! limit, in the same order. Where there are many files they are merged into one first, so that the number of
-//! open files and the memory of their buffers stay small. Files go when the counter does, also after an error.
-//!
-//! Such a file is a run of records, each the hash of a piece, its length, count and first position, as
-//! little-endian 64-bit numbers, and its bytes; short pieces by hash, then long pieces by hash. It is
-//! private: nobody else reads it, and it may change at any time.
+//! limit, in the same order. Files go when the counter does, also after an error.
 //!
 //! Takes O(n log k) time and O(k) memory for n pieces in k files.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::ordered::Entry;
+use super::First;
+use super::records::{Order, Row, write_record};
+use super::run_files::{self, RunFile, RunFiles};
 use super::runs::{Sum, Total};
 use super::table::{CountTable, Long, Short, piece};
 use crate::error::Result;
-use crate::piece_key::{MAX_KEY_LEN, piece_of_key};
+use crate::piece_key::piece_of_key;
 
-/// Files that are merged at once.
-const MAX_FILES: usize = 64;
-/// The buffer of each, in bytes.
-const BUFFER_LEN: usize = 32 << 10;
 /// What all this takes at most besides the records, in bytes.
-pub(super) const N_BYTES: usize = (MAX_FILES + 1) * BUFFER_LEN;
+pub(super) const N_BYTES: usize = run_files::N_BYTES;
 
 /// Where tables go.
 pub(super) struct Spill {
     folder: PathBuf,
-    files: Mutex<Vec<NamedTempFile>>,
+    files: Mutex<RunFiles>,
 }
 
 impl Spill {
     /// Refuses a folder where no file can be made.
     pub(super) fn new(folder: &Path) -> Result<Self> {
         drop(NamedTempFile::new_in(folder)?);
-        Ok(Self { folder: folder.to_owned(), files: Mutex::new(Vec::new()) })
+        let files = Mutex::new(RunFiles::new(folder, Order::Hash));
+        Ok(Self { folder: folder.to_owned(), files })
     }
 
     /// Whether no table was written.
@@ -59,43 +50,42 @@ impl Spill {
         if table.is_empty() {
             return Ok(());
         }
-        let file = self.write_file(|writer| {
-            table.drain(|short, long, long_bytes| write_records(writer, short, long, long_bytes))
-        })?;
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.push(file);
-        if files.len() == MAX_FILES {
-            let merged = self.write_file(|writer| {
-                merge(&files, |hash, piece, total| write_record(writer, hash, piece, total))
-            })?;
-            *files = vec![merged];
-        }
-        Ok(())
+        let file = self.write_table(table)?;
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).push(file)
     }
 
     /// Visits every distinct piece of all files once.
     ///
     /// # Errors
     /// Where a file cannot be read, a count exceeds 63 bits, and those of `visit`.
-    pub(super) fn try_for_each(&self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        merge(&files, |_, piece, total| visit(total.of(piece)?))
+    pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
+        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for record in files.into_merged()? {
+            let record = record?;
+            let total = Total { count: record.count, first: record.first.offset };
+            visit(total.of(&record.piece)?)?;
+        }
+        Ok(())
     }
 
-    fn write_file(
-        &self,
-        write: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
-    ) -> Result<NamedTempFile> {
-        let file = NamedTempFile::new_in(&self.folder)?;
-        let mut writer = BufWriter::with_capacity(BUFFER_LEN, file.as_file());
-        write(&mut writer)?;
-        writer.flush()?;
-        drop(writer);
-        Ok(file)
+    /// Lets the files stay, and gives their names.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub(super) fn keep(self) -> Result<Vec<PathBuf>> {
+        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        files.into_files().map(RunFile::keep).collect()
+    }
+
+    fn write_table(&self, table: &mut CountTable) -> Result<RunFile> {
+        RunFile::write(&self.folder, |writer| {
+            table.drain(|short, long, long_bytes| write_entries(writer, short, long, long_bytes))
+        })
     }
 }
 
-fn write_records(
+/// Writes short pieces by hash, then long pieces by hash.
+fn write_entries(
     writer: &mut impl Write,
     short: &[Short],
     long: &[Long],
@@ -103,77 +93,17 @@ fn write_records(
 ) -> Result<()> {
     for entry in short {
         let (bytes, len) = piece_of_key(entry.key);
-        let total = Total { count: entry.count, first: entry.first };
-        write_record(writer, entry.hash(), &bytes[..len], total)?;
+        write_record(writer, &row(&bytes[..len], entry.count, entry.first))?;
     }
     for entry in long {
-        let total = Total { count: entry.count, first: entry.first };
-        write_record(writer, entry.hash(), piece(long_bytes, entry), total)?;
+        write_record(writer, &row(piece(long_bytes, entry), entry.count, entry.first))?;
     }
     Ok(())
 }
 
-fn write_record(writer: &mut impl Write, hash: u64, piece: &[u8], total: Total) -> Result<()> {
-    let mut header = [0; 32];
-    let numbers = [hash, piece.len() as u64, total.count, total.first];
-    for (bytes, number) in header.chunks_exact_mut(8).zip(numbers) {
-        bytes.copy_from_slice(&number.to_le_bytes());
-    }
-    writer.write_all(&header)?;
-    Ok(writer.write_all(piece)?)
-}
-
-/// A record, ordered as records are in a file.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Record {
-    is_long: bool,
-    hash: u64,
-    piece: Vec<u8>,
-    count: u64,
-    first: u64,
-}
-
-/// Reads the next record; `None` at the end of the file.
-fn read_record(reader: &mut impl Read) -> Result<Option<Record>> {
-    let mut header = [0; 32];
-    match reader.read_exact(&mut header) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
-        result => result?,
-    }
-    let mut numbers = [0; 4];
-    for (number, bytes) in numbers.iter_mut().zip(header.chunks_exact(8)) {
-        *number = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    }
-    let [hash, len, count, first] = numbers;
-    let mut piece = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-    reader.read_exact(&mut piece)?;
-    Ok(Some(Record { is_long: piece.len() > MAX_KEY_LEN, hash, piece, count, first }))
-}
-
-/// Visits every distinct piece of some files with its hash, in the order of the files.
-fn merge(
-    files: &[NamedTempFile],
-    mut visit: impl FnMut(u64, &[u8], Total) -> Result<()>,
-) -> Result<()> {
-    let readers = files.iter().map(|file| Ok(BufReader::with_capacity(BUFFER_LEN, file.reopen()?)));
-    let mut readers = readers.collect::<Result<Vec<_>>>()?;
-    let mut heads = BinaryHeap::new();
-    for (index, reader) in readers.iter_mut().enumerate() {
-        heads.extend(read_record(reader)?.map(|record| Reverse((record, index))));
-    }
-    while let Some(Reverse((record, index))) = heads.pop() {
-        heads.extend(read_record(&mut readers[index])?.map(|next| Reverse((next, index))));
-        let mut total = Total { count: record.count, first: record.first };
-        while let Some(Reverse((same, index))) = heads.peek_mut().and_then(|head| {
-            let is_same = head.0.0.hash == record.hash && head.0.0.piece == record.piece;
-            is_same.then(|| std::collections::binary_heap::PeekMut::pop(head))
-        }) {
-            total = total.and(Total { count: same.count, first: same.first });
-            heads.extend(read_record(&mut readers[index])?.map(|next| Reverse((next, index))));
-        }
-        visit(record.hash, &record.piece, total)?;
-    }
-    Ok(())
+/// A row of the only part there is.
+fn row(piece: &[u8], count: u64, offset: u64) -> Row<'_> {
+    Row { piece, group: 0, count, first: First { source: 0, offset } }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! left; then the floor falls to a fraction, and the next survey finds what is frequent now. So the many pairs
 //! that are never chosen cost a few additions in each survey, and no list, no table, no queue ever holds them.
 //!
-//! Surveys walk the whole corpus as it is then, some three to five times in all; batches touch only the places of
+//! Surveys walk the whole corpus as it is then, some two to five times in all; batches touch only the places of
 //! their pairs and the neighbours.
 
 use super::batch::Batches;
@@ -13,8 +13,9 @@ use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::{Created, Plan, Step};
 use super::ranking::Ranking;
-use super::share::{Change, Sides};
+use super::share::Sides;
 use super::sketch::Sketch;
+use super::sums::Change;
 use super::survey;
 use super::{Ties, TrainOptions};
 use crate::error::Result;
@@ -23,8 +24,8 @@ use crate::vocabulary::{TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair where there are many slots.
 const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
-/// The same where there are few: then lists are cheap in comparison with surveys.
-const LOW_FLOOR_RATIO: i64 = if cfg!(test) { 8 } else { 128 };
+/// The same where there are few: then lists are cheap in comparison with surveys, and two of these do.
+const LOW_FLOOR_RATIO: i64 = if cfg!(test) { 8 } else { 1 << 15 };
 /// So many slots are many: they do not fit the nearer caches.
 const N_MANY_SLOTS: usize = if cfg!(test) { 64 } else { 1 << 21 };
 /// A floor that is so many times lower costs less than another survey.
@@ -150,6 +151,7 @@ impl<'e> Engine<'e> {
     fn survey(&mut self, lowest: i64, n_left: usize) {
         let n_wanted = n_left.saturating_add(n_left / 2);
         let crew = self.crew;
+        crew.together(Step::Compact);
         crew.plan_mut().n_slots = crew.shares().map(|share| share.n_slots()).sum();
         crew.together(Step::Look);
         let mut plan = crew.plan_mut();
@@ -360,7 +362,7 @@ fn floor_below(highest: Option<i64>, enough: i64, plan: &Plan, lowest: i64) -> i
     let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { FLOOR_RATIO };
     let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;
     let floor = if fraction / NEAR_RATIO < enough { enough } else { fraction };
-    floor.min(plan.floor - plan.floor / LEAST_FALL - 1).max(lowest)
+    floor.min(plan.floor - (plan.floor / LEAST_FALL).max(1)).max(lowest)
 }
 
 impl Totals {

@@ -13,10 +13,10 @@
 //! The way of the data: `start` says what tokens a piece begins with, `row` holds pieces as one flat row of tokens,
 //! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
 //! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
-//! done at once, `crew` has them done by all threads as the `plan` says, `limits` refuses tokens. `naive` is the
-//! definition that all of it must agree with. Takes O(S + M log P) time and O(S) space for S symbols in the
-//! distinct pieces, M merged occurrences and P pairs that are frequent at some time; the length of a piece alone
-//! costs nothing.
+//! done at once, `crew` has them done by all threads as the `plan` says, each in its `share` with its `sums`.
+//! `limits` refuses tokens. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
+//! O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that are frequent at some time;
+//! the length of a piece alone costs nothing.
 
 mod batch;
 mod crew;
@@ -34,6 +34,7 @@ mod share;
 mod shares;
 mod sketch;
 mod start;
+mod sums;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -45,12 +46,12 @@ use std::sync::Arc;
 use crate::count::PieceCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
 use crew::Crew;
 use engine::{Done, Engine};
 pub use limits::TokenLimits;
-use plan::Plan;
+use plan::{Plan, next_id};
 pub(crate) use truncate::truncated;
 
 /// Room is made for so many merges at once, if they are wanted: more may never come.
@@ -188,7 +189,7 @@ pub fn train(
     let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
-    let first_new = TokenId::try_from(vocabulary.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+    let first_new = next_id(vocabulary.len())?;
     vocabulary.reserve_merges_with_tokens(max_merges.saturating_sub(n_earlier).min(MAX_RESERVED));
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);

@@ -4,6 +4,7 @@
 //! comes up need not be kept: it cannot be chosen before the floor falls, and then everything is counted anew.
 
 use super::row::index_of;
+use crate::large_pages::{self, LargeRow};
 use crate::pair_map::{pair_hash, pair_key, pair_of};
 use crate::vocabulary::TokenId;
 
@@ -16,7 +17,7 @@ pub(super) const NO_PAIR: PairIndex = PairIndex::MAX;
 pub(super) struct Pairs {
     /// Open addressing, at most half full: a part of the hash of a pair, and one more than its index; 0 where there
     /// is none. So most pairs that are not kept are told from others without looking at their entry.
-    places: Vec<u64>,
+    places: LargeRow<u64>,
     /// By how much a hash is shifted to give a place.
     shift: u32,
     entries: Vec<PairEntry>,
@@ -35,11 +36,9 @@ impl Pairs {
     /// No pairs, with room for some.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         let n_places = (capacity.max(8) * 2).next_power_of_two();
-        Self {
-            places: vec![0; n_places],
-            shift: u64::BITS - n_places.ilog2(),
-            entries: Vec::with_capacity(capacity),
-        }
+        let mut entries = Vec::new();
+        large_pages::reserve(&mut entries, capacity);
+        Self { places: LargeRow::filled(0, n_places), shift: u64::BITS - n_places.ilog2(), entries }
     }
 
     /// The number of pairs.
@@ -117,10 +116,14 @@ impl Pairs {
         }
     }
 
-    /// Looks at the places of some pairs, so that they are at hand when they are looked up one by one.
+    /// Looks at some pairs, so that they are at hand when they are looked up one by one.
     pub(super) fn look_at(&self, pairs: impl Iterator<Item = (TokenId, TokenId)>) {
-        let place = |(left, right)| self.places[self.home(pair_hash(pair_key(left, right)))];
-        std::hint::black_box(pairs.fold(0, |seen, pair| seen ^ place(pair)));
+        let look = |seen, (left, right)| {
+            let place = self.places[self.home(pair_hash(pair_key(left, right)))];
+            let entry = self.entries.get(index_in(place) as usize);
+            seen ^ place ^ entry.map_or(0, |entry| entry.key)
+        };
+        std::hint::black_box(pairs.fold(0, look));
     }
 
     /// Records that a pair was merged.
@@ -147,7 +150,7 @@ impl Pairs {
 
     fn grow(&mut self) {
         let n_places = self.places.len() * 2;
-        (self.places, self.shift) = (vec![0; n_places], self.shift - 1);
+        (self.places, self.shift) = (LargeRow::filled(0, n_places), self.shift - 1);
         for pair in 0..self.entries.len() {
             self.put(self.entries[pair].key, index_of(pair));
         }

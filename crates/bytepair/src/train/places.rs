@@ -4,6 +4,7 @@
 //! skipped when they are met, never searched for.
 
 use super::pairs::PairIndex;
+use crate::large_pages;
 
 /// Lists of slots, by pair.
 #[derive(Default)]
@@ -18,6 +19,18 @@ pub(super) struct Places {
 pub(super) struct List {
     start: usize,
     len: usize,
+}
+
+impl List {
+    /// How many slots it has.
+    pub(super) fn len(self) -> usize {
+        self.len
+    }
+
+    /// The slots from `start` on and before `end`.
+    pub(super) fn part(self, start: usize, end: usize) -> Self {
+        Self { start: self.start + start, len: end - start }
+    }
 }
 
 /// Full lists, while they are made: all in one pass over the corpus.
@@ -65,7 +78,7 @@ impl Places {
 
     /// Makes full lists, whose slots come later: no more than `most` where that is known.
     pub(super) fn add_lists(&mut self, most: usize) -> NewLists<'_> {
-        self.slots.reserve(most);
+        large_pages::reserve(&mut self.slots, most);
         NewLists { places: self }
     }
 
@@ -98,18 +111,17 @@ impl Places {
         &self.slots[list.start..list.start + list.len]
     }
 
-    /// Keeps those slots of a list for which `keep` says so, in their order.
+    /// Appends those slots of a part of a list for which `keep` says so to what was kept of the parts before.
     #[inline]
-    pub(super) fn filter(&mut self, list: List, mut keep: impl FnMut(u32) -> bool) -> List {
-        let slots = &mut self.slots[list.start..list.start + list.len];
-        let mut n_kept = 0;
-        for index in 0..slots.len() {
+    pub(super) fn keep(&mut self, kept: &mut List, part: List, mut keep: impl FnMut(u32) -> bool) {
+        let end = part.start + part.len - kept.start;
+        let slots = &mut self.slots[kept.start..][..end];
+        for index in part.start - kept.start..end {
             // Written first and counted after: no branch that could be guessed wrongly.
             let slot = slots[index];
-            slots[n_kept] = slot;
-            n_kept += usize::from(keep(slot));
+            slots[kept.len] = slot;
+            kept.len += usize::from(keep(slot));
         }
-        List { start: list.start, len: n_kept }
     }
 
     /// Drops slots from the front of a pair's list until `keep` says so; gives the first that is left.

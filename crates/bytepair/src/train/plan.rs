@@ -1,6 +1,7 @@
 //! What all shares of the corpus look at while they work, and nobody changes meanwhile.
 
 use super::pairs::{PairIndex, Pairs};
+use super::row::MAX_IDS;
 use super::share::Sides;
 use super::sketch::Sketch;
 use crate::error::{ErrorKind, Result};
@@ -28,7 +29,9 @@ pub(super) struct Plan {
 /// A step that every share takes on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Make the row anew and look at its pairs.
+    /// Make the row anew.
+    Compact,
+    /// Look at its pairs.
     Look,
     /// Count the pairs that the sketch leaves.
     Tally,
@@ -68,7 +71,7 @@ impl Plan {
     /// more often than there are tokens.
     pub(super) fn new(n_ids: usize, n_corpus_tokens: i64) -> Self {
         Self {
-            step: Step::Look,
+            step: Step::Compact,
             lengths: vec![1; n_ids],
             n_slots: 0,
             sketch: Sketch::default(),
@@ -86,7 +89,7 @@ impl Plan {
     pub(super) fn push_job(&mut self, pair: PairIndex) -> Result<()> {
         let (left, right) = self.pairs.tokens(pair);
         let (left_len, result_len) = (self.length(left), self.length(left) + self.length(right));
-        let result = TokenId::try_from(self.lengths.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        let result = next_id(self.lengths.len())?;
         let length = u32::try_from(result_len).map_err(|_| ErrorKind::TooManyTokens)?;
         self.lengths.push(length);
         let count = self.pairs.count(pair);
@@ -98,6 +101,15 @@ impl Plan {
     pub(super) fn length(&self, id: TokenId) -> usize {
         self.lengths[id as usize] as usize
     }
+}
+
+/// The id that follows so many others.
+///
+/// # Errors
+/// Where it does not fit a slot of the row.
+pub(super) fn next_id(n_ids: usize) -> Result<TokenId> {
+    let id = TokenId::try_from(n_ids).ok().filter(|_| n_ids < MAX_IDS);
+    id.ok_or_else(|| ErrorKind::TooManyTrained { most: MAX_IDS }.into())
 }
 
 impl Created {
@@ -115,5 +127,17 @@ impl Created {
     pub(super) fn pairs(&self) -> impl Iterator<Item = PairIndex> {
         let sides = self.sides.left.iter().chain(&self.sides.right);
         sides.map(|&(_, pair)| pair).chain(self.twice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_end_where_they_no_longer_fit_a_slot() {
+        assert_eq!(next_id(MAX_IDS - 1).unwrap() as usize, MAX_IDS - 1);
+        let error = next_id(MAX_IDS).unwrap_err().to_string();
+        assert!(error.contains("8388608"), "{error}");
     }
 }

@@ -1,9 +1,9 @@
 //! A priority queue for entries whose count only falls, and whose order may look things up.
 //!
-//! Most counts are small, and most pairs share theirs with many others. So below a level entries wait in buckets, one
-//! for each count, in no order. When all above has left the queue, the level falls to the next bucket, and the
-//! entries of it that are still true are sorted at once. What comes later and does not belong below the level goes
-//! into a binary heap, and so does what has a large count. A push into a bucket takes constant time, a pop
+//! Most counts are small, and most pairs share theirs with many others. So below a level nothing but the numbers of
+//! pairs wait in buckets, one for each count, in no order. When all above has left the queue, the level falls to the
+//! next bucket, and those of it whose count is still that are sorted at once. What comes later and does not belong
+//! below the level goes into a binary heap, and so does what has a large count. Waiting takes constant time, a pop
 //! O(log n) comparisons at most.
 //!
 //! The standard heap needs an order that its entries carry in themselves; the tie rule `largest_text` compares
@@ -20,8 +20,8 @@ pub(super) struct Queue<T> {
     heap: Heap<T>,
     /// The other entries at the level: the first of them comes last.
     sorted: Vec<T>,
-    /// By count: the entries below the level.
-    buckets: Vec<Vec<T>>,
+    /// By count: what waits below the level.
+    buckets: Vec<Vec<u32>>,
     level: usize,
 }
 
@@ -39,12 +39,17 @@ impl<T: Copy> Queue<T> {
         self.level = N_BUCKETS;
     }
 
-    pub(super) fn push(&mut self, count: i64, entry: T, order: impl Fn(&T, &T) -> Ordering) {
-        let bucket = usize::try_from(count).ok().filter(|&count| count < self.level);
-        match bucket.and_then(|count| self.buckets.get_mut(count)) {
-            Some(bucket) => bucket.push(entry),
-            None => self.heap.push(entry, order),
-        }
+    /// Lets a number wait for the level to fall to `count`; `false` where it has, or no level is that high.
+    #[inline]
+    pub(super) fn wait(&mut self, count: i64, number: u32) -> bool {
+        let count = usize::try_from(count).ok().filter(|&count| count < self.level);
+        let bucket = count.and_then(|count| self.buckets.get_mut(count));
+        bucket.map(|bucket| bucket.push(number)).is_some()
+    }
+
+    /// Puts in an entry that has not to wait.
+    pub(super) fn push(&mut self, entry: T, order: impl Fn(&T, &T) -> Ordering) {
+        self.heap.push(entry, order);
     }
 
     /// The first entry at or above the level.
@@ -67,9 +72,9 @@ impl<T: Copy> Queue<T> {
         }
     }
 
-    /// Lets the level fall to the next bucket that is not empty, where nothing is left above, and takes its
-    /// entries out; gives the count. They come back by [`Self::open`] or [`Self::push`].
-    pub(super) fn descend(&mut self) -> Option<(i64, Vec<T>)> {
+    /// Lets the level fall to the next bucket that is not empty, where nothing is left above, and takes out what
+    /// waits there; gives the count. They come back by [`Self::open`] or [`Self::wait`].
+    pub(super) fn descend(&mut self) -> Option<(i64, Vec<u32>)> {
         debug_assert!(self.sorted.is_empty() && self.heap.0.is_empty(), "nothing is passed over");
         let level = self.buckets[..self.level].iter().rposition(|bucket| !bucket.is_empty())?;
         self.level = level;
@@ -134,9 +139,17 @@ mod tests {
         (Reverse(one.0), one.1).cmp(&(Reverse(other.0), other.1))
     }
 
+    fn push(queue: &mut Queue<Entry>, entry: Entry) {
+        if !queue.wait(entry.0, entry.1.into()) {
+            queue.push(entry, order);
+        }
+    }
+
     fn next(queue: &mut Queue<Entry>) -> Option<Entry> {
         while queue.first(order).is_none() {
-            let (_, mut entries) = queue.descend()?;
+            let (count, numbers) = queue.descend()?;
+            let entry = |number: u32| (count, u8::try_from(number).unwrap());
+            let mut entries: Vec<_> = numbers.into_iter().map(entry).collect();
             entries.sort_unstable_by(|one, other| order(other, one));
             queue.open(entries);
         }
@@ -152,14 +165,14 @@ mod tests {
             later in proptest::collection::vec((0..9_i64, 0..200_u8), 0..40),
         ) {
             let (mut naive, mut queue) = (entries.clone(), Queue::new());
-            entries.iter().for_each(|&entry| queue.push(entry.0, entry, order));
+            entries.iter().for_each(|&entry| push(&mut queue, entry));
             let mut later = later.into_iter();
             while let Some(entry) = next(&mut queue) {
                 naive.sort_unstable_by(order);
                 proptest::prop_assert_eq!(entry, naive.remove(0));
                 if let Some(entry) = later.next() {
                     naive.push(entry);
-                    queue.push(entry.0, entry, order);
+                    push(&mut queue, entry);
                 }
             }
             proptest::prop_assert!(naive.is_empty());

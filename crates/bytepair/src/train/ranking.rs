@@ -65,9 +65,12 @@ impl Ranking {
         if count < plan.floor {
             return;
         }
+        if self.queue.wait(count, pair) {
+            return;
+        }
         if let Some(tie) = self.tie(pair, plan, crew) {
             let entry = Candidate { count, tie, pair };
-            self.queue.push(count, entry, |one, other| self.order.compare(one, other, &plan.pairs));
+            self.queue.push(entry, |one, other| self.order.compare(one, other, &plan.pairs));
         }
     }
 
@@ -97,14 +100,15 @@ impl Ranking {
 
     /// Goes on with the pairs of the next lower count; `None` where there is none.
     fn descend(&mut self, plan: &Plan, crew: &Crew) -> Option<()> {
-        let (count, mut candidates) = self.queue.descend()?;
-        candidates.retain(|candidate| {
-            let is_true = plan.pairs.count(candidate.pair) == count;
-            if !is_true {
-                self.push(candidate.pair, plan, crew);
+        let (count, pairs) = self.queue.descend()?;
+        let mut candidates = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            if plan.pairs.count(pair) != count {
+                self.push(pair, plan, crew);
+            } else if let Some(tie) = self.tie(pair, plan, crew) {
+                candidates.push(Candidate { count, tie, pair });
             }
-            is_true
-        });
+        }
         match self.order.ties {
             // The counts are equal, so one number decides.
             Ties::SmallestIds | Ties::FirstSeen => {

@@ -3,6 +3,9 @@
 //! A piece takes one slot for each of the tokens that it begins with, and one more, a barrier, follows it. Pieces
 //! keep their order. From time to time the row is made anew: each token takes one slot again, and pieces that
 //! are one token, and so can never change, are left out. Linear in the slots.
+//!
+//! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a
+//! count below 255. Larger counts are kept beside the row, by piece.
 
 use crate::slots::{BARRIER, Cell, Slots};
 use crate::vocabulary::TokenId;
@@ -10,41 +13,46 @@ use crate::vocabulary::TokenId;
 /// Tokens, weighted by how often their pieces occur.
 pub(super) struct Row {
     slots: Slots<Weighted>,
-    /// The pieces whose count does not fit a slot, in the order of the row.
-    heavy: Vec<Heavy>,
+    heavy: HeavyPieces,
     /// Whether a token may take more than one slot.
     has_merged: bool,
 }
 
-/// What a slot holds: a token, and the count of its piece or [`HEAVY`].
+/// What a slot holds: a token, and the count of its piece or [`HEAVY`] in the lowest bits. The highest bit of a
+/// token stands for those that are missing, so that barriers and holes stay what they are.
 #[derive(Clone, Copy)]
-struct Weighted {
-    token: TokenId,
-    weight: u32,
-}
-
-/// A piece with a large count.
-#[derive(Clone, Copy)]
-struct Heavy {
-    /// Its first slot.
-    start: u32,
-    count: i64,
-}
+struct Weighted(u32);
 
 /// The weight of slots whose piece stands among the heavy ones.
-const HEAVY: u32 = u32::MAX;
+const HEAVY: u32 = if cfg!(test) { 3 } else { 255 };
+const WEIGHT_BITS: u32 = 8;
+const WEIGHT_MASK: u32 = (1 << WEIGHT_BITS) - 1;
+/// So many ids fit a slot; two more stand for barriers and holes.
+pub(super) const MAX_IDS: usize = 1 << (u32::BITS - WEIGHT_BITS - 1);
 
-const BARRIER_CELL: Weighted = Weighted { token: BARRIER, weight: 0 };
+impl Weighted {
+    const BARRIER: Self = Self(BARRIER << WEIGHT_BITS);
+
+    #[inline]
+    fn new(token: TokenId, weight: u32) -> Self {
+        Self(token << WEIGHT_BITS | weight)
+    }
+
+    #[inline]
+    fn weight(self) -> u32 {
+        self.0 & WEIGHT_MASK
+    }
+}
 
 impl Cell for Weighted {
     #[inline]
     fn token(self) -> TokenId {
-        self.token
+        (self.0.cast_signed() >> WEIGHT_BITS).cast_unsigned()
     }
 
     #[inline]
     fn with_token(self, token: TokenId) -> Self {
-        Self { token, ..self }
+        Self::new(token, self.weight())
     }
 }
 
@@ -61,8 +69,8 @@ impl Row {
     /// A row with room for so many slots.
     pub(super) fn with_capacity(n_slots: usize) -> Self {
         let mut slots = Slots::with_capacity(n_slots + 1);
-        slots.push(BARRIER_CELL);
-        Self { slots, heavy: Vec::new(), has_merged: false }
+        slots.push(Weighted::BARRIER);
+        Self { slots, heavy: HeavyPieces::default(), has_merged: false }
     }
 
     /// Appends a piece, given as its tokens, that occurs `count` times; one token alone is left out.
@@ -70,12 +78,12 @@ impl Row {
         if tokens.len() < 2 {
             return;
         }
-        let weight = u32::try_from(count).unwrap_or(HEAVY);
+        let weight = u32::try_from(count).unwrap_or(HEAVY).min(HEAVY);
         if weight == HEAVY {
-            self.heavy.push(Heavy { start: index_of(self.slots.len()), count });
+            self.heavy.push(self.slots.len(), count);
         }
-        self.slots.extend(tokens.iter().map(|&token| Weighted { token, weight }));
-        self.slots.push(BARRIER_CELL);
+        self.slots.extend(tokens.iter().map(|&token| Weighted::new(token, weight)));
+        self.slots.push(Weighted::BARRIER);
     }
 
     /// The number of slots, barriers included.
@@ -95,10 +103,19 @@ impl Row {
         self.slots.token_before(slot)
     }
 
+    /// Reads slots, so that they are fetched side by side and at hand when they are looked at one by one.
+    pub(super) fn look_at<'s>(&self, slots: impl IntoIterator<Item = &'s u32>) {
+        let look = |seen, &slot: &u32| seen ^ self.token_at(slot as usize);
+        std::hint::black_box(slots.into_iter().fold(0, look));
+    }
+
     /// How often the piece occurs that `slot` belongs to.
     #[inline]
     pub(super) fn weight_at(&self, slot: usize) -> i64 {
-        self.weight_of(self.slots.cell_at(slot), slot)
+        match self.slots.cell_at(slot).weight() {
+            HEAVY => self.heavy.count_at(slot),
+            weight => weight.into(),
+        }
     }
 
     /// Whether `left`, covering `left_len` slots, begins at `slot`, where it began at some time, and `right`
@@ -135,15 +152,15 @@ impl Row {
             return;
         }
         let (mut read, mut write) = (1, 1);
-        let mut heavy = Vec::new();
+        let mut heavy = HeavyPieces::default();
+        let mut counts = self.heavy.ascending();
         while read < self.slots.len() {
-            let start = write;
+            let (start, begin) = (write, read);
             let first = self.slots.cell_at(read);
-            let count = self.weight_of(first, read);
             let mut cell = first;
-            while cell.token != BARRIER {
+            while cell.token() != BARRIER {
                 self.slots.set(write, cell);
-                read += lengths[cell.token as usize] as usize;
+                read += lengths[cell.token() as usize] as usize;
                 write += 1;
                 cell = self.slots.cell_at(read);
             }
@@ -152,10 +169,10 @@ impl Row {
                 write = start;
                 continue;
             }
-            if first.weight == HEAVY {
-                heavy.push(Heavy { start: index_of(start), count });
+            if first.weight() == HEAVY {
+                heavy.push(start, counts.at(begin));
             }
-            self.slots.set(write, BARRIER_CELL);
+            self.slots.set(write, Weighted::BARRIER);
             write += 1;
         }
         self.slots.truncate(write);
@@ -165,27 +182,77 @@ impl Row {
     /// Visits all neighbouring pairs, in the order of their slots. Every token must take one slot.
     #[inline]
     pub(super) fn for_each_pair(&self, mut visit: impl FnMut(Neighbours)) {
+        let mut counts = self.heavy.ascending();
         for (slot, pair) in (0..).zip(self.slots.cells().windows(2)) {
-            let (left, right) = (pair[0].token, pair[1].token);
+            let (left, right) = (pair[0].token(), pair[1].token());
+            let weight = match pair[0].weight() {
+                HEAVY => counts.at(slot as usize),
+                weight => weight.into(),
+            };
             if left != BARRIER && right != BARRIER {
-                let weight = self.weight_of(pair[0], slot as usize);
                 visit(Neighbours { slot, left, right, weight });
             }
         }
     }
+}
 
-    #[inline]
-    fn weight_of(&self, cell: Weighted, slot: usize) -> i64 {
-        match cell.weight {
-            HEAVY => self.heavy_weight(slot),
-            weight => weight.into(),
-        }
+/// The pieces whose count does not fit a slot, in the order of the row.
+#[derive(Default)]
+struct HeavyPieces {
+    pieces: Vec<HeavyPiece>,
+    /// For every block of slots up to the last heavy piece: how many of them begin before it.
+    n_before: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct HeavyPiece {
+    /// Its first slot.
+    start: u32,
+    count: i64,
+}
+
+/// The number of slots in a block.
+const BLOCK_LEN: usize = if cfg!(test) { 4 } else { 64 };
+
+impl HeavyPieces {
+    /// Adds a piece behind the others.
+    fn push(&mut self, start: usize, count: i64) {
+        self.n_before.resize(start / BLOCK_LEN + 1, index_of(self.pieces.len()));
+        self.pieces.push(HeavyPiece { start: index_of(start), count });
     }
 
-    #[cold]
-    fn heavy_weight(&self, slot: usize) -> i64 {
-        let n_before = self.heavy.partition_point(|piece| piece.start as usize <= slot);
-        n_before.checked_sub(1).map_or(0, |index| self.heavy[index].count)
+    /// To ask for slots in ascending order.
+    fn ascending(&self) -> Ascending<'_> {
+        Ascending { rest: &self.pieces, count: 0 }
+    }
+
+    /// The count of the piece that a slot belongs to. It must be a heavy one.
+    fn count_at(&self, slot: usize) -> i64 {
+        let block = (slot / BLOCK_LEN).min(self.n_before.len().saturating_sub(1));
+        let n_before = self.n_before.get(block).map_or(0, |&n| n as usize);
+        let rest = &self.pieces[n_before..];
+        let n_begun =
+            n_before + rest.iter().take_while(|piece| piece.start as usize <= slot).count();
+        n_begun.checked_sub(1).map_or(0, |index| self.pieces[index].count)
+    }
+}
+
+/// Finds counts of heavy pieces one after the other.
+struct Ascending<'r> {
+    /// The pieces that begin behind the slot that was asked for last.
+    rest: &'r [HeavyPiece],
+    count: i64,
+}
+
+impl Ascending<'_> {
+    /// The count of the piece that a slot belongs to, which must be a heavy one.
+    fn at(&mut self, slot: usize) -> i64 {
+        while let [piece, rest @ ..] = self.rest
+            && piece.start as usize <= slot
+        {
+            (self.count, self.rest) = (piece.count, rest);
+        }
+        self.count
     }
 }
 
@@ -214,5 +281,35 @@ mod tests {
         row.for_each_pair(|pair| pairs.push((pair.slot, pair.left, pair.right, pair.weight)));
         assert_eq!(pairs, [(1, 3, 2, 5), (4, 2, 3, 1 << 40), (7, 1, 1, 1 << 40)]);
         assert_eq!(row.weight_at(8), 1 << 40);
+    }
+
+    #[test]
+    fn a_slot_tells_the_largest_id_from_barriers_and_holes() {
+        let largest = index_of(MAX_IDS) - 1;
+        for token in [0, largest, BARRIER, BARRIER - 1] {
+            assert_eq!(Weighted::new(token, HEAVY).token(), token);
+            assert_eq!(Weighted::new(0, HEAVY).with_token(token).weight(), HEAVY);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_slot_has_the_count_of_its_piece(
+            pieces in proptest::collection::vec((2..12_usize, 1..9_i64), 1..30),
+        ) {
+            let mut row = Row::with_capacity(0);
+            let mut expected = Vec::new();
+            for &(len, count) in &pieces {
+                expected.extend((row.n_slots()..row.n_slots() + len).map(|slot| (slot, count)));
+                row.push_piece(&vec![0; len], count);
+            }
+            for &(slot, count) in &expected {
+                proptest::prop_assert_eq!(row.weight_at(slot), count);
+            }
+            let mut visited = Vec::new();
+            row.for_each_pair(|pair| visited.push((pair.slot as usize, pair.weight)));
+            let begins_pair = |&&(slot, _): &&(usize, i64)| row.token_at(slot + 1) != BARRIER;
+            proptest::prop_assert_eq!(visited, expected.iter().filter(begins_pair).copied().collect::<Vec<_>>());
+        }
     }
 }

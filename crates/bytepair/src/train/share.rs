@@ -10,14 +10,15 @@
 //! comes. Linear in slots for a survey and in places for a batch.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
-use super::pairs::{NO_PAIR, PairIndex};
+use super::pairs::PairIndex;
 use super::places::{List, Places};
 use super::plan::{Created, Job, Plan, Step};
 use super::row::{Row, index_of};
+use super::sums::{Change, Sums};
 use super::survey::Survey;
 use crate::slots::BARRIER;
-use crate::vocabulary::TokenId;
 
 /// A part of the corpus, the places of its frequent pairs, and the outcome of the last step.
 pub(super) struct Share {
@@ -49,34 +50,8 @@ pub(super) struct Outcome {
     pub(super) n_fewer: i64,
 }
 
-/// The places next to one neighbour.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Change {
-    pub(super) neighbour: TokenId,
-    /// How many there are; of several shares it is not asked.
-    pub(super) n_slots: u32,
-    pub(super) weight: i64,
-}
-
-/// Changes while they are summed up, by neighbour.
-#[derive(Default)]
-struct Sums {
-    /// By token id. All empty between jobs.
-    sums: Vec<Sum>,
-    /// The ids whose sum is not empty, in the order in which they were met.
-    touched: Vec<TokenId>,
-}
-
-#[derive(Clone, Copy)]
-struct Sum {
-    weight: i64,
-    n_slots: u32,
-    /// The pair that the neighbour makes, where its places are wanted.
-    pair: PairIndex,
-}
-
-const EMPTY: Sum = Sum { weight: 0, n_slots: 0, pair: NO_PAIR };
-
+/// So many places are merged before what is around them is looked at again: then it is still in the nearer caches.
+const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
 /// Lists of so many places are short.
 const SHORT_LIST_LEN: usize = 32;
 
@@ -94,11 +69,11 @@ impl Share {
     /// Does a step of the plan.
     pub(super) fn perform(&mut self, plan: &Plan) {
         match plan.step {
-            Step::Look => {
+            Step::Compact => {
                 self.places.clear();
                 self.row.compact(&plan.lengths);
-                self.survey.look(&self.row, plan);
             }
+            Step::Look => self.survey.look(&self.row, plan),
             Step::Tally => self.survey.tally(&self.row, plan),
             Step::Place => self.survey.place(&self.row, plan, &mut self.places),
             Step::Apply => {
@@ -132,17 +107,37 @@ impl Share {
     fn look_at(&self, jobs: &[Job]) {
         let lists = jobs.iter().map(|job| self.places.slots(self.places.list(job.pair)));
         let short = lists.filter(|slots| slots.len() <= SHORT_LIST_LEN).flatten();
-        std::hint::black_box(short.fold(0, |seen, &slot| seen ^ self.row.token_at(slot as usize)));
+        self.row.look_at(short);
     }
 
-    /// Merges one pair wherever it still is.
+    /// Merges one pair wherever it still is: so many places at a time that all around them stays at hand.
     fn apply(&mut self, plan: &Plan, index: usize) {
         let job = &plan.jobs[index];
-        let merged = self.merge(job);
+        let list = self.places.take(job.pair);
         let outcome = &mut self.outcomes[index];
-        (outcome.merged, outcome.n_fewer) = (merged, 0);
+        (outcome.merged, outcome.n_fewer) = (list.part(0, 0), 0);
         outcome.touching = Change::default();
-        for &slot in self.places.slots(merged) {
+        self.sums.left.begin(&mut outcome.changes.left, list.len());
+        self.sums.right.begin(&mut outcome.changes.right, list.len());
+        let mut n_summed = 0;
+        for start in (0..list.len()).step_by(N_AT_ONCE) {
+            let part = list.part(start, list.len().min(start + N_AT_ONCE));
+            self.merge(job, part, index);
+            // What is behind the last place may be merged with the next part.
+            let n_final = self.outcomes[index].merged.len().saturating_sub(1).max(n_summed);
+            self.sum(job, n_summed..n_final, index);
+            n_summed = n_final;
+        }
+        self.sum(job, n_summed..self.outcomes[index].merged.len(), index);
+        let outcome = &mut self.outcomes[index];
+        self.sums.left.end(&outcome.changes.left);
+        self.sums.right.end(&outcome.changes.right);
+    }
+
+    /// Sums up what was done at some of the places that were merged.
+    fn sum(&mut self, job: &Job, range: Range<usize>, index: usize) {
+        let outcome = &mut self.outcomes[index];
+        for &slot in self.places.slots(outcome.merged.part(range.start, range.end)) {
             let slot = slot as usize;
             let weight = self.row.weight_at(slot);
             outcome.n_fewer += weight;
@@ -151,24 +146,21 @@ impl Share {
                 outcome.touching.n_slots += 1;
                 outcome.touching.weight += weight;
             } else if before != BARRIER {
-                self.sums.left.add(before, weight);
+                self.sums.left.add(&mut outcome.changes.left, before, weight);
             }
             let after = self.row.token_at(slot + job.result_len);
             if after != job.result && after != BARRIER {
-                self.sums.right.add(after, weight);
+                self.sums.right.add(&mut outcome.changes.right, after, weight);
             }
         }
-        self.sums.left.drain_to(&mut outcome.changes.left);
-        self.sums.right.drain_to(&mut outcome.changes.right);
     }
 
-    /// Rewrites the places of a pair, left to right; gives those where it was.
-    fn merge(&mut self, job: &Job) -> List {
+    /// Rewrites some places of a pair, left to right; adds those where it was to the outcome.
+    fn merge(&mut self, job: &Job, part: List, index: usize) {
         let Job { left, right, left_len, result, result_len, .. } = *job;
-        let list = self.places.take(job.pair);
-        let row = &mut self.row;
+        let (row, merged) = (&mut self.row, &mut self.outcomes[index].merged);
         if left == right {
-            return self.places.filter(list, |slot| {
+            return self.places.keep(merged, part, |slot| {
                 let is_there = row.has_pair(slot as usize, left, left_len, right);
                 is_there
                     .then(|| row.merge_at(slot as usize, left_len, result, result_len))
@@ -176,11 +168,10 @@ impl Share {
             });
         }
         // Places of different tokens never overlap, so all can be looked for before any is changed.
-        let there =
-            self.places.filter(list, |slot| row.has_pair(slot as usize, left, left_len, right));
-        let slots = self.places.slots(there).iter();
+        let n_before = merged.len();
+        self.places.keep(merged, part, |slot| row.has_pair(slot as usize, left, left_len, right));
+        let slots = self.places.slots(merged.part(n_before, merged.len())).iter();
         slots.for_each(|&slot| row.merge_at(slot as usize, left_len, result, result_len));
-        there
     }
 
     /// Lists the places of those pairs of a new token that are kept.
@@ -192,21 +183,27 @@ impl Share {
         if created.is_empty() {
             return;
         }
-        self.sums.left.want(&created.sides.left);
-        self.sums.right.want(&created.sides.right);
-        self.sums.left.make_lists(&outcome.changes.left, &mut self.places);
-        self.sums.right.make_lists(&outcome.changes.right, &mut self.places);
+        let merged = outcome.merged;
+        let (sides, changes, places) = (&created.sides, &outcome.changes, &mut self.places);
+        self.sums.left.want(&sides.left, &changes.left, places, merged.len());
+        self.sums.right.want(&sides.right, &changes.right, places, merged.len());
         if let Some(pair) = created.twice {
             self.places.make(pair, outcome.touching.n_slots as usize);
         }
-        let merged = outcome.merged;
-        for index in 0..self.places.slots(merged).len() {
+        for index in 0..merged.len() {
+            if index % N_AT_ONCE == 0 {
+                let part = merged.part(index, merged.len().min(index + N_AT_ONCE));
+                self.row.look_at(self.places.slots(part));
+            }
             let slot = self.places.slots(merged)[index];
             if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {
                 self.places.push(pair, start);
             }
             let after = self.row.token_at(slot as usize + job.result_len);
-            if let Some(pair) = self.sums.right.pair(after).filter(|_| after < job.result) {
+            let is_older = after < job.result;
+            let pair =
+                is_older.then(|| self.sums.right.pair(&created.sides.right, after)).flatten();
+            if let Some(pair) = pair {
                 self.places.push(pair, slot);
             }
         }
@@ -227,67 +224,10 @@ impl Share {
     ) -> Option<(PairIndex, u32)> {
         let before = self.row.token_before(slot as usize);
         let pair = match before.cmp(&job.result) {
-            Ordering::Less => self.sums.left.pair(before)?,
+            Ordering::Less => self.sums.left.pair(&created.sides.left, before)?,
             Ordering::Equal => created.twice?,
             Ordering::Greater => return None,
         };
         Some((pair, slot - index_of(plan.length(before))))
-    }
-}
-
-impl Sums {
-    #[inline]
-    fn add(&mut self, id: TokenId, weight: i64) {
-        self.make_room(id);
-        let sum = &mut self.sums[id as usize];
-        if sum.n_slots == 0 {
-            self.touched.push(id);
-        }
-        sum.weight += weight;
-        sum.n_slots += 1;
-    }
-
-    /// Moves all sums to a list.
-    fn drain_to(&mut self, changes: &mut Vec<Change>) {
-        changes.clear();
-        for neighbour in self.touched.drain(..) {
-            let sum = std::mem::replace(&mut self.sums[neighbour as usize], EMPTY);
-            changes.push(Change { neighbour, n_slots: sum.n_slots, weight: sum.weight });
-        }
-    }
-
-    /// Notes which neighbours make pairs whose places are wanted.
-    fn want(&mut self, created: &[(TokenId, PairIndex)]) {
-        for &(neighbour, pair) in created {
-            self.make_room(neighbour);
-            self.sums[neighbour as usize].pair = pair;
-        }
-    }
-
-    fn unwant(&mut self, created: &[(TokenId, PairIndex)]) {
-        created.iter().for_each(|&(neighbour, _)| self.sums[neighbour as usize].pair = NO_PAIR);
-    }
-
-    /// Makes lists for the places of the pairs that are wanted.
-    fn make_lists(&self, changes: &[Change], places: &mut Places) {
-        for change in changes {
-            if let Some(pair) = self.pair(change.neighbour) {
-                places.make(pair, change.n_slots as usize);
-            }
-        }
-    }
-
-    /// The pair that a neighbour makes, where its places are wanted.
-    #[inline]
-    fn pair(&self, neighbour: TokenId) -> Option<PairIndex> {
-        let pair = self.sums.get(neighbour as usize)?.pair;
-        (pair != NO_PAIR).then_some(pair)
-    }
-
-    #[inline]
-    fn make_room(&mut self, id: TokenId) {
-        if self.sums.len() <= id as usize {
-            self.sums.resize(id as usize + 1, EMPTY);
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! of it occurs, and a pair whose cell stays below a floor need not be looked at again. A cell that is full stays
 //! full, and then says nothing of its pairs. One addition for each occurrence.
 
+use crate::large_pages;
 use crate::pair_map::{pair_hash, pair_key};
 use crate::vocabulary::TokenId;
 
@@ -26,6 +27,7 @@ impl Sketch {
     pub(super) fn begin(&mut self, n_slots: usize) {
         let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, MAX_BITS);
         self.cells.clear();
+        large_pages::reserve(&mut self.cells, 1 << bits);
         self.cells.resize(1 << bits, 0);
     }
 

@@ -9,6 +9,7 @@ use super::places::{NO_LIST, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
+use crate::large_pages;
 use crate::pair_map::{pair_key, pair_of};
 use crate::vocabulary::TokenId;
 
@@ -89,7 +90,7 @@ impl Survey {
         let first = |may_reach| if may_reach { NONE } else { RARE };
         firsts.extend(plan.sketch.may_reach(plan.floor).map(first));
         // As many as there can be: what is never filled takes no memory.
-        self.found.reserve(row.n_slots());
+        large_pages::reserve(&mut self.found, row.n_slots());
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;

@@ -1,0 +1,134 @@
+//! Counts of the parts of a corpus, added up in bounded memory.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use bytepair::{CountRows, Part, SummedRows};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::convert::extract;
+use crate::error::{raise, to_python};
+use crate::reading::Reporter;
+use crate::rows::{Arrays, Column, contiguous, offsets};
+
+/// Pieces with counts, those of groups, and the numbers of their first occurrences.
+type Rows<'py> =
+    (Arrays<'py>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+
+/// Adds counts up, then gives them in order.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct CountSums(Mutex<State>);
+
+enum State {
+    Adding(bytepair::CountSums),
+    Giving(SummedRows),
+    /// An error came between.
+    Ended,
+}
+
+#[pymethods]
+impl CountSums {
+    /// Temporary files are made in `folder`, and memory is about `budget` bytes.
+    #[new]
+    fn new(folder: PathBuf, budget: usize) -> Self {
+        Self(Mutex::new(State::Adding(bytepair::CountSums::new(&folder, budget))))
+    }
+
+    /// Adds rows of a part. `firsts` are compared with each other to tell which piece comes first there.
+    #[pyo3(signature = (data, offsets, counts, *, group=0, source=0, firsts=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        data: PyReadonlyArray1<'_, u8>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        counts: PyReadonlyArray1<'_, i64>,
+        group: u32,
+        source: u32,
+        firsts: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<()> {
+        let column = Column::new(data, offsets);
+        let (rows, counts) = (column.rows()?, contiguous(&counts)?);
+        let firsts = firsts.as_ref().map(contiguous).transpose()?;
+        if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
+            let message = "the columns of a table must be of one length";
+            return Err(raise("TokenizerError", message.to_owned()));
+        }
+        let first =
+            |place: usize| firsts.and_then(|firsts| u64::try_from(*firsts.get(place)?).ok());
+        let part = Part { group, source };
+        self.adding(py, |sums| {
+            let mut added = rows.iter().zip(counts).enumerate();
+            added.try_for_each(|(place, (piece, &count))| {
+                sums.add(piece, count, part, first(place).unwrap_or_default())
+            })
+        })
+    }
+
+    /// Adds what `Corpus.finish_runs` left of a part in a file, and takes the file over.
+    #[pyo3(signature = (file, *, group=0, source=0))]
+    fn add_run(&self, py: Python<'_>, file: PathBuf, group: u32, source: u32) -> PyResult<()> {
+        self.adding(py, |sums| sums.add_run(&file, Part { group, source }))
+    }
+
+    /// Ends the adding up, and leaves out pieces with smaller sums; gives their number, how often they occur, and
+    /// more than what no pair occurs in them. `places` are those of groups in the order of rows.
+    fn finish(
+        &self,
+        py: Python<'_>,
+        min_count: &Bound<'_, PyAny>,
+        places: Vec<u32>,
+        with_first: bool,
+    ) -> PyResult<(u64, i64, i64)> {
+        let min_count = extract::<i64>("min_piece_count", min_count)?;
+        let State::Adding(sums) = self.replace(State::Ended) else { return Err(ended()) };
+        let mut reporter = Reporter::new(py.None());
+        let finished =
+            py.detach(|| sums.finish(min_count, &places, with_first, || reporter.report(|| ())));
+        let (dropped, rows) = finished
+            .map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
+        self.replace(State::Giving(rows));
+        Ok((dropped.n_pieces, dropped.n_occurrences, dropped.bound))
+    }
+
+    /// The next rows, at most so many and of so many bytes; no rows if there are no more.
+    fn next_rows<'py>(
+        &self,
+        py: Python<'py>,
+        max_rows: usize,
+        max_bytes: usize,
+    ) -> PyResult<Rows<'py>> {
+        let rows =
+            py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+                State::Giving(rows) => {
+                    rows.next_rows(max_rows, max_bytes).map_err(|error| to_python(&error))
+                }
+                _ => Err(ended()),
+            });
+        let CountRows { bytes, ends, counts, groups, firsts } = rows?;
+        let ends = offsets(py, std::iter::once(0).chain(ends));
+        let column = (bytes.into_pyarray(py), ends);
+        Ok((column, counts.into_pyarray(py), groups.into_pyarray(py), firsts.into_pyarray(py)))
+    }
+}
+
+impl CountSums {
+    fn adding(
+        &self,
+        py: Python<'_>,
+        add: impl FnOnce(&mut bytepair::CountSums) -> bytepair::Result<()> + Send,
+    ) -> PyResult<()> {
+        py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Adding(sums) => add(sums).map_err(|error| to_python(&error)),
+            _ => Err(ended()),
+        })
+    }
+
+    fn replace(&self, state: State) -> State {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), state)
+    }
+}
+
+fn ended() -> PyErr {
+    raise("TokenizerError", "counts are added, then finished once, then taken".to_owned())
+}
