@@ -94,7 +94,9 @@ impl Ranks {
         if merge.exists() { merges.place(merge, &self.first_places) } else { NO_MERGE.rank }
     }
 
-    fn length(&self, id: TokenId) -> usize {
+    /// Of how many symbols a token is made.
+    #[inline]
+    pub(super) fn length(&self, id: TokenId) -> usize {
         self.lengths.get(id as usize).map_or(1, |&length| length as usize)
     }
 }

@@ -4,6 +4,7 @@
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
 //! in these words; `scan` does it for short pieces, `buckets` or `heap` for long ones, in O(n log n);
+//! `stretches` puts very long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
@@ -21,6 +22,7 @@ mod heap;
 mod naive;
 mod scan;
 mod spans;
+mod stretches;
 mod symbols;
 
 pub(crate) use cache::{Hole, Name, PieceCache, Starts, Whole, put_in};
@@ -278,8 +280,14 @@ impl Encoder {
             return Ok(());
         }
         match self.ranks() {
-            Some(ranks) => {
+            Some(ranks) if scratch.ids.len() <= stretches::LENS.stretch => {
                 buckets::merge(ranks, &self.merges, &scratch.ids, &mut scratch.buckets, out)
+            }
+            Some(ranks) => {
+                let Scratch { ids, buckets, .. } = scratch;
+                let merge =
+                    |ids: &[_], out: &mut _| buckets::merge(ranks, &self.merges, ids, buckets, out);
+                stretches::merge(ids, stretches::LENS, |id| ranks.length(id), merge, out)
             }
             None => heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out),
         }

@@ -69,6 +69,16 @@ proptest! {
             buckets::merge(&ranks, &merges, &ids, &mut scratch.buckets, &mut merged).unwrap();
             prop_assert_eq!(&merged, &expected);
         }
+        let length = |id: TokenId| vocabulary.token(id).unwrap().bytes.len();
+        for (stretch, overlap) in [(1, 1), (2, 1), (7, 3), (20, 4), (40, 20)] {
+            merged = vec![7; 3];
+            let merge = |ids: &[TokenId], out: &mut Vec<TokenId>| {
+                heap::merge(&merges, ids, &mut scratch.heap, out)
+            };
+            let lens = stretches::Lens { stretch, overlap };
+            stretches::merge(&ids, lens, length, merge, &mut merged).unwrap();
+            prop_assert_eq!(&merged[3..], &expected, "{} {}", stretch, overlap);
+        }
     }
 }
 
