@@ -28,8 +28,7 @@ pub(super) const LENS: Lens = Lens { stretch: 1 << 16, overlap: 256 };
 /// A stretch that was merged.
 struct Merged {
     tokens: Vec<TokenId>,
-    /// Where its first and its last symbol are in the piece; behind the last.
-    start: usize,
+    /// Where it ends in the piece.
     end: usize,
     /// How many tokens have been handed out.
     n_done: usize,
@@ -48,7 +47,7 @@ pub(super) fn merge(
         let end = end.min(ids.len());
         let mut tokens = Vec::new();
         merge(&ids[start..end], &mut tokens)?;
-        Ok(Merged { tokens, start, end, n_done: 0 })
+        Ok(Merged { tokens, end, n_done: 0 })
     };
     let mut stretch = merged(0, lens.stretch)?;
     while stretch.end < ids.len() {

@@ -130,7 +130,6 @@ fn bit(side: u32, base: u32) -> u64 {
     (side & 0xFF).checked_sub(base).map_or(0, |bit| 1_u64.checked_shl(bit).unwrap_or(0))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "six bits of a hash")]
 fn group(code: u32) -> u8 {
     (fold(code.into(), 0) >> 58) as u8
 }
