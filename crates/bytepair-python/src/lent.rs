@@ -34,11 +34,12 @@ pub(crate) fn at_hand<T: Send + Sync + 'static>() -> Vec<T> {
     taken(|_| true)
 }
 
-/// Empty memory with room for so many numbers, used before, and not much longer; or none.
+/// Empty memory with room for so many numbers, used before, and not much longer than a vector becomes that begins with
+/// this room and grows twice; or none.
 pub(crate) fn at_hand_for<T: Send + Sync + 'static>(n_numbers: usize) -> Vec<T> {
     match n_numbers * size_of::<T>() {
         ..MIN_LEN => Vec::new(),
-        len => taken(|memory| (len..=4 * len).contains(&memory.len)),
+        len => taken(|memory| (len..=8 * len).contains(&memory.len)),
     }
 }
 

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
 use crate::error::raise;
-use crate::lent::{give_back, lend};
+use crate::lent::{at_hand_for, give_back, lend};
 
 /// Ids whose integers lie side by side.
 const CHUNK_LEN: usize = 1024;
@@ -108,7 +108,12 @@ fn owned<'py, T: Element + Copy + 'static>(
 
 fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
     let too_large = |id| raise("TokenizerError", format!("dtype: the id {id} does not fit uint16"));
-    ids.iter().map(|&id| u16::try_from(id).map_err(|_| too_large(id))).collect()
+    let mut numbers = at_hand_for(ids.len());
+    numbers.reserve_exact(ids.len());
+    for &id in ids {
+        numbers.push(u16::try_from(id).map_err(|_| too_large(id))?);
+    }
+    Ok(numbers)
 }
 
 /// The integer that is kept, or a new one.

@@ -81,7 +81,13 @@ impl CountSums {
         with_first: bool,
     ) -> PyResult<(u64, i64, i64)> {
         let min_count = extract::<i64>("min_piece_count", min_count)?;
-        let State::Adding(sums) = self.replace(State::Ended) else { return Err(ended()) };
+        let sums = match self.replace(State::Ended) {
+            State::Adding(sums) => sums,
+            other => {
+                self.replace(other);
+                return Err(ended());
+            }
+        };
         let mut reporter = Reporter::new(py.None());
         let finished =
             py.detach(|| sums.finish(min_count, &places, with_first, || reporter.report(|| ())));
@@ -100,12 +106,11 @@ impl CountSums {
     ) -> PyResult<Rows<'py>> {
         let rows =
             py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-                State::Giving(rows) => {
-                    rows.next_rows(max_rows, max_bytes).map_err(|error| to_python(&error))
-                }
-                _ => Err(ended()),
+                State::Giving(rows) => Some(rows.next_rows(max_rows, max_bytes)),
+                _ => None,
             });
-        let CountRows { bytes, ends, counts, groups, firsts } = rows?;
+        let rows = rows.ok_or_else(ended)?.map_err(|error| to_python(&error))?;
+        let CountRows { bytes, ends, counts, groups, firsts } = rows;
         let ends = offsets(py, std::iter::once(0).chain(ends));
         let column = (bytes.into_pyarray(py), ends);
         Ok((column, counts.into_pyarray(py), groups.into_pyarray(py), firsts.into_pyarray(py)))
@@ -118,10 +123,13 @@ impl CountSums {
         py: Python<'_>,
         add: impl FnOnce(&mut bytepair::CountSums) -> bytepair::Result<()> + Send,
     ) -> PyResult<()> {
-        py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            State::Adding(sums) => add(sums).map_err(|error| to_python(&error)),
-            _ => Err(ended()),
-        })
+        // Errors become Python's when the lock is given back: no thread waits for the GIL while it holds that.
+        let added =
+            py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+                State::Adding(sums) => Some(add(sums)),
+                _ => None,
+            });
+        added.ok_or_else(ended)?.map_err(|error| to_python(&error))
     }
 
     fn replace(&self, state: State) -> State {

@@ -75,7 +75,7 @@ pub(crate) fn encode<S: Send>(
         return Ok(Batch { ids, offsets: offsets(lens.into_iter()) });
     }
     let work = |range, states: &mut [S]| encode_run(range, lens, states, (Vec::new(), &encode_one));
-    in_runs(lens, states, true, work).map(|finished| joined(&finished, row))
+    in_runs(lens, states, true, work).map(|finished| joined(finished, row))
 }
 
 /// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
@@ -223,7 +223,9 @@ fn encode_run<S>(
 /// become too short into fresh memory takes as long as half of encoding.
 fn with_room_for(n_left: usize, n_done: usize, ids: Vec<TokenId>) -> Vec<TokenId> {
     let expected = n_left as u128 * ids.len() as u128 / n_done as u128;
-    let n_ids = ids.len() + usize::try_from(expected).unwrap_or(n_left);
+    // The first texts may be of another kind than the others.
+    let expected = usize::try_from(expected).unwrap_or(n_left).min(n_left / 2);
+    let n_ids = ids.len() + expected;
     if n_ids <= ids.capacity() {
         return ids;
     }
@@ -234,13 +236,15 @@ fn with_room_for(n_left: usize, n_done: usize, ids: Vec<TokenId>) -> Vec<TokenId
 }
 
 /// Puts the runs together in the order of their texts.
-fn joined(finished: &[Encoded], mut row: Vec<TokenId>) -> Batch {
+fn joined(finished: Vec<Encoded>, mut row: Vec<TokenId>) -> Batch {
     let n_ids = finished.iter().map(|encoded| encoded.ids.len()).sum();
     row.clear();
     reserve(&mut row, n_ids);
-    finished.iter().for_each(|encoded| row.extend_from_slice(&encoded.ids));
-    let lens = finished.iter().flat_map(|encoded| &encoded.lens);
-    Batch { ids: row, offsets: offsets(lens.copied()) }
+    let offsets = offsets(finished.iter().flat_map(|encoded| encoded.lens.iter().copied()));
+    for Encoded { ids, .. } in finished {
+        row.extend_from_slice(&ids);
+    }
+    Batch { ids: row, offsets }
 }
 
 /// Where texts of so many ids begin, and the last one ends.

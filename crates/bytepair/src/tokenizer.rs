@@ -177,7 +177,7 @@ impl Tokenizer {
     }
 
     /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing, in the memory of a
-    /// row that was used before, if it is a large one.
+    /// row that was used before, as far as it has room.
     ///
     /// # Errors
     /// The same, whatever the number of threads.

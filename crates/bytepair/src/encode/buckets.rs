@@ -42,8 +42,8 @@ pub(super) struct BucketScratch {
     waiting: BinaryHeap<Reverse<u32>>,
 }
 
-/// Buckets for more places than this give their memory back after use.
-const MAX_KEPT_PLACES: usize = 1 << 16;
+/// Buckets for more places than this give their memory back after use. A stretch of a very long piece has fewer.
+const MAX_KEPT_PLACES: usize = 1 << 17;
 
 impl Ranks {
     /// `None` where a merge could make a pair of a rank that is not higher than its own, or merges have

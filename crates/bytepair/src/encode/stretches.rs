@@ -1,14 +1,14 @@
 //! Very long pieces: stretch by stretch, put together where two of them agree.
 //!
-//! A row of tokens is what a text is merged to if and only if each two neighbours are what their own text is merged to
+//! Two tokens and more are what a text is merged to if and only if each two neighbours are what their own text is merged to
 //! (the proof is in `docs/explanation/encoding.md`). So a piece is merged in stretches that overlap: a token that
 //! stands at the same place in two of them joins what is before it in the first to what is behind it in the second, since
 //! each two neighbours are then neighbours in one of the two. What is merged at once fits the nearer caches of a
 //! processor, however long the piece is.
 //!
 //! The next stretch begins where a token of the last one does, and mostly with the same token. Where the two agree
-//! nowhere it begins further back; where that does not help the piece is merged as a whole. Takes what the stretches
-//! take, and for each the overlap.
+//! nowhere it begins further back, twice as far each time; where even that does not help the piece is merged as a
+//! whole. Takes what the stretches take, and for each the overlap; at worst as much as ten times the whole piece.
 
 use crate::error::Result;
 use crate::vocabulary::TokenId;

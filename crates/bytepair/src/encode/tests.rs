@@ -83,6 +83,32 @@ proptest! {
 }
 
 #[test]
+fn a_piece_of_several_stretches_is_merged_as_one() {
+    let mut vocabulary = Vocabulary::new();
+    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut state = 1_u32;
+    let mut draw = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % below
+    };
+    for n_made in 0..400 {
+        let [left, right] = [0, 1].map(|_| match draw(3 + n_made) {
+            letter @ 0..3 => u32::from(b'a') + letter,
+            made => 256 + made - 3,
+        });
+        drop(vocabulary.push_merge(left, right));
+    }
+    let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
+    let piece: Vec<_> = (0..150_000).map(|_| b"abc"[draw(3) as usize]).collect();
+    let ids: Vec<_> = piece.iter().map(|&byte| u32::from(byte)).collect();
+    let (mut expected, mut found, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
+    heap::merge(&encoder.merges, &ids, &mut scratch.heap, &mut expected).unwrap();
+    encoder.encode_part(&piece, &mut scratch, &mut found).unwrap();
+    assert!(encoder.ranks().is_some() && ids.len() > 2 * stretches::LENS.stretch);
+    assert!(found == expected, "{} {}", found.len(), expected.len());
+}
+
+#[test]
 fn small_and_large_ids_find_their_merges() {
     let mut vocabulary = Vocabulary::new();
     let pairs: Vec<_> = (250..262).flat_map(|left| [(left, 3), (3, left), (left, 255)]).collect();

@@ -156,7 +156,7 @@ impl PackedMerges {
     /// The value of a pair, or `u32::MAX`.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a value has at most 31 bits")]
-    fn value(&self, hash: u64, wanted: u64) -> u32 {
+    pub(super) fn value(&self, hash: u64, wanted: u64) -> u32 {
         let mut bucket = self.bucket(hash);
         loop {
             let Some(slots) = self.slots[bucket..].first_chunk::<BUCKET_LEN>() else {

@@ -109,6 +109,9 @@ impl PackedMerges {
                 let n_passed = bucket.wrapping_sub(self.bucket(hash)) & (self.slots.len() - 1);
                 let has_pair = |other: &&u64| (*other ^ slot) >> self.layout.value_bits == 0;
                 all_found &= n_passed <= n_full && slots.iter().filter(has_pair).count() == 1;
+                // Behind full buckets it may stand twice; only where the search comes to it is it found.
+                let wanted = self.wanted(merge.left, merge.right);
+                all_found &= n_passed == 0 || self.value(hash, wanted) == value;
                 all_grow &= grows(&merge);
                 self.note(merge, hash, value);
                 n_found += 1;

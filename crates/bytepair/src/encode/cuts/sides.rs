@@ -127,7 +127,9 @@ fn row_of(code: u32) -> usize {
 
 /// The bit of a byte that stands for parts of characters; none where no whole character ends, or begins, with it.
 fn bit(side: u32, base: u32) -> u64 {
-    (side & 0xFF).checked_sub(base).map_or(0, |bit| 1_u64.checked_shl(bit).unwrap_or(0))
+    let bit = (side & 0xFF).checked_sub(base).and_then(|bit| 1_u64.checked_shl(bit));
+    // No character begins with 0xC0, whose bit is that of bytes alone.
+    bit.filter(|&bit| base != 0xC0 || bit > 1).unwrap_or(0)
 }
 
 fn group(code: u32) -> u8 {
