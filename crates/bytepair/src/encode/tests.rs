@@ -100,7 +100,7 @@ fn a_piece_of_several_stretches_is_merged_as_one() {
             made => 253 + made,
         });
         // A token that is made twice may be used by a merge of lower rank.
-        if known.insert(vocabulary.merged(left, right).unwrap().1.to_vec()) {
+        if known.insert(vocabulary.merged(left, right).unwrap().1) {
             vocabulary.push_merge(left, right).unwrap();
         }
     }
