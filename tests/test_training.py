@@ -266,7 +266,7 @@ import bytepair, sys, time
 sys.stdout.write("started\\n"); sys.stdout.flush()
 try:
     if sys.argv[1] == "merge":
-        counts = {f"{n:x}" + "abcdefgh" * 20: n for n in range(300_000)}
+        counts = {f"{n**30:x}": n for n in range(2, 300_000)}
         sys.stdout.write("counted\\n"); sys.stdout.flush()
         bytepair.train_from_counts(counts)
     elif sys.argv[1] == "count":
