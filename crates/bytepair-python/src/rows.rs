@@ -12,6 +12,9 @@ use crate::error::{raise, to_python};
 use crate::lent::{at_hand, lend};
 use crate::tokenizer::CoreTokenizer;
 
+/// Rows, their counts, and the numbers of their first occurrences.
+type Counted<'a> = (Vec<&'a [u8]>, &'a [i64], Option<&'a [i64]>);
+
 /// Bytes and offsets of a column.
 pub(crate) struct Column<'py>(PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, i64>);
 
@@ -25,6 +28,21 @@ impl<'py> Column<'py> {
 
     pub(crate) fn rows(&self) -> PyResult<Vec<&[u8]>> {
         slices(contiguous(&self.0)?, contiguous(&self.1)?).map_err(|error| to_python(&error))
+    }
+
+    /// The rows with their counts and, if there are any, the numbers of their first occurrences: as many of each.
+    pub(crate) fn counted<'a>(
+        &'a self,
+        counts: &'a PyReadonlyArray1<'py, i64>,
+        firsts: Option<&'a PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<Counted<'a>> {
+        let (rows, counts) = (self.rows()?, contiguous(counts)?);
+        let firsts = firsts.map(contiguous).transpose()?;
+        if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
+            let message = "the columns of a table must be of one length";
+            return Err(raise("TokenizerError", message.to_owned()));
+        }
+        Ok((rows, counts, firsts))
     }
 }
 
@@ -154,12 +172,7 @@ impl PieceTable {
         source: u32,
     ) -> PyResult<()> {
         let column = Column::new(data, offsets);
-        let (rows, counts) = (column.rows()?, contiguous(&counts)?);
-        let firsts = firsts.as_ref().map(contiguous).transpose()?;
-        if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
-            let message = "the columns of a table must be of one length";
-            return Err(raise("TokenizerError", message.to_owned()));
-        }
+        let (rows, counts, firsts) = column.counted(&counts, firsts.as_ref())?;
         let first = |place: usize| {
             let offset = u64::try_from(*firsts?.get(place)?).ok()?;
             Some(First { source, offset })

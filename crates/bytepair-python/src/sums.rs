@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::convert::extract;
 use crate::error::{raise, to_python};
 use crate::reading::Reporter;
-use crate::rows::{Arrays, Column, contiguous, offsets};
+use crate::rows::{Arrays, Column, offsets};
 
 /// Pieces with counts, those of groups, and the numbers of their first occurrences.
 type Rows<'py> =
@@ -48,12 +48,7 @@ impl CountSums {
         firsts: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<()> {
         let column = Column::new(data, offsets);
-        let (rows, counts) = (column.rows()?, contiguous(&counts)?);
-        let firsts = firsts.as_ref().map(contiguous).transpose()?;
-        if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
-            let message = "the columns of a table must be of one length";
-            return Err(raise("TokenizerError", message.to_owned()));
-        }
+        let (rows, counts, firsts) = column.counted(&counts, firsts.as_ref())?;
         let first =
             |place: usize| firsts.and_then(|firsts| u64::try_from(*firsts.get(place)?).ok());
         let part = Part { group, source };

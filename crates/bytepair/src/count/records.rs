@@ -16,6 +16,9 @@ use crate::piece_key::{key_hash, piece_key};
 /// The most bytes of a number.
 const MAX_NUMBER_LEN: usize = 10;
 
+/// Bytes of a piece for which there is room before they are read.
+const MAX_RESERVED_LEN: usize = 1 << 20;
+
 /// The part of a corpus that was counted alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
@@ -162,17 +165,32 @@ impl RecordReader {
         if self.file.fill_buf()?.is_empty() {
             return Ok(None);
         }
-        let group = self.number_of_32_bits()? + self.part.group;
+        let group = self.number_from(self.part.group)?;
         let count = self.number()?;
-        let source = self.number_of_32_bits()? + self.part.source;
+        let source = self.number_from(self.part.source)?;
         let offset = self.number()?;
-        let mut piece = vec![0; usize::try_from(self.number()?).unwrap_or(usize::MAX)];
-        self.file.read_exact(&mut piece)?;
+        let len = self.number()?;
+        let piece = self.piece(len)?;
         Ok(Some(self.order.keyed(piece, group, count, First { source, offset })))
     }
 
-    fn number_of_32_bits(&mut self) -> Result<u32> {
-        u32::try_from(self.number()?).map_err(|_| damaged().into())
+    /// The bytes of a piece. Memory for a long one is taken as they come, whatever a changed file says of their number.
+    fn piece(&mut self, len: u64) -> Result<Vec<u8>> {
+        let mut piece = Vec::new();
+        if let Ok(len @ 0..=MAX_RESERVED_LEN) = usize::try_from(len) {
+            piece.resize(len, 0);
+            self.file.read_exact(&mut piece)?;
+        } else if (&mut self.file).take(len).read_to_end(&mut piece)? as u64 != len {
+            return Err(damaged().into());
+        }
+        Ok(piece)
+    }
+
+    /// A number that is counted from another one.
+    fn number_from(&mut self, first: u32) -> Result<u32> {
+        let number =
+            u32::try_from(self.number()?).ok().and_then(|number| number.checked_add(first));
+        number.ok_or_else(|| damaged().into())
     }
 
     fn number(&mut self) -> Result<u64> {
@@ -239,6 +257,19 @@ mod tests {
             };
             let expected = other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1));
             prop_assert_eq!(record(&one).cmp(&record(&other)), expected);
+        }
+    }
+
+    #[test]
+    fn a_length_or_a_group_that_no_file_has_is_an_error() {
+        let part = Part { group: u32::MAX, source: 0 };
+        for bytes in
+            [&b"\x01\x01\x00\x00\x01a"[..], b"\x00\x01\x00\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7Fa"]
+        {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(bytes).unwrap();
+            file.rewind().unwrap();
+            assert!(RecordReader::new(file, 16, Order::Hash, part).read().is_err());
         }
     }
 
