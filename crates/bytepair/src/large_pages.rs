@@ -77,6 +77,13 @@ impl<T: Copy> LargeRow<T> {
     }
 }
 
+impl<T> LargeRow<T> {
+    /// Keeps the first `len` values, or all.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
 impl<T> Deref for LargeRow<T> {
     type Target = [T];
 

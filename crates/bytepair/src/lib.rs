@@ -19,6 +19,9 @@ mod normalize;
 mod pair_map;
 mod parallel;
 mod piece_key;
+#[cfg(target_arch = "x86_64")]
+mod piece_row;
+mod piece_starts;
 mod pool;
 pub mod pretokenize;
 pub mod rows;

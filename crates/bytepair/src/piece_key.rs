@@ -11,6 +11,18 @@ pub(crate) const MAX_KEY_LEN: usize = 15;
 /// Stands where there is no key. No piece has it.
 pub(crate) const NO_KEY: u128 = u128::MAX;
 
+/// What the lower and the upper half of a key are multiplied by, for [`high_hash`].
+pub(crate) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
+
+/// A slot of a table by key: two of them are a line of the processor's cache, and none lies in two.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))] // read by `piece_row`
+pub(crate) struct Keyed<V> {
+    /// 0 where the slot is free.
+    pub(crate) key: u128,
+    pub(crate) value: V,
+}
+
 /// By length: the bytes of a key that are the piece.
 const PIECE_BYTES: [u128; 16] = {
     let mut masks = [0; 16];
@@ -25,8 +37,10 @@ const PIECE_BYTES: [u128; 16] = {
 /// The key of the piece `text[start..end]`, if it is short enough and not empty.
 #[inline]
 pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
-    let key = key_or_none(text, start, end);
-    (key != NO_KEY && start < end).then_some(key)
+    if start >= end {
+        return None;
+    }
+    Some(key_or_none(text, start, end)).filter(|&key| key != NO_KEY)
 }
 
 /// The same for a piece that is not empty, [`NO_KEY`] if it is too long.
@@ -80,6 +94,14 @@ pub(crate) fn piece_of_key(key: u128) -> ([u8; 16], usize) {
 )]
 pub(crate) fn key_hash(key: u128) -> usize {
     fold(key as u64, (key >> 64) as u64) as usize
+}
+
+/// A hash of a key, good in its high bits alone, that vectors can take too.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
+pub(crate) fn high_hash(key: u128) -> u64 {
+    let [low, high] = [key as u64, (key >> 64) as u64];
+    low.wrapping_mul(FACTORS[0]) ^ high.wrapping_mul(FACTORS[1])
 }
 
 #[cfg(test)]

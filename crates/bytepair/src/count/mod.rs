@@ -6,12 +6,14 @@
 //! ties decided by first occurrence, and what shows pieces to users, asks for it.
 //!
 //! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
-//! `table`s, piece by piece (`starts`); `runs` adds these up, `spill` does where memory is limited, and `dropped` leaves rare
+//! `table`s, piece by piece (`start_list`; with vectors `eight` at a time); `runs` adds these up, `spill` does where memory is limited, and `dropped` leaves rare
 //! pieces out. `sums` adds up the parts of a corpus of any size: by a `sorter` of `records`, whose `run_files` it
 //! shares with `spill`.
 
 mod corpus;
 mod dropped;
+#[cfg(target_arch = "x86_64")]
+mod eight;
 mod feed;
 mod ordered;
 mod records;
@@ -19,7 +21,7 @@ mod run_files;
 mod runs;
 mod sorter;
 mod spill;
-mod starts;
+mod start_list;
 mod summary;
 mod sums;
 mod table;

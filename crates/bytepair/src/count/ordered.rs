@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use crate::large_pages;
+use crate::large_pages::LargeRow;
 
 /// What a table holds. The default is a free place.
 pub(super) trait Entry: Copy + Default {
@@ -18,7 +18,7 @@ pub(super) trait Entry: Copy + Default {
 /// A table of entries.
 pub(super) struct Table<E> {
     /// A power of two.
-    entries: Vec<E>,
+    entries: LargeRow<E>,
     n_used: usize,
 }
 
@@ -28,17 +28,9 @@ pub(super) enum Found<'t, E> {
     Free(&'t mut E),
 }
 
-/// So many free places.
-fn places<E: Entry>(n_places: usize) -> Vec<E> {
-    let mut places = Vec::new();
-    large_pages::reserve(&mut places, n_places);
-    places.resize(n_places, E::default());
-    places
-}
-
 impl<E: Entry> Table<E> {
     pub(super) fn new(n_places: usize) -> Self {
-        Self { entries: places(n_places.next_power_of_two()), n_used: 0 }
+        Self { entries: LargeRow::filled(E::default(), n_places.next_power_of_two()), n_used: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -67,6 +59,25 @@ impl<E: Entry> Table<E> {
         &self.entries[self.place(hash)]
     }
 
+    /// The same, to be changed in what does not move it.
+    #[inline]
+    pub(super) fn first_entry_mut(&mut self, hash: u64) -> &mut E {
+        let place = self.place(hash);
+        &mut self.entries[place]
+    }
+
+    /// All places, of which there are a power of two.
+    #[inline]
+    pub(super) fn places(&self) -> &[E] {
+        &self.entries
+    }
+
+    /// The same, to be changed in what does not move them.
+    #[inline]
+    pub(super) fn places_mut(&mut self) -> &mut [E] {
+        &mut self.entries
+    }
+
     /// The entry of this hash that is the one looked for, or a free one, which the caller fills.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, is_it: impl Fn(&E) -> bool) -> Found<'_, E> {
@@ -86,11 +97,26 @@ impl<E: Entry> Table<E> {
     }
 
     /// Makes the table `factor` times larger, which is a power of two.
+    ///
+    /// What is in the place where its search begins stays so: no two of these meet in a larger table. These are the
+    /// entries that came first, which are the frequent ones.
     pub(super) fn grow(&mut self, factor: usize) {
-        let larger = places(self.entries.len() * factor);
+        let larger = LargeRow::filled(E::default(), self.entries.len() * factor);
         let mask = larger.len() - 1;
         let entries = std::mem::replace(&mut self.entries, larger);
-        for entry in entries.into_iter().filter(|entry| !entry.is_free()) {
+        let n_bits = entries.len().trailing_zeros();
+        let mut moved = Vec::new();
+        for (index, &entry) in entries.iter().enumerate() {
+            if entry.is_free() {
+                continue;
+            }
+            if place(entry.hash(), n_bits) == index {
+                *self.first_entry_mut(entry.hash()) = entry;
+            } else {
+                moved.push(entry);
+            }
+        }
+        for entry in moved {
             let mut index = self.place(entry.hash());
             while !self.entries[index].is_free() {
                 index = (index + 1) & mask;
@@ -128,7 +154,7 @@ impl<E: Entry> Table<E> {
     }
 
     /// As [`Self::sort`], for good.
-    pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> Vec<E> {
+    pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> LargeRow<E> {
         self.sort(compare);
         self.entries.truncate(self.n_used);
         self.entries
@@ -141,13 +167,16 @@ impl<E: Entry> Table<E> {
     }
 
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "as many bits as number the places are left"
-    )]
     fn place(&self, hash: u64) -> usize {
-        (hash >> (64 - self.entries.len().trailing_zeros())) as usize
+        place(hash, self.entries.len().trailing_zeros())
     }
+}
+
+/// The highest bits of a hash.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "as many bits as number the places are left")]
+fn place(hash: u64, n_bits: u32) -> usize {
+    (hash >> (u64::BITS - n_bits)) as usize
 }
 
 /// Sorts what is in order but for neighbours. Where hashes are bad an ordinary sort takes over.

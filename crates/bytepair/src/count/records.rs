@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use super::First;
 use crate::error::Result;
 use crate::hash::hash_bytes;
-use crate::piece_key::{key_hash, piece_key};
+use crate::piece_key::{high_hash, piece_key};
 
 /// The most bytes of a number.
 const MAX_NUMBER_LEN: usize = 10;
@@ -63,7 +63,7 @@ impl Order {
     pub(super) fn key(self, row: &Row<'_>) -> u128 {
         match self {
             Self::Hash => match piece_key(row.piece, 0, row.piece.len()) {
-                Some(key) => key_hash(key) as u128,
+                Some(key) => high_hash(key).into(),
                 None => 1 << 64 | u128::from(hash_bytes(row.piece, 0)),
             },
             Self::First => u128::from(row.first.source) << 64 | u128::from(row.first.offset),

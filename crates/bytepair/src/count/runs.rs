@@ -82,18 +82,24 @@ impl<'r> Range<'r> {
         if self.is_long {
             let parts = self.runs.iter().map(|run| self.part(&run.long));
             let order = |entry: &Long, run: usize| (entry.hash(), self.runs[run].piece(entry));
-            let total = |entry: &Long| Total { count: entry.count, first: entry.first };
-            return merge_sorted(parts.collect(), order, total, |entry, run, total| {
-                visit(total.of(self.runs[run].piece(entry))?)
-            });
+            return merge_sorted(
+                parts.collect(),
+                order,
+                |entry| entry.total,
+                |entry, run, total| visit(total.of(self.runs[run].piece(entry))?),
+            );
         }
         let parts = self.runs.iter().map(|run| self.part(&run.short));
         let order = |entry: &Short, _| (entry.hash(), in_order(entry.key));
-        let total = |entry: &Short| Total { count: entry.count, first: entry.first };
-        merge_sorted(parts.collect(), order, total, |entry, _, total| {
-            let (bytes, len) = piece_of_key(entry.key);
-            visit(total.of(&bytes[..len])?)
-        })
+        merge_sorted(
+            parts.collect(),
+            order,
+            |entry| entry.value,
+            |entry, _, total| {
+                let (bytes, len) = piece_of_key(entry.key);
+                visit(total.of(&bytes[..len])?)
+            },
+        )
     }
 
     /// The part of a run that lies in the range.
@@ -107,13 +113,20 @@ impl<'r> Range<'r> {
 }
 
 /// What is known of a piece, in one run or in several.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Total {
     pub(super) count: u64,
+    /// The smallest position at which the piece was counted.
     pub(super) first: u64,
 }
 
 impl Total {
+    /// Counts the piece `count` times more, at larger positions. A sum that saturates is reported by [`Self::of`].
+    #[inline]
+    pub(super) fn add(&mut self, count: u64) {
+        self.count = self.count.saturating_add(count);
+    }
+
     pub(super) fn and(self, other: Self) -> Self {
         // A sum that saturates is reported by `of`.
         let count = self.count.saturating_add(other.count);

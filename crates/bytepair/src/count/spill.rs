@@ -93,17 +93,18 @@ fn write_entries(
 ) -> Result<()> {
     for entry in short {
         let (bytes, len) = piece_of_key(entry.key);
-        write_record(writer, &row(&bytes[..len], entry.count, entry.first))?;
+        write_record(writer, &row(&bytes[..len], entry.value))?;
     }
     for entry in long {
-        write_record(writer, &row(piece(long_bytes, entry), entry.count, entry.first))?;
+        write_record(writer, &row(piece(long_bytes, entry), entry.total))?;
     }
     Ok(())
 }
 
 /// A row of the only part there is.
-fn row(piece: &[u8], count: u64, offset: u64) -> Row<'_> {
-    Row { piece, group: 0, count, first: First { source: 0, offset } }
+fn row(piece: &[u8], total: Total) -> Row<'_> {
+    let first = First { source: 0, offset: total.first };
+    Row { piece, group: 0, count: total.count, first }
 }
 
 #[cfg(test)]

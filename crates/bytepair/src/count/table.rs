@@ -4,13 +4,25 @@
 //! table, so that counting a piece that is there touches one cache line and compares one word. The bytes
 //! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
 //! allocated per piece. Costs O(1) expected time for each piece, plus its length.
+//!
+//! Here is the loop over single pieces, which serves every processor; [`super::eight`] takes eight at a time.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use super::eight;
 use super::ordered::{Entry, Found, Table};
+use super::runs::Total;
+use super::start_list::StartList;
 use crate::hash::hash_bytes;
-use crate::piece_key::{key_hash, piece_key};
+use crate::large_pages::LargeRow;
+use crate::piece_key::{Keyed, high_hash, piece_key};
+#[cfg(target_arch = "x86_64")]
+use crate::piece_row;
+#[cfg(target_arch = "x86_64")]
+use crate::piece_starts::Starts;
+use crate::split::Boundaries;
 
 /// Short pieces that are looked for at once.
 const N_SIDE_BY_SIDE: usize = 32;
@@ -18,22 +30,35 @@ const N_SIDE_BY_SIDE: usize = 32;
 const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
 /// Places of a new table.
 const N_PLACES: usize = 1 << 12;
-/// Tables up to this size, in bytes, grow by more than twice where memory is not limited: so they grow less often.
+/// Tables up to these sizes, in bytes, become four times as large, or sixteen times, where memory is not limited: so
+/// they grow less often, and what is no longer tiny is a large page.
 const SMALL_TABLE_LEN: usize = 2 << 20;
+const TINY_TABLE_LEN: usize = 128 << 10;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
 const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
-    /// Short pieces that were seen last, by the lowest bits of their hash, each with what is not in the tables yet
-    /// of its count. [`N_RECENT`] of them.
+    /// Short pieces that were seen last, by the highest bits of their hash, each with what is not in the tables yet
+    /// of its count. [`N_RECENT`] of them, once there is one.
     recent: Vec<Short>,
     tables: Tables,
+    starts: StartList,
+    kernel: Kernel,
+}
+
+/// How short pieces are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernel {
+    /// By the definition.
+    OneByOne,
+    #[cfg(target_arch = "x86_64")]
+    Eight,
 }
 
 /// All pieces but what of them is recent.
-struct Tables {
-    short: Table<Short>,
+pub(super) struct Tables {
+    pub(super) short: Table<Short>,
     long: Table<Long>,
     /// The bytes of long pieces.
     long_bytes: Vec<u8>,
@@ -41,16 +66,8 @@ struct Tables {
     budget: usize,
 }
 
-/// A short piece.
-#[derive(Clone, Copy, Default)]
-#[repr(align(32))] // none lies in two cache lines
-pub(super) struct Short {
-    /// The bytes of the piece from the low end, its length in the highest byte; 0 if there is none.
-    pub(super) key: u128,
-    pub(super) count: u64,
-    /// The smallest position at which the piece was counted.
-    pub(super) first: u64,
-}
+/// A short piece. The place of its total is the smallest position at which it was counted.
+pub(super) type Short = Keyed<Total>;
 
 /// A long piece.
 #[derive(Clone, Copy, Default)]
@@ -59,8 +76,7 @@ pub(super) struct Long {
     start: usize,
     /// 0 if there is none.
     len: usize,
-    pub(super) count: u64,
-    pub(super) first: u64,
+    pub(super) total: Total,
 }
 
 impl Long {
@@ -78,7 +94,7 @@ impl Entry for Short {
 
     #[inline]
     fn hash(&self) -> u64 {
-        key_hash(self.key) as u64
+        high_hash(self.key)
     }
 }
 
@@ -96,8 +112,8 @@ impl Entry for Long {
 
 /// The contents of a table by hash, pieces of equal hash by their bytes.
 pub(super) struct Sorted {
-    pub(super) short: Vec<Short>,
-    pub(super) long: Vec<Long>,
+    pub(super) short: LargeRow<Short>,
+    pub(super) long: LargeRow<Long>,
     long_bytes: Vec<u8>,
 }
 
@@ -117,12 +133,23 @@ pub(super) fn in_order(key: u128) -> [u8; 16] {
     key.to_le_bytes()
 }
 
+impl Kernel {
+    /// The fastest that this processor has.
+    fn fast() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if piece_row::is_here() {
+            return Self::Eight;
+        }
+        Self::OneByOne
+    }
+}
+
 impl CountTable {
     /// A table that should not take more memory than `budget`, in bytes; see [`Self::is_over_budget`].
     pub(super) fn new(budget: usize) -> Self {
         let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
-        let recent = vec![Short::default(); N_RECENT];
-        Self { recent, tables: Tables { short, long, long_bytes: Vec::new(), budget } }
+        let tables = Tables { short, long, long_bytes: Vec::new(), budget };
+        Self { recent: Vec::new(), tables, starts: StartList::default(), kernel: Kernel::fast() }
     }
 
     pub(super) fn set_budget(&mut self, budget: usize) {
@@ -134,21 +161,49 @@ impl CountTable {
         self.recent.iter().all(Entry::is_free) && short.is_empty() && long.is_empty()
     }
 
-    /// Counts each of these pieces of a text `count` times; `position` is that of the text's first byte.
-    /// Positions never fall from one call to the next.
+    /// Counts each piece of a block of a text `count` times, and returns their number; `position` is that of the
+    /// text's first byte. Positions never fall from one call to the next.
+    pub(super) fn add_block(
+        &mut self,
+        text: &[u8],
+        block: &Boundaries,
+        count: u64,
+        position: u64,
+    ) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if self.kernel == Kernel::Eight && block.dropped().is_none() {
+            let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
+            eight::add(&mut self.tables, (text, &starts), Total { count, first: position });
+            return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
+        }
+        let mut starts = std::mem::take(&mut self.starts);
+        let n_pieces = if starts.take(block) {
+            self.add_all(text, starts.pieces(), count, position);
+            starts.len() as u64
+        } else {
+            let mut n_pieces = 0;
+            self.add_all(text, block.pieces().inspect(|_| n_pieces += 1), count, position);
+            n_pieces
+        };
+        self.starts = starts;
+        n_pieces
+    }
+
+    /// Counts these pieces of a text, one by one.
     ///
     /// Few pieces make up most of a text. So a short piece is counted in a small table first, where it takes the
     /// place of another one, which goes to the large table: a piece comes there as often as it loses its place.
     /// Nothing of this branches: what loses its place waits in a list, which grows by none or one. Several that
     /// wait are looked for before the first is counted, so that what is not in the cache is fetched side by side.
-    pub(super) fn add_all(
+    fn add_all(
         &mut self,
         text: &[u8],
         pieces: impl Iterator<Item = Range<usize>>,
         count: u64,
         position: u64,
     ) {
-        let Self { recent, tables } = self;
+        let Self { recent, tables, .. } = self;
+        recent.resize(N_RECENT, Short::default());
         // An array, so that no place in it is checked.
         let Some(recent) = recent.first_chunk_mut::<N_RECENT>() else { return };
         let mut waiting = [Short::default(); N_SIDE_BY_SIDE];
@@ -156,19 +211,20 @@ impl CountTable {
         for piece in pieces {
             let first = position.wrapping_add(piece.start as u64);
             let Some(key) = piece_key(text, piece.start, piece.end) else {
-                tables.add_long(&text[piece], count, first);
+                tables.add_long(&text[piece], Total { count, first });
                 continue;
             };
-            let place = &mut recent[key_hash(key) % N_RECENT];
+            let place = &mut recent[recent_place(key)];
             let other = *place;
             // Whether it is the same piece cannot be guessed, so nothing may branch on it.
             let is_same = other.key == key;
             waiting[n_waiting % N_SIDE_BY_SIDE] = other;
             n_waiting += usize::from(!is_same & !other.is_free());
             place.key = key;
-            place.first = select_unpredictable(is_same, other.first, first);
+            place.value.first = select_unpredictable(is_same, other.value.first, first);
             // A count that saturates is reported as an overflow when tables are added up.
-            place.count = select_unpredictable(is_same, other.count, 0).saturating_add(count);
+            place.value.count =
+                select_unpredictable(is_same, other.value.count, 0).saturating_add(count);
             if n_waiting == N_SIDE_BY_SIDE {
                 tables.add_short(&waiting);
                 n_waiting = 0;
@@ -179,7 +235,7 @@ impl CountTable {
 
     /// Moves all short pieces to the large table.
     fn settle(&mut self) {
-        let Self { recent, tables } = self;
+        let Self { recent, tables, .. } = self;
         let used: Vec<_> = recent.iter().copied().filter(|piece| !piece.is_free()).collect();
         used.chunks(N_SIDE_BY_SIDE).for_each(|pieces| tables.add_short(pieces));
         recent.fill(Short::default());
@@ -231,17 +287,17 @@ impl Tables {
     }
 
     /// Adds the counts of short pieces to the large table.
-    fn add_short(&mut self, pieces: &[Short]) {
+    pub(super) fn add_short(&mut self, pieces: &[Short]) {
         let mut hashes = [0; N_SIDE_BY_SIDE];
         let mut seen = 0;
         for (hash, piece) in hashes.iter_mut().zip(pieces) {
             *hash = piece.hash();
-            seen ^= self.short.first_entry(*hash).count;
+            seen ^= self.short.first_entry(*hash).value.count;
         }
         std::hint::black_box(seen);
         for (&hash, piece) in hashes.iter().zip(pieces) {
             match self.short.find(hash, |entry| entry.key == piece.key) {
-                Found::Used(entry) => entry.count = entry.count.saturating_add(piece.count),
+                Found::Used(entry) => entry.value.add(piece.value.count),
                 Found::Free(entry) => {
                     *entry = *piece;
                     self.grow_short();
@@ -254,21 +310,25 @@ impl Tables {
     fn grow_short(&mut self) {
         let may_grow = || self.may_grow(self.short.n_bytes()) || self.short.is_nearly_full();
         if self.short.is_well_filled() && may_grow() {
-            let is_small = self.short.n_bytes() <= SMALL_TABLE_LEN && self.budget == usize::MAX;
-            self.short.grow(if is_small { 4 } else { 2 });
+            let factor = match self.short.n_bytes() {
+                ..=TINY_TABLE_LEN if self.budget == usize::MAX => 16,
+                ..=SMALL_TABLE_LEN if self.budget == usize::MAX => 4,
+                _ => 2,
+            };
+            self.short.grow(factor);
         }
     }
 
     #[inline(never)] // keeps the loop over short pieces short
-    fn add_long(&mut self, bytes: &[u8], count: u64, position: u64) {
+    pub(super) fn add_long(&mut self, bytes: &[u8], total: Total) {
         let Self { long, long_bytes, .. } = self;
         let hash = hash_bytes(bytes, 0);
         let is_it = |entry: &Long| entry.hash == hash && piece(long_bytes, entry) == bytes;
         match long.find(hash, is_it) {
-            Found::Used(entry) => entry.count = entry.count.saturating_add(count),
+            Found::Used(entry) => entry.total.add(total.count),
             Found::Free(entry) => {
                 let (start, len) = (long_bytes.len(), bytes.len());
-                *entry = Long { hash, start, len, count, first: position };
+                *entry = Long { hash, start, len, total };
                 long_bytes.extend_from_slice(bytes);
                 if self.long.is_well_filled()
                     && (self.may_grow(self.long.n_bytes()) || self.long.is_nearly_full())
@@ -289,6 +349,13 @@ impl Tables {
     }
 }
 
+/// The place of a key among the recent ones.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "some bits of a hash are used")]
+fn recent_place(key: u128) -> usize {
+    (high_hash(key) >> (u64::BITS - N_RECENT.ilog2())) as usize
+}
+
 fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
     in_order(one.key).cmp(&in_order(other.key))
 }
@@ -297,6 +364,8 @@ fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
 mod tests {
     use super::super::runs::contents;
     use super::*;
+    use crate::split::{Splitter, named};
+    use crate::unicode::UnicodeTables;
 
     #[test]
     fn growing_keeps_every_count() {
@@ -312,6 +381,34 @@ mod tests {
         }));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn pieces_counted_abreast_are_those_counted_one_by_one(
+            words in proptest::collection::vec("[a-d]{1,3}|[a-z]{14,17}|[ab]{60,70}|é| ", 0..300),
+            n_more in 0..6000_u32,
+            count in proptest::prop_oneof![1..5_u64, proptest::strategy::Just(u64::MAX / 2)],
+        ) {
+            // So many that the table grows on the way.
+            let more = (0..n_more).map(|number| format!(" {number}"));
+            let text = [words.concat(), more.collect(), words.concat()].concat();
+            let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest()).unwrap();
+            let mut tables = [CountTable::new(usize::MAX), CountTable::new(usize::MAX)];
+            tables[0].kernel = Kernel::OneByOne;
+            let contents = tables.map(|mut table| {
+                let (mut block, mut from, mut n_pieces) = (Boundaries::default(), 0, 0);
+                while from < text.len() {
+                    from = splitter.split_block(text.as_bytes(), from, &mut block).unwrap();
+                    n_pieces += table.add_block(text.as_bytes(), &block, count, 1000);
+                }
+                let sorted = table.into_sorted();
+                let short: Vec<_> = sorted.short.iter().map(|entry| (entry.key, entry.value)).collect();
+                let long = sorted.long.iter().map(|entry| (sorted.piece(entry).to_vec(), entry.total));
+                (n_pieces, short, long.collect::<Vec<_>>())
+            });
+            proptest::prop_assert_eq!(&contents[0], &contents[1]);
+        }
+    }
+
     #[test]
     fn pieces_come_in_the_order_of_their_hashes_whatever_their_place() {
         for n_pieces in [0_u32, 1, 2500, 2559, 2560, 2561, 9000] {
@@ -323,7 +420,7 @@ mod tests {
                 table.into_sorted().short.iter().map(|entry| entry.key).collect()
             };
             let (one, other) = (keys(one), keys(other));
-            assert!(one.is_sorted_by_key(|&key| (key_hash(key), in_order(key))));
+            assert!(one.is_sorted_by_key(|&key| (high_hash(key), in_order(key))));
             assert_eq!(one.len(), n_pieces as usize);
             assert_eq!(one, other);
         }

@@ -16,7 +16,6 @@ use std::thread;
 use super::corpus::Preparation;
 use super::feed::{Part, Stretch};
 use super::spill::Spill;
-use super::starts::Starts;
 use super::table::CountTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::Boundaries;
@@ -32,7 +31,6 @@ pub(super) struct Worker {
     pub(super) n_pieces: u64,
     pub(super) n_characters: u64,
     boundaries: Boundaries,
-    starts: Starts,
 }
 
 /// How to count.
@@ -47,14 +45,8 @@ pub(super) struct Rules<'p> {
 
 impl Worker {
     pub(super) fn new() -> Self {
-        let (boundaries, starts) = (Boundaries::default(), Starts::default());
-        Self {
-            table: CountTable::new(usize::MAX),
-            n_pieces: 0,
-            n_characters: 0,
-            boundaries,
-            starts,
-        }
+        let (table, boundaries) = (CountTable::new(usize::MAX), Boundaries::default());
+        Self { table, n_pieces: 0, n_characters: 0, boundaries }
     }
 
     /// Counts all pieces of a stretch. An error comes with the position of the part that it lies in.
@@ -82,14 +74,7 @@ impl Worker {
                 .splitter
                 .split_block(text, from, &mut self.boundaries)
                 .map_err(|error| in_text(error, part.offset))?;
-            let Self { table, boundaries, starts, n_pieces, .. } = self;
-            if starts.take(boundaries) {
-                *n_pieces += starts.len() as u64;
-                table.add_all(text, starts.pieces(), weight, part.position);
-            } else {
-                let pieces = boundaries.pieces().inspect(|_| *n_pieces += 1);
-                table.add_all(text, pieces, weight, part.position);
-            }
+            self.n_pieces += self.table.add_block(text, &self.boundaries, weight, part.position);
             if let Some(spill) = spill
                 && self.table.is_over_budget()
             {

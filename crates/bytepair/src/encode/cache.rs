@@ -16,7 +16,6 @@ mod eight;
 mod holes;
 mod ring;
 mod seen;
-mod starts;
 mod table;
 
 use std::ops::Range;
@@ -25,11 +24,12 @@ use self::characters::Characters;
 pub(crate) use self::holes::{Hole, put_in};
 use self::ring::{Entry, Ring};
 use self::seen::Seen;
-pub(crate) use self::starts::Starts;
-use self::starts::{WORD_LEN, Word};
 use self::table::{MARK, MIN_LEN, Slot, Table};
 use crate::hash::hash_bytes;
 use crate::piece_key::{MAX_KEY_LEN, key_hash, key_or_none};
+#[cfg(target_arch = "x86_64")]
+use crate::piece_row;
+use crate::piece_starts::{Starts, WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
 /// Most slots of the table of short pieces; 32 MiB, half a million pieces. Ten megabytes of text in many languages
@@ -100,7 +100,7 @@ impl Kernel {
     /// The fastest that this processor has.
     fn fast() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if eight::is_here() {
+        if piece_row::is_here() {
             return Self::Eight;
         }
         Self::OneByOne

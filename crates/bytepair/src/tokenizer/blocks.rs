@@ -5,8 +5,9 @@
 //! between when the block is done.
 
 use super::worker::{Worker, append_ids};
-use crate::encode::{Encoder, Hole, Starts, put_in};
+use crate::encode::{Encoder, Hole, put_in};
 use crate::error::Result;
+use crate::piece_starts::Starts;
 use crate::split::{Boundaries, Splitter};
 use crate::vocabulary::TokenId;
 

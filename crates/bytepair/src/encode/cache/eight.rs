@@ -11,42 +11,21 @@
     reason = "vector instructions; known pieces are found in two thirds of the time"
 )]
 
-mod row;
-
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cmpneq_epi32_mask,
-    _mm512_i64gather_epi64, _mm512_mask_blend_epi64, _mm512_maskz_compress_epi32,
+    __m512i, _mm512_and_si512, _mm512_cmpneq_epi32_mask, _mm512_maskz_compress_epi32,
     _mm512_movepi32_mask, _mm512_permutex2var_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_slli_epi64, _mm512_storeu_si512, _mm512_xor_si512, _pdep_u32,
+    _mm512_setr_epi64, _mm512_storeu_si512, _pdep_u32,
 };
 
-use self::row::Row;
 use super::holes::Hole;
-use super::starts::Starts;
-use super::table::{Slot, Table};
 use super::{ABSENT, MAX_IDS, MORE, PieceCache};
+use crate::piece_key::Keyed;
+use crate::piece_row::{Found, Row, STEP_LEN, slot_words};
+use crate::piece_starts::Starts;
 use crate::vocabulary::TokenId;
-
-/// Pieces in a step.
-const STEP_LEN: usize = 8;
 
 /// Ids that a vector holds.
 const VECTOR_IDS: usize = 16;
-
-/// Words of 64 bits in a slot: two of the key, two of the value.
-const SLOT_WORDS: i64 = (size_of::<Slot>() / size_of::<i64>()).cast_signed() as i64;
-
-/// Whether the processor has the instructions.
-pub(super) fn is_here() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
-}
 
 /// Appends the ids of the pieces that the cache knows; the others become holes.
 pub(super) fn append(
@@ -55,7 +34,7 @@ pub(super) fn append(
     ids: &mut Vec<TokenId>,
     holes: &mut Vec<Hole>,
 ) {
-    // SAFETY: callers ask for it only where `is_here` found these instructions.
+    // SAFETY: callers ask for it only where [`crate::piece_row::is_here`] found these instructions.
     unsafe { append_words(cache, (text, starts), ids, holes) }
 }
 
@@ -68,7 +47,7 @@ fn append_words(
 ) {
     let mut row = Row::new();
     for word in starts.words() {
-        row.push(&cache.short, (text, word));
+        row.push(cache.short.slots(), (text, word));
         if row.is_full() {
             append_row(cache, (text, &row), ids, holes);
             row.clear();
@@ -87,17 +66,18 @@ fn append_row(
     ids: &mut Vec<TokenId>,
     holes: &mut Vec<Hole>,
 ) {
+    let slots = cache.short.slots();
     for number in (0..row.len()).step_by(STEP_LEN) {
         // Room for all ids of the slots of a step, and for a vector of which nothing counts.
         ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
         let asked = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
-        let mut found = find(&cache.short, row, number);
+        let mut found = row.find(slots, number);
         // The next step does not wait for the slots of this one, as long as it goes as expected.
         if found.known & asked != asked {
-            look_beside(&cache.short, row, number, &mut found);
+            row.look_beside(slots, number, &mut found);
         }
         found.known &= asked;
-        let step = StepIds::of(&cache.short, &found);
+        let step = StepIds::of(slots, &found);
         if found.known == asked {
             step.write(u32::MAX, ids);
         } else {
@@ -131,52 +111,6 @@ fn append_apart(
     step.write(!written, ids);
 }
 
-/// Eight slots by their keys.
-struct Found {
-    /// A bit for each key that has one.
-    known: u8,
-    /// Where each slot is in the table, in words of 64 bits.
-    places: __m512i,
-}
-
-/// The slots where keys belong.
-#[target_feature(enable = "avx512f,avx512dq")]
-#[inline]
-fn find(table: &Table, row: &Row, number: usize) -> Found {
-    let (keys, homes) = row.step(number);
-    let places = _mm512_slli_epi64::<{ SLOT_WORDS.ilog2() }>(homes);
-    Found { known: compare(table, keys, places), places }
-}
-
-/// Looks for keys that are not at home in the other slot of the line.
-#[target_feature(enable = "avx512f,avx512dq")]
-#[inline]
-fn look_beside(table: &Table, row: &Row, number: usize, found: &mut Found) {
-    let (keys, _) = row.step(number);
-    let places = _mm512_xor_si512(found.places, _mm512_set1_epi64(SLOT_WORDS));
-    let known = compare(table, keys, places);
-    found.places = _mm512_mask_blend_epi64(known, found.places, places);
-    found.known |= known;
-}
-
-/// Which slots have these keys.
-#[target_feature(enable = "avx512f,avx512dq")]
-#[inline]
-fn compare(table: &Table, [low, high]: [__m512i; 2], places: __m512i) -> u8 {
-    _mm512_cmpeq_epi64_mask(slot_words(table, places, 0), low)
-        & _mm512_cmpeq_epi64_mask(slot_words(table, places, 1), high)
-}
-
-/// One word of each of eight slots: the lower or upper half of its key, or of its value.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn slot_words(table: &Table, places: __m512i, word: usize) -> __m512i {
-    let words = table.slots().0.as_ptr().cast::<i64>().wrapping_add(word);
-    // SAFETY: places come from hashes shifted to the number of a slot, of which there are a power of two, or are
-    // the other slot of its line; a slot has four words.
-    unsafe { _mm512_i64gather_epi64::<8>(places, words) }
-}
-
 /// The ids of the known slots of a step.
 struct StepIds {
     vectors: [__m512i; 2],
@@ -190,15 +124,15 @@ impl StepIds {
     #[target_feature(enable = "avx512f,avx512dq,bmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of a mask")]
-    fn of(table: &Table, found: &Found) -> Self {
-        let some = slot_words(table, found.places, 2);
+    fn of(slots: &[Keyed<u128>], found: &Found) -> Self {
+        let some = slot_words(slots, found.places, 2);
         let known = _pdep_u32(found.known.into(), 0x5555);
         let has_more = _mm512_movepi32_mask(_mm512_and_si512(some, _mm512_set1_epi64(MORE.into())));
         if known as u16 & has_more == 0 {
             return Self { vectors: [some; 2], known: known * 0b11, lane_ids: 2 };
         }
         let some = _mm512_and_si512(some, _mm512_set1_epi64(!i64::from(MORE)));
-        let more = slot_words(table, found.places, 3);
+        let more = slot_words(slots, found.places, 3);
         let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
         let vectors = [first, second].map(|order| _mm512_permutex2var_epi64(some, order, more));

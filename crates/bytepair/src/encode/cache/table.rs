@@ -10,6 +10,7 @@
 //! slot takes the place of an older one where nothing near is free.
 
 use crate::large_pages::LargeRow;
+use crate::piece_key::{Keyed, high_hash};
 
 /// Slots of a new table; 16 KiB.
 pub(super) const MIN_LEN: usize = 1 << 9;
@@ -35,27 +36,10 @@ pub(super) struct Table {
 /// are asked for do not have this bit.
 pub(super) const MARK: u128 = 1 << 126;
 
-/// A key and what it stands for. Its layout is read by [`super::eight`].
-#[derive(Clone, Copy)]
-#[repr(C, align(32))]
-pub(super) struct Slot {
-    /// 0 where the slot is free.
-    pub(super) key: u128,
-    pub(super) value: u128,
-}
+/// A key and what it stands for.
+pub(super) type Slot = Keyed<u128>;
 
 const FREE: Slot = Slot { key: 0, value: 0 };
-
-/// What the lower and the upper half of a key are multiplied by.
-pub(super) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
-
-/// A hash of a key, good in its high bits, that vectors can take too.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
-fn hash(key: u128) -> u64 {
-    let [low, high] = [key as u64, (key >> 64) as u64];
-    low.wrapping_mul(FACTORS[0]) ^ high.wrapping_mul(FACTORS[1])
-}
 
 impl Table {
     /// Both lengths are powers of two, at least [`LINE_LEN`].
@@ -78,10 +62,9 @@ impl Table {
         self.n_taken > self.slots.len() / 8 * n_eighths
     }
 
-    /// All slots, and how far a hash is shifted to give the home of a key.
     #[inline]
-    pub(super) fn slots(&self) -> (&[Slot], u32) {
-        (&self.slots, self.shift)
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
     }
 
     /// The slot where a key belongs, which may have another.
@@ -95,10 +78,10 @@ impl Table {
         for distance in 0..MAX_PROBE {
             let line = self.line(key, distance);
             let [first, second] = [self.slots[line], self.slots[line + 1]];
-            if first.is_of(key) {
+            if is_of(first, key) {
                 return Some(first);
             }
-            if second.is_of(key) {
+            if is_of(second, key) {
                 return Some(second);
             }
             // What had no room before would stand here.
@@ -124,7 +107,7 @@ impl Table {
             let line = self.line(key, distance);
             let places = if distance == 0 { [home, home ^ 1] } else { [line, line + 1] };
             // A key stands once: the same one is looked for before a free place is taken.
-            let is_same = |&place: &usize| self.slots[place].is_of(key);
+            let is_same = |&place: &usize| is_of(self.slots[place], key);
             let is_free = |&place: &usize| self.slots[place].key == 0;
             if let Some(place) = places.into_iter().find(is_same) {
                 self.slots[place] = slot;
@@ -187,11 +170,9 @@ impl Table {
     }
 }
 
-impl Slot {
-    #[inline]
-    fn is_of(&self, key: u128) -> bool {
-        self.key & !MARK == key
-    }
+#[inline]
+fn is_of(slot: Slot, key: u128) -> bool {
+    slot.key & !MARK == key
 }
 
 fn shift(len: usize) -> u32 {
@@ -201,5 +182,5 @@ fn shift(len: usize) -> u32 {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the number of a slot")]
 fn home(key: u128, shift: u32) -> usize {
-    (hash(key) >> shift) as usize
+    (high_hash(key) >> shift) as usize
 }

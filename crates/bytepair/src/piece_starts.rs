@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Places in a word of bits.
-pub(super) const WORD_LEN: usize = 64;
+pub(crate) const WORD_LEN: usize = 64;
 
 /// Where the pieces of a block start.
 #[derive(Clone, Debug)]
@@ -16,13 +16,13 @@ pub(crate) struct Starts<'b> {
 
 /// Pieces that start in 64 places, and where they lie in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// Not zero.
-    pub(super) bits: u64,
+    pub(crate) bits: u64,
     /// The place of the lowest bit.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Where the last of these pieces ends.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 impl<'b> Starts<'b> {
@@ -32,13 +32,13 @@ impl<'b> Starts<'b> {
     }
 
     /// Bytes of the block.
-    pub(super) fn block_len(&self) -> usize {
+    pub(crate) fn block_len(&self) -> usize {
         self.block.len()
     }
 
     /// The words in which pieces start, in order.
     #[inline]
-    pub(super) fn words(&self) -> impl Iterator<Item = Word> + '_ {
+    pub(crate) fn words(&self) -> impl Iterator<Item = Word> + '_ {
         let places = (self.block.start..).step_by(WORD_LEN);
         let words = self.words.iter().zip(places).enumerate().filter(|(_, (bits, _))| **bits != 0);
         words.map(|(index, (&bits, start))| Word { bits, start, end: self.end(index) })
@@ -61,7 +61,7 @@ impl<'b> Starts<'b> {
 impl Word {
     /// The pieces one by one.
     #[inline]
-    pub(super) fn pieces(self) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Range<usize>> {
         let mut left = self.bits;
         std::iter::from_fn(move || {
             if left == 0 {

@@ -1,27 +1,39 @@
-//! The pieces of some hundred bytes of text, made ready to be looked up: their keys and their homes, close together.
+//! Pieces of some hundred bytes of text, made ready to be looked up: their keys and where they belong, close together. With AVX-512.
 //!
 //! The places where pieces start in 64 bytes of text become a row of numbers by one instruction. From there eight
 //! pieces are one step: their bytes are picked out of a window of 128 bytes that stays in registers, cut to
 //! their lengths and hashed side by side. The slots where they belong are asked for, so that they are at hand when the
-//! row is full: a table of many pieces is larger than the processor's nearer caches.
+//! row is full: a table of many pieces is larger than the processor's nearer caches. Then the slots of eight are
+//! fetched and compared together. The definitions are [`crate::piece_key`]'s.
+//!
+//! A table is a row of slots, the number of them a power of two. The highest bits of a key's hash number the slot where
+//! it belongs, its home.
+//!
+//! Cost: about 8 cycles a piece, as long as no step waits for the one before.
+#![expect(
+    unsafe_code,
+    reason = "vector instructions; known pieces are found in two thirds of the time"
+)]
 
 use std::arch::x86_64::{
     __m512i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm512_add_epi8, _mm512_add_epi64,
-    _mm512_and_si512, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512,
-    _mm512_mask_blend_epi8, _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8,
-    _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8,
-    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,
-    _mm512_sub_epi8, _mm512_xor_si512,
+    _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask,
+    _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
+    _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_slli_epi64, _mm512_srl_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_xor_si512,
 };
 use std::ops::Range;
 
-use super::STEP_LEN;
-use crate::encode::cache::starts::{WORD_LEN, Word};
-use crate::encode::cache::table::{FACTORS, Table};
-use crate::piece_key::MAX_KEY_LEN;
+use crate::piece_key::{FACTORS, Keyed, MAX_KEY_LEN};
+use crate::piece_starts::{WORD_LEN, Word};
+
+/// Pieces in a step.
+pub(crate) const STEP_LEN: usize = 8;
 
 /// Pieces that a row holds; what a word more can give fits behind them.
-const ROW_LEN: usize = 128;
+const ROW_LEN: usize = 256;
 
 /// Numbers of 64 bits for each piece of a row, and what the last step writes behind.
 type Numbers = [u64; ROW_LEN + WORD_LEN + STEP_LEN];
@@ -29,59 +41,114 @@ type Numbers = [u64; ROW_LEN + WORD_LEN + STEP_LEN];
 /// The window of text in registers.
 const WINDOW_LEN: usize = 2 * WORD_LEN;
 
+/// Words of 64 bits in a slot: two of the key, two of the value.
+pub(crate) const SLOT_WORDS: i64 = 4;
+
 /// Tables of so many slots are at hand anyway.
 const NEAR_LEN: usize = 1 << 12;
 
 /// Pieces in the order of the text.
-pub(super) struct Row {
+pub(crate) struct Row {
     len: usize,
     /// Where each starts in the text, and behind the last where it ends.
     starts: Numbers,
     /// The lower and upper halves of their keys.
     keys: [Numbers; 2],
-    /// The slots where they belong.
+    /// The slots where they belong in the table as it was when they were taken in.
     homes: Numbers,
 }
 
+/// Eight slots by their keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    /// A bit for each key that has one.
+    pub(crate) known: u8,
+    /// Where each slot is in the table, in words of 64 bits.
+    pub(crate) places: __m512i,
+}
+
+impl Found {
+    /// The numbers of the slots.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(crate) fn numbers(&self) -> [usize; STEP_LEN] {
+        #[expect(clippy::cast_possible_truncation, reason = "the number of a slot")]
+        numbers_of(_mm512_srli_epi64::<{ SLOT_WORDS.ilog2() }>(self.places)).map(|n| n as usize)
+    }
+}
+
+/// Whether the processor has the instructions.
+pub(crate) fn is_here() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt")
+}
+
 impl Row {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let numbers = [0; ROW_LEN + WORD_LEN + STEP_LEN];
         Self { len: 0, starts: numbers, keys: [numbers; 2], homes: numbers }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there may be no room for another word.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.len >= ROW_LEN
     }
 
     /// The piece of this number.
-    pub(super) fn piece(&self, number: usize) -> Range<usize> {
+    pub(crate) fn piece(&self, number: usize) -> Range<usize> {
         #[expect(clippy::cast_possible_truncation, reason = "places in a text")]
         let [start, end] = [number, number + 1].map(|number| self.starts[number] as usize);
         start..end
     }
 
-    /// The keys of eight pieces from this number on, and their homes.
-    #[target_feature(enable = "avx512f")]
+    /// The slots where the keys of eight pieces from this number on belong, and which of them have their keys.
+    ///
+    /// Where the table has become larger since they were taken in, they are hardly found.
+    #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(super) fn step(&self, number: usize) -> ([__m512i; 2], __m512i) {
+    pub(crate) fn find<V>(&self, slots: &[Keyed<V>], number: usize) -> Found {
+        let places = _mm512_slli_epi64::<{ SLOT_WORDS.ilog2() }>(load(&self.homes, number));
+        Found { known: self.compare(slots, number, places), places }
+    }
+
+    /// Looks for keys that are not at home in the other slot of the line.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    #[inline]
+    pub(crate) fn look_beside<V>(&self, slots: &[Keyed<V>], number: usize, found: &mut Found) {
+        let places = _mm512_xor_si512(found.places, _mm512_set1_epi64(SLOT_WORDS));
+        let known = self.compare(slots, number, places);
+        found.places = _mm512_mask_blend_epi64(known, found.places, places);
+        found.known |= known;
+    }
+
+    /// Which slots have the keys of eight pieces.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    #[inline]
+    fn compare<V>(&self, slots: &[Keyed<V>], number: usize, places: __m512i) -> u8 {
         let [low, high] = &self.keys;
-        ([load(low, number), load(high, number)], load(&self.homes, number))
+        _mm512_cmpeq_epi64_mask(slot_words(slots, places, 0), load(low, number))
+            & _mm512_cmpeq_epi64_mask(slot_words(slots, places, 1), load(high, number))
     }
 
     /// Takes the pieces of a word in. A row that is full has no room for them.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "numbers of places in a window")]
-    pub(super) fn push(&mut self, table: &Table, (text, word): (&[u8], Word)) {
+    pub(crate) fn push<V>(&mut self, slots: &[Keyed<V>], (text, word): (&[u8], Word)) {
         let window = window(text, word.start);
         let n_starts = word.bits.count_ones() as usize;
         // Places and lengths as bytes. A length that fits none is cut, and still too long for a key.
@@ -90,7 +157,7 @@ impl Row {
         let ends = _mm512_maskz_compress_epi8(word.bits & (word.bits - 1), numbers());
         let ends = _mm512_mask_blend_epi8(1 << (n_starts - 1), ends, splat(end));
         let lens = _mm512_sub_epi8(ends, places);
-        let (slots, shift) = table.slots();
+        let shift = u64::BITS - slots.len().ilog2();
         let is_far = slots.len() > NEAR_LEN;
         let word_start = _mm512_set1_epi64((word.start as u64).cast_signed());
         let mut n_done = 0;
@@ -106,7 +173,7 @@ impl Row {
             store(&mut self.homes, number, homes(keys, shift));
             if is_far {
                 // Lanes without a piece ask for the first slot.
-                self.homes[number..number + STEP_LEN].iter().for_each(|&home| touch(table, home));
+                self.homes[number..number + STEP_LEN].iter().for_each(|&home| touch(slots, home));
             }
             n_done += STEP_LEN;
         }
@@ -145,11 +212,24 @@ fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
     _mm512_srl_epi64(_mm512_xor_si512(low, high), _mm_cvtsi32_si128(shift.cast_signed()))
 }
 
+/// One word of each of eight slots: the lower or upper half of its key, or of its value.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(crate) fn slot_words<V>(slots: &[Keyed<V>], places: __m512i, word: usize) -> __m512i {
+    const { assert!(size_of::<Keyed<V>>() == 32, "a slot has four words of 64 bits") };
+    let words = slots.as_ptr().cast::<i64>().wrapping_add(word);
+    assert!(!slots.is_empty() && word < 4, "no word {word} of {} slots", slots.len());
+    let last_place = (slots.len() - 1).cast_signed() as i64 * SLOT_WORDS;
+    let places = _mm512_and_si512(places, _mm512_set1_epi64(last_place));
+    // SAFETY: places are at most that of the last slot, and a slot has four words.
+    unsafe { _mm512_i64gather_epi64::<8>(places, words) }
+}
+
 /// Asks for a slot.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the number of a slot")]
-fn touch(table: &Table, home: u64) {
-    let slot = table.slots().0.as_ptr().wrapping_add(home as usize);
+fn touch<V>(slots: &[Keyed<V>], home: u64) {
+    let slot = slots.as_ptr().wrapping_add(home as usize);
     // SAFETY: asking for memory ahead reads nothing, whatever the address.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(slot.cast()) };
 }
@@ -229,6 +309,16 @@ fn store(numbers: &mut Numbers, number: usize, value: __m512i) {
     let eight = &mut numbers[number..number + STEP_LEN];
     // SAFETY: eight numbers of 64 bits are what is written; it needs no alignment.
     unsafe { _mm512_storeu_si512(eight.as_mut_ptr().cast(), value) };
+}
+
+/// A vector as numbers.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(crate) fn numbers_of(vector: __m512i) -> [u64; STEP_LEN] {
+    let mut numbers = [0_u64; STEP_LEN];
+    // SAFETY: the array has the 64 bytes that are written, which need no alignment.
+    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) };
+    numbers
 }
 
 #[target_feature(enable = "avx512f")]

@@ -13,14 +13,14 @@ const N_AT_ONCE: usize = 8;
 
 /// Pieces that follow each other without a gap.
 #[derive(Default)]
-pub(super) struct Starts {
+pub(super) struct StartList {
     /// Where each piece starts in the block, then where the last one ends, then what was written too much.
     places: Vec<u32>,
     n_pieces: usize,
     block_start: usize,
 }
 
-impl Starts {
+impl StartList {
     /// Takes the pieces of a block; `false` where that cannot be, because some are left out or the block is longer
     /// than 32 bits can say.
     pub(super) fn take(&mut self, block: &Boundaries) -> bool {
@@ -80,7 +80,7 @@ mod tests {
         fn starts_are_those_of_the_pieces(text in "[a ]{0,300}|[a. ]{0,300}|.{0,99}", block_len in 1..200_usize) {
             for name in ["gpt2", "space"] {
                 let splitter = Splitter::new(named(name).unwrap(), &UnicodeTables::latest()).unwrap();
-                let (mut block, mut starts) = (Boundaries::new(block_len), Starts::default());
+                let (mut block, mut starts) = (Boundaries::new(block_len), StartList::default());
                 let mut from = 0;
                 while from < text.len() {
                     from = splitter.split_block(text.as_bytes(), from, &mut block).unwrap();
@@ -100,6 +100,6 @@ mod tests {
         let splitter = Splitter::new(vec![dropping], &UnicodeTables::latest()).unwrap();
         let mut block = Boundaries::default();
         splitter.split_block(b"a b a", 0, &mut block).unwrap();
-        assert!(!Starts::default().take(&block));
+        assert!(!StartList::default().take(&block));
     }
 }
