@@ -277,17 +277,30 @@ impl Vocabulary {
         Ok(result)
     }
 
-    /// Appends a merge that makes a new token, which is not found by its content until [`Self::index_from`].
+    /// Appends merges that make new tokens, which have the next ids and are not found by their content until
+    /// [`Self::index_from`].
     ///
     /// # Errors
-    /// Where a part is no token, or no id is left.
-    pub(crate) fn push_new_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
-        let result = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
-        let entry = self.append_parts(left, right)?;
+    /// Where a part is no token. What came before it is appended.
+    pub(crate) fn push_new_merges(&mut self, new: impl Iterator<Item = Merge>) -> Result<()> {
         self.index();
-        self.entries.push(entry);
-        self.push_merge_to(Merge { left, right, result });
-        Ok(result)
+        let mut merges = std::mem::take(&mut self.merges);
+        let mut result = Ok(());
+        merges.change(|merges| {
+            result = new.into_iter().try_for_each(|merge| {
+                let entry = self.append_parts(merge.left, merge.right)?;
+                debug_assert_eq!(
+                    merge.result as usize,
+                    self.entries.len(),
+                    "ids follow each other"
+                );
+                self.entries.push(entry);
+                merges.push(merge);
+                Ok(())
+            });
+        });
+        self.merges = merges;
+        result
     }
 
     /// Lets the tokens from `first` on be found by their content; whether none of them was there already.

@@ -13,6 +13,7 @@ use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::{Created, Plan, Step};
 use super::ranking::Ranking;
+use super::scribe::Scribe;
 use super::share::Sides;
 use super::sketch::Sketch;
 use super::sums::Change;
@@ -20,7 +21,7 @@ use super::survey;
 use super::{Ties, TrainOptions};
 use crate::error::Result;
 use crate::units::Units;
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair where there are many slots.
 const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
@@ -107,12 +108,18 @@ impl<'e> Engine<'e> {
         self.certainty.as_ref().map(|certainty| certainty.n_certain)
     }
 
-    /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Of none where no pair is left
+    /// Whether a training with these options asks what tokens say.
+    pub(super) fn reads_tokens(options: &TrainOptions) -> bool {
+        !Veto::new(options.limits).is_idle() || options.ties == Ties::LargestText
+    }
+
+    /// Merges the next pairs, at most `max_len`, and has them written down, by a scribe whose vocabulary can be
+    /// asked for where the engine [reads tokens](Self::reads_tokens). Of none where no pair is left
     /// that occurs often enough.
     pub(super) fn merge_next(
         &mut self,
         max_len: usize,
-        vocabulary: &mut Vocabulary,
+        scribe: &mut Scribe<'_>,
     ) -> Result<Vec<Done>> {
         let (crew, mut plan) = (self.crew, self.crew.plan_mut());
         while plan.floor > self.min_count && self.sees_too_little(&plan) {
@@ -121,10 +128,13 @@ impl<'e> Engine<'e> {
             plan = crew.plan_mut();
         }
         self.choose(max_len, &mut plan)?;
-        for job in &plan.jobs {
-            let result = vocabulary.push_new_merge(job.left, job.right)?;
-            debug_assert_eq!(result, job.result, "ids follow each other");
-            self.learn(result, vocabulary)?;
+        scribe.push(plan.jobs.iter().map(|job| Merge {
+            left: job.left,
+            right: job.right,
+            result: job.result,
+        }))?;
+        if let Some(vocabulary) = scribe.vocabulary() {
+            plan.jobs.iter().try_for_each(|job| self.learn(job.result, vocabulary))?;
         }
         drop(plan);
         Ok(self.merge_batch())

@@ -14,7 +14,7 @@
 //! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
 //! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
 //! done at once, `crew` has them done by all threads as the `plan` says, each in its `share` with its `sums`.
-//! `limits` refuses tokens. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
+//! `limits` refuses tokens, and a `scribe` writes them down. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
 //! O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that are frequent at some time;
 //! the length of a piece alone costs nothing.
 
@@ -30,6 +30,7 @@ mod plan;
 mod queue;
 mod ranking;
 mod row;
+mod scribe;
 mod share;
 mod shares;
 mod sketch;
@@ -42,6 +43,7 @@ mod truncate;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::thread;
 
 use crate::count::PieceCounts;
 use crate::error::{Error, ErrorKind, Result};
@@ -51,11 +53,14 @@ use crate::vocabulary::{Token, TokenKind, Vocabulary};
 use crew::Crew;
 use engine::{Done, Engine};
 pub use limits::TokenLimits;
-use plan::{Plan, next_id};
+use plan::Plan;
+use scribe::Scribe;
 pub(crate) use truncate::truncated;
 
 /// Room is made for so many merges at once, if they are wanted: more may never come.
 const MAX_RESERVED: usize = 1 << 17;
+/// So many merges are worth a thread that writes them down. Tests have few.
+const MIN_MERGES_FOR_SCRIBE: usize = if cfg!(test) { 4 } else { 10_000 };
 
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,37 +194,40 @@ pub fn train(
     let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
-    let first_new = next_id(vocabulary.len())?;
     vocabulary.reserve_merges_with_tokens(max_merges.saturating_sub(n_earlier).min(MAX_RESERVED));
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
     let (mut tokens_after, mut n_certain) = (Vec::new(), None);
-    let stop = Crew::gather(plan, shares, |crew| -> Result<Stop> {
+    let (stop, mut vocabulary) = Crew::gather(plan, shares, |crew| -> Result<_> {
         let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;
-        loop {
-            let n_left = max_merges - vocabulary.merges().len();
-            if n_left == 0 {
-                break Ok(Stop::Target);
-            }
-            let done = engine.merge_next(n_left, &mut vocabulary)?;
-            let Some(&Done { count, n_corpus_tokens }) = done.last() else {
-                break Ok(Stop::MinCount(engine.best_count()));
+        thread::scope(|scope| {
+            let n_wanted = max_merges - n_earlier;
+            let is_worth = options.n_threads > 1 && n_wanted >= MIN_MERGES_FOR_SCRIBE;
+            let mut scribe = match is_worth && !Engine::reads_tokens(options) {
+                true => Scribe::there(scope, vocabulary)?,
+                false => Scribe::here(vocabulary)?,
             };
-            merge_counts.extend(done.iter().map(|done| done.count));
-            tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
-            n_certain = engine.n_certain();
-            let n_merges = vocabulary.merges().len();
-            if progress(TrainProgress { n_merges, max_merges, n_corpus_tokens, count })?.is_break()
-            {
-                break Ok(Stop::Caller);
-            }
-        }
+            let stop = loop {
+                let n_left = n_wanted - tokens_after.len();
+                if n_left == 0 {
+                    break Stop::Target;
+                }
+                let done = engine.merge_next(n_left, &mut scribe)?;
+                let Some(&Done { count, n_corpus_tokens }) = done.last() else {
+                    break Stop::MinCount(engine.best_count());
+                };
+                merge_counts.extend(done.iter().map(|done| done.count));
+                tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
+                n_certain = engine.n_certain();
+                let n_merges = n_earlier + tokens_after.len();
+                let so_far = TrainProgress { n_merges, max_merges, n_corpus_tokens, count };
+                if progress(so_far)?.is_break() {
+                    break Stop::Caller;
+                }
+            };
+            Ok((stop, scribe.finish()?))
+        })
     })?;
-    // No two pairs make the same token; only a vocabulary from elsewhere may have it already.
-    if !vocabulary.index_from(first_new) {
-        let problem = "has a token that no merge of it makes, and that is learned now";
-        return Err(Error::option("resume", problem));
-    }
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }
