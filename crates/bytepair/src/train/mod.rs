@@ -191,49 +191,81 @@ pub fn train(
         Some(earlier) => start::continued(earlier)?,
         None => start::alphabet(counts, units)?,
     };
-    let mut merge_counts = vocabulary.merge_counts().to_vec();
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
-    vocabulary.reserve_merges_with_tokens(max_merges.saturating_sub(n_earlier).min(MAX_RESERVED));
+    let merge_counts = vocabulary.merge_counts().to_vec();
+    let mut course = Course { n_earlier, max_merges, merge_counts, ..Course::default() };
+    let n_wanted = max_merges - n_earlier;
+    vocabulary.reserve_merges_with_tokens(n_wanted.min(MAX_RESERVED));
     let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
-    let (mut tokens_after, mut n_certain) = (Vec::new(), None);
     let (stop, mut vocabulary) = Crew::gather(plan, shares, |crew| -> Result<_> {
         let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;
+        let is_worth = options.n_threads > 1 && n_wanted >= MIN_MERGES_FOR_SCRIBE;
         thread::scope(|scope| {
-            let n_wanted = max_merges - n_earlier;
-            let is_worth = options.n_threads > 1 && n_wanted >= MIN_MERGES_FOR_SCRIBE;
             let mut scribe = match is_worth && !Engine::reads_tokens(options) {
                 true => Scribe::there(scope, vocabulary)?,
                 false => Scribe::here(vocabulary)?,
             };
-            let stop = loop {
-                let n_left = n_wanted - tokens_after.len();
-                if n_left == 0 {
-                    break Stop::Target;
-                }
-                let done = engine.merge_next(n_left, &mut scribe)?;
-                let Some(&Done { count, n_corpus_tokens }) = done.last() else {
-                    break Stop::MinCount(engine.best_count());
-                };
-                merge_counts.extend(done.iter().map(|done| done.count));
-                tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
-                n_certain = engine.n_certain();
-                let n_merges = n_earlier + tokens_after.len();
-                let so_far = TrainProgress { n_merges, max_merges, n_corpus_tokens, count };
-                if progress(so_far)?.is_break() {
-                    break Stop::Caller;
-                }
-            };
+            let stop = course.run(&mut engine, &mut scribe, &mut progress)?;
             Ok((stop, scribe.finish()?))
         })
     })?;
+    let Course { merge_counts, tokens_after, n_certain, .. } = course;
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }
     push_names(&mut vocabulary, units, options)?;
     let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
     Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain })
+}
+
+/// What has been done so far.
+#[derive(Default)]
+struct Course {
+    /// Merges before the first new one.
+    n_earlier: usize,
+    /// The most that will be done, earlier ones included.
+    max_merges: usize,
+    /// Of earlier merges, where they are known, and of new ones.
+    merge_counts: Vec<i64>,
+    /// By new merge: length of the corpus in tokens after it.
+    tokens_after: Vec<i64>,
+    n_certain: Option<usize>,
+}
+
+impl Course {
+    /// Merges until there is a reason to stop.
+    fn run(
+        &mut self,
+        engine: &mut Engine<'_>,
+        scribe: &mut Scribe<'_>,
+        progress: &mut impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
+    ) -> Result<Stop> {
+        let max_merges = self.max_merges;
+        loop {
+            let n_left = max_merges - self.n_merges();
+            if n_left == 0 {
+                return Ok(Stop::Target);
+            }
+            let done = engine.merge_next(n_left, scribe)?;
+            let Some(&Done { count, n_corpus_tokens }) = done.last() else {
+                return Ok(Stop::MinCount(engine.best_count()));
+            };
+            self.merge_counts.extend(done.iter().map(|done| done.count));
+            self.tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
+            self.n_certain = engine.n_certain();
+            let n_merges = self.n_merges();
+            let so_far = TrainProgress { n_merges, max_merges, n_corpus_tokens, count };
+            if progress(so_far)?.is_break() {
+                return Ok(Stop::Caller);
+            }
+        }
+    }
+
+    fn n_merges(&self) -> usize {
+        self.n_earlier + self.tokens_after.len()
+    }
 }
 
 /// How many merges fit, earlier ones included.
