@@ -18,6 +18,11 @@ impl Bits {
         }
     }
 
+    /// Whether there is no number.
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
     /// Makes room for numbers up to and including `last`.
     pub(super) fn reserve(&mut self, last: usize) {
         if self.words.len() <= last / 64 {

@@ -98,13 +98,17 @@ impl Boundaries {
     pub(super) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
         self.end = end;
         match dropped {
-            Dropped::Nothing => {}
-            Dropped::Unmatched => self.dropped.union(&self.marked.unmatched),
+            // Most patterns match everything, and blocks of which nothing is left out are quickest.
+            Dropped::Unmatched if !self.marked.unmatched.is_empty() => {
+                self.dropped.union(&self.marked.unmatched);
+                self.has_dropped = true;
+            }
+            Dropped::Nothing | Dropped::Unmatched => {}
             Dropped::Matches => {
                 self.dropped.union_difference(&self.marked.starts, &self.marked.unmatched);
+                self.has_dropped = true;
             }
         }
-        self.has_dropped |= dropped != Dropped::Nothing;
         self.marked.unmatched.clear();
     }
 
