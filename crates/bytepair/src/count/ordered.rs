@@ -105,23 +105,17 @@ impl<E: Entry> Table<E> {
         let mask = larger.len() - 1;
         let entries = std::mem::replace(&mut self.entries, larger);
         let n_bits = entries.len().trailing_zeros();
-        let mut moved = Vec::new();
-        for (index, &entry) in entries.iter().enumerate() {
-            if entry.is_free() {
-                continue;
-            }
-            if place(entry.hash(), n_bits) == index {
-                *self.first_entry_mut(entry.hash()) = entry;
-            } else {
-                moved.push(entry);
-            }
+        let used = || entries.iter().enumerate().filter(|(_, entry)| !entry.is_free());
+        let is_home = |index: usize, entry: &E| place(entry.hash(), n_bits) == index;
+        for (_, entry) in used().filter(|&(index, entry)| is_home(index, entry)) {
+            *self.first_entry_mut(entry.hash()) = *entry;
         }
-        for entry in moved {
+        for (_, entry) in used().filter(|&(index, entry)| !is_home(index, entry)) {
             let mut index = self.place(entry.hash());
             while !self.entries[index].is_free() {
                 index = (index + 1) & mask;
             }
-            self.entries[index] = entry;
+            self.entries[index] = *entry;
         }
     }
 

@@ -34,6 +34,10 @@ const N_PLACES: usize = 1 << 12;
 /// they grow less often, and what is no longer tiny is a large page.
 const SMALL_TABLE_LEN: usize = 2 << 20;
 const TINY_TABLE_LEN: usize = 128 << 10;
+/// In tables up to this size, in bytes, pieces are looked for eight at a time. In larger ones even frequent pieces are
+/// far away, so that a small table before them pays.
+#[cfg(target_arch = "x86_64")]
+const MAX_LEN_FOR_EIGHT: usize = 16 << 20;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
 const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
@@ -171,7 +175,10 @@ impl CountTable {
         position: u64,
     ) -> u64 {
         #[cfg(target_arch = "x86_64")]
-        if self.kernel == Kernel::Eight && block.dropped().is_none() {
+        if self.kernel == Kernel::Eight
+            && self.tables.short.n_bytes() <= MAX_LEN_FOR_EIGHT
+            && block.dropped().is_none()
+        {
             let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
             eight::add(&mut self.tables, (text, &starts), Total { count, first: position });
             return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
