@@ -3,7 +3,7 @@
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
 //! [`Table`] of their own, with a few more ids closely packed. Others, up to 4 KiB, stand by their hash in a second
 //! table, which says where their bytes and ids are in a [`Ring`]; a long piece is taken in when it comes a second
-//! time ([`Seen`]). Parts that are one character have a row of their own.
+//! time ([`Seen`]). Parts that are one character have a row of their own, and so have [`Indents`].
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
 //! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 12
@@ -14,6 +14,7 @@ mod close;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 mod holes;
+mod indents;
 mod ring;
 mod seen;
 mod table;
@@ -22,6 +23,7 @@ use std::ops::Range;
 
 use self::characters::Characters;
 pub(crate) use self::holes::{Hole, put_in};
+use self::indents::Indents;
 use self::ring::{Entry, Ring};
 use self::seen::Seen;
 use self::table::{MARK, MIN_LEN, Slot, Table};
@@ -62,6 +64,7 @@ pub(crate) struct PieceCache {
     ring: Ring,
     seen: Seen,
     characters: Characters,
+    indents: Indents,
     kernel: Kernel,
 }
 
@@ -110,8 +113,9 @@ impl Kernel {
 impl PieceCache {
     fn with_bounds(len: usize, max_lens: [usize; 2], ring_len: usize) -> Self {
         let [short, long] = max_lens.map(|max_len| Table::new(len.min(max_len), max_len));
-        let (ring, seen, characters) = (Ring::new(ring_len), Seen::new(), Characters::default());
-        Self { short, long, ring, seen, characters, kernel: Kernel::fast() }
+        let (ring, seen) = (Ring::new(ring_len), Seen::new());
+        let (characters, indents) = (Characters::default(), Indents::default());
+        Self { short, long, ring, seen, characters, indents, kernel: Kernel::fast() }
     }
 
     /// A cache that hardly remembers anything.
@@ -166,7 +170,11 @@ impl PieceCache {
 
     /// Appends the ids of a piece of the text, if it is here and not one of those that are asked for by their parts.
     fn append_at_once(&self, text: &[u8], piece: Range<usize>, out: &mut Vec<TokenId>) -> bool {
-        if piece.len() > MAX_KEY_LEN && !text[piece.clone()].is_ascii() {
+        let bytes = &text[piece.clone()];
+        if piece.len() > MAX_KEY_LEN && self.indents.append(bytes, out) {
+            return true;
+        }
+        if piece.len() > MAX_KEY_LEN && !bytes.is_ascii() {
             return false;
         }
         Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append(name, out))
@@ -174,6 +182,9 @@ impl PieceCache {
 
     /// Appends the ids of a piece of the text, if it is here.
     pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
+        if name.is_whole() && self.indents.append(name.piece, out) {
+            return true;
+        }
         // A row of tags is smaller than a table, and most long pieces were never seen.
         if !name.is_short() && !self.seen.has(key_hash(name.key) as u64) {
             return false;
@@ -192,6 +203,9 @@ impl PieceCache {
     /// Remembers the ids of a piece that is not here, if it seems worth it.
     pub(crate) fn insert(&mut self, name: Name<'_>, ids: &[TokenId]) {
         let Name { key, piece, .. } = name;
+        if name.is_whole() && self.indents.insert(piece, ids) {
+            return;
+        }
         let has_room = self.short.is_small() || name.may_come_again && self.short.has_room();
         let is_welcome = name.is_short() && has_room;
         if !is_welcome && !self.seen.note(key_hash(key) as u64) {
@@ -248,6 +262,10 @@ impl<'t> Name<'t> {
     /// The same for a part, which hardly ever comes again.
     pub(crate) fn rare(self) -> Self {
         Self { may_come_again: false, ..self }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.key & PART == 0
     }
 
     fn is_short(&self) -> bool {
