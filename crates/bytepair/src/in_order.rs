@@ -1,14 +1,15 @@
 //! Work that comes in order and is taken in order, done by threads in between.
 //!
-//! The calling thread hands out the jobs and takes what became of them, so both may read and write a file. No more
+//! The calling thread hands out the jobs and takes what became of them, so both may read and write a file. Where there
+//! is nothing to take it does a job itself: so there are never more threads that work than were asked for. No more
 //! jobs are out than a few for each thread, however long one of them takes: that bounds the memory. Threads live as
-//! long as the call. With one thread there is none but the caller's, as where the system gives none; where it gives
-//! fewer than were asked for, these do all the work.
+//! long as the call. With one thread there is none but the caller's; where the system gives fewer than were asked for,
+//! these do all the work.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::error::Result;
@@ -27,54 +28,104 @@ pub(crate) fn in_order<J: Send, D: Send, S: Send>(
     work: impl Fn(J, &mut S) -> D + Sync,
     mut take: impl FnMut(D) -> Result<()>,
 ) -> Result<()> {
-    if states.len() > 1
-        && let Some(result) = on_threads(states, &mut next, &work, &mut take)
-    {
-        return result;
+    let Some((own, others)) = states.split_first_mut() else { return Ok(()) };
+    if !others.is_empty() {
+        return on_threads((own, others), &mut next, &work, &mut take);
     }
-    let Some(state) = states.first_mut() else { return Ok(()) };
     while let Some(job) = next()? {
-        take(work(job, state))?;
+        take(work(job, own))?;
     }
     Ok(())
 }
 
-/// The same on a thread for each state; `None`, and nothing done, where the system gives none.
+/// The same with a thread for each of the other states, or as many as the system gives.
 fn on_threads<J: Send, D: Send, S: Send>(
-    states: &mut [S],
+    (own, others): (&mut S, &mut [S]),
     next: &mut impl FnMut() -> Result<Option<J>>,
     work: &(impl Fn(J, &mut S) -> D + Sync),
     take: &mut impl FnMut(D) -> Result<()>,
-) -> Option<Result<()>> {
-    let (job_sender, jobs) = mpsc::channel();
+) -> Result<()> {
     let (done_sender, done) = mpsc::channel();
-    let jobs = Mutex::new(jobs);
+    let jobs = Jobs { waiting: Mutex::default(), is_changed: Condvar::new() };
     thread::scope(|scope| {
         let spawn = |state| {
             let (jobs, done_sender) = (&jobs, done_sender.clone());
             let do_jobs = move || do_jobs(jobs, state, work, &done_sender);
             thread::Builder::new().spawn_scoped(scope, do_jobs).ok()
         };
-        let n_threads = states.iter_mut().filter_map(spawn).count();
-        // Where it ends, early or not, the sender is dropped, and with the last job the threads end.
+        let n_threads = 1 + others.iter_mut().filter_map(spawn).count();
+        // Where it ends, early or not, the threads end with the job that they are at.
+        let _end = End(&jobs);
         let n_out_at_most = n_threads * N_JOBS_PER_THREAD;
-        let result =
-            (n_threads > 0).then(|| hand_out(n_out_at_most, &job_sender, &done, next, take));
-        drop(job_sender);
-        result
+        hand_out(n_out_at_most, (&jobs, &done), next, |job| work(job, own), take)
     })
+}
+
+/// Jobs with their numbers, on their way to the threads.
+struct Jobs<J> {
+    waiting: Mutex<Waiting<J>>,
+    is_changed: Condvar,
+}
+
+struct Waiting<J> {
+    jobs: VecDeque<(usize, J)>,
+    is_over: bool,
+}
+
+impl<J> Default for Waiting<J> {
+    fn default() -> Self {
+        Self { jobs: VecDeque::new(), is_over: false }
+    }
+}
+
+impl<J> Jobs<J> {
+    fn lock(&self) -> MutexGuard<'_, Waiting<J>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, number: usize, job: J) {
+        self.lock().jobs.push_back((number, job));
+        self.is_changed.notify_one();
+    }
+
+    /// The next job, if one waits.
+    fn pop(&self) -> Option<(usize, J)> {
+        self.lock().jobs.pop_front()
+    }
+
+    /// The next job, waited for; `None` when there will be none.
+    fn wait(&self) -> Option<(usize, J)> {
+        let mut waiting = self.lock();
+        loop {
+            if waiting.is_over {
+                return None;
+            }
+            if let Some(job) = waiting.jobs.pop_front() {
+                return Some(job);
+            }
+            waiting = self.is_changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Ends the threads when the calling one leaves, however it does.
+struct End<'j, J>(&'j Jobs<J>);
+
+impl<J> Drop for End<'_, J> {
+    fn drop(&mut self) {
+        self.0.lock().is_over = true;
+        self.0.is_changed.notify_all();
+    }
 }
 
 /// What a thread does: jobs, until there are no more.
 fn do_jobs<J, D, S>(
-    jobs: &Mutex<Receiver<(usize, J)>>,
+    jobs: &Jobs<J>,
     state: &mut S,
     work: &impl Fn(J, &mut S) -> D,
     done: &Sender<(usize, thread::Result<D>)>,
 ) {
-    loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, job)) = job else { return };
+    while let Some((number, job)) = jobs.wait() {
         let made = catch_unwind(AssertUnwindSafe(|| work(job, state)));
         if done.send((number, made)).is_err() {
             return;
@@ -85,9 +136,9 @@ fn do_jobs<J, D, S>(
 /// What the calling thread does.
 fn hand_out<J, D>(
     n_out_at_most: usize,
-    jobs: &Sender<(usize, J)>,
-    done: &Receiver<(usize, thread::Result<D>)>,
+    (jobs, done): (&Jobs<J>, &Receiver<(usize, thread::Result<D>)>),
     next: &mut impl FnMut() -> Result<Option<J>>,
+    mut work: impl FnMut(J) -> D,
     take: &mut impl FnMut(D) -> Result<()>,
 ) -> Result<()> {
     let (mut n_given, mut n_taken, mut is_end) = (0, 0, false);
@@ -95,7 +146,7 @@ fn hand_out<J, D>(
     loop {
         while !is_end && n_given - n_taken < n_out_at_most {
             match next()? {
-                Some(job) => drop(jobs.send((n_given, job))),
+                Some(job) => jobs.push(n_given, job),
                 None => is_end = true,
             }
             n_given += usize::from(!is_end);
@@ -103,8 +154,10 @@ fn hand_out<J, D>(
         if n_taken == n_given {
             return Ok(());
         }
-        // The threads wait for jobs as long as the sender lives, and send whatever becomes of each.
-        let Ok((number, made)) = done.recv() else { return Ok(()) };
+        let own = || jobs.pop().map(|(number, job)| (number, Ok(work(job))));
+        // A job that is out and does not wait is at a thread, which sends whatever becomes of it.
+        let made = done.try_recv().ok().or_else(own).or_else(|| done.recv().ok());
+        let Some((number, made)) = made else { return Ok(()) };
         waiting.insert(number, made.unwrap_or_else(|panic| resume_unwind(panic)));
         while let Some(made) = waiting.remove(&n_taken) {
             n_taken += 1;

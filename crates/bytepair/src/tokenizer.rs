@@ -10,6 +10,7 @@
 
 mod adding;
 mod blocks;
+mod board;
 mod call;
 mod counter;
 mod counting;
@@ -230,7 +231,7 @@ impl Tokenizer {
         let call = self.call(options)?;
         let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
-        let batch = self.workers.with_many(n_threads, |workers| {
+        let batch = self.with_workers(n_threads, |workers| {
             batch::encode(&lens, workers, row, |index, ids, workers| {
                 call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
             })
@@ -245,8 +246,13 @@ impl Tokenizer {
     fn with_team<R>(&self, n_threads: usize, work: impl FnOnce(&mut Team<'_>) -> R) -> R {
         match n_threads {
             ..=1 => self.workers.with(|worker| work(&mut Team::of_one(worker))),
-            _ => self.workers.with_many(n_threads, |workers| work(&mut Team::of(workers))),
+            _ => self.with_workers(n_threads, |workers| work(&mut Team::of(workers))),
         }
+    }
+
+    /// Calls `work` with so many workers, which tell each other what they learn.
+    fn with_workers<R>(&self, n: usize, work: impl FnOnce(&mut [Box<Worker>]) -> R) -> R {
+        self.workers.with_many(n, |workers| board::together(workers, work))
     }
 
     /// The pieces of a text, normalized, special tokens taken as plain text.

@@ -65,8 +65,13 @@ pub(crate) struct PieceCache {
     seen: Seen,
     characters: Characters,
     indents: Indents,
+    /// Short pieces since it was asked for them, where somebody will.
+    noted: Option<Vec<Learned>>,
     kernel: Kernel,
 }
+
+/// A short piece with its ids, for another cache of the same tokenizer.
+pub(crate) type Learned = Slot;
 
 /// How known pieces are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +120,8 @@ impl PieceCache {
         let [short, long] = max_lens.map(|max_len| Table::new(len.min(max_len), max_len));
         let (ring, seen) = (Ring::new(ring_len), Seen::new());
         let (characters, indents) = (Characters::default(), Indents::default());
-        Self { short, long, ring, seen, characters, indents, kernel: Kernel::fast() }
+        let (noted, kernel) = (None, Kernel::fast());
+        Self { short, long, ring, seen, characters, indents, noted, kernel }
     }
 
     /// A cache that hardly remembers anything.
@@ -214,7 +220,9 @@ impl PieceCache {
         let slot = if name.is_short()
             && let Some(value) = packed(ids)
         {
-            Slot { key, value }
+            let slot = Slot { key, value };
+            self.noted.iter_mut().for_each(|noted| noted.push(slot));
+            slot
         } else if name.is_short()
             && let Some(value) = close::packed(ids)
         {
@@ -236,6 +244,29 @@ impl PieceCache {
     /// Remembers the ids of a part if it is one character of two or three bytes; returns whether it is.
     pub(crate) fn insert_character(&mut self, part: &[u8], ids: &[TokenId]) -> bool {
         self.characters.insert(part, ids)
+    }
+
+    /// Notes from now on what is learned.
+    pub(crate) fn begin_noting(&mut self) {
+        self.noted = Some(Vec::new());
+    }
+
+    pub(crate) fn end_noting(&mut self) {
+        self.noted = None;
+    }
+
+    /// What was noted since it was taken away.
+    pub(crate) fn noted(&mut self) -> &mut Vec<Learned> {
+        self.noted.get_or_insert_default()
+    }
+
+    /// Remembers what another cache has learned, as long as there is room.
+    pub(crate) fn hear(&mut self, learned: &[Learned]) {
+        for slot in learned {
+            if self.short.has_room() {
+                self.short.insert(*slot);
+            }
+        }
     }
 
     fn table(&self, name: Name<'_>) -> &Table {

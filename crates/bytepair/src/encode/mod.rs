@@ -25,7 +25,7 @@ mod spans;
 mod stretches;
 mod symbols;
 
-pub(crate) use cache::{Hole, Name, PieceCache, Whole, put_in};
+pub(crate) use cache::{Hole, Learned, Name, PieceCache, Whole, put_in};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 

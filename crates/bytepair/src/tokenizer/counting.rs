@@ -45,7 +45,7 @@ impl Tokenizer {
         let call = self.call(options)?;
         let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
-        let counts = self.workers.with_many(n_threads, |workers| {
+        let counts = self.with_workers(n_threads, |workers| {
             batch::map(&lens, workers, true, |index, workers| {
                 call.count(texts[index], index as u64, &mut Team::of(workers))
             })

@@ -96,7 +96,7 @@ impl Tokenizer {
             emptied.borrow_mut().push(job);
             progress(written.n_bytes)
         };
-        self.workers.with_many(n_threads.max(1), |workers| {
+        self.with_workers(n_threads.max(1), |workers| {
             let state = |worker| State { worker, ids: Vec::new() };
             let mut states: Vec<_> =
                 workers.iter_mut().map(|worker| state(&mut **worker)).collect();

@@ -187,7 +187,7 @@ fn in_stretches(
 ) -> Result<Vec<TokenId>> {
     let call = tokenizer.call(options)?;
     let mut ids = Vec::new();
-    tokenizer.workers.with_many(n_threads, |workers| {
+    tokenizer.with_workers(n_threads, |workers| {
         let mut team = Team::of(workers);
         team.stretch_len = Some(stretch_len);
         call.encode(text, 0, &mut ids, &mut team)

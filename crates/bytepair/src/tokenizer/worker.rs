@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::blocks::Filling;
+use super::board::Seat;
 use super::recent::RecentTexts;
 use crate::encode::{Encoder, Name, PieceCache, Scratch, Whole};
 use crate::error::Result;
@@ -23,6 +24,8 @@ pub(super) struct Worker {
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
     pub(super) recent: RecentTexts,
+    /// Where others work beside it.
+    pub(super) seat: Option<Seat>,
 }
 
 /// Appends the ids of one piece, from the cache if it is there.
