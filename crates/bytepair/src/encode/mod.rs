@@ -182,7 +182,7 @@ impl Encoder {
         }
         if self.characters.get().is_none() {
             *n_pieces += 1;
-            if *n_pieces < characters::N_PIECES_BEFORE {
+            if *n_pieces < characters::n_pieces_before(self.vocabulary.n_merges()) {
                 return None;
             }
             let (vocabulary, symbols) = (&self.vocabulary, &self.symbols);

@@ -66,7 +66,7 @@ proptest! {
         prop_assert_eq!(naive::merge(&vocabulary, start), expected.clone());
 
         let encoder = Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false);
-        let waited = Scratch { n_pieces: characters::N_PIECES_BEFORE, ..Scratch::default() };
+        let waited = Scratch { n_pieces: characters::n_pieces_before(0), ..Scratch::default() };
         for mut scratch in [Scratch::default(), waited] {
             let mut ids = Vec::new();
             encoder.encode(&piece, &mut scratch, &mut ids).unwrap();
@@ -136,7 +136,7 @@ fn a_piece_of_many_characters_is_scanned() {
     let vocabulary = Arc::new(vocabulary);
     let encoder = Encoder::new(Arc::clone(&vocabulary), &Units::bytes(ByteIds::Value), false);
     for len in [2, 40, 90, 96, 98, 144, 160] {
-        let waited = Scratch { n_pieces: characters::N_PIECES_BEFORE, ..Scratch::default() };
+        let waited = Scratch { n_pieces: characters::n_pieces_before(0), ..Scratch::default() };
         let (mut ids, mut scratch) = (Vec::new(), waited);
         encoder.encode_part(&piece.as_bytes()[..len], &mut scratch, &mut ids).unwrap();
         assert_eq!(ids, vec![256; len / 2], "{len}");
