@@ -21,6 +21,10 @@ pub(crate) const BYTES_PER_ID: usize = 4;
 /// From so many bytes of texts it is told how many ids the others have.
 const SAMPLE_LEN: usize = 128 << 10;
 
+/// A row of so many ids is made longer, if need be, by the allocator, which mostly copies none of it. A shorter one is
+/// copied to where there are large pages.
+const LONG_ROW: usize = 1 << 18;
+
 /// The ids of many texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -205,11 +209,10 @@ fn encode_run<S>(
     ids.clear();
     ids.reserve(n_bytes.min(SAMPLE_LEN) / BYTES_PER_ID);
     let mut lens = Vec::with_capacity(range.len());
-    let (mut n_done, mut is_sampled) = (0, false);
+    let mut n_done = 0;
     for index in range {
-        if n_done >= SAMPLE_LEN && !is_sampled {
-            ids = with_room_for(n_bytes - n_done, n_done, ids);
-            is_sampled = true;
+        if n_done >= SAMPLE_LEN {
+            ids = with_room_for((text_lens[index], n_bytes - n_done), n_done, ids);
         }
         let n_before = ids.len();
         encode_one(index, &mut ids, states).map_err(|error| ErrorKind::InBatch { index, error })?;
@@ -219,18 +222,32 @@ fn encode_run<S>(
     Ok(Encoded { ids, lens })
 }
 
-/// The ids of the first `n_done` bytes of texts, with room for those of `n_left` more: to copy all of a row that has
-/// become too short into fresh memory takes as long as half of encoding.
-fn with_room_for(n_left: usize, n_done: usize, ids: Vec<TokenId>) -> Vec<TokenId> {
-    let expected = n_left as u128 * ids.len() as u128 / n_done as u128;
-    // The first texts may be of another kind than the others.
-    let expected = usize::try_from(expected).unwrap_or(n_left).min(n_left / 2);
-    let n_ids = ids.len() + expected;
-    if n_ids <= ids.capacity() {
+/// The ids of the first `n_done` bytes of texts, with room for those of the next text of `n_next` bytes, and if there
+/// is none before for those of all `n_left` bytes: to copy a row that has become too short into fresh memory, in small
+/// pages, takes as long as half of encoding.
+fn with_room_for(
+    (n_next, n_left): (usize, usize),
+    n_done: usize,
+    ids: Vec<TokenId>,
+) -> Vec<TokenId> {
+    // The texts so far may be of another kind than the others. There is hardly ever more than one id for a byte.
+    let expected = |n_bytes: usize| {
+        let n_ids = n_bytes as u128 * ids.len() as u128 / n_done as u128;
+        usize::try_from(n_ids).unwrap_or(n_bytes).min(n_bytes)
+    };
+    let n_now = expected(n_next);
+    if ids.len() + n_now + n_now / 2 <= ids.capacity() {
+        return ids;
+    }
+    // What is never written takes no memory, but for its addresses.
+    let n_all = expected(n_left).saturating_mul(2).min(n_left) + n_now;
+    if ids.len() > LONG_ROW {
+        let mut ids = ids;
+        ids.reserve(n_all);
         return ids;
     }
     let mut row = Vec::new();
-    reserve(&mut row, n_ids + n_ids / 8);
+    reserve(&mut row, ids.len() + n_all);
     row.extend_from_slice(&ids);
     row
 }
