@@ -32,6 +32,7 @@ impl<'b> Starts<'b> {
     }
 
     /// Bytes of the block.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn block_len(&self) -> usize {
         self.block.len()
     }

@@ -283,6 +283,7 @@ impl Vocabulary {
     /// # Errors
     /// Where a part is no token. What came before it is appended.
     pub(crate) fn push_new_merges(&mut self, new: impl Iterator<Item = Merge>) -> Result<()> {
+        debug_assert!(self.priorities.is_empty(), "what is learned has no priorities");
         self.index();
         let mut merges = std::mem::take(&mut self.merges);
         let mut result = Ok(());

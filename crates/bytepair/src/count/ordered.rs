@@ -67,12 +67,14 @@ impl<E: Entry> Table<E> {
     }
 
     /// All places, of which there are a power of two.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn places(&self) -> &[E] {
         &self.entries
     }
 
     /// The same, to be changed in what does not move them.
+    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn places_mut(&mut self) -> &mut [E] {
         &mut self.entries

@@ -174,15 +174,28 @@ impl CountTable {
         count: u64,
         position: u64,
     ) -> u64 {
-        #[cfg(target_arch = "x86_64")]
-        if self.kernel == Kernel::Eight
-            && self.tables.short.n_bytes() <= MAX_LEN_FOR_EIGHT
-            && block.dropped().is_none()
-        {
-            let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
-            eight::add(&mut self.tables, (text, &starts), Total { count, first: position });
-            return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Eight
+                if self.tables.short.n_bytes() <= MAX_LEN_FOR_EIGHT
+                    && block.dropped().is_none() =>
+            {
+                let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
+                eight::add(&mut self.tables, (text, &starts), Total { count, first: position });
+                block.starts().iter().map(|word| u64::from(word.count_ones())).sum()
+            }
+            _ => self.add_one_by_one(text, block, count, position),
         }
+    }
+
+    /// The same by the definition.
+    fn add_one_by_one(
+        &mut self,
+        text: &[u8],
+        block: &Boundaries,
+        count: u64,
+        position: u64,
+    ) -> u64 {
         let mut starts = std::mem::take(&mut self.starts);
         let n_pieces = if starts.take(block) {
             self.add_all(text, starts.pieces(), count, position);
@@ -304,7 +317,8 @@ impl Tables {
         std::hint::black_box(seen);
         for (&hash, piece) in hashes.iter().zip(pieces) {
             match self.short.find(hash, |entry| entry.key == piece.key) {
-                Found::Used(entry) => entry.value.add(piece.value.count),
+                // It may have been counted here while its first count was among the recent ones.
+                Found::Used(entry) => entry.value = entry.value.and(piece.value),
                 Found::Free(entry) => {
                     *entry = *piece;
                     self.grow_short();
@@ -371,7 +385,7 @@ fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
 mod tests {
     use super::super::runs::contents;
     use super::*;
-    use crate::split::{Splitter, named};
+    use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};
     use crate::unicode::UnicodeTables;
 
     #[test]
@@ -413,6 +427,36 @@ mod tests {
                 (n_pieces, short, long.collect::<Vec<_>>())
             });
             proptest::prop_assert_eq!(&contents[0], &contents[1]);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_piece_is_first_where_it_came_first_whatever_else_is_left_out(
+            texts in proptest::collection::vec("[ab]{1,3}|[ab]{1,2} [ab]{1,2}|([ab]{1,2}[ 1]){0,40}|[ab]{16,18}", 1..20),
+        ) {
+            let pattern = Pattern { source: "[a-z]+".to_owned(), flavour: Flavour::Rust };
+            let stages = vec![Stage::matches(pattern, Unmatched::Drop)];
+            let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+            let mut table = CountTable::new(usize::MAX);
+            let mut expected = std::collections::BTreeMap::new();
+            let mut position = 0;
+            for text in &texts {
+                let mut block = Boundaries::default();
+                splitter.split_block(text.as_bytes(), 0, &mut block).unwrap();
+                table.add_block(text.as_bytes(), &block, 1, position);
+                for piece in block.pieces() {
+                    let first = position + piece.start as u64;
+                    let total = expected.entry(text.as_bytes()[piece].to_vec()).or_insert((0, first));
+                    total.0 += 1;
+                }
+                position += text.len() as u64;
+            }
+            let found: std::collections::BTreeMap<_, _> = contents(vec![table], 1)
+                .into_iter()
+                .map(|(piece, count, first)| (piece, (count, first)))
+                .collect();
+            proptest::prop_assert_eq!(found, expected);
         }
     }
 

@@ -44,7 +44,11 @@ const MAX_IDS: usize = 4;
 /// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
 const MAX_LEN: usize = 4096;
 /// Shorter blocks are looked up piece by piece.
+#[cfg(target_arch = "x86_64")]
 const MIN_BLOCK_LEN: usize = 256;
+
+/// Most pieces that are noted for others before they take them.
+const MAX_NOTED: usize = 1 << 14;
 
 /// In a key: what it stands for is a part of a piece, which is not to be taken for the piece that looks the same.
 const PART: u128 = 1 << 127;
@@ -221,7 +225,9 @@ impl PieceCache {
             && let Some(value) = packed(ids)
         {
             let slot = Slot { key, value };
-            self.noted.iter_mut().for_each(|noted| noted.push(slot));
+            if let Some(noted) = self.noted.as_mut().filter(|noted| noted.len() < MAX_NOTED) {
+                noted.push(slot);
+            }
             slot
         } else if name.is_short()
             && let Some(value) = close::packed(ids)

@@ -38,9 +38,7 @@ pub(super) fn append_text(
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
         append_block(encoder, text, &boundaries, ids, worker)?;
-        if let Some(seat) = &mut worker.seat {
-            seat.encoded(boundaries.block_end() - boundaries.block_start(), &mut worker.cache);
-        }
+        worker.exchange_after(boundaries.block_end() - boundaries.block_start());
     }
     worker.boundaries = boundaries;
     Ok(())

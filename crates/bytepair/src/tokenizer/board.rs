@@ -4,8 +4,8 @@
 //! already: two threads merge nearly twice as many frequent pieces as one. Here they put what they have learned, some
 //! tens of kilobytes of text at a time, and take what the others have. It never shows in a result.
 //!
-//! Costs a tenth of what merging a piece does for each piece that is told, on each thread; and 2 MiB at most, so that
-//! many threads do not spend their time listening: pieces that come first are the frequent ones.
+//! Each listens for a bounded time only, whatever the number of threads: a piece that is told costs from a tenth to the
+//! whole of what merging it does. What comes first is told first, and that is the frequent pieces. Takes 2 MiB at most.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,17 +17,24 @@ use crate::encode::{Learned, PieceCache};
 const N_BYTES_BETWEEN: usize = if cfg!(test) { 16 } else { 64 << 10 };
 
 /// Most pieces that are told in a call.
-const MAX_TOLD: usize = if cfg!(test) { 40 } else { 1 << 16 };
+const MAX_TOLD: usize = if cfg!(test) { 42 } else { 1 << 16 };
 
-/// Pieces in the order in which they were told.
-#[derive(Default)]
-struct Board(Mutex<Vec<Learned>>);
+/// Most pieces that one hears in an exchange.
+const MAX_HEARD: usize = 2048;
+
+/// Most pieces that all hear together at the end of a call, one after the other.
+const MAX_HEARD_AT_END: usize = 8192;
+
+/// By worker: the pieces that it told, in order.
+struct Board(Mutex<Vec<Vec<Learned>>>);
 
 /// The place of one worker at the board.
 pub(super) struct Seat {
     board: Arc<Board>,
-    /// How many pieces it has heard, its own included.
-    n_heard: usize,
+    /// Which worker it is.
+    number: usize,
+    /// How many pieces of each worker it has heard.
+    n_heard: Vec<usize>,
     /// How much text it has encoded since, in bytes.
     n_bytes: usize,
     heard: Vec<Learned>,
@@ -38,50 +45,64 @@ pub(super) fn together<R>(
     workers: &mut [Box<Worker>],
     work: impl FnOnce(&mut [Box<Worker>]) -> R,
 ) -> R {
-    if workers.len() < 2 {
+    let n_workers = workers.len();
+    if n_workers < 2 {
         return work(workers);
     }
-    let board = Arc::<Board>::default();
-    for worker in &mut *workers {
+    let board = Arc::new(Board(Mutex::new(vec![Vec::new(); n_workers])));
+    for (number, worker) in workers.iter_mut().enumerate() {
         worker.cache.begin_noting();
-        let board = Arc::clone(&board);
-        worker.seat = Some(Seat { board, n_heard: 0, n_bytes: 0, heard: Vec::new() });
+        let (board, n_heard) = (Arc::clone(&board), vec![0; n_workers]);
+        worker.seat = Some(Seat { board, number, n_heard, n_bytes: 0, heard: Vec::new() });
     }
     let result = work(workers);
-    for worker in &mut *workers {
-        if let Some(mut seat) = worker.seat.take() {
-            seat.exchange(&mut worker.cache);
+    // All tell before the first one listens.
+    for most_heard in [0, MAX_HEARD_AT_END / n_workers] {
+        for worker in &mut *workers {
+            let Worker { seat, cache, .. } = &mut **worker;
+            seat.iter_mut().for_each(|seat| seat.exchange(cache, most_heard));
         }
     }
-    workers.iter_mut().for_each(|worker| worker.cache.end_noting());
+    for worker in &mut *workers {
+        worker.seat = None;
+        worker.cache.end_noting();
+    }
     result
 }
 
 impl Seat {
     /// Exchanges what is new if much text was encoded since.
-    #[inline]
     pub(super) fn encoded(&mut self, n_bytes: usize, cache: &mut PieceCache) {
         self.n_bytes += n_bytes;
         if self.n_bytes >= N_BYTES_BETWEEN {
             self.n_bytes = 0;
-            self.exchange(cache);
+            self.exchange(cache, MAX_HEARD);
         }
     }
 
-    fn exchange(&mut self, cache: &mut PieceCache) {
+    /// Tells what is new, and hears at most about so many pieces, of each of the others as many.
+    fn exchange(&mut self, cache: &mut PieceCache, most_heard: usize) {
         let mut told = self.board.lock();
+        let most_told = MAX_TOLD / told.len();
+        let most_of_each = most_heard.div_ceil(told.len() - 1);
+        let own = &mut told[self.number];
+        let n_left = most_told - own.len();
+        own.extend(mem::take(cache.noted()).into_iter().take(n_left));
         self.heard.clear();
-        self.heard.extend_from_slice(&told[self.n_heard..]);
-        let n_left = MAX_TOLD - told.len();
-        told.extend(mem::take(cache.noted()).into_iter().take(n_left));
-        self.n_heard = told.len();
+        for (number, (told, n_heard)) in told.iter().zip(&mut self.n_heard).enumerate() {
+            if number != self.number {
+                let end = told.len().min(*n_heard + most_of_each);
+                self.heard.extend_from_slice(&told[*n_heard..end]);
+                *n_heard = end;
+            }
+        }
         drop(told);
         cache.hear(&self.heard);
     }
 }
 
 impl Board {
-    fn lock(&self) -> MutexGuard<'_, Vec<Learned>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<Learned>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,13 +138,10 @@ mod tests {
                 pieces.iter().filter(|(piece, number)| ids(worker, piece.as_bytes()) == [*number]);
             known.count()
         };
-        assert_eq!(n_known(&workers[2]), MAX_TOLD);
-        // Its own, and half of what was told.
-        assert!(
-            workers[..2]
-                .iter()
-                .all(|worker| (50 + MAX_TOLD / 2 - 5..100).contains(&n_known(worker)))
-        );
+        // There is as much room for each of the three, of which one has nothing to tell.
+        let most_told = MAX_TOLD / 3;
+        assert_eq!(n_known(&workers[2]), 2 * most_told);
+        assert!(workers[..2].iter().all(|worker| n_known(worker) == 50 + most_told));
         assert!(workers.iter().all(|worker| worker.seat.is_none()));
     }
 }

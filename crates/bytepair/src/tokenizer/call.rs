@@ -205,7 +205,9 @@ impl<'c> Call<'c> {
                 Some(id) => push(id, ids),
                 None => append_ids(encoder, text, piece, ids, worker),
             },
-        })
+        })?;
+        worker.exchange_after(stretch.text.len());
+        Ok(())
     }
 
     pub(super) fn check_disallowed(&self, text: &[u8]) -> Result<()> {

@@ -28,6 +28,16 @@ pub(super) struct Worker {
     pub(super) seat: Option<Seat>,
 }
 
+impl Worker {
+    /// Tells the others what is new, and takes it from them, if much text was encoded since; so many bytes just now.
+    #[inline]
+    pub(super) fn exchange_after(&mut self, n_bytes: usize) {
+        if let Some(seat) = &mut self.seat {
+            seat.encoded(n_bytes, &mut self.cache);
+        }
+    }
+}
+
 /// Appends the ids of one piece, from the cache if it is there.
 #[inline]
 pub(super) fn append_ids(

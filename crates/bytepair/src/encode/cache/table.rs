@@ -6,7 +6,7 @@
 //! that come first are the frequent ones: nearly all that are asked for are found at home.
 //!
 //! A table begins small, since the first short text of a new tokenizer should not pay for memory that it does not
-//! need, and doubles when three of eight slots are taken, so that few stand elsewhere than at home. At its bound a new
+//! need, and doubles when three of eight slots are taken, a large one half of them, so that few stand elsewhere than at home. At its bound a new
 //! slot takes the place of an older one where nothing near is free.
 
 use crate::large_pages::LargeRow;
@@ -18,6 +18,8 @@ pub(super) const MIN_LEN: usize = 1 << 9;
 const SMALL_LEN: usize = 1 << 13;
 /// Slots of a table that grows in its place; 2 MiB.
 const LARGE_LEN: usize = 1 << 16;
+/// Slots of a table that may be fuller before it grows, since twice as many would take long to get; 8 MiB.
+const HUGE_LEN: usize = 1 << 18;
 /// How many lines are looked at for a key.
 const MAX_PROBE: usize = 8;
 /// Slots in a line.
@@ -58,7 +60,11 @@ impl Table {
     }
 
     fn is_full(&self) -> bool {
-        let n_eighths = if self.slots.len() < self.max_len { 3 } else { 5 };
+        let n_eighths = match self.slots.len() {
+            len if len >= self.max_len => 5,
+            HUGE_LEN.. => 4,
+            _ => 3,
+        };
         self.n_taken > self.slots.len() / 8 * n_eighths
     }
 
