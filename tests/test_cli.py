@@ -351,7 +351,7 @@ def test_ctrl_c_saves_what_was_learned(tmp_path):
     """SIGINT while merging ends the command with 130, a tokenizer, and its log."""
     corpus, out, log = (tmp_path / name for name in ("c.txt", "t.bytepair", "m.jsonl"))
     rng = random.Random(3)
-    corpus.write_bytes(rng.randbytes(6_000_000))
+    corpus.write_bytes(rng.randbytes(12_000_000))
     options = ("--dialect", "byte-stream", "--merges", "1000000")
     for seconds in (2, 8, 30):  # until it merges; of noise there is much to merge
         process = subprocess.Popen(
