@@ -25,6 +25,9 @@ const SAMPLE_LEN: usize = 128 << 10;
 /// copied to where there are large pages.
 const LONG_ROW: usize = 1 << 18;
 
+/// Most ids for which there is room though they are not expected: 64 MiB.
+const MAX_SPARE: usize = 1 << 24;
+
 /// The ids of many texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -240,7 +243,8 @@ fn with_room_for(
         return ids;
     }
     // What is never written takes no memory, but for its addresses.
-    let n_all = expected(n_left).saturating_mul(2).min(n_left) + n_now;
+    let n_all = expected(n_left);
+    let n_all = (n_all + n_all.min(MAX_SPARE)).min(n_left) + n_now;
     if ids.len() > LONG_ROW {
         let mut ids = ids;
         ids.reserve(n_all);

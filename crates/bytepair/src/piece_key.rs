@@ -23,6 +23,27 @@ pub(crate) struct Keyed<V> {
     pub(crate) value: V,
 }
 
+/// How pieces are looked for in a table of such slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// By the definition.
+    OneByOne,
+    /// By rows of them (`piece_row`).
+    #[cfg(target_arch = "x86_64")]
+    Eight,
+}
+
+impl Kernel {
+    /// The fastest that this processor has.
+    pub(crate) fn fast() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if crate::piece_row::is_here() {
+            return Self::Eight;
+        }
+        Self::OneByOne
+    }
+}
+
 /// By length: the bytes of a key that are the piece.
 const PIECE_BYTES: [u128; 16] = {
     let mut masks = [0; 16];

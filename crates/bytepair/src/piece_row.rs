@@ -1,4 +1,5 @@
-//! Pieces of some hundred bytes of text, made ready to be looked up: their keys and where they belong, close together. With AVX-512.
+//! Pieces of some hundred bytes of text, made ready to be looked up: their keys and where they belong, close
+//! together. With AVX-512.
 //!
 //! The places where pieces start in 64 bytes of text become a row of numbers by one instruction. From there eight
 //! pieces are one step: their bytes are picked out of a window of 128 bytes that stays in registers, cut to

@@ -17,9 +17,7 @@ use super::runs::Total;
 use super::start_list::StartList;
 use crate::hash::hash_bytes;
 use crate::large_pages::LargeRow;
-use crate::piece_key::{Keyed, high_hash, piece_key};
-#[cfg(target_arch = "x86_64")]
-use crate::piece_row;
+use crate::piece_key::{Kernel, Keyed, high_hash, piece_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_starts::Starts;
 use crate::split::Boundaries;
@@ -49,15 +47,6 @@ pub(super) struct CountTable {
     tables: Tables,
     starts: StartList,
     kernel: Kernel,
-}
-
-/// How short pieces are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernel {
-    /// By the definition.
-    OneByOne,
-    #[cfg(target_arch = "x86_64")]
-    Eight,
 }
 
 /// All pieces but what of them is recent.
@@ -135,17 +124,6 @@ pub(super) fn piece<'b>(long_bytes: &'b [u8], entry: &Long) -> &'b [u8] {
 /// Keys by the bytes of their pieces.
 pub(super) fn in_order(key: u128) -> [u8; 16] {
     key.to_le_bytes()
-}
-
-impl Kernel {
-    /// The fastest that this processor has.
-    fn fast() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if piece_row::is_here() {
-            return Self::Eight;
-        }
-        Self::OneByOne
-    }
 }
 
 impl CountTable {

@@ -28,9 +28,7 @@ use self::ring::{Entry, Ring};
 use self::seen::Seen;
 use self::table::{MARK, MIN_LEN, Slot, Table};
 use crate::hash::hash_bytes;
-use crate::piece_key::{MAX_KEY_LEN, key_hash, key_or_none};
-#[cfg(target_arch = "x86_64")]
-use crate::piece_row;
+use crate::piece_key::{Kernel, MAX_KEY_LEN, key_hash, key_or_none};
 use crate::piece_starts::{Starts, WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
@@ -77,15 +75,6 @@ pub(crate) struct PieceCache {
 /// A short piece with its ids, for another cache of the same tokenizer.
 pub(crate) type Learned = Slot;
 
-/// How known pieces are looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernel {
-    /// By the definition.
-    OneByOne,
-    #[cfg(target_arch = "x86_64")]
-    Eight,
-}
-
 /// A piece, and what it is found by.
 #[derive(Clone, Copy)]
 pub(crate) struct Name<'t> {
@@ -105,17 +94,6 @@ pub(crate) enum Whole {
 impl Default for PieceCache {
     fn default() -> Self {
         Self::with_bounds(MIN_LEN, [MAX_SHORT, MAX_LONG], ring::MAX_LEN)
-    }
-}
-
-impl Kernel {
-    /// The fastest that this processor has.
-    fn fast() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if piece_row::is_here() {
-            return Self::Eight;
-        }
-        Self::OneByOne
     }
 }
 
