@@ -17,13 +17,14 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm512_add_epi8, _mm512_add_epi64,
-    _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask,
-    _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
+    __m256i, __m512i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_loadu_si256,
+    _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi256_si512,
+    _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask,
+    _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
     _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64,
     _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_slli_epi64, _mm512_srl_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi8,
-    _mm512_xor_si512,
+    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,
+    _mm512_sub_epi8, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 use std::ops::Range;
 
@@ -42,9 +43,6 @@ type Numbers = [u64; ROW_LEN + WORD_LEN + STEP_LEN];
 /// The window of text in registers.
 const WINDOW_LEN: usize = 2 * WORD_LEN;
 
-/// Words of 64 bits in a slot: two of the key, two of the value.
-pub(crate) const SLOT_WORDS: i64 = 4;
-
 /// Tables of so many slots are at hand anyway.
 const NEAR_LEN: usize = 1 << 12;
 
@@ -59,23 +57,13 @@ pub(crate) struct Row {
     homes: Numbers,
 }
 
-/// Eight slots by their keys.
+/// Eight slots, where they were looked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
-    /// A bit for each key that has one.
+    /// A bit for each slot that has the key.
     pub(crate) known: u8,
-    /// Where each slot is in the table, in words of 64 bits.
-    pub(crate) places: __m512i,
-}
-
-impl Found {
-    /// The numbers of the slots.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    pub(crate) fn numbers(&self) -> [usize; STEP_LEN] {
-        #[expect(clippy::cast_possible_truncation, reason = "the number of a slot")]
-        numbers_of(_mm512_srli_epi64::<{ SLOT_WORDS.ilog2() }>(self.places)).map(|n| n as usize)
-    }
+    /// The first and second half of the values.
+    pub(crate) values: [__m512i; 2],
 }
 
 /// Whether the processor has the instructions.
@@ -116,33 +104,40 @@ impl Row {
         start..end
     }
 
-    /// The slots where the keys of eight pieces from this number on belong, and which of them have their keys.
+    /// The numbers of the slots where eight pieces from this number on belong.
+    #[inline]
+    pub(crate) fn homes(&self, number: usize) -> [usize; STEP_LEN] {
+        #[expect(clippy::cast_possible_truncation, reason = "the number of a slot")]
+        std::array::from_fn(|lane| self.homes[number + lane] as usize)
+    }
+
+    /// The slots where eight pieces from this number on belong.
     ///
     /// Where the table has become larger since they were taken in, they are hardly found.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
     pub(crate) fn find<V>(&self, slots: &[Keyed<V>], number: usize) -> Found {
-        let places = _mm512_slli_epi64::<{ SLOT_WORDS.ilog2() }>(load(&self.homes, number));
-        Found { known: self.compare(slots, number, places), places }
+        self.compare(slots, number, self.homes(number))
     }
 
-    /// Looks for keys that are not at home in the other slot of the line.
+    /// Looks for those that are not at home in the other slot of the line.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
     pub(crate) fn look_beside<V>(&self, slots: &[Keyed<V>], number: usize, found: &mut Found) {
-        let places = _mm512_xor_si512(found.places, _mm512_set1_epi64(SLOT_WORDS));
-        let known = self.compare(slots, number, places);
-        found.places = _mm512_mask_blend_epi64(known, found.places, places);
-        found.known |= known;
+        let beside = self.compare(slots, number, self.homes(number).map(|home| home ^ 1));
+        for (value, beside_value) in found.values.iter_mut().zip(beside.values) {
+            *value = _mm512_mask_blend_epi64(beside.known, *value, beside_value);
+        }
+        found.known |= beside.known;
     }
 
-    /// Which slots have the keys of eight pieces.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    fn compare<V>(&self, slots: &[Keyed<V>], number: usize, places: __m512i) -> u8 {
-        let [low, high] = &self.keys;
-        _mm512_cmpeq_epi64_mask(slot_words(slots, places, 0), load(low, number))
-            & _mm512_cmpeq_epi64_mask(slot_words(slots, places, 1), load(high, number))
+    fn compare<V>(&self, slots: &[Keyed<V>], number: usize, places: [usize; STEP_LEN]) -> Found {
+        let [low, high, first, second] = words(slots, places);
+        let known = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0], number))
+            & _mm512_cmpeq_epi64_mask(high, load(&self.keys[1], number));
+        Found { known, values: [first, second] }
     }
 
     /// Takes the pieces of a word in. A row that is full has no room for them.
@@ -213,17 +208,35 @@ fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
     _mm512_srl_epi64(_mm512_xor_si512(low, high), _mm_cvtsi32_si128(shift.cast_signed()))
 }
 
-/// One word of each of eight slots: the lower or upper half of its key, or of its value.
+/// Eight slots as four vectors, each of one word of all: the halves of their keys, and of their values.
+///
+/// Two slots are loaded into each vector, in such an order that two steps of shuffling leave every word in its place.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(crate) fn slot_words<V>(slots: &[Keyed<V>], places: __m512i, word: usize) -> __m512i {
-    const { assert!(size_of::<Keyed<V>>() == 32, "a slot has four words of 64 bits") };
-    let words = slots.as_ptr().cast::<i64>().wrapping_add(word);
-    assert!(!slots.is_empty() && word < 4, "no word {word} of {} slots", slots.len());
-    let last_place = (slots.len() - 1).cast_signed() as i64 * SLOT_WORDS;
-    let places = _mm512_and_si512(places, _mm512_set1_epi64(last_place));
-    // SAFETY: places are at most that of the last slot, and a slot has four words.
-    unsafe { _mm512_i64gather_epi64::<8>(places, words) }
+fn words<V>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
+    let [a, b, c, d, e, f, g, h] = places;
+    let pairs = [(a, c), (b, d), (e, g), (f, h)].map(|(low, high)| {
+        let low = _mm512_castsi256_si512(slot(slots, low));
+        _mm512_inserti64x4::<1>(low, slot(slots, high))
+    });
+    let even = [0, 2].map(|pair| _mm512_unpacklo_epi64(pairs[pair], pairs[pair + 1]));
+    let odd = [0, 2].map(|pair| _mm512_unpackhi_epi64(pairs[pair], pairs[pair + 1]));
+    [
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(even[0], even[1]),
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(odd[0], odd[1]),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(even[0], even[1]),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(odd[0], odd[1]),
+    ]
+}
+
+/// The four words of a slot; the number of slots is a power of two, and places beyond it are those that remain.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn slot<V>(slots: &[Keyed<V>], place: usize) -> __m256i {
+    const { assert!(size_of::<V>() == 16, "a slot is four words of 64 bits") };
+    let slot: *const Keyed<V> = &raw const slots[place & (slots.len() - 1)];
+    // SAFETY: a slot is the 32 bytes that are read.
+    unsafe { _mm256_loadu_si256(slot.cast()) }
 }
 
 /// Asks for a slot.
@@ -310,16 +323,6 @@ fn store(numbers: &mut Numbers, number: usize, value: __m512i) {
     let eight = &mut numbers[number..number + STEP_LEN];
     // SAFETY: eight numbers of 64 bits are what is written; it needs no alignment.
     unsafe { _mm512_storeu_si512(eight.as_mut_ptr().cast(), value) };
-}
-
-/// A vector as numbers.
-#[target_feature(enable = "avx512f")]
-#[inline]
-pub(crate) fn numbers_of(vector: __m512i) -> [u64; STEP_LEN] {
-    let mut numbers = [0_u64; STEP_LEN];
-    // SAFETY: the array has the 64 bytes that are written, which need no alignment.
-    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) };
-    numbers
 }
 
 #[target_feature(enable = "avx512f")]

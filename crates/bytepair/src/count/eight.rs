@@ -45,7 +45,7 @@ fn add_row(tables: &mut Tables, (text, row): (&[u8], &Row), text_total: Total) {
     for number in (0..row.len()).step_by(STEP_LEN) {
         let asked = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
         let found = row.find(tables.short.places(), number);
-        let (known, places) = (found.known & asked, found.numbers());
+        let (known, places) = (found.known & asked, row.homes(number));
         let slots = tables.short.places_mut();
         if known == u8::MAX {
             places.into_iter().for_each(|place| slots[place].value.add(text_total.count));
