@@ -12,6 +12,9 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::fresh_pages::populate;
 
 /// The size of a large page, on most systems.
 const PAGE_LEN: usize = 2 << 20;
@@ -22,8 +25,27 @@ const LINE_LEN: usize = 64;
 /// The size of a small page, on most systems. Where it is larger, some advice is not taken.
 const SMALL_PAGE_LEN: usize = 4 << 10;
 
+/// Fewer small pages are not worth a call of the system.
+const MIN_SMALL_PAGES: usize = 16;
+
 /// Smaller vectors, in bytes, have no large page in them, or hardly any.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
+
+/// For so many vectors large pages are not asked for after they were slow to come.
+const N_WITHOUT: usize = 16;
+
+/// For how many vectors that is still so.
+static N_LEFT_WITHOUT: AtomicUsize = AtomicUsize::new(0);
+
+/// In which pages a row is wished for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// For a row that is made once.
+    Large,
+    /// For one that grows while others wait: where they are slow to come, large ones take longer than what they
+    /// save.
+    Small,
+}
 
 /// A row of so many values, which grows into room that it has from the beginning, if it has any.
 pub(crate) struct LargeRow<T> {
@@ -31,6 +53,7 @@ pub(crate) struct LargeRow<T> {
     len: usize,
     /// How many values the memory holds. The system gives a page when it is first written.
     room: usize,
+    pages: Pages,
 }
 
 // SAFETY: the row owns its values, as a vector does.
@@ -41,17 +64,17 @@ unsafe impl<T: Sync> Sync for LargeRow<T> {}
 impl<T: Copy> LargeRow<T> {
     /// `len` times the same value, at least once.
     pub(crate) fn filled(value: T, len: usize) -> Self {
-        Self::filled_with_room(value, len, len)
+        Self::filled_with_room(value, len, (len, Pages::Large))
     }
 
     /// The same, with room for `room` values.
-    pub(crate) fn filled_with_room(value: T, len: usize, room: usize) -> Self {
+    pub(crate) fn filled_with_room(value: T, len: usize, (room, pages): (usize, Pages)) -> Self {
         let room = room.max(len);
         let layout = layout::<T>(room);
         // SAFETY: the layout has a size, since `len` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };
         let Some(start) = NonNull::new(start.cast::<T>()) else { handle_alloc_error(layout) };
-        let mut row = Self { start, len: 0, room };
+        let mut row = Self { start, len: 0, room, pages };
         row.fill_up(value, len);
         row
     }
@@ -66,7 +89,10 @@ impl<T: Copy> LargeRow<T> {
         assert!(len <= self.room, "{len} values in room for {}", self.room);
         let n_new = len.saturating_sub(self.len);
         let new = self.start.as_ptr().wrapping_add(self.len);
-        ask_for_large_pages(new.cast(), n_new * size_of::<T>());
+        match self.pages {
+            Pages::Large => ask_for_large_pages(new.cast(), n_new * size_of::<T>()),
+            Pages::Small => ask_for_small_pages(new.cast(), n_new * size_of::<T>()),
+        }
         for place in 0..n_new {
             // SAFETY: the memory has room for `len` values.
             let place = unsafe { new.add(place) };
@@ -136,26 +162,67 @@ pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
     }
     values.reserve_exact(n_more);
     let size = values.capacity() * size_of::<T>();
-    if size >= MIN_VECTOR_LEN {
+    if size >= MIN_VECTOR_LEN && are_trusted() {
         ask_for_large_pages(values.as_mut_ptr().cast(), size);
     }
 }
 
-/// All small pages that have a part of this memory are asked for.
+/// Whether large pages were quick to come lately, as far as is known.
+fn are_trusted() -> bool {
+    let one_less = |n_left: usize| n_left.checked_sub(1);
+    N_LEFT_WITHOUT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
+}
+
+/// Says that large pages were slow to come.
+pub(crate) fn distrust() {
+    N_LEFT_WITHOUT.store(N_WITHOUT, Ordering::Relaxed);
+}
+
+/// Takes back that large pages were asked for a vector, where it has none yet.
+pub(crate) fn give_up<T>(values: &mut Vec<T>) {
+    let size = values.capacity() * size_of::<T>();
+    if size >= MIN_VECTOR_LEN {
+        refuse_large_pages(values.as_mut_ptr().cast(), size);
+    }
+}
+
+/// For all small pages that have a part of this memory.
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(start: *mut u8, size: usize) {
+    advise(start, size, libc::MADV_HUGEPAGE);
+}
+
+#[cfg(target_os = "linux")]
+fn refuse_large_pages(start: *mut u8, size: usize) {
+    advise(start, size, libc::MADV_NOHUGEPAGE);
+}
+
+#[cfg(target_os = "linux")]
+fn advise(start: *mut u8, size: usize, advice: libc::c_int) {
     if size >= PAGE_LEN {
         let n_before = start.addr() % SMALL_PAGE_LEN;
         let size = (size + n_before).next_multiple_of(SMALL_PAGE_LEN);
         let start = start.wrapping_sub(n_before);
         // SAFETY: the range begins at a page, and the advice changes nothing of what is in it, whoever owns it.
-        unsafe { libc::madvise(start.cast(), size, libc::MADV_HUGEPAGE) };
+        unsafe { libc::madvise(start.cast(), size, advice) };
     }
 }
 
 /// Elsewhere there is nothing to ask for.
 #[cfg(not(target_os = "linux"))]
 fn ask_for_large_pages(_start: *mut u8, _size: usize) {}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_large_pages(_start: *mut u8, _size: usize) {}
+
+/// Asks for the small pages that are all in this memory.
+fn ask_for_small_pages(start: *mut u8, size: usize) {
+    let n_before = start.addr().next_multiple_of(SMALL_PAGE_LEN) - start.addr();
+    let n_pages = size.saturating_sub(n_before) / SMALL_PAGE_LEN;
+    if n_pages >= MIN_SMALL_PAGES {
+        populate(start.wrapping_add(n_before), n_pages * SMALL_PAGE_LEN);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -164,7 +231,13 @@ mod tests {
     #[test]
     fn a_row_grows_into_its_room() {
         let n_page = PAGE_LEN / 8;
-        let mut row = LargeRow::filled_with_room(7_u64, n_page / 2, 4 * n_page);
+        for pages in [Pages::Large, Pages::Small] {
+            grow(n_page, pages);
+        }
+    }
+
+    fn grow(n_page: usize, pages: Pages) {
+        let mut row = LargeRow::filled_with_room(7_u64, n_page / 2, (4 * n_page, pages));
         row[0] = 1;
         for len in [n_page, 3 * n_page + 5, 4 * n_page] {
             row.fill_up(9, len);

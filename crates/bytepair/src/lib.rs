@@ -10,6 +10,7 @@ mod encode;
 mod encoding;
 mod error;
 pub mod format;
+mod fresh_pages;
 mod hash;
 mod in_order;
 pub mod jsonl;

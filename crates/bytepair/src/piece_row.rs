@@ -19,8 +19,8 @@
 use std::arch::x86_64::{
     __m256i, __m512i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_loadu_si256,
     _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi256_si512,
-    _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask,
-    _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
+    _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask, _mm512_inserti64x4,
+    _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
     _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64,
     _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
     _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,

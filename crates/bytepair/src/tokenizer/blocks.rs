@@ -37,6 +37,7 @@ pub(super) fn append_text(
     let mut from = 0;
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
+        worker.ahead.of(ids);
         append_block(encoder, text, &boundaries, ids, worker)?;
         worker.exchange_after(boundaries.block_end() - boundaries.block_start());
     }

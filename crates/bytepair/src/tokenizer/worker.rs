@@ -10,6 +10,7 @@ use super::board::Seat;
 use super::recent::RecentTexts;
 use crate::encode::{Encoder, Name, PieceCache, Scratch, Whole};
 use crate::error::Result;
+use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
 use crate::split::Boundaries;
 use crate::vocabulary::TokenId;
@@ -23,6 +24,8 @@ pub(super) struct Worker {
     pub(super) filling: Filling,
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
+    /// Of the row of ids that it writes to.
+    pub(super) ahead: Ahead,
     pub(super) recent: RecentTexts,
     /// Where others work beside it.
     pub(super) seat: Option<Seat>,

@@ -9,7 +9,7 @@
 //! need, and doubles when three of eight slots are taken, a large one half of them, so that few stand elsewhere than at home. At its bound a new
 //! slot takes the place of an older one where nothing near is free.
 
-use crate::large_pages::LargeRow;
+use crate::large_pages::{LargeRow, Pages};
 use crate::piece_key::{Keyed, high_hash};
 
 /// Slots of a new table; 16 KiB.
@@ -46,7 +46,8 @@ const FREE: Slot = Slot { key: 0, value: 0 };
 impl Table {
     /// Both lengths are powers of two, at least [`LINE_LEN`].
     pub(super) fn new(len: usize, max_len: usize) -> Self {
-        Self { slots: LargeRow::filled(FREE, len), shift: shift(len), n_taken: 0, max_len }
+        let slots = LargeRow::filled_with_room(FREE, len, (len, Pages::Small));
+        Self { slots, shift: shift(len), n_taken: 0, max_len }
     }
 
     /// Whether there is room for anything.
@@ -160,7 +161,7 @@ impl Table {
             return;
         }
         let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
-        let mut slots = LargeRow::filled_with_room(FREE, len, room);
+        let mut slots = LargeRow::filled_with_room(FREE, len, (room, Pages::Small));
         slots[..self.slots.len()].copy_from_slice(&self.slots);
         self.slots = slots;
     }
