@@ -3,8 +3,9 @@
 //! What a form does to assigned characters never changes, so the form of an older version is that of a
 //! newer one which leaves alone what was assigned later; such a character joins nothing. Bytes that are
 //! no UTF-8 are left alone likewise. The plain way is the crate `unicode-normalization`; the aligned way
-//! composes by itself, to tell what each character came from. One pass; a text that a quick look proves
-//! to be normalized is not copied. What that look asks takes a millisecond and 8 KiB for each form, once.
+//! composes by itself, to tell what each character came from. One pass; of a text that is mostly in the form already
+//! only what surrounds the other characters is looked at closely. What tells them apart takes a millisecond and 8 KiB
+//! for each form, once.
 
 use std::sync::OnceLock;
 
@@ -21,8 +22,15 @@ use crate::unicode::{TextClass, UnicodeTables};
 /// Codes of the basic plane.
 const N_CODES: usize = 1 << 16;
 
-/// By form: a bit for each character of the basic plane that is in the form wherever it stands.
-static PLAIN: [OnceLock<Vec<u64>>; 4] = [const { OnceLock::new() }; 4];
+/// By form.
+static PLAIN: [OnceLock<Plain>; 4] = [const { OnceLock::new() }; 4];
+
+/// The characters that are in a form wherever they stand, and join nothing before them. Those beyond the basic plane
+/// are not among them.
+struct Plain {
+    /// By code. The 64 characters that differ in their last byte alone are one word.
+    bits: Vec<u64>,
+}
 
 /// The four Unicode normalization forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,9 +46,39 @@ pub enum UnicodeForm {
 }
 
 impl UnicodeForm {
+    /// The text in this form; `None` if it is so already.
+    ///
+    /// A text can be cut before every plain character, and plain characters stay. So what has to be looked at is each
+    /// run of others with the character before it, to which they may be joined.
     pub(super) fn apply(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
-        let holds = |text: &[u8]| text.utf8_chunks().all(|chunk| self.holds(chunk.valid()));
-        if text.is_ascii() || self.is_plain(text) || holds(text) {
+        let plain = self.plain()?;
+        let mut changed = Vec::new();
+        let (mut n_taken, mut from) = (0, 0);
+        loop {
+            let odd = from + plain.run_len(&text[from..]);
+            if odd == text.len() {
+                break;
+            }
+            let before = text[from..odd].iter().rposition(|&byte| byte & 0xC0 != 0x80);
+            let start = before.map_or(odd, |before| from + before);
+            let end = odd + plain.odd_len(&text[odd..]);
+            if let Some(stretch) = self.apply_to_stretch(&text[start..end], unicode) {
+                changed.extend_from_slice(&text[n_taken..start]);
+                changed.extend_from_slice(&stretch);
+                n_taken = end;
+            }
+            from = end;
+        }
+        if n_taken == 0 {
+            return None;
+        }
+        changed.extend_from_slice(&text[n_taken..]);
+        Some(changed)
+    }
+
+    /// The same without a look for plain characters.
+    fn apply_to_stretch(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
+        if text.utf8_chunks().all(|chunk| self.holds(chunk.valid())) {
             return None;
         }
         let is_later = |character| is_later(character, unicode);
@@ -75,45 +113,14 @@ impl UnicodeForm {
         verdict == IsNormalized::Yes
     }
 
-    /// Whether all characters of a text are in this form wherever they stand: a quicker look, that proves less. The
-    /// 64 characters that differ in their last byte alone are one word of bits.
-    fn is_plain(self, text: &[u8]) -> bool {
-        let Some(plain) = self.plain() else { return false };
-        let is_set = |word: u8, next: u8, last: u8| {
-            let word = plain[usize::from(word) << 6 | usize::from(next & 0x3F)];
-            word >> (last & 0x3F) & 1 == 1
-        };
-        let mut rest = behind_ascii(text);
-        while !rest.is_empty() {
-            let len = match *rest {
-                [lead @ 0xC2..=0xDF, last @ 0x80..=0xBF, ..] if is_set(0, lead & 0x1F, last) => 2,
-                [lead @ 0xE0..=0xEF, next @ 0x80..=0xBF, last @ 0x80..=0xBF, ..]
-                    if is_set(lead & 0x0F, next, last) =>
-                {
-                    3
-                }
-                _ => return false,
-            };
-            rest = behind_ascii(&rest[len..]);
-        }
-        true
-    }
-
-    /// The bits of plain characters. Threads that come at the same time each make them, and nobody waits for that: a
+    /// The plain characters. Threads that come at the same time each make them, and nobody waits for that: a
     /// process may be forked off meanwhile.
-    fn plain(self) -> Option<&'static Vec<u64>> {
-        let bits = &PLAIN[self as usize];
-        if bits.get().is_none() {
-            let is_plain = |code: usize| {
-                let character = u32::try_from(code).ok().and_then(char::from_u32);
-                character.is_some_and(|character| self.joins_nothing_before(character))
-            };
-            let word = |word: usize| {
-                (0..64).fold(0, |bits, bit| bits | u64::from(is_plain(word * 64 + bit)) << bit)
-            };
-            drop(bits.set((0..N_CODES / 64).map(word).collect()));
+    fn plain(self) -> Option<&'static Plain> {
+        let plain = &PLAIN[self as usize];
+        if plain.get().is_none() {
+            drop(plain.set(Plain::of(self)));
         }
-        bits.get()
+        plain.get()
     }
 
     /// Whether marks may be joined to the characters before them.
@@ -167,6 +174,52 @@ impl UnicodeForm {
         match self {
             Self::Nfc | Self::Nfd => decompose_canonical(character, push),
             Self::Nfkc | Self::Nfkd => decompose_compatible(character, push),
+        }
+    }
+}
+
+impl Plain {
+    fn of(form: UnicodeForm) -> Self {
+        let is_plain = |code: usize| {
+            let character = u32::try_from(code).ok().and_then(char::from_u32);
+            character.is_some_and(|character| form.joins_nothing_before(character))
+        };
+        let word = |word: usize| {
+            (0..64).fold(0, |bits, bit| bits | u64::from(is_plain(word * 64 + bit)) << bit)
+        };
+        Self { bits: (0..N_CODES / 64).map(word).collect() }
+    }
+
+    /// How long the plain characters are that a text begins with.
+    fn run_len(&self, text: &[u8]) -> usize {
+        let mut rest = behind_ascii(text);
+        while let Some(len) = self.len(rest) {
+            rest = behind_ascii(&rest[len..]);
+        }
+        text.len() - rest.len()
+    }
+
+    /// How long the others are, and what is no character.
+    fn odd_len(&self, text: &[u8]) -> usize {
+        (0..text.len()).find(|&place| self.len(&text[place..]).is_some()).unwrap_or(text.len())
+    }
+
+    /// The length of the character that a text begins with, if it is plain.
+    #[inline]
+    fn len(&self, text: &[u8]) -> Option<usize> {
+        let is_set = |word: u8, next: u8, last: u8| {
+            let word = self.bits[usize::from(word) << 6 | usize::from(next & 0x3F)];
+            word >> (last & 0x3F) & 1 == 1
+        };
+        match *text {
+            [..=0x7F, ..] => Some(1),
+            [lead @ 0xC2..=0xDF, last @ 0x80..=0xBF, ..] if is_set(0, lead & 0x1F, last) => Some(2),
+            [lead @ 0xE0..=0xEF, next @ 0x80..=0xBF, last @ 0x80..=0xBF, ..]
+                if is_set(lead & 0x0F, next, last) =>
+            {
+                Some(3)
+            }
+            _ => None,
         }
     }
 }
@@ -233,15 +286,48 @@ fn join(left: Symbol, right: Symbol) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    const FORMS: [UnicodeForm; 4] =
+        [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
+
+    /// Texts in which characters are joined and change places: letters, marks of some classes, Hangul in parts,
+    /// vowel signs, ligatures, characters beyond the basic plane, and what is no character.
+    fn texts() -> impl Strategy<Value = Vec<u8>> {
+        let part = prop_oneof![
+            "[a-e ]{1,9}".prop_map(String::into_bytes),
+            "[\u{300}-\u{345}\u{5B0}-\u{5B9}\u{323}\u{31B}]{1,4}".prop_map(String::into_bytes),
+            "[éǖệÅΩﬁ½가각\u{1100}\u{1161}\u{11A8}]{1,3}".prop_map(String::into_bytes),
+            "[কো\u{9BE}\u{9C7}\u{BC6}\u{BBE}\u{F73}\u{FB2C}]{1,4}".prop_map(String::into_bytes),
+            "[😀𝒳\u{11131}\u{11127}\u{1D15E}\u{1D165}中。]{1,3}".prop_map(String::into_bytes),
+            Just(vec![0xC3]),
+            Just(vec![0xE0, 0xA6]),
+            any::<char>().prop_map(|character| character.to_string().into_bytes()),
+        ];
+        prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn stretches_around_odd_characters_are_all_that_changes(text in texts()) {
+            for unicode in [UnicodeTables::latest(), UnicodeTables::hugging_face()] {
+                for form in FORMS {
+                    let whole = form.apply_to_stretch(&text, unicode).unwrap_or_else(|| text.clone());
+                    let found = form.apply(&text, unicode).unwrap_or_else(|| text.clone());
+                    prop_assert_eq!(found, whole, "{:?}", form);
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_quick_look_takes_each_character_for_plain_that_joins_nothing_and_stays() {
-        let forms = [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
         for (form, character) in
-            forms.into_iter().flat_map(|form| ('\0'..=char::MAX).map(move |c| (form, c)))
+            FORMS.into_iter().flat_map(|form| ('\0'..=char::MAX).map(move |c| (form, c)))
         {
             let text = format!("{}{character}abcdefg", "a".repeat(character as usize % 9));
-            let is_plain = form.is_plain(text.as_bytes());
+            let is_plain = |text: &[u8]| form.plain().unwrap().run_len(text) == text.len();
+            let is_plain = is_plain(text.as_bytes());
             let is_in_plane = (character as usize) < N_CODES;
             assert_eq!(
                 is_plain,
@@ -255,7 +341,7 @@ mod tests {
         for bytes in [&b"\xFF"[..], b"a\xC3", b"\xE0\x80\x80", b"\xED\xA0\x80", b"\xF0\x9F\x98\x80"]
         {
             let mut valid = bytes.utf8_chunks().map(|chunk| chunk.valid());
-            let is_plain = UnicodeForm::Nfc.is_plain(bytes);
+            let is_plain = UnicodeForm::Nfc.plain().unwrap().run_len(bytes) == bytes.len();
             assert!(!is_plain || valid.all(|valid| UnicodeForm::Nfc.holds(valid)), "{bytes:?}");
         }
     }
