@@ -6,7 +6,7 @@
 //! same views stay together. The sample only decides what is worth telling apart: the views of a context are
 //! those of every text that shows it. Contexts do not overlap, and what is in none is in no text.
 //!
-//! Cost: the number of contexts x letters steps.
+//! Cost: the number of contexts x letters steps, and a few steps for each window of the sample.
 
 use std::collections::BTreeMap;
 
@@ -35,111 +35,104 @@ pub(super) struct Context {
 /// A set of letters for each symbol before a place, the farthest first.
 pub(super) type Before = [LetterSet; N_BEFORE];
 
-/// The contexts of a pattern, told apart for these windows. `None` if there are too many.
+/// The contexts of a pattern, told apart for these windows, and the windows of which they tell something. `None`
+/// if there are too many.
 pub(super) fn contexts(
     graph: &Graph,
     letters: &Letters,
-    sample: &[Window],
-) -> Option<Vec<Context>> {
-    let maker = Maker { graph, letters };
-    let mut contexts = Vec::new();
-    let nothing = (graph.identity(), vec![[LetterSet::MAX; N_BEFORE]]);
-    maker.add(&Sequences::from([nothing]), 0, sample, &mut contexts)?;
-    Some(contexts)
+    sample: Vec<Window>,
+) -> Option<(Vec<Context>, Vec<Window>)> {
+    let mut maker = Maker { graph, letters, contexts: Vec::new(), known: Vec::new() };
+    let before = [LetterSet::MAX; N_BEFORE];
+    maker.add(&Sequences { relation: graph.identity(), before, windows: sample }, 0)?;
+    Some((maker.contexts, maker.known))
 }
 
-/// The windows of which the contexts tell something.
-pub(super) fn known(contexts: &[Context], sample: &[Window]) -> Vec<Window> {
-    let is_known = |window: &&Window| {
-        let context = contexts.iter().find(|context| is_shown(**window, &context.before));
-        context.is_some_and(|context| !is_unknown(&context.marks, **window))
-    };
-    sample.iter().filter(is_known).copied().collect()
-}
-
+/// Whether a window is one of which these marks, by letter at the place, say nothing certain.
 fn is_unknown(marks: &[Marks], window: Window) -> bool {
-    marks[usize::from(window[N_BEFORE])].with(usize::from(window[N_BEFORE + 1])).len() != 1
+    let known = marks[usize::from(window[N_BEFORE])].is_unknown().no;
+    known >> window[N_BEFORE + 1] & 1 == 0
 }
 
-fn is_shown(window: Window, before: &[Before]) -> bool {
-    let is_in =
-        |before: &Before| window.iter().zip(before).all(|(&letter, set)| set >> letter & 1 == 1);
-    before.iter().any(is_in)
+/// Sequences of letters that do the same to views.
+struct Sequences {
+    relation: Relation,
+    before: Before,
+    /// Windows of the sample that show one of them, and of which less tells nothing.
+    windows: Vec<Window>,
 }
 
 struct Maker<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
+    contexts: Vec<Context>,
+    known: Vec<Window>,
 }
 
 impl Maker<'_> {
-    /// Adds what some sequences of so many letters, which leave the same views, fall into by the letter
-    /// before them. Those sequences of which some window is still unknown are told apart in turn.
-    fn add(
-        &self,
-        sequences: &Sequences,
-        depth: usize,
-        windows: &[Window],
-        contexts: &mut Vec<Context>,
-    ) -> Option<()> {
-        for (views, sequences) in self.told_apart(sequences, depth) {
-            let marks: Vec<Marks> =
-                (0..self.letters.len()).map(|letter| self.marks_at(&views, letter)).collect();
-            let is_open = |window: &&Window| is_unknown(&marks, **window);
-            let open: Vec<Window> = windows.iter().filter(is_open).copied().collect();
-            let shows_open =
-                |before: &[Before]| open.iter().any(|&window| is_shown(window, before));
-            let (open_sequences, others): (Sequences, Sequences) = sequences
-                .into_iter()
-                .partition(|(_, before)| depth + 1 < N_BEFORE && shows_open(before));
-            let mut left: Vec<Before> = others.into_values().flatten().collect();
-            for (relation, before) in open_sequences {
-                let is_refined = self.refine((relation, &before), depth + 1, &open, contexts)?;
-                left.extend(before.into_iter().filter(|_| !is_refined));
-            }
-            if !left.is_empty() {
-                contexts.push(Context { before: merged(left), marks });
-            }
+    /// Adds what sequences of so many letters fall into by the letter before them. Those of which some window is
+    /// still unknown are told apart in turn.
+    fn add(&mut self, sequences: &Sequences, depth: usize) -> Option<()> {
+        for (views, group) in self.told_apart(sequences, depth) {
+            self.add_group(&views, group, depth + 1)?;
         }
-        (contexts.len() <= MAX_CONTEXTS).then_some(())
+        (self.contexts.len() <= MAX_CONTEXTS).then_some(())
+    }
+
+    /// Adds sequences of so many letters that leave the same views.
+    fn add_group(&mut self, views: &Views, mut group: Vec<Sequences>, depth: usize) -> Option<()> {
+        let marks: Vec<Marks> =
+            (0..self.letters.len()).map(|letter| self.marks_at(views, letter)).collect();
+        for sequences in &mut group {
+            let is_known = |window: &mut Window| !is_unknown(&marks, *window);
+            self.known.extend(sequences.windows.extract_if(.., is_known));
+        }
+        let is_open = |sequences: &Sequences| depth < N_BEFORE && !sequences.windows.is_empty();
+        let (open, others): (Vec<_>, Vec<_>) = group.into_iter().partition(is_open);
+        let mut left: Vec<Before> = others.iter().map(|sequences| sequences.before).collect();
+        for sequences in &open {
+            let is_refined = self.refine(sequences, depth)?;
+            left.extend((!is_refined).then_some(sequences.before));
+        }
+        if !left.is_empty() {
+            self.contexts.push(Context { before: merged(left), marks });
+        }
+        Some(())
     }
 
     /// Adds what sequences fall into by the letter before them, unless that tells nothing new of the windows.
-    fn refine(
-        &self,
-        (relation, before): (Relation, &[Before]),
-        depth: usize,
-        windows: &[Window],
-        contexts: &mut Vec<Context>,
-    ) -> Option<bool> {
-        let is_here = |window: &&Window| is_shown(**window, before);
-        let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
-        let n_before = contexts.len();
-        self.add(&Sequences::from([(relation, before.to_vec())]), depth, &windows, contexts)?;
-        let is_better = !known(&contexts[n_before..], &windows).is_empty();
+    fn refine(&mut self, sequences: &Sequences, depth: usize) -> Option<bool> {
+        let (n_contexts, n_known) = (self.contexts.len(), self.known.len());
+        self.add(sequences, depth)?;
+        let is_better = self.known.len() > n_known;
         if !is_better {
-            contexts.truncate(n_before);
+            self.contexts.truncate(n_contexts);
         }
         Some(is_better)
     }
 
     /// The sequences with each letter before them, by the views they leave.
-    fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Sequences> {
-        let universe = self.graph.universe();
-        let mut relations = Sequences::new();
-        for (relation, before) in sequences {
-            for letter in 0..self.letters.len() {
-                let mut before = before.clone();
-                before.iter_mut().for_each(|before| before[N_BEFORE - 1 - depth] = 1 << letter);
-                let relation = self.graph.before(letter, relation);
-                relations.entry(relation).or_default().extend(before);
-            }
+    fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Vec<Sequences>> {
+        let distance = N_BEFORE - 1 - depth;
+        let mut windows: Vec<Vec<Window>> = vec![Vec::new(); self.letters.len()];
+        for &window in &sequences.windows {
+            windows[usize::from(window[distance])].push(window);
         }
-        let mut groups: BTreeMap<Views, Sequences> = BTreeMap::new();
-        for (relation, before) in relations {
+        let mut relations: BTreeMap<Relation, (LetterSet, Vec<Window>)> = BTreeMap::new();
+        for (letter, mut windows) in windows.into_iter().enumerate() {
+            let relation = self.graph.before(letter, &sequences.relation);
+            let (set, all) = relations.entry(relation).or_default();
+            *set |= 1 << letter;
+            all.append(&mut windows);
+        }
+        let universe = self.graph.universe();
+        let mut groups: BTreeMap<Views, Vec<Sequences>> = BTreeMap::new();
+        for (relation, (set, windows)) in relations {
             let views = self.graph.image(&universe, &relation);
             if views.iter().any(|&word| word != 0) {
-                groups.entry(views).or_default().insert(relation, merged(before));
+                let mut before = sequences.before;
+                before[distance] = set;
+                groups.entry(views).or_default().push(Sequences { relation, before, windows });
             }
         }
         groups
@@ -153,6 +146,3 @@ impl Maker<'_> {
         }
     }
 }
-
-/// Sequences of letters by what they do to views.
-type Sequences = BTreeMap<Relation, Vec<Before>>;

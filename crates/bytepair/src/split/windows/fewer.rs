@@ -6,28 +6,39 @@
 //!
 //! Left out: the smallest list, which is hard to find. Cost: products x refused windows.
 
+use super::super::bits::Bits;
 use super::contexts::{Context, N_BEFORE, N_SHOWN};
 use super::cover::{Product, merged};
-use super::knowledge::MarkSet;
+use super::knowledge::{Answers, Marks};
 use super::letters::LetterSet;
+use super::meetings::Meetings;
 
 /// In which order products are widened: what is widened first is likely to be asked about no more.
 const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [4, 5, 0, 1, 2, 3]];
 
 /// Products that hold wherever one of `narrow` does, and in none of the refused windows.
 pub(super) fn fewest(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<Product> {
+    let refused = Meetings::new(refused.iter().copied(), n_letters);
     let joined = merged(narrow.to_vec());
-    let wide = |product: &Product| ORDERS.map(|order| widened(*product, refused, n_letters, order));
+    let wide = |product: &Product| ORDERS.map(|order| widened(*product, &refused, order));
     let mut candidates: Vec<Product> = joined.iter().flat_map(wide).collect();
     candidates.sort_unstable();
     candidates.dedup();
-    let mut left = narrow.to_vec();
+    let covered = |wide: &Product| {
+        let mut covered = Bits::default();
+        let is_covered = |&index: &usize| is_within(&narrow[index], wide);
+        (0..narrow.len()).filter(is_covered).for_each(|index| covered.insert(index));
+        covered
+    };
+    let mut left = candidates.iter().map(|wide| (*wide, covered(wide))).collect::<Vec<_>>();
     let mut kept = Vec::new();
-    while !left.is_empty() {
-        let n_covered =
-            |wide: &&Product| left.iter().filter(|product| is_within(product, wide)).count();
-        let Some(&best) = candidates.iter().max_by_key(n_covered) else { break };
-        left.retain(|product| !is_within(product, &best));
+    // Equally good ones: the last.
+    while let Some((best, covered)) = left.iter().max_by_key(|(_, covered)| covered.len()).cloned()
+    {
+        if covered.is_empty() {
+            break;
+        }
+        left.iter_mut().for_each(|(_, other)| other.remove_all(&covered));
         kept.push(best);
     }
     kept
@@ -37,15 +48,14 @@ pub(super) fn fewest(narrow: &[Product], refused: &[Product], n_letters: usize) 
 pub(super) fn refused(
     contexts: &[Context],
     n_letters: usize,
-    asks: impl Fn(MarkSet) -> Option<bool>,
+    asks: impl Fn(&Marks) -> Answers,
 ) -> Vec<Product> {
     let mut refused = Vec::new();
     for context in contexts {
         // Letters at the place, by the letters behind with which the answer is no.
         let mut pairs: Vec<(LetterSet, LetterSet)> = Vec::new();
-        for at in 0..n_letters {
-            let is_refused = |&behind: &usize| asks(context.marks[at].with(behind)) == Some(false);
-            let behind = (0..n_letters).filter(is_refused).fold(0, |set, letter| set | 1 << letter);
+        for (at, marks) in context.marks.iter().enumerate().take(n_letters) {
+            let behind = asks(marks).no;
             match pairs.iter_mut().find(|pair| pair.1 == behind) {
                 Some(pair) => pair.0 |= 1 << at,
                 None => pairs.push((1 << at, behind)),
@@ -64,19 +74,9 @@ pub(super) fn refused(
 }
 
 /// The product with every letter that can be added without meeting what is refused.
-fn widened(
-    mut product: Product,
-    refused: &[Product],
-    n_letters: usize,
-    order: [usize; N_SHOWN],
-) -> Product {
-    let all = LetterSet::MAX >> (LetterSet::BITS as usize - n_letters);
-    for index in order {
-        let meets =
-            |other: &&Product| (0..N_SHOWN).all(|at| at == index || product[at] & other[at] != 0);
-        let forbidden = refused.iter().filter(meets).fold(0, |set, other| set | other[index]);
-        product[index] |= all & !forbidden;
-    }
+fn widened(mut product: Product, refused: &Meetings, order: [usize; N_SHOWN]) -> Product {
+    let mut met = refused.met(&product);
+    order.iter().for_each(|&distance| refused.widen((&mut product, &mut met), distance));
     product
 }
 
