@@ -113,16 +113,6 @@ impl Bits {
         }
     }
 
-    /// How many numbers there are.
-    pub(super) fn len(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    /// Takes out what is in another.
-    pub(super) fn remove_all(&mut self, other: &Self) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
-    }
-
     /// Inserts what is in `one` and not in `other`.
     pub(super) fn union_difference(&mut self, one: &Self, other: &Self) {
         if self.words.len() < one.words.len() {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use super::cover::merged;
 use super::knowledge::{Graph, Marks, Relation, Views};
-use super::letters::{LetterSet, Letters};
+use super::letters::{LetterSet, Letters, all_letters};
 
 /// How many letters before a place are looked at.
 pub(super) const N_BEFORE: usize = 4;
@@ -43,7 +43,7 @@ pub(super) fn contexts(
     sample: Vec<Window>,
 ) -> Option<(Vec<Context>, Vec<Window>)> {
     let mut maker = Maker { graph, letters, contexts: Vec::new(), known: Vec::new() };
-    let before = [LetterSet::MAX; N_BEFORE];
+    let before = [all_letters(letters.len()); N_BEFORE];
     maker.add(&Sequences { relation: graph.identity(), before, windows: sample }, 0)?;
     Some((maker.contexts, maker.known))
 }
@@ -62,6 +62,9 @@ struct Sequences {
     windows: Vec<Window>,
 }
 
+/// By letter before some sequences: the windows that show it.
+type Shown = BTreeMap<usize, Vec<Window>>;
+
 struct Maker<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
@@ -70,69 +73,87 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Adds what sequences of so many letters fall into by the letter before them. Those of which some window is
-    /// still unknown are told apart in turn.
+    /// Adds what sequences of so many letters fall into by the letter before them.
     fn add(&mut self, sequences: &Sequences, depth: usize) -> Option<()> {
-        for (views, group) in self.told_apart(sequences, depth) {
-            self.add_group(&views, group, depth + 1)?;
+        for (views, shown) in self.told_apart(sequences, depth) {
+            self.add_group(sequences, (&views, shown), depth)?;
         }
         (self.contexts.len() <= MAX_CONTEXTS).then_some(())
     }
 
-    /// Adds sequences of so many letters that leave the same views.
-    fn add_group(&mut self, views: &Views, mut group: Vec<Sequences>, depth: usize) -> Option<()> {
+    /// Adds sequences with letters before them that leave the same views. Those of which some window is still
+    /// unknown are told apart in turn.
+    fn add_group(
+        &mut self,
+        sequences: &Sequences,
+        (views, mut shown): (&Views, Shown),
+        depth: usize,
+    ) -> Option<()> {
         let marks: Vec<Marks> =
             (0..self.letters.len()).map(|letter| self.marks_at(views, letter)).collect();
-        for sequences in &mut group {
+        for windows in shown.values_mut() {
             let is_known = |window: &mut Window| !is_unknown(&marks, *window);
-            self.known.extend(sequences.windows.extract_if(.., is_known));
+            self.known.extend(windows.extract_if(.., is_known));
         }
-        let is_open = |sequences: &Sequences| depth < N_BEFORE && !sequences.windows.is_empty();
-        let (open, others): (Vec<_>, Vec<_>) = group.into_iter().partition(is_open);
-        let mut left: Vec<Before> = others.iter().map(|sequences| sequences.before).collect();
-        for sequences in &open {
-            let is_refined = self.refine(sequences, depth)?;
-            left.extend((!is_refined).then_some(sequences.before));
-        }
+        let is_settled = depth + 1 == N_BEFORE || shown.values().all(Vec::is_empty);
+        let left = if is_settled {
+            let letters = shown.keys().fold(0, |set, letter| set | 1 << letter);
+            vec![with_letters(sequences.before, letters, depth)]
+        } else {
+            self.refined(sequences, shown, depth)?
+        };
         if !left.is_empty() {
             self.contexts.push(Context { before: merged(left), marks });
         }
         Some(())
     }
 
-    /// Adds what sequences fall into by the letter before them, unless that tells nothing new of the windows.
-    fn refine(&mut self, sequences: &Sequences, depth: usize) -> Option<bool> {
-        let (n_contexts, n_known) = (self.contexts.len(), self.known.len());
-        self.add(sequences, depth)?;
-        let is_better = self.known.len() > n_known;
-        if !is_better {
-            self.contexts.truncate(n_contexts);
-        }
-        Some(is_better)
-    }
-
-    /// The sequences with each letter before them, by the views they leave.
-    fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Vec<Sequences>> {
-        let distance = N_BEFORE - 1 - depth;
-        let mut windows: Vec<Vec<Window>> = vec![Vec::new(); self.letters.len()];
-        for &window in &sequences.windows {
-            windows[usize::from(window[distance])].push(window);
-        }
+    /// Adds sequences with letters before them, told apart by what these do; returns those for which that is of
+    /// no use.
+    fn refined(
+        &mut self,
+        sequences: &Sequences,
+        shown: Shown,
+        depth: usize,
+    ) -> Option<Vec<Before>> {
         let mut relations: BTreeMap<Relation, (LetterSet, Vec<Window>)> = BTreeMap::new();
-        for (letter, mut windows) in windows.into_iter().enumerate() {
+        for (letter, mut windows) in shown {
             let relation = self.graph.before(letter, &sequences.relation);
-            let (set, all) = relations.entry(relation).or_default();
-            *set |= 1 << letter;
+            let (letters, all) = relations.entry(relation).or_default();
+            *letters |= 1 << letter;
             all.append(&mut windows);
         }
+        let all = relations.into_iter().map(|(relation, (letters, windows))| {
+            let before = with_letters(sequences.before, letters, depth);
+            Sequences { relation, before, windows }
+        });
+        let (open, others): (Vec<_>, Vec<_>) =
+            all.partition(|sequences| !sequences.windows.is_empty());
+        let mut left: Vec<Before> = others.iter().map(|sequences| sequences.before).collect();
+        for sequences in &open {
+            let (n_contexts, n_known) = (self.contexts.len(), self.known.len());
+            self.add(sequences, depth + 1)?;
+            if self.known.len() == n_known {
+                self.contexts.truncate(n_contexts);
+                left.push(sequences.before);
+            }
+        }
+        Some(left)
+    }
+
+    /// The letters that stand before sequences in some text, by the views that are left then.
+    fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Shown> {
         let universe = self.graph.universe();
-        let mut groups: BTreeMap<Views, Vec<Sequences>> = BTreeMap::new();
-        for (relation, (set, windows)) in relations {
-            let views = self.graph.image(&universe, &relation);
+        let mut groups: BTreeMap<Views, Shown> = BTreeMap::new();
+        let mut windows = vec![Vec::new(); self.letters.len()];
+        for &window in &sequences.windows {
+            windows[usize::from(window[N_BEFORE - 1 - depth])].push(window);
+        }
+        for (letter, windows) in windows.into_iter().enumerate() {
+            let views = self.graph.after(&universe, letter);
+            let views = self.graph.image(&views, &sequences.relation);
             if views.iter().any(|&word| word != 0) {
-                let mut before = sequences.before;
-                before[distance] = set;
-                groups.entry(views).or_default().push(Sequences { relation, before, windows });
+                groups.entry(views).or_default().insert(letter, windows);
             }
         }
         groups
@@ -145,4 +166,10 @@ impl Maker<'_> {
             None => Marks::default(),
         }
     }
+}
+
+/// The same with these letters as what stands before.
+fn with_letters(mut before: Before, letters: LetterSet, depth: usize) -> Before {
+    before[N_BEFORE - 1 - depth] = letters;
+    before
 }

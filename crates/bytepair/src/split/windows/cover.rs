@@ -25,7 +25,7 @@ const MAX_PRODUCTS: usize = 200;
 pub(super) type Product = [LetterSet; N_SHOWN];
 
 /// What is asked in each context; nothing where it is `None`.
-type Column = Vec<Option<bool>>;
+pub(super) type Column = Vec<Option<bool>>;
 
 /// Products of which one holds where `asks` says yes, and none where it says no, of the marks that may stand
 /// at a place. `None` if there are too many.
@@ -75,7 +75,7 @@ fn columns(
 
 /// Sets of letters behind with which the answers agree in each context; letters of which nothing is asked are in
 /// each set.
-fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
+pub(super) fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
     let asked = answers.iter().fold(0, |set, answers| set | answers.yes | answers.no);
     // By letter: those with which an answer is the opposite.
     let mut opposite = vec![0; n_letters];
@@ -103,11 +103,11 @@ fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
     groups
 }
 
-fn agree(one: &Column, other: &Column) -> bool {
+pub(super) fn agree(one: &Column, other: &Column) -> bool {
     one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
 }
 
-fn join(one: &mut Column, other: &Column) {
+pub(super) fn join(one: &mut Column, other: &Column) {
     one.iter_mut().zip(other).for_each(|(one, other)| *one = one.or(*other));
 }
 

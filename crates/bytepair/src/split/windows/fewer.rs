@@ -6,12 +6,11 @@
 //!
 //! Left out: the smallest list, which is hard to find. Cost: products x refused windows.
 
-use super::super::bits::Bits;
 use super::contexts::{Context, N_BEFORE, N_SHOWN};
 use super::cover::{Product, merged};
 use super::knowledge::{Answers, Marks};
 use super::letters::LetterSet;
-use super::meetings::Meetings;
+use super::meetings::{Meetings, Met};
 
 /// In which order products are widened: what is widened first is likely to be asked about no more.
 const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [4, 5, 0, 1, 2, 3]];
@@ -20,26 +19,29 @@ const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [
 pub(super) fn fewest(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<Product> {
     let refused = Meetings::new(refused.iter().copied(), n_letters);
     let joined = merged(narrow.to_vec());
-    let wide = |product: &Product| ORDERS.map(|order| widened(*product, &refused, order));
+    let wide = |product: &Product| {
+        let met = refused.met(product);
+        ORDERS.map(|order| widened((*product, met.clone()), &refused, order))
+    };
     let mut candidates: Vec<Product> = joined.iter().flat_map(wide).collect();
     candidates.sort_unstable();
     candidates.dedup();
-    let covered = |wide: &Product| {
-        let mut covered = Bits::default();
-        let is_covered = |&index: &usize| is_within(&narrow[index], wide);
-        (0..narrow.len()).filter(is_covered).for_each(|index| covered.insert(index));
-        covered
+    let all = Meetings::new(narrow.iter().copied(), n_letters);
+    let covered = |wide: &Product| -> Vec<u64> {
+        let outside = all.met(&wide.map(|set| !set));
+        outside.iter().map(|outside| !outside.iter().fold(0, |any, at| any | at)).collect()
     };
-    let mut left = candidates.iter().map(|wide| (*wide, covered(wide))).collect::<Vec<_>>();
+    let candidates: Vec<_> = candidates.into_iter().map(|wide| (wide, covered(&wide))).collect();
+    let mut left = vec![u64::MAX; narrow.len().div_ceil(64)];
+    left.iter_mut().skip(narrow.len() / 64).for_each(|last| *last >>= 64 - narrow.len() % 64);
     let mut kept = Vec::new();
-    // Equally good ones: the last.
-    while let Some((best, covered)) = left.iter().max_by_key(|(_, covered)| covered.len()).cloned()
-    {
-        if covered.is_empty() {
-            break;
-        }
-        left.iter_mut().for_each(|(_, other)| other.remove_all(&covered));
-        kept.push(best);
+    while left.iter().any(|&word| word != 0) {
+        let n_covered = |(_, covered): &&(Product, Vec<u64>)| -> u32 {
+            covered.iter().zip(&left).map(|(covered, left)| (covered & left).count_ones()).sum()
+        };
+        let Some((best, covered)) = candidates.iter().max_by_key(n_covered) else { break };
+        left.iter_mut().zip(covered).for_each(|(left, covered)| *left &= !covered);
+        kept.push(*best);
     }
     kept
 }
@@ -73,13 +75,12 @@ pub(super) fn refused(
     refused
 }
 
-/// The product with every letter that can be added without meeting what is refused.
-fn widened(mut product: Product, refused: &Meetings, order: [usize; N_SHOWN]) -> Product {
-    let mut met = refused.met(&product);
+/// The product, with what it meets, and every letter that can be added without meeting what is refused.
+pub(super) fn widened(
+    (mut product, mut met): (Product, Met),
+    refused: &Meetings,
+    order: [usize; N_SHOWN],
+) -> Product {
     order.iter().for_each(|&distance| refused.widen((&mut product, &mut met), distance));
     product
-}
-
-fn is_within(one: &Product, other: &Product) -> bool {
-    one.iter().zip(other).all(|(one, other)| one & !other == 0)
 }

@@ -41,8 +41,12 @@ impl Meetings {
     pub(super) fn met(&self, product: &Product) -> Met {
         let mut met = vec![[0; N_SHOWN]; self.n_words];
         let all = all_letters(self.n_letters);
-        for (distance, set) in product.iter().enumerate() {
-            members(set & all).for_each(|letter| self.add(&mut met, distance, letter));
+        for (distance, &set) in product.iter().enumerate() {
+            if set & all == all {
+                met.iter_mut().for_each(|met| met[distance] = u64::MAX);
+            } else {
+                members(set & all).for_each(|letter| self.add(&mut met, distance, letter));
+            }
         }
         met
     }

@@ -13,45 +13,49 @@ use super::letters::{Kinds, LetterSet, Letters};
 /// Prose, code and scripts.
 const SAMPLE: &str = include_str!("sample.txt");
 
-/// The kinds of the sample with line ends of both kinds, an edge as `None`.
+/// The kinds of the sample with line ends of both kinds.
 pub(super) struct Sample {
-    kinds: Vec<Option<usize>>,
+    n_kinds: usize,
+    /// An edge is as the kind past the last.
+    kinds: Vec<usize>,
 }
 
 impl Sample {
     pub(super) fn new(automaton: &Automaton, kinds: &Kinds) -> Self {
+        let n_kinds = kinds.n_kinds();
+        let edges = [n_kinds; N_BEFORE];
         let kind_of = |character: char| {
-            let class = automaton.alphabet().class_of(u32::from(character));
-            Some(kinds.kind_of[usize::from(class)])
+            kinds.kind_of[usize::from(automaton.alphabet().class_of(u32::from(character)))]
         };
-        let mut shown = vec![None; N_BEFORE];
+        let mut shown = edges.to_vec();
         for sample in [SAMPLE, &SAMPLE.replace('\n', "\r\n")] {
             shown.extend(sample.chars().map(kind_of));
-            shown.extend([None; N_BEFORE]);
+            shown.extend(edges);
         }
-        Self { kinds: shown }
+        Self { n_kinds, kinds: shown }
     }
 
     /// Every place at which a symbol stands.
     pub(super) fn places(&self) -> Vec<usize> {
-        (0..self.kinds.len()).filter(|&place| self.kinds[place].is_some()).collect()
+        (0..self.kinds.len()).filter(|&place| self.kinds[place] < self.n_kinds).collect()
     }
 
     /// What these letters show of each place.
     pub(super) fn shown(&self, letters: &Letters) -> Vec<u8> {
         let number = |letter: usize| u8::try_from(letter).unwrap_or(u8::MAX);
-        let by_promise = |promise: bool| {
-            let kinds = 0..letters.len();
-            kinds.map(|kind| number(letters.of(kind, promise))).collect::<Vec<u8>>()
+        let table = |promise: bool| {
+            let row = (0..self.n_kinds).map(|kind| letters.of(kind, promise));
+            row.chain([letters.edge()]).map(number).collect::<Vec<u8>>()
         };
-        let by_promise = [false, true].map(by_promise);
-        let mut promise = letters.is_goal(letters.edge());
-        let letter = |kind: &Option<usize>| {
-            let letter =
-                kind.map_or(number(letters.edge()), |kind| by_promise[usize::from(promise)][kind]);
-            if !letters.is_in_run(usize::from(letter)) {
-                promise = letters.is_goal(usize::from(letter));
-            }
+        let table = [false, true].map(table);
+        // By letter: what is promised before it, if that depends on it alone.
+        let promises =
+            |letter: usize| (!letters.is_in_run(letter)).then_some(letters.is_goal(letter));
+        let promises: Vec<Option<bool>> = (0..letters.len()).map(promises).collect();
+        let mut promise = false;
+        let letter = |&kind: &usize| {
+            let letter = table[usize::from(promise)][kind];
+            promise = promises[usize::from(letter)].unwrap_or(promise);
             letter
         };
         let mut shown: Vec<u8> = self.kinds.iter().rev().map(letter).collect();
