@@ -20,6 +20,9 @@ use super::windows::{self, Found, Kernel, Windows};
 /// Bytes to be split for each entry of the automaton's table before windows are worked out.
 const PATIENCE: usize = 512;
 
+/// As many entries take the time that each pattern takes.
+const N_FIXED: usize = 64;
+
 /// A later stage without windows is slower by about this factor.
 const HASTE: usize = 16;
 
@@ -37,7 +40,7 @@ impl Machine {
     /// With windows where the pattern has them and there is a kernel: at once, or where that pays.
     pub(super) fn new(automaton: Automaton, kernel: Option<Kernel>, is_at_once: bool) -> Self {
         let n_entries = automaton.n_states() * automaton.n_classes();
-        let patience = if is_at_once { 0 } else { PATIENCE * n_entries };
+        let patience = if is_at_once { 0 } else { PATIENCE * (N_FIXED + n_entries) };
         let (asked, windows) = (AtomicUsize::new(0), OnceLock::new());
         Self { running: Running::new(automaton), kernel, asked, patience, windows }
     }

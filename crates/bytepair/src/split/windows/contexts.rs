@@ -42,7 +42,9 @@ pub(super) fn contexts(
     letters: &Letters,
     sample: Vec<Window>,
 ) -> Option<(Vec<Context>, Vec<Window>)> {
-    let mut maker = Maker { graph, letters, contexts: Vec::new(), known: Vec::new() };
+    let universe = graph.universe();
+    let behind = (0..letters.len()).map(|letter| graph.after(&universe, letter)).collect();
+    let mut maker = Maker { graph, letters, behind, contexts: Vec::new(), known: Vec::new() };
     let before = [all_letters(letters.len()); N_BEFORE];
     maker.add(&Sequences { relation: graph.identity(), before, windows: sample }, 0)?;
     Some((maker.contexts, maker.known))
@@ -68,6 +70,8 @@ type Shown = BTreeMap<usize, Vec<Window>>;
 struct Maker<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
+    /// By letter: the views behind it, whatever stands before.
+    behind: Vec<Views>,
     contexts: Vec<Context>,
     known: Vec<Window>,
 }
@@ -143,15 +147,13 @@ impl Maker<'_> {
 
     /// The letters that stand before sequences in some text, by the views that are left then.
     fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Shown> {
-        let universe = self.graph.universe();
         let mut groups: BTreeMap<Views, Shown> = BTreeMap::new();
         let mut windows = vec![Vec::new(); self.letters.len()];
         for &window in &sequences.windows {
             windows[usize::from(window[N_BEFORE - 1 - depth])].push(window);
         }
         for (letter, windows) in windows.into_iter().enumerate() {
-            let views = self.graph.after(&universe, letter);
-            let views = self.graph.image(&views, &sequences.relation);
+            let views = self.graph.image(&self.behind[letter], &sequences.relation);
             if views.iter().any(|&word| word != 0) {
                 groups.entry(views).or_default().insert(letter, windows);
             }
