@@ -2,10 +2,10 @@
 //!
 //! The automaton of a real pattern forgets quickly: a few symbols on, its state does not depend on what came
 //! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
-//! What follows for certain is worked out from the automaton when the pattern is compiled ([`knowledge`],
-//! [`contexts`]), and written as products of letter sets ([`cover`], [`program`]), which are looked up 64 places
-//! at a time ([`kernels`]). Where nothing is certain, the automaton runs from the last certain start to the
-//! next ([`spans`]).
+//! What follows for certain is worked out from the automaton ([`knowledge`], [`contexts`]), as far as it helps
+//! with a sample of texts ([`sample`]), and written as products of letter sets ([`cover`], [`fewer`],
+//! [`program`]), which are looked up 64 places at a time ([`kernels`]). Where nothing is certain, the automaton
+//! runs from the last certain start to the next ([`spans`]).
 //!
 //! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or
 //! products, and processors without the instructions; these stay with [`super::lanes`].
@@ -68,7 +68,7 @@ impl Windows {
     pub(super) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let analysis = Analysis::best(automaton, &kinds)?;
-        let Analysis { letters, contexts, known, .. } = &analysis;
+        let Analysis { letters, contexts, known } = &analysis;
         let starts = cover(contexts, letters.len(), Marks::starts)?;
         let unknown = cover(contexts, letters.len(), Marks::is_unknown)?;
         let unknown = loosened(&unknown, known, letters.len());
