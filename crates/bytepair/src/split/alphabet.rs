@@ -132,8 +132,19 @@ impl Alphabet {
 
     #[inline]
     pub(super) fn class_of(&self, code: u32) -> u8 {
+        self.classes[self.place_of(code)]
+    }
+
+    /// The classes of blocks of 128 characters; equal blocks stand there once.
+    pub(super) fn stored(&self) -> &[u8] {
+        &self.classes
+    }
+
+    /// Where the class of a character stands among them.
+    #[inline]
+    pub(super) fn place_of(&self, code: u32) -> usize {
         let block = self.blocks[(code >> BLOCK_BITS) as usize] as usize;
-        self.classes[block + (code as usize & (BLOCK - 1))]
+        block + (code as usize & (BLOCK - 1))
     }
 }
 

@@ -1,8 +1,9 @@
 //! An automaton and the ways to run it: by windows, or by itself.
 //!
-//! Windows take a millisecond or two to work out, for large patterns ten. That pays when the automaton has
-//! split some megabytes, so it is put off until it has been asked for as many; a later stage, which it splits
-//! much more slowly, asks sooner. What comes out is the same either way.
+//! Windows take half a millisecond to work out, for large patterns some. That pays from one to five megabytes on.
+//! Most texts that come to a tenth of that go on much further, so it is put off until the automaton has been
+//! asked for as much; a later stage, which it splits much more slowly, asks sooner. What comes out is the same
+//! either way.
 //!
 //! Left out: both ways themselves ([`super::windows`], [`super::engine`]).
 
@@ -17,7 +18,10 @@ use super::scan::{Marked, Scan};
 use super::windows::{self, Found, Kernel, Windows};
 
 /// Bytes to be split for each entry of the automaton's table before windows are worked out.
-const PATIENCE: usize = 2048;
+const PATIENCE: usize = 512;
+
+/// As many entries take the time that each pattern takes.
+const N_FIXED: usize = 64;
 
 /// A later stage without windows is slower by about this factor.
 const HASTE: usize = 16;
@@ -36,7 +40,7 @@ impl Machine {
     /// With windows where the pattern has them and there is a kernel: at once, or where that pays.
     pub(super) fn new(automaton: Automaton, kernel: Option<Kernel>, is_at_once: bool) -> Self {
         let n_entries = automaton.n_states() * automaton.n_classes();
-        let patience = if is_at_once { 0 } else { PATIENCE * n_entries };
+        let patience = if is_at_once { 0 } else { PATIENCE * (N_FIXED + n_entries) };
         let (asked, windows) = (AtomicUsize::new(0), OnceLock::new());
         Self { running: Running::new(automaton), kernel, asked, patience, windows }
     }

@@ -6,13 +6,13 @@
 //! same views stay together. The sample only decides what is worth telling apart: the views of a context are
 //! those of every text that shows it. Contexts do not overlap, and what is in none is in no text.
 //!
-//! Cost: the number of contexts x letters steps.
+//! Cost: the number of contexts x letters steps, and a few steps for each window of the sample.
 
 use std::collections::BTreeMap;
 
 use super::cover::merged;
 use super::knowledge::{Graph, Marks, Relation, Views};
-use super::letters::{LetterSet, Letters};
+use super::letters::{LetterSet, Letters, all_letters};
 
 /// How many letters before a place are looked at.
 pub(super) const N_BEFORE: usize = 4;
@@ -35,111 +35,127 @@ pub(super) struct Context {
 /// A set of letters for each symbol before a place, the farthest first.
 pub(super) type Before = [LetterSet; N_BEFORE];
 
-/// The contexts of a pattern, told apart for these windows. `None` if there are too many.
+/// The contexts of a pattern, told apart for these windows, and the windows of which they tell something. `None`
+/// if there are too many.
 pub(super) fn contexts(
     graph: &Graph,
     letters: &Letters,
-    sample: &[Window],
-) -> Option<Vec<Context>> {
-    let maker = Maker { graph, letters };
-    let mut contexts = Vec::new();
-    let nothing = (graph.identity(), vec![[LetterSet::MAX; N_BEFORE]]);
-    maker.add(&Sequences::from([nothing]), 0, sample, &mut contexts)?;
-    Some(contexts)
+    sample: Vec<Window>,
+) -> Option<(Vec<Context>, Vec<Window>)> {
+    let universe = graph.universe();
+    let behind = (0..letters.len()).map(|letter| graph.after(&universe, letter)).collect();
+    let mut maker = Maker { graph, letters, behind, contexts: Vec::new(), known: Vec::new() };
+    let before = [all_letters(letters.len()); N_BEFORE];
+    maker.add(&Sequences { relation: graph.identity(), before, windows: sample }, 0)?;
+    Some((maker.contexts, maker.known))
 }
 
-/// The windows of which the contexts tell something.
-pub(super) fn known(contexts: &[Context], sample: &[Window]) -> Vec<Window> {
-    let is_known = |window: &&Window| {
-        let context = contexts.iter().find(|context| is_shown(**window, &context.before));
-        context.is_some_and(|context| !is_unknown(&context.marks, **window))
-    };
-    sample.iter().filter(is_known).copied().collect()
-}
-
+/// Whether a window is one of which these marks, by letter at the place, say nothing certain.
 fn is_unknown(marks: &[Marks], window: Window) -> bool {
-    marks[usize::from(window[N_BEFORE])].with(usize::from(window[N_BEFORE + 1])).len() != 1
+    let known = marks[usize::from(window[N_BEFORE])].is_unknown().no;
+    known >> window[N_BEFORE + 1] & 1 == 0
 }
 
-fn is_shown(window: Window, before: &[Before]) -> bool {
-    let is_in =
-        |before: &Before| window.iter().zip(before).all(|(&letter, set)| set >> letter & 1 == 1);
-    before.iter().any(is_in)
+/// Sequences of letters that do the same to views.
+struct Sequences {
+    relation: Relation,
+    before: Before,
+    /// Windows of the sample that show one of them, and of which less tells nothing.
+    windows: Vec<Window>,
 }
+
+/// By letter before some sequences: the windows that show it.
+type Shown = BTreeMap<usize, Vec<Window>>;
 
 struct Maker<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
+    /// By letter: the views behind it, whatever stands before.
+    behind: Vec<Views>,
+    contexts: Vec<Context>,
+    known: Vec<Window>,
 }
 
 impl Maker<'_> {
-    /// Adds what some sequences of so many letters, which leave the same views, fall into by the letter
-    /// before them. Those sequences of which some window is still unknown are told apart in turn.
-    fn add(
-        &self,
+    /// Adds what sequences of so many letters fall into by the letter before them.
+    fn add(&mut self, sequences: &Sequences, depth: usize) -> Option<()> {
+        for (views, shown) in self.told_apart(sequences, depth) {
+            self.add_group(sequences, (&views, shown), depth)?;
+        }
+        (self.contexts.len() <= MAX_CONTEXTS).then_some(())
+    }
+
+    /// Adds sequences with letters before them that leave the same views. Those of which some window is still
+    /// unknown are told apart in turn.
+    fn add_group(
+        &mut self,
         sequences: &Sequences,
+        (views, mut shown): (&Views, Shown),
         depth: usize,
-        windows: &[Window],
-        contexts: &mut Vec<Context>,
     ) -> Option<()> {
-        for (views, sequences) in self.told_apart(sequences, depth) {
-            let marks: Vec<Marks> =
-                (0..self.letters.len()).map(|letter| self.marks_at(&views, letter)).collect();
-            let is_open = |window: &&Window| is_unknown(&marks, **window);
-            let open: Vec<Window> = windows.iter().filter(is_open).copied().collect();
-            let shows_open =
-                |before: &[Before]| open.iter().any(|&window| is_shown(window, before));
-            let (open_sequences, others): (Sequences, Sequences) = sequences
-                .into_iter()
-                .partition(|(_, before)| depth + 1 < N_BEFORE && shows_open(before));
-            let mut left: Vec<Before> = others.into_values().flatten().collect();
-            for (relation, before) in open_sequences {
-                let is_refined = self.refine((relation, &before), depth + 1, &open, contexts)?;
-                left.extend(before.into_iter().filter(|_| !is_refined));
-            }
-            if !left.is_empty() {
-                contexts.push(Context { before: merged(left), marks });
-            }
+        let marks: Vec<Marks> =
+            (0..self.letters.len()).map(|letter| self.marks_at(views, letter)).collect();
+        for windows in shown.values_mut() {
+            let is_known = |window: &mut Window| !is_unknown(&marks, *window);
+            self.known.extend(windows.extract_if(.., is_known));
         }
-        (contexts.len() <= MAX_CONTEXTS).then_some(())
+        let is_settled = depth + 1 == N_BEFORE || shown.values().all(Vec::is_empty);
+        let left = if is_settled {
+            let letters = shown.keys().fold(0, |set, letter| set | 1 << letter);
+            vec![with_letters(sequences.before, letters, depth)]
+        } else {
+            self.refined(sequences, shown, depth)?
+        };
+        if !left.is_empty() {
+            self.contexts.push(Context { before: merged(left), marks });
+        }
+        Some(())
     }
 
-    /// Adds what sequences fall into by the letter before them, unless that tells nothing new of the windows.
-    fn refine(
-        &self,
-        (relation, before): (Relation, &[Before]),
+    /// Adds sequences with letters before them, told apart by what these do; returns those for which that is of
+    /// no use.
+    fn refined(
+        &mut self,
+        sequences: &Sequences,
+        shown: Shown,
         depth: usize,
-        windows: &[Window],
-        contexts: &mut Vec<Context>,
-    ) -> Option<bool> {
-        let is_here = |window: &&Window| is_shown(**window, before);
-        let windows: Vec<Window> = windows.iter().filter(is_here).copied().collect();
-        let n_before = contexts.len();
-        self.add(&Sequences::from([(relation, before.to_vec())]), depth, &windows, contexts)?;
-        let is_better = !known(&contexts[n_before..], &windows).is_empty();
-        if !is_better {
-            contexts.truncate(n_before);
+    ) -> Option<Vec<Before>> {
+        let mut relations: BTreeMap<Relation, (LetterSet, Vec<Window>)> = BTreeMap::new();
+        for (letter, mut windows) in shown {
+            let relation = self.graph.before(letter, &sequences.relation);
+            let (letters, all) = relations.entry(relation).or_default();
+            *letters |= 1 << letter;
+            all.append(&mut windows);
         }
-        Some(is_better)
-    }
-
-    /// The sequences with each letter before them, by the views they leave.
-    fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Sequences> {
-        let universe = self.graph.universe();
-        let mut relations = Sequences::new();
-        for (relation, before) in sequences {
-            for letter in 0..self.letters.len() {
-                let mut before = before.clone();
-                before.iter_mut().for_each(|before| before[N_BEFORE - 1 - depth] = 1 << letter);
-                let relation = self.graph.before(letter, relation);
-                relations.entry(relation).or_default().extend(before);
+        let all = relations.into_iter().map(|(relation, (letters, windows))| {
+            let before = with_letters(sequences.before, letters, depth);
+            Sequences { relation, before, windows }
+        });
+        let (open, others): (Vec<_>, Vec<_>) =
+            all.partition(|sequences| !sequences.windows.is_empty());
+        let mut left: Vec<Before> = others.iter().map(|sequences| sequences.before).collect();
+        for sequences in &open {
+            let (n_contexts, n_known) = (self.contexts.len(), self.known.len());
+            self.add(sequences, depth + 1)?;
+            if self.known.len() == n_known {
+                self.contexts.truncate(n_contexts);
+                left.push(sequences.before);
             }
         }
-        let mut groups: BTreeMap<Views, Sequences> = BTreeMap::new();
-        for (relation, before) in relations {
-            let views = self.graph.image(&universe, &relation);
+        Some(left)
+    }
+
+    /// The letters that stand before sequences in some text, by the views that are left then.
+    fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Shown> {
+        let mut groups: BTreeMap<Views, Shown> = BTreeMap::new();
+        let mut windows = vec![Vec::new(); self.letters.len()];
+        for &window in &sequences.windows {
+            windows[usize::from(window[N_BEFORE - 1 - depth])].push(window);
+        }
+        for (letter, windows) in windows.into_iter().enumerate() {
+            let views = self.graph.image(&self.behind[letter], &sequences.relation);
             if views.iter().any(|&word| word != 0) {
-                groups.entry(views).or_default().insert(relation, merged(before));
+                groups.entry(views).or_default().insert(letter, windows);
             }
         }
         groups
@@ -154,5 +170,8 @@ impl Maker<'_> {
     }
 }
 
-/// Sequences of letters by what they do to views.
-type Sequences = BTreeMap<Relation, Vec<Before>>;
+/// The same with these letters as what stands before.
+fn with_letters(mut before: Before, letters: LetterSet, depth: usize) -> Before {
+    before[N_BEFORE - 1 - depth] = letters;
+    before
+}

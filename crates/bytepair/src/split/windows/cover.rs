@@ -11,8 +11,9 @@
 
 use super::contexts::{Before, Context, N_BEFORE, N_SHOWN, Window};
 use super::fewer::{fewest, refused};
-use super::knowledge::MarkSet;
-use super::letters::LetterSet;
+use super::knowledge::{Answers, Marks};
+use super::letters::{LetterSet, all_letters, members};
+use super::meetings::{Meetings, Met, meets_none};
 
 const AT: usize = N_BEFORE;
 const BEHIND: usize = N_BEFORE + 1;
@@ -24,14 +25,14 @@ const MAX_PRODUCTS: usize = 200;
 pub(super) type Product = [LetterSet; N_SHOWN];
 
 /// What is asked in each context; nothing where it is `None`.
-type Column = Vec<Option<bool>>;
+pub(super) type Column = Vec<Option<bool>>;
 
 /// Products of which one holds where `asks` says yes, and none where it says no, of the marks that may stand
 /// at a place. `None` if there are too many.
 pub(super) fn cover(
     contexts: &[Context],
     n_letters: usize,
-    asks: impl Fn(MarkSet) -> Option<bool>,
+    asks: impl Fn(&Marks) -> Answers,
 ) -> Option<Vec<Product>> {
     let mut products = Vec::new();
     for (at, behind, column) in columns(contexts, n_letters, &asks) {
@@ -51,14 +52,13 @@ pub(super) fn cover(
 fn columns(
     contexts: &[Context],
     n_letters: usize,
-    asks: impl Fn(MarkSet) -> Option<bool>,
+    asks: impl Fn(&Marks) -> Answers,
 ) -> Vec<(LetterSet, LetterSet, Column)> {
     let mut columns: Vec<(LetterSet, LetterSet, Column)> = Vec::new();
     for at in 0..n_letters {
-        let column = |behind: usize| {
-            contexts.iter().map(|context| asks(context.marks[at].with(behind))).collect::<Column>()
-        };
-        for (behind, column) in grouped((0..n_letters).map(column)) {
+        let answers: Vec<Answers> =
+            contexts.iter().map(|context| asks(&context.marks[at])).collect();
+        for (behind, column) in grouped(&answers, n_letters) {
             let known =
                 columns.iter_mut().find(|known| known.1 == behind && agree(&known.2, &column));
             match known {
@@ -73,33 +73,41 @@ fn columns(
     columns
 }
 
-/// Sets of letters whose columns agree; those of which nothing is asked are in each.
-fn grouped(columns: impl Iterator<Item = Column>) -> Vec<(LetterSet, Column)> {
-    let mut groups: Vec<(LetterSet, Column)> = Vec::new();
-    let mut open = 0;
-    for (letter, column) in columns.enumerate() {
-        if column.iter().all(Option::is_none) {
-            open |= 1 << letter;
-            continue;
-        }
-        match groups.iter_mut().find(|group| agree(&group.1, &column)) {
-            Some(group) => {
-                group.0 |= 1 << letter;
-                join(&mut group.1, &column);
-            }
-            None => groups.push((1 << letter, column)),
+/// Sets of letters behind with which the answers agree in each context; letters of which nothing is asked are in
+/// each set.
+pub(super) fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
+    let asked = answers.iter().fold(0, |set, answers| set | answers.yes | answers.no);
+    // By letter: those with which an answer is the opposite.
+    let mut opposite = vec![0; n_letters];
+    for answers in answers.iter().filter(|answers| answers.yes != 0 && answers.no != 0) {
+        members(answers.yes).for_each(|letter| opposite[letter] |= answers.no);
+        members(answers.no).for_each(|letter| opposite[letter] |= answers.yes);
+    }
+    let mut sets: Vec<LetterSet> = Vec::new();
+    for letter in members(asked) {
+        match sets.iter_mut().find(|set| **set & opposite[letter] == 0) {
+            Some(set) => *set |= 1 << letter,
+            None => sets.push(1 << letter),
         }
     }
-    groups.iter_mut().for_each(|group| group.0 |= open);
+    let open = !asked & all_letters(n_letters);
+    let column = |set: LetterSet| {
+        let answer = |answers: &Answers| {
+            let is_yes = answers.yes & set != 0;
+            (is_yes || answers.no & set != 0).then_some(is_yes)
+        };
+        (set | open, answers.iter().map(answer).collect())
+    };
+    let mut groups: Vec<(LetterSet, Column)> = sets.into_iter().map(column).collect();
     groups.retain(|group| group.1.contains(&Some(true)));
     groups
 }
 
-fn agree(one: &Column, other: &Column) -> bool {
+pub(super) fn agree(one: &Column, other: &Column) -> bool {
     one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
 }
 
-fn join(one: &mut Column, other: &Column) {
+pub(super) fn join(one: &mut Column, other: &Column) {
     one.iter_mut().zip(other).for_each(|(one, other)| *one = one.or(*other));
 }
 
@@ -130,7 +138,7 @@ fn before(contexts: &[Context], column: &Column, n_letters: usize) -> Vec<Before
 
 /// The product with every letter that can be added without meeting one of `no`, the farthest bytes first.
 fn widened(mut product: Before, no: &[Before], n_letters: usize) -> Before {
-    let all = LetterSet::MAX >> (LetterSet::BITS as usize - n_letters);
+    let all = all_letters(n_letters);
     for index in 0..N_BEFORE {
         let meets =
             |other: &&Before| (0..N_BEFORE).all(|at| at == index || product[at] & other[at] != 0);
@@ -145,22 +153,25 @@ fn is_within(one: &Before, other: &Before) -> bool {
 }
 
 /// Fewer products that hold wherever one of these does, and elsewhere as well, but in none of these windows.
-pub(super) fn loosened(products: &[Product], known: &[Window]) -> Vec<Product> {
-    let mut loose: Vec<Product> = Vec::new();
+pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize) -> Vec<Product> {
+    if products.len() < 2 {
+        return products.to_vec();
+    }
+    let known = known.iter().map(|window| window.map(|letter| 1 << letter));
+    let known = Meetings::new(known, n_letters);
+    let mut loose: Vec<(Product, Met)> = Vec::new();
     for product in products {
-        let joined = |other: &Product| std::array::from_fn(|index| product[index] | other[index]);
-        let meets_known = |joined: &Product| {
-            let is_in = |window: &Window| {
-                window.iter().zip(joined).all(|(&letter, set)| set >> letter & 1 == 1)
-            };
-            known.iter().any(is_in)
-        };
-        match loose.iter_mut().find(|other| !meets_known(&joined(other))) {
-            Some(other) => *other = joined(other),
-            None => loose.push(*product),
+        let met = known.met(product);
+        match loose.iter_mut().find(|other| meets_none(&met, &other.1)) {
+            Some((other, all_met)) => {
+                other.iter_mut().zip(product).for_each(|(set, other)| *set |= other);
+                let all = all_met.iter_mut().flatten().zip(met.iter().flatten());
+                all.for_each(|(word, other)| *word |= other);
+            }
+            None => loose.push((*product, met)),
         }
     }
-    loose
+    loose.into_iter().map(|(product, _)| product).collect()
 }
 
 /// Puts products together that differ at one distance at most, until there are none.

@@ -110,6 +110,10 @@ impl Graph {
         views
     }
 
+    pub(super) fn n_letters(&self) -> usize {
+        self.n_letters
+    }
+
     fn none(&self) -> Views {
         vec![0; self.n_views.div_ceil(64)]
     }
@@ -133,6 +137,15 @@ impl Graph {
             }
         }
         relation
+    }
+
+    /// What some views become by a letter.
+    pub(super) fn after(&self, views: &Views, letter: usize) -> Views {
+        let mut after = self.none();
+        for view in members(views) {
+            self.steps_on(view, letter).iter().for_each(|step| insert(&mut after, step.1));
+        }
+        after
     }
 
     /// What some views become.
@@ -192,38 +205,7 @@ impl Graph {
     }
 }
 
-/// The marks that may stand at a place; none if no text has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MarkSet {
-    pub(super) inside: bool,
-    pub(super) matches: bool,
-    pub(super) unmatched: bool,
-}
-
-impl MarkSet {
-    pub(super) fn len(self) -> usize {
-        usize::from(self.inside) + usize::from(self.matches) + usize::from(self.unmatched)
-    }
-
-    /// Whether a piece starts, if that is certain.
-    pub(super) fn is_start(self) -> Option<bool> {
-        let starts = self.matches || self.unmatched;
-        (starts != self.inside).then_some(starts)
-    }
-
-    /// Whether a run starts that matches nothing, if that is certain.
-    pub(super) fn is_unmatched(self) -> Option<bool> {
-        let other = self.inside || self.matches;
-        (other != self.unmatched).then_some(self.unmatched)
-    }
-
-    /// Whether nothing is certain.
-    pub(super) fn is_unknown(self) -> Option<bool> {
-        (self.len() > 0).then_some(self.len() > 1)
-    }
-}
-
-/// For each mark, the letters behind with which it may stand.
+/// For each mark, the letters behind with which it may stand; a letter in none of them is behind in no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) inside: LetterSet,
@@ -231,15 +213,32 @@ pub(super) struct Marks {
     pub(super) unmatched: LetterSet,
 }
 
+/// The letters behind with which the answer is yes, and those with which it is no. With the others nothing is
+/// asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answers {
+    pub(super) yes: LetterSet,
+    pub(super) no: LetterSet,
+}
+
 impl Marks {
-    /// Which marks may stand before this letter.
-    pub(super) fn with(&self, behind: usize) -> MarkSet {
-        let is_in = |set: LetterSet| set >> behind & 1 == 1;
-        MarkSet {
-            inside: is_in(self.inside),
-            matches: is_in(self.matches),
-            unmatched: is_in(self.unmatched),
-        }
+    /// Whether a piece starts, if that is certain.
+    pub(super) fn starts(&self) -> Answers {
+        let starts = self.matches | self.unmatched;
+        Answers { yes: starts & !self.inside, no: self.inside & !starts }
+    }
+
+    /// Whether a run starts that matches nothing, if that is certain.
+    pub(super) fn starts_unmatched(&self) -> Answers {
+        let other = self.inside | self.matches;
+        Answers { yes: self.unmatched & !other, no: other & !self.unmatched }
+    }
+
+    /// Whether nothing is certain.
+    pub(super) fn is_unknown(&self) -> Answers {
+        let starts = self.matches | self.unmatched;
+        let several = starts & self.inside | self.matches & self.unmatched;
+        Answers { yes: several, no: (starts | self.inside) & !several }
     }
 
     fn of(&mut self, mark: Mark) -> &mut LetterSet {

@@ -122,3 +122,19 @@ impl Letters {
         self.letters[letter].kind.map_or(foresight.has_end, |kind| foresight.goal[kind])
     }
 }
+
+pub(super) fn all_letters(n_letters: usize) -> LetterSet {
+    LetterSet::MAX >> (LetterSet::BITS as usize - n_letters)
+}
+
+/// The letters of a set.
+pub(super) fn members(set: LetterSet) -> impl Iterator<Item = usize> {
+    let mut left = set;
+    std::iter::from_fn(move || {
+        let letter = left.trailing_zeros() as usize;
+        (left != 0).then(|| {
+            left &= left - 1;
+            letter
+        })
+    })
+}

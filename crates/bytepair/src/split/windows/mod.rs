@@ -2,10 +2,10 @@
 //!
 //! The automaton of a real pattern forgets quickly: a few symbols on, its state does not depend on what came
 //! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
-//! What follows for certain is worked out from the automaton when the pattern is compiled ([`knowledge`],
-//! [`contexts`]), and written as products of letter sets ([`cover`], [`program`]), which are looked up 64 places
-//! at a time ([`kernels`]). Where nothing is certain, the automaton runs from the last certain start to the
-//! next ([`spans`]).
+//! What follows for certain is worked out from the automaton ([`knowledge`], [`contexts`]), as far as it helps
+//! with a sample of texts ([`sample`]), and written as products of letter sets ([`cover`], [`fewer`],
+//! [`program`]), which are looked up 64 places at a time ([`kernels`]). Where nothing is certain, the automaton
+//! runs from the last certain start to the next ([`spans`]).
 //!
 //! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or
 //! products, and processors without the instructions; these stay with [`super::lanes`].
@@ -22,20 +22,23 @@ mod fewer;
 mod kernels;
 mod knowledge;
 mod letters;
+mod meetings;
 mod moves;
 mod program;
+mod sample;
 mod spans;
 #[cfg(test)]
 mod tests;
 mod wide;
 
 use self::classify::Reader;
-use self::contexts::{Context, N_BEFORE, N_SHOWN, Window, contexts, known};
+use self::contexts::{Context, Window, contexts};
 use self::cover::{Product, cover, loosened};
 pub(super) use self::kernels::Kernel;
-use self::knowledge::{Graph, MarkSet};
+use self::knowledge::{Graph, Marks};
 use self::letters::{Foresight, Kinds, Letters};
 use self::program::{Group, Numbering};
+use self::sample::{Sample, windows_at};
 pub(super) use self::spans::{Found, Scratch, run, run_pieces};
 use super::automaton::Automaton;
 
@@ -58,26 +61,21 @@ struct Analysis {
     contexts: Vec<Context>,
     /// The windows of the sample of which something is known.
     known: Vec<Window>,
-    /// At how many places of the sample windows tell nothing.
-    n_unknown: usize,
 }
-
-/// Prose, code and scripts: it decides how far windows look, never what they tell.
-const SAMPLE: &str = include_str!("sample.txt");
 
 impl Windows {
     /// `None` if the pattern is too large, or too large for the kernel.
     pub(super) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let analysis = Analysis::best(automaton, &kinds)?;
-        let Analysis { letters, contexts, known, .. } = &analysis;
-        let starts = cover(contexts, letters.len(), MarkSet::is_start)?;
-        let unknown = cover(contexts, letters.len(), MarkSet::is_unknown)?;
-        let unknown = loosened(&unknown, known);
+        let Analysis { letters, contexts, known } = &analysis;
+        let starts = cover(contexts, letters.len(), Marks::starts)?;
+        let unknown = cover(contexts, letters.len(), Marks::is_unknown)?;
+        let unknown = loosened(&unknown, known, letters.len());
         let unmatched = if automaton.covers_everything() {
             Vec::new()
         } else {
-            cover(contexts, letters.len(), MarkSet::is_unmatched)?
+            cover(contexts, letters.len(), Marks::starts_unmatched)?
         };
         let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
         let groups = |products: &[Product]| numbering.groups(products);
@@ -109,51 +107,51 @@ impl Windows {
 impl Analysis {
     /// With the foresight that leaves the least unknown of the sample, if any helps.
     fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
-        let mut best = Self::new(automaton, kinds, None)?;
-        for foresight in foresights(automaton, kinds) {
-            if let Some(next) = Self::new(automaton, kinds, Some(foresight))
-                && next.n_unknown < best.n_unknown
-            {
-                best = next;
-            }
+        let sample = Sample::new(automaton, kinds);
+        let places = sample.places();
+        let outlook = |foresight: Option<Foresight>, places: &[usize]| {
+            let letters = Letters::new(kinds, foresight)?;
+            let graph = Graph::new(automaton, kinds, &letters)?;
+            Some(Outlook::new(letters, graph, &sample, places))
+        };
+        let bare = outlook(None, &places)?;
+        let mut outlooks = Vec::new();
+        // What is known without a foresight is known with any.
+        if !bare.unknown.is_empty() {
+            let foresights = foresights(automaton, kinds).into_iter();
+            outlooks.extend(foresights.filter_map(|next| outlook(Some(next), &bare.unknown)));
         }
-        Some(best)
-    }
-
-    fn new(automaton: &Automaton, kinds: &Kinds, foresight: Option<Foresight>) -> Option<Self> {
-        let letters = Letters::new(kinds, foresight)?;
-        let graph = Graph::new(automaton, kinds, &letters)?;
-        let sample = sample_windows(automaton, kinds, &letters);
-        let contexts = contexts(&graph, &letters, &sample)?;
-        let known = known(&contexts, &sample);
-        let n_unknown = sample.len() - known.len();
-        Some(Self { letters, contexts, known, n_unknown })
+        outlooks.insert(0, bare);
+        outlooks.sort_by_key(|outlook| outlook.n_unknown);
+        outlooks.into_iter().find_map(|outlook| outlook.analysis(&places))
     }
 }
 
-/// The windows of the sample, each once, with line ends of both kinds.
-fn sample_windows(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Vec<Window> {
-    let number = |letter: usize| u8::try_from(letter).unwrap_or(u8::MAX);
-    let mut windows: Vec<Window> = Vec::new();
-    for sample in [SAMPLE, &SAMPLE.replace('\n', "\r\n")] {
-        let mut promise = false;
-        let mut shown = vec![number(letters.edge())];
-        for character in sample.chars().rev() {
-            let class = automaton.alphabet().class_of(u32::from(character));
-            let kind = kinds.kind_of[usize::from(class)];
-            let letter = letters.of(kind, promise);
-            if !letters.is_in_run(letter) {
-                promise = letters.is_goal(letter);
-            }
-            shown.push(number(letter));
-        }
-        shown.extend([number(letters.edge()); N_BEFORE]);
-        shown.reverse();
-        windows.extend(shown.windows(N_SHOWN).filter_map(|window| window.first_chunk::<N_SHOWN>()));
+/// The letters of a foresight or of none, and how they show the sample.
+struct Outlook {
+    letters: Letters,
+    graph: Graph,
+    shown: Vec<u8>,
+    /// The places of which windows tell nothing.
+    unknown: Vec<usize>,
+    /// How many windows they have.
+    n_unknown: usize,
+}
+
+impl Outlook {
+    /// Of some places of the sample.
+    fn new(letters: Letters, graph: Graph, sample: &Sample, places: &[usize]) -> Self {
+        let shown = sample.shown(&letters);
+        let unknown = sample::unknown(&graph, &shown, places);
+        let n_unknown = windows_at(&shown, &unknown).len();
+        Self { letters, graph, shown, unknown, n_unknown }
     }
-    windows.sort_unstable();
-    windows.dedup();
-    windows
+
+    fn analysis(self, places: &[usize]) -> Option<Analysis> {
+        let windows = windows_at(&self.shown, places);
+        let (contexts, known) = contexts(&self.graph, &self.letters, windows)?;
+        Some(Analysis { letters: self.letters, contexts, known })
+    }
 }
 
 /// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only

@@ -33,40 +33,33 @@ pub(super) struct Wide {
 impl Wide {
     /// From the letters by class.
     pub(super) fn new(alphabet: &Alphabet, letter_of: &[u8]) -> Self {
-        let letter = |code: u32| letter_of[usize::from(alphabet.class_of(code))];
+        let letters: Vec<u8> =
+            alphabet.stored().iter().map(|&class| letter_of[usize::from(class)]).collect();
         let short = |number: usize| match u32::try_from(number) {
             // Below 0x80 the bytes are none of a character.
-            Ok(code @ 0x80..) => letter(code),
+            Ok(code @ 0x80..) => letters[alphabet.place_of(code)],
             _ => UNKNOWN,
         };
-        let block_at = |number: usize| -> Option<Block> {
-            let start = u32::try_from(number).unwrap_or(0) << 6;
+        let mut wide = Self {
+            pages: Box::new(std::array::from_fn(|page| {
+                std::array::from_fn(|index| short(page * PAGE + index))
+            })),
+            blocks: Box::new([[UNKNOWN; PAGE]; 8]),
+            mixed: Vec::new(),
+            mixed_at: Box::new([u16::MAX; 1024]),
+        };
+        for (number, start) in (0..0x1_0000).step_by(64).enumerate() {
             let is_character = start >= 0x800 && !(0xD800..0xE000).contains(&start);
-            let mut block = [UNKNOWN; 64];
-            block.iter_mut().zip(start..).for_each(|(place, code)| *place = letter(code));
-            is_character.then_some(block)
-        };
-        let is_mixed = |block: &Block| block.iter().any(|&letter| letter != block[0]);
-        let long = |number: usize| {
-            block_at(number).filter(|block| !is_mixed(block)).map_or(UNKNOWN, |block| block[0])
-        };
-        let (mut mixed, mut mixed_at) = (Vec::new(), Box::new([u16::MAX; 1024]));
-        for (number, at) in mixed_at.iter_mut().enumerate() {
-            let block = block_at(number).filter(is_mixed);
-            if let Some(block) = block {
-                *at = u16::try_from(mixed.len()).unwrap_or(u16::MAX);
-                mixed.push(block);
+            let block = letters[alphabet.place_of(start)..].first_chunk::<64>();
+            let Some(block) = block.filter(|_| is_character) else { continue };
+            if block.iter().all(|&letter| letter == block[0]) {
+                wide.blocks[number / PAGE][number % PAGE] = block[0];
+            } else {
+                wide.mixed_at[number] = u16::try_from(wide.mixed.len()).unwrap_or(u16::MAX);
+                wide.mixed.push(*block);
             }
         }
-        let page = |letter: &dyn Fn(usize) -> u8, number: usize| -> Page {
-            std::array::from_fn(|index| letter(number * PAGE + index))
-        };
-        Self {
-            pages: Box::new(std::array::from_fn(|number| page(&short, number))),
-            blocks: Box::new(std::array::from_fn(|number| page(&long, number))),
-            mixed,
-            mixed_at,
-        }
+        wide
     }
 
     /// Writes the letters of the characters whose first bytes are marked in a word, as far as they are in the
