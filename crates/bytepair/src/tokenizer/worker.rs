@@ -15,6 +15,9 @@ use crate::piece_key::MAX_KEY_LEN;
 use crate::split::Boundaries;
 use crate::vocabulary::TokenId;
 
+/// A piece of ASCII that is not longer is merged as a whole: few cuts are in it, and its parts hardly ever come again.
+const MAX_WHOLE_LEN: usize = 32;
+
 /// What one thread needs to encode.
 #[derive(Default)]
 pub(super) struct Worker {
@@ -61,7 +64,7 @@ pub(super) fn append_ids(
         return Ok(());
     }
     let n_before = ids.len();
-    if is_long {
+    if piece.len() > MAX_WHOLE_LEN {
         append_ids_of_parts(encoder, text, (piece.clone(), true), ids, (cache, scratch))?;
     } else {
         encoder.encode(&text[piece], scratch, ids)?;
