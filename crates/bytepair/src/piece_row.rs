@@ -214,10 +214,9 @@ fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn words<V>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
-    let [a, b, c, d, e, f, g, h] = places;
-    let pairs = [(a, c), (b, d), (e, g), (f, h)].map(|(low, high)| {
-        let low = _mm512_castsi256_si512(slot(slots, low));
-        _mm512_inserti64x4::<1>(low, slot(slots, high))
+    let pairs = [[0, 2], [1, 3], [4, 6], [5, 7]].map(|lanes| {
+        let [low, high] = lanes.map(|lane| slot(slots, places[lane]));
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
     });
     let even = [0, 2].map(|pair| _mm512_unpacklo_epi64(pairs[pair], pairs[pair + 1]));
     let odd = [0, 2].map(|pair| _mm512_unpackhi_epi64(pairs[pair], pairs[pair + 1]));

@@ -43,7 +43,7 @@ const MAX_IDS: usize = 4;
 const MAX_LEN: usize = 4096;
 /// Shorter blocks are looked up piece by piece.
 #[cfg(target_arch = "x86_64")]
-const MIN_BLOCK_LEN: usize = 256;
+const MIN_BLOCK_LEN: usize = 96;
 
 /// Most pieces that are noted for others before they take them.
 const MAX_NOTED: usize = 1 << 14;

@@ -75,7 +75,7 @@ impl Kernel {
         match self {
             Self::Plain => 1,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 | Self::Avx512 => 256,
+            Self::Avx2 | Self::Avx512 => 64,
         }
     }
 
