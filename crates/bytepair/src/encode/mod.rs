@@ -3,7 +3,8 @@
 //! The meaning: starting from the symbols of the piece, merge the neighbouring pair of lowest rank,
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
-//! in these words; `scan` does it for short pieces, `buckets` or `heap` for long ones, in O(n log n);
+//! in these words; `scan` does it for short pieces, `blocks` for those of some hundred symbols, `buckets` or `heap` for long ones, in
+//! O(n log n);
 //! `stretches` puts very long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
@@ -12,6 +13,7 @@
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
 
+mod blocks;
 mod buckets;
 mod cache;
 mod characters;
@@ -80,6 +82,8 @@ struct WholePieces {
 pub(crate) struct Scratch {
     ids: Vec<TokenId>,
     row: scan::Row,
+    /// Made when the first piece of some length comes.
+    blocks: Option<Box<blocks::Row>>,
     /// Pieces of more than ASCII that were merged, up to some thousand.
     n_pieces: u32,
     buckets: buckets::BucketScratch,
@@ -276,6 +280,11 @@ impl Encoder {
         self.symbols.push_ids(piece, &mut scratch.ids, stranger)?;
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
+            out.extend_from_slice(&scratch.ids);
+            return Ok(());
+        }
+        if scratch.ids.len() <= blocks::MAX_LEN {
+            blocks::merge(&self.merges, scratch);
             out.extend_from_slice(&scratch.ids);
             return Ok(());
         }

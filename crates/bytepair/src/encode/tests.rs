@@ -48,7 +48,7 @@ proptest! {
         picks: Vec<(u16, u16)>,
         swaps in prop::collection::vec((any::<u16>(), any::<u16>()), 0..4),
         priorities in prop::collection::vec(prop_oneof![0..4_u32, any::<u32>()], 0..5),
-        piece in "[abc]{1,60}|a{1,120}|(ab){1,50}",
+        piece in "[abc]{1,60}|[abc]{60,256}|a{1,256}|(ab){1,128}",
     ) {
         let vocabulary = Arc::new(shuffled_vocabulary(&picks, &swaps, &priorities));
         let merges = Merges::new(&vocabulary);
@@ -58,6 +58,12 @@ proptest! {
         let mut scratch = Scratch { ids: ids.clone(), ..Scratch::default() };
         if ids.len() <= MAX_SCAN_LEN {
             scan::merge(&merges, &mut scratch);
+            prop_assert_eq!(&scratch.ids, &expected);
+        }
+
+        if ids.len() <= blocks::MAX_LEN {
+            scratch.ids.clone_from(&ids);
+            blocks::merge(&merges, &mut scratch);
             prop_assert_eq!(&scratch.ids, &expected);
         }
 

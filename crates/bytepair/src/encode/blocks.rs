@@ -1,0 +1,140 @@
+//! Pieces of some hundred symbols: look for the lowest rank, merge, look again, as in [`super::scan`], but in blocks.
+//!
+//! Each block of places knows its lowest rank with its place, so that the search looks at the blocks alone, and a
+//! merge changes three of them at most. Places hold links to their neighbours. Takes O(n · n / 16) time for n symbols; up to
+//! [`MAX_LEN`] of them that is less than the random accesses of the algorithms for long pieces: all lies in 6 KB.
+
+use super::{Merges, NO_MERGE, RankedMerge, Scratch};
+use crate::vocabulary::TokenId;
+
+/// Longest piece that is merged so, in symbols.
+pub(super) const MAX_LEN: usize = 256;
+
+/// Places of a block.
+const BLOCK_LEN: usize = 16;
+const N_BLOCKS: usize = MAX_LEN / BLOCK_LEN;
+
+/// Bits of a place.
+const PLACE_BITS: u32 = MAX_LEN.ilog2();
+const LAST: usize = MAX_LEN - 1;
+
+/// Stands for no neighbour.
+const NO_PLACE: usize = usize::MAX;
+
+/// A piece while it is merged; all by place, but for what blocks know.
+pub(super) struct Row {
+    ids: [TokenId; MAX_LEN],
+    /// The rank of the merge with the next symbol, and the place.
+    ranks: [u64; MAX_LEN],
+    /// What that merge makes.
+    results: [TokenId; MAX_LEN],
+    /// The places of the neighbours that are left.
+    before: [usize; MAX_LEN],
+    behind: [usize; MAX_LEN],
+    /// By block: the lowest of its ranks.
+    lowest: [u64; N_BLOCKS],
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self {
+            ids: [0; MAX_LEN],
+            ranks: [u64::MAX; MAX_LEN],
+            results: [0; MAX_LEN],
+            before: [NO_PLACE; MAX_LEN],
+            behind: [NO_PLACE; MAX_LEN],
+            lowest: [u64::MAX; N_BLOCKS],
+        }
+    }
+}
+
+/// Merges `scratch.ids`, at most [`MAX_LEN`] of them, in place.
+pub(super) fn merge(merges: &Merges, scratch: &mut Scratch) {
+    let Scratch { ids, blocks, .. } = scratch;
+    debug_assert!(ids.len() <= MAX_LEN, "the piece is not too long");
+    if ids.len() < 2 {
+        return;
+    }
+    let row = blocks.get_or_insert_default();
+    match merges {
+        Merges::Packed(packed) => {
+            row.lay_out(ids, |left, right| packed.get(left, right));
+            row.merge(|left, right| packed.get_large(left, right));
+        }
+        Merges::Wide(_) => {
+            row.lay_out(ids, |left, right| merges.get(left, right));
+            row.merge(|left, right| merges.get(left, right));
+        }
+    }
+    row.take(ids);
+}
+
+impl Row {
+    /// Puts the symbols in their places.
+    fn lay_out(&mut self, ids: &[TokenId], get: impl Fn(TokenId, TokenId) -> RankedMerge) {
+        self.ranks.fill(u64::MAX);
+        for (place, &id) in ids.iter().enumerate() {
+            self.ids[place & LAST] = id;
+            self.before[place & LAST] = place.wrapping_sub(1);
+            self.behind[place & LAST] = if place + 1 < ids.len() { place + 1 } else { NO_PLACE };
+        }
+        for (place, pair) in ids.windows(2).enumerate() {
+            self.set(place, get(pair[0], pair[1]));
+        }
+        (0..N_BLOCKS).for_each(|block| self.look_at(block * BLOCK_LEN));
+    }
+
+    fn merge(&mut self, get: impl Fn(TokenId, TokenId) -> RankedMerge) {
+        loop {
+            let lowest =
+                self.lowest.iter().fold(u64::MAX, |lowest, &of_block| lowest.min(of_block));
+            if lowest >> PLACE_BITS >= u64::from(NO_MERGE.rank) {
+                return;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "a place is masked")]
+            let place = lowest as usize & LAST;
+            let gone = self.behind[place] & LAST;
+            let (before, next) = (self.before[place], self.behind[gone]);
+            let id = self.results[place];
+            self.ids[place] = id;
+            self.behind[place] = next;
+            self.ranks[gone] = u64::MAX;
+            self.ranks[place] = u64::MAX;
+            if next != NO_PLACE {
+                self.before[next & LAST] = place;
+                self.set(place, get(id, self.ids[next & LAST]));
+            }
+            if before != NO_PLACE {
+                self.set(before, get(self.ids[before & LAST], id));
+                self.look_at(before);
+            }
+            self.look_at(gone);
+            self.look_at(place);
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, merge: RankedMerge) {
+        let place = place & LAST;
+        self.ranks[place] = u64::from(merge.rank) << PLACE_BITS | place as u64;
+        self.results[place] = merge.result;
+    }
+
+    /// Finds the lowest rank of the block of a place.
+    #[inline]
+    fn look_at(&mut self, place: usize) {
+        let (blocks, _) = self.ranks.as_chunks::<BLOCK_LEN>();
+        let block = (place & LAST) / BLOCK_LEN;
+        self.lowest[block] = blocks[block].iter().fold(u64::MAX, |lowest, &rank| lowest.min(rank));
+    }
+
+    /// Puts the tokens that are left into `ids`.
+    fn take(&self, ids: &mut Vec<TokenId>) {
+        ids.clear();
+        let mut place = 0;
+        while place != NO_PLACE {
+            ids.push(self.ids[place & LAST]);
+            place = self.behind[place & LAST];
+        }
+    }
+}
