@@ -99,5 +99,6 @@ $(VENV)/tools: pyproject.toml
 	touch $@
 
 $(VENV)/built: $(VENV)/tools $(RUST_SOURCES)
+	rm -f python/bytepair/_core.*.so # perhaps of another version of Python
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras cli
 	touch $@

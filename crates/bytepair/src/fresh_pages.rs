@@ -4,7 +4,7 @@
 //! kilobytes on some virtual machines, as long as it takes to encode the text whose ids fill them. Asked for some
 //! hundred kilobytes at once, pages take half of that. Large ones ([`crate::large_pages`]) take less still, a tenth of a millisecond for
 //! a megabyte, but not where the machine is a virtual one that hands idle memory back to its host: it does so in large
-//! pages, and getting one again may take six milliseconds. So the first ones of a row are timed.
+//! pages, and getting one again may take six milliseconds. So they are timed.
 //!
 //! All this is a wish: a system that does not know it gives pages as before.
 #![expect(unsafe_code, reason = "calls of the system; new text is encoded in a fifth less time")]
@@ -56,8 +56,7 @@ impl Ahead {
         let len = STEP_LEN.min(size.saturating_sub(n_before)) / PAGE_LEN * PAGE_LEN;
         let start = Instant::now();
         populate(room.wrapping_add(n_before), len);
-        if start.elapsed() > QUICK {
-            distrust();
+        if start.elapsed() > QUICK && distrust() {
             give_up(row);
         }
         self.end = first + len;

@@ -2,7 +2,8 @@
 //!
 //! What is looked up here and there in many small pages takes a second look-up each time, to find the page, and each
 //! small page is a call of the system when it is first written. Large pages are a wish: a system that does not grant
-//! it gives small ones, and nothing else changes.
+//! it gives small ones, and nothing else changes. What grows while others wait wishes for small ones
+//! ([`crate::fresh_pages`] says why).
 #![expect(
     unsafe_code,
     reason = "standard vectors cannot be aligned; a third less time in large tables"
@@ -173,9 +174,9 @@ fn are_trusted() -> bool {
     N_LEFT_WITHOUT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
 }
 
-/// Says that large pages were slow to come.
-pub(crate) fn distrust() {
-    N_LEFT_WITHOUT.store(N_WITHOUT, Ordering::Relaxed);
+/// Says that pages were slow to come; returns whether large ones were asked for until now.
+pub(crate) fn distrust() -> bool {
+    N_LEFT_WITHOUT.swap(N_WITHOUT, Ordering::Relaxed) == 0
 }
 
 /// Takes back that large pages were asked for a vector, where it has none yet.

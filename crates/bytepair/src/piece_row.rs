@@ -111,7 +111,7 @@ impl Row {
         std::array::from_fn(|lane| self.homes[number + lane] as usize)
     }
 
-    /// The slots where eight pieces from this number on belong.
+    /// The slots where eight pieces from this number on belong, and which of them have their keys.
     ///
     /// Where the table has become larger since they were taken in, they are hardly found.
     #[target_feature(enable = "avx512f,avx512dq")]

@@ -6,7 +6,7 @@
 //! time ([`Seen`]). Parts that are one character have a row of their own, and so have [`Indents`].
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
-//! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 12
+//! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 10
 //! ([`eight`]).
 
 mod characters;

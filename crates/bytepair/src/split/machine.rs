@@ -1,7 +1,7 @@
 //! An automaton and the ways to run it: by windows, or by itself.
 //!
-//! Windows take half a millisecond to work out, for large patterns some. That pays from one to five megabytes on.
-//! Most texts that come to a tenth of that go on much further, so it is put off until the automaton has been
+//! Windows take half a millisecond to work out, for large patterns some. That pays from half a megabyte to five on.
+//! Most texts that come to a tenth or a fifth of that go on much further, so it is put off until the automaton has been
 //! asked for as much; a later stage, which it splits much more slowly, asks sooner. What comes out is the same
 //! either way.
 //!

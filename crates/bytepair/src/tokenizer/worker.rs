@@ -1,6 +1,7 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
-//! A piece that the cache does not know goes through it part by part if it is long, cut where no merge crosses. The
+//! A piece that the cache does not know goes through it part by part if it is long, cut where no merge crosses; one of
+//! ASCII only if it is longer still. The
 //! cache never shows in a result. One look-up for a piece that is known; else what the encoder takes.
 
 use std::ops::Range;

@@ -42,6 +42,9 @@ use self::sample::{Sample, windows_at};
 pub(super) use self::spans::{Found, Scratch, run, run_pieces};
 use super::automaton::Automaton;
 
+/// More foresights are not compared. Real patterns have three.
+const MAX_FORESIGHTS: usize = 64;
+
 /// A pattern as windows.
 pub(super) struct Windows {
     reader: Reader,
@@ -114,16 +117,23 @@ impl Analysis {
             let graph = Graph::new(automaton, kinds, &letters)?;
             Some(Outlook::new(letters, graph, &sample, places))
         };
-        let bare = outlook(None, &places)?;
-        let mut outlooks = Vec::new();
+        let mut best = outlook(None, &places)?;
+        let open = best.unknown.clone();
+        // Their graphs may be large: of all but the best the foresight alone is kept.
+        let mut others = Vec::new();
         // What is known without a foresight is known with any.
-        if !bare.unknown.is_empty() {
-            let foresights = foresights(automaton, kinds).into_iter();
-            outlooks.extend(foresights.filter_map(|next| outlook(Some(next), &bare.unknown)));
+        for foresight in if open.is_empty() { Vec::new() } else { foresights(automaton, kinds) } {
+            let Some(mut next) = outlook(Some(foresight), &open) else { continue };
+            if next.n_unknown < best.n_unknown {
+                std::mem::swap(&mut best, &mut next);
+            }
+            others.push((next.n_unknown, next.letters.foresight));
         }
-        outlooks.insert(0, bare);
-        outlooks.sort_by_key(|outlook| outlook.n_unknown);
-        outlooks.into_iter().find_map(|outlook| outlook.analysis(&places))
+        best.analysis(&places).or_else(|| {
+            others.sort_by_key(|other| other.0);
+            let mut others = others.into_iter();
+            others.find_map(|(_, foresight)| outlook(foresight, &places)?.analysis(&places))
+        })
     }
 }
 
@@ -169,6 +179,9 @@ fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
         let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
         if leaves_doubt && is_useful && !found.contains(&foresight) {
             found.push(foresight);
+        }
+        if found.len() == MAX_FORESIGHTS {
+            break;
         }
     }
     found
