@@ -268,26 +268,23 @@ impl Encoder {
         stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
     ) -> Result<()> {
         scratch.ids.clear();
-        if let Some(characters) = self.characters(piece, &mut scratch.n_pieces) {
-            characters.push_ids(piece, &self.symbols, &mut scratch.ids);
-            if scratch.ids.len() <= MAX_SCAN_LEN {
-                scan::merge(&self.merges, scratch);
-                out.extend_from_slice(&scratch.ids);
-                return Ok(());
-            }
-            scratch.ids.clear();
+        match self.characters(piece, &mut scratch.n_pieces) {
+            Some(characters) => characters.push_ids(piece, &self.symbols, &mut scratch.ids),
+            None => self.symbols.push_ids(piece, &mut scratch.ids, stranger)?,
         }
-        self.symbols.push_ids(piece, &mut scratch.ids, stranger)?;
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
-            out.extend_from_slice(&scratch.ids);
-            return Ok(());
-        }
-        if scratch.ids.len() <= blocks::MAX_LEN {
+        } else if scratch.ids.len() <= blocks::MAX_LEN {
             blocks::merge(&self.merges, scratch);
-            out.extend_from_slice(&scratch.ids);
-            return Ok(());
+        } else {
+            return self.merge_long(scratch, out);
         }
+        out.extend_from_slice(&scratch.ids);
+        Ok(())
+    }
+
+    /// Appends what `scratch.ids` are merged to, however many they are.
+    fn merge_long(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
         match self.ranks() {
             Some(ranks) if scratch.ids.len() <= stretches::LENS.stretch => {
                 buckets::merge(ranks, &self.merges, &scratch.ids, &mut scratch.buckets, out)

@@ -51,7 +51,10 @@ impl UnicodeForm {
     /// A text can be cut before every plain character, and plain characters stay. So what has to be looked at is each
     /// run of others with the character before it, to which they may be joined.
     pub(super) fn apply(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
-        let plain = self.plain()?;
+        if text.is_ascii() {
+            return None;
+        }
+        let Some(plain) = self.plain() else { return self.apply_to_stretch(text, unicode) };
         let mut changed = Vec::new();
         let (mut n_taken, mut from) = (0, 0);
         loop {

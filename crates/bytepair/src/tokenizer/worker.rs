@@ -1,8 +1,8 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
 //! A piece that the cache does not know goes through it part by part if it is long, cut where no merge crosses; one of
-//! ASCII only if it is longer still. The
-//! cache never shows in a result. One look-up for a piece that is known; else what the encoder takes.
+//! ASCII only if it is longer still. The cache never shows in a result. One look-up for a piece that is known; else
+//! what the encoder takes.
 
 use std::ops::Range;
 
@@ -16,7 +16,8 @@ use crate::piece_key::MAX_KEY_LEN;
 use crate::split::Boundaries;
 use crate::vocabulary::TokenId;
 
-/// A piece of ASCII that is not longer is merged as a whole: few cuts are in it, and its parts hardly ever come again.
+/// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it, and its parts hardly ever
+/// come again.
 const MAX_WHOLE_LEN: usize = 32;
 
 /// What one thread needs to encode.
