@@ -65,6 +65,15 @@ impl Merges {
         }
     }
 
+    /// Something of where a pair is looked up, so that it is at hand.
+    #[inline]
+    pub(crate) fn glance_at(&self, left: TokenId, right: TokenId) -> u64 {
+        match self {
+            Self::Packed(packed) => packed.glance_at(left, right),
+            Self::Wide(_) => 0,
+        }
+    }
+
     /// Whether merges are in the order of the ids that they make, and use only ids below those.
     ///
     /// Then a merge that uses a token has a higher rank than all that make it.

@@ -219,15 +219,28 @@ impl PieceCache {
         if name.is_short() { self.short.insert(slot) } else { self.long.insert(slot) }
     }
 
-    /// Appends the ids of a part that is one character of two or three bytes, if it is here.
+    /// Appends the ids of a part that is the character of a code, if it is here.
     #[inline]
-    pub(crate) fn append_character(&self, part: &[u8], out: &mut Vec<TokenId>) -> bool {
-        self.characters.append(part, out)
+    pub(crate) fn append_character(&self, code: u32, out: &mut Vec<TokenId>) -> bool {
+        self.characters.append(code, out)
     }
 
-    /// Remembers the ids of a part if it is one character of two or three bytes; returns whether it is.
-    pub(crate) fn insert_character(&mut self, part: &[u8], ids: &[TokenId]) -> bool {
-        self.characters.insert(part, ids)
+    /// Remembers the ids of a part that is the character of a code, if it has one; returns whether it does so.
+    pub(crate) fn insert_character(&mut self, code: u32, ids: &[TokenId]) -> bool {
+        self.characters.insert(code, ids)
+    }
+
+    /// Something of what is known of a character, so that it is at hand.
+    #[inline]
+    pub(crate) fn glance_at_character(&self, code: u32) -> u64 {
+        self.characters.get(code)
+    }
+
+    /// Something of where a short piece would be, so that it is at hand.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
+    pub(crate) fn glance_at(&self, name: Name<'_>) -> u64 {
+        if name.is_short() { self.short.at_home(name.key).key as u64 } else { 0 }
     }
 
     /// Notes from now on what is learned.

@@ -84,6 +84,15 @@ impl Characters {
         }
     }
 
+    /// The tokens that two characters become before anything joins them, where nothing else stands around; characters
+    /// of two or three bytes, by their codes.
+    #[inline]
+    pub(super) fn two(&self, codes: [u32; 2]) -> Option<[TokenId; 2]> {
+        let [left, right] = codes.map(|code| self.tokens[code as usize & (N_CODES - 1)]);
+        let least = self.joined[border(last_byte(codes[0]), first_byte(codes[1]))];
+        (left.min(right) > 0 && left.max(right) < least).then_some([left, right])
+    }
+
     /// The token that a character becomes before any part of it is joined to what stands around, and its length.
     #[inline]
     fn token(&self, piece: &[u8], place: usize, character: Character) -> Option<(TokenId, usize)> {
@@ -122,6 +131,19 @@ impl Character {
     }
 }
 
+/// The first byte of a character of two or three bytes, by its code.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "some bits of a code")]
+fn first_byte(code: u32) -> u8 {
+    if code < 0x800 { 0xC0 | (code >> 6) as u8 } else { 0xE0 | (code >> 12) as u8 }
+}
+
+#[inline]
+fn last_byte(code: u32) -> u8 {
+    0x80 | (code & 0x3F) as u8
+}
+
+#[inline]
 fn border(last: u8, first: u8) -> usize {
     usize::from(last) << 8 | usize::from(first)
 }

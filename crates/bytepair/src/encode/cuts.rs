@@ -12,8 +12,10 @@
 //! whose text tokens are not their parts put together, in which a byte may be unknown, or that leave unknown
 //! characters out, so that those around them become neighbours.
 
+mod block;
 mod sides;
 
+pub(crate) use self::block::{Block, Few, Part};
 use self::sides::{OTHER, Sides};
 use super::symbols::Symbols;
 use crate::hash::fold;
@@ -35,6 +37,9 @@ pub(super) struct Cuts {
     /// Whether a cut needs a known character behind it, as unknown ones may belong together.
     must_be_known: bool,
 }
+
+/// Codes of characters of at most three bytes.
+pub(super) const N_CODES: u32 = 1 << 16;
 
 /// Bits for each pair: of 16 pairs that nothing joins about one is taken for joined.
 const N_BITS_PER_PAIR: usize = 16;
@@ -113,9 +118,9 @@ impl Cuts {
 
     /// The same as [`Self::joins`] for characters that have rows.
     #[inline]
-    fn joins_known(&self, left: usize, right: usize) -> bool {
+    fn joins_known(&self, left: u32, right: u32) -> bool {
         if left < 128 && right < 128 {
-            return self.of_ascii[left] >> right & 1 > 0;
+            return self.of_ascii[left as usize] >> right & 1 > 0;
         }
         let [left, right] = [left, right].map(|row| self.sides.of(row));
         left.joins_part(right) || left.may_join(right) && self.has(left.code, right.code)

@@ -28,6 +28,7 @@ mod stretches;
 mod symbols;
 
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Whole, put_in};
+pub(crate) use cuts::{Block, Few, Part};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 
@@ -130,6 +131,38 @@ impl Encoder {
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
+    }
+
+    /// Takes the next parts of a piece, those that begin at `start` and behind; returns where the last one ends.
+    pub(crate) fn take_parts(&self, piece: &[u8], start: usize, block: &mut Block) -> usize {
+        match self.cuts() {
+            Some(cuts) => block.take(cuts, (piece, start), &self.symbols),
+            None => block.take_one(start, piece.len()),
+        }
+        block.parts().last().map_or(piece.len(), |part| part.end)
+    }
+
+    /// Appends the ids of a part that is two characters; returns whether these are known to come first.
+    #[inline]
+    pub(crate) fn append_two(&self, codes: [u32; 2], out: &mut Vec<TokenId>) -> bool {
+        let Some([left, right]) = self.two(codes) else { return false };
+        let merge = self.merges.get(left, right);
+        match merge.exists() {
+            true => out.push(merge.result),
+            false => out.extend_from_slice(&[left, right]),
+        }
+        true
+    }
+
+    /// Something of what [`Self::append_two`] looks up, so that it is at hand.
+    #[inline]
+    pub(crate) fn glance_at_two(&self, codes: [u32; 2]) -> u64 {
+        self.two(codes).map_or(0, |[left, right]| self.merges.glance_at(left, right))
+    }
+
+    #[inline]
+    fn two(&self, codes: [u32; 2]) -> Option<[TokenId; 2]> {
+        self.characters.get()?.as_ref()?.two(codes)
     }
 
     /// Whether long pieces have parts, which may be all of a piece.
@@ -301,7 +334,7 @@ impl Encoder {
 
     /// The token that a piece is as a whole, where merges are ignored for such pieces.
     #[inline]
-    fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
+    pub(crate) fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
         let whole_pieces = self.whole_pieces.as_ref()?;
         let form = Form { continues: false, ends: whole_pieces.has_end_mark };
         let token = Token { kind: TokenKind::Text(form), bytes: piece };

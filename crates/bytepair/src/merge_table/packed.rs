@@ -148,6 +148,14 @@ impl PackedMerges {
         self.merge(self.value(hash, self.wanted(left, right)))
     }
 
+    /// Something of where a pair is looked up, so that it is at hand.
+    #[inline]
+    pub(crate) fn glance_at(&self, left: TokenId, right: TokenId) -> u64 {
+        let hash = self.hash(left, right);
+        let (word, _) = self.bit(hash);
+        self.bitmap[word] ^ self.slots[self.bucket(hash)]
+    }
+
     #[inline]
     fn merge(&self, value: u32) -> RankedMerge {
         RankedMerge { rank: value, result: self.layout.result(value) }

@@ -72,6 +72,15 @@ proptest! {
             encoder.encode(&piece, &mut scratch, &mut ids).unwrap();
             prop_assert_eq!(&ids, &expected);
         }
+
+        let characters: Vec<_> = String::from_utf8_lossy(&piece).chars().collect();
+        for two in characters.windows(2).filter(|two| two.iter().all(|&one| one < '\u{FFFF}')) {
+            let (piece, mut ids) = (String::from_iter(two), Vec::new());
+            if encoder.append_two([two[0].into(), two[1].into()], &mut ids) {
+                let expected = naive::merge(&encoder.vocabulary, ids_of_bytes(piece.as_bytes()));
+                prop_assert_eq!(ids, expected, "{}", piece);
+            }
+        }
     }
 }
 

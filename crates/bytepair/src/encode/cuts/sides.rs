@@ -6,14 +6,11 @@
 //! group is among them need the pair itself be asked for. Takes 2 MiB, made with the pairs. Left out: characters of
 //! four bytes, and bytes that are none.
 
-use super::{FRAGMENT, NO_CHARACTER, character, code, continues, last_byte};
+use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
 
-/// Codes of characters of at most three bytes.
-const N_CODES: usize = 1 << 16;
-
 /// The row of all else, and of what is no character.
-pub(super) const OTHER: usize = N_CODES;
+pub(super) const OTHER: u32 = N_CODES;
 
 /// What is known of a character.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,9 +45,9 @@ impl Sides {
             let is_part = |side: u32| side & FRAGMENT == FRAGMENT;
             let byte = |side: u32| (side & 0xFF) as usize;
             match (is_part(left), is_part(right)) {
-                (false, false) => rows[row_of(left)].followers |= 1 << group(right),
-                (true, false) => rows[row_of(right)].before |= bit(left, 0x80),
-                (false, true) => rows[row_of(left)].behind |= bit(right, 0xC0),
+                (false, false) => rows[place_of(left)].followers |= 1 << group(right),
+                (true, false) => rows[place_of(right)].before |= bit(left, 0x80),
+                (false, true) => rows[place_of(left)].behind |= bit(right, 0xC0),
                 (true, true) => {
                     before[byte(right)] |= bit(left, 0x80);
                     behind[byte(left)] |= bit(right, 0xC0);
@@ -66,12 +63,17 @@ impl Sides {
 
     /// The row of a character.
     #[inline]
-    pub(super) fn of(&self, row: usize) -> &Side {
-        &self.0[row.min(OTHER)]
+    pub(super) fn of(&self, row: u32) -> &Side {
+        &self.0[row.min(OTHER) as usize]
     }
 }
 
 impl Side {
+    /// Some of it.
+    pub(super) fn glance(&self) -> u64 {
+        self.behind
+    }
+
     /// Whether some token joins a part of this character to a part of the next one, or to all of it.
     #[inline]
     pub(super) fn joins_part(&self, next: &Self) -> bool {
@@ -87,8 +89,8 @@ impl Side {
 }
 
 /// A character, before anything is known of it.
-fn side(row: usize) -> Side {
-    let Some(character) = u32::try_from(row).ok().and_then(char::from_u32) else {
+fn side(row: u32) -> Side {
+    let Some(character) = char::from_u32(row) else {
         return Side::default();
     };
     let mut bytes = [0; 4];
@@ -101,27 +103,27 @@ fn side(row: usize) -> Side {
 
 /// The row of the character at a place, and its length.
 #[inline]
-pub(super) fn row(piece: &[u8], place: usize) -> (usize, usize) {
-    let bits = |byte: u8| usize::from(byte & 0x3F);
+pub(super) fn row(piece: &[u8], place: usize) -> (u32, usize) {
+    let bits = |byte: u8| u32::from(byte & 0x3F);
     match piece[place..] {
         [byte @ ..0x80, ..] => (byte.into(), 1),
         [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {
-            let row = usize::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
+            let row = u32::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
             // Three bytes that say what two or one say are no character, nor are halves of one.
             (if matches!(row, ..0x800 | 0xD800..0xE000) { OTHER } else { row }, 3)
         }
         [lead @ 0xC2..=0xDF, second, ..] if continues(second) => {
-            (usize::from(lead & 0x1F) << 6 | bits(second), 2)
+            (u32::from(lead & 0x1F) << 6 | bits(second), 2)
         }
         _ => (OTHER, character(piece, place).1),
     }
 }
 
-/// The row of a character by its bytes.
-fn row_of(code: u32) -> usize {
+/// Where the row of a character is, by its bytes.
+fn place_of(code: u32) -> usize {
     match code {
-        NO_CHARACTER => OTHER,
-        _ => row(&code.to_le_bytes(), 0).0,
+        NO_CHARACTER => OTHER as usize,
+        _ => row(&code.to_le_bytes(), 0).0 as usize,
     }
 }
 

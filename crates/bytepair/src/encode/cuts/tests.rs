@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{Cuts, FRAGMENT, code, last_byte, sides};
-use crate::encode::{Encoder, Scratch, naive};
+use crate::encode::{Block, Encoder, Few, Scratch, naive};
 use crate::units::{ByteIds, Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
@@ -58,6 +58,25 @@ fn both(encoder: &Encoder, piece: &[u8]) -> (Option<Vec<TokenId>>, Option<Vec<To
     (whole, parts.ok().map(|()| ids), n_parts)
 }
 
+/// The parts of a piece taken block by block, after a look at what is said of their characters.
+fn taken(encoder: &Encoder, piece: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let (mut parts, mut start, mut block) = (Vec::new(), 0, Block::default());
+    while start < piece.len() {
+        start = encoder.take_parts(piece, start, &mut block);
+        for part in block.parts() {
+            let text = String::from_utf8_lossy(&piece[part.start..part.end]);
+            let codes: Vec<_> = text.chars().map(u32::from).collect();
+            match part.characters {
+                Few::One(code) => assert_eq!(codes, [code]),
+                Few::Two(two) => assert_eq!(codes, two),
+                Few::More => {}
+            }
+            parts.push(part.start..part.end);
+        }
+    }
+    parts
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
@@ -66,7 +85,7 @@ proptest! {
         fallback in prop_oneof![Just(vec![]), Just((0..=255).collect()), Just(vec![0xC3, 0xA9, b'b'])],
         picks in prop::collection::vec(any::<(u16, u16)>(), 0..20),
         [unknown, fuse_unknown, byte_fallback, drop] in any::<[bool; 4]>(),
-        piece in "[abé中▁😀文]{1,80}",
+        piece in "[abé中▁😀文]{1,80}|[abé中▁😀文]{1,300}",
     ) {
         let units = Units {
             unknown: unknown.then(|| "?".to_owned()),
@@ -76,24 +95,29 @@ proptest! {
             ..Units::characters()
         };
         let vocabulary = of_characters(&known, &fallback, &picks);
-        let (whole, parts, _) = both(&Encoder::new(Arc::new(vocabulary), &units, false), piece.as_bytes());
+        let encoder = Encoder::new(Arc::new(vocabulary), &units, false);
+        let (whole, parts, _) = both(&encoder, piece.as_bytes());
         prop_assert_eq!(parts, whole);
+        let expected: Vec<_> = encoder.parts(piece.as_bytes()).collect();
+        prop_assert_eq!(taken(&encoder, piece.as_bytes()), expected);
     }
 
     #[test]
     fn parts_of_bytes_give_the_ids_of_the_piece(
         picks in prop::collection::vec(any::<(u16, u16)>(), 0..60),
-        text in prop::collection::vec(prop::sample::select(vec!["a", "b", "é", "中", "▁", "😀", "文"]), 1..40),
+        text in "[abé中▁😀文]{1,40}|[abé中▁😀文]{1,300}",
         noise in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(vec![0xC3, 0xA9, 0xE4, 0xB8, 0xAD, 0xF0, b'a', 0xFF])), 0..4),
     ) {
-        let mut piece = text.concat().into_bytes();
+        let mut piece = text.into_bytes();
         for (place, byte) in noise {
             let place = place.index(piece.len());
             piece[place] = byte;
         }
         let vocabulary = Arc::new(of_bytes(&picks));
-        let (whole, parts, _) = both(&Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false), &piece);
+        let encoder = Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false);
+        let (whole, parts, _) = both(&encoder, &piece);
         prop_assert_eq!(parts, whole);
+        prop_assert_eq!(taken(&encoder, &piece), encoder.parts(&piece).collect::<Vec<_>>());
     }
 }
 
