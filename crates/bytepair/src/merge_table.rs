@@ -107,44 +107,51 @@ fn wide(vocabulary: &Vocabulary) -> PairMap<RankedMerge> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::ops::Range;
 
     use super::packed::{BUCKET_LEN, MAX_SPARSE_LEN, n_buckets};
     use super::*;
     use crate::vocabulary::Merge;
 
-    /// Made-up merges, as many as `n_merges`, of ids below `n_ids`; results ascend if they are asked to.
-    fn made_up(n_merges: u32, n_ids: u32, is_ascending: bool) -> Vocabulary {
+    /// Made-up merges, as many as `n_merges`, of ids in a range; results ascend if they are asked to.
+    fn made_up(n_merges: u32, ids: Range<u32>, is_ascending: bool) -> Vocabulary {
         let mut vocabulary = Vocabulary::new();
         let mut state = 7_u32;
-        let mut draw = |below: u32| {
+        let mut draw = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) % below
+            ids.start + (state >> 8) % (ids.end - ids.start)
         };
         for place in 0..n_merges {
-            let result = if is_ascending { n_ids + place / 3 } else { draw(n_ids) };
-            vocabulary.push_merge_to(Merge { left: draw(n_ids), right: draw(n_ids), result });
+            let result = if is_ascending { ids.end + place / 3 } else { draw() };
+            vocabulary.push_merge_to(Merge { left: draw(), right: draw(), result });
         }
         vocabulary
     }
 
     #[test]
     fn every_pair_has_the_last_of_its_merges_and_ranks_keep_their_order() {
-        for (n_merges, n_ids, is_ascending) in
-            [(0, 4, true), (9, 2, true), (3000, 70, true), (3000, 2000, true), (3000, 400, false)]
-        {
-            let vocabulary = made_up(n_merges, n_ids, is_ascending);
+        for (n_merges, ids, is_ascending) in [
+            (0, 0..4, true),
+            (9, 0..2, true),
+            (3000, 0..70, true),
+            (3000, 0..2000, true),
+            (3000, 0..400, false),
+            (3000, 1000..1400, true),
+        ] {
+            let vocabulary = made_up(n_merges, ids.clone(), is_ascending);
             let merges = Merges::new(&vocabulary);
-            assert!(matches!(merges, Merges::Packed(_)), "{n_merges} {n_ids}");
+            assert!(matches!(merges, Merges::Packed(_)), "{n_merges} {ids:?}");
             let known: HashMap<_, _> = (0_u32..)
                 .zip(vocabulary.merges())
                 .map(|(place, merge)| ((merge.left, merge.right), (place, merge.result)))
                 .collect();
-            let mut first_places = vec![0; (n_ids + n_merges) as usize];
+            let mut first_places = vec![0; (ids.end + n_merges) as usize];
             for (place, merge) in (0..n_merges).zip(vocabulary.merges()).rev() {
                 first_places[merge.result as usize] = place;
             }
-            let pairs =
-                (0..n_ids.min(500)).flat_map(|left| (0..n_ids + 3).map(move |right| (left, right)));
+            let rights = || ids.start.saturating_sub(3)..ids.end + 3;
+            let pairs = (ids.start..ids.end.min(ids.start + 500))
+                .flat_map(|left| rights().map(move |right| (left, right)));
             for (left, right) in pairs {
                 let found = merges.get(left, right);
                 let place = || merges.place(found, &first_places);
@@ -165,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_large_table_finds_every_pair_and_no_other() {
-        let vocabulary = made_up(229_376, 70_000, true);
+        let vocabulary = made_up(229_376, 0..70_000, true);
         let merges = Merges::new(&vocabulary);
         let Merges::Packed(packed) = &merges else { panic!("it does not fit") };
         assert_eq!(packed.slots.len(), 229_376 / 7 * 8, "as full as it may be");

@@ -14,7 +14,7 @@ use crate::large_pages::LargeRow;
 use crate::pair_map::pair_hash;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// Ids below this are small.
+/// So many ids from the first one that merges use are small.
 const N_SMALL: TokenId = 256;
 
 /// Slots that are compared at once.
@@ -42,8 +42,10 @@ pub(crate) struct PackedMerges {
     /// How far a hash is shifted to give a bit of the bitmap.
     bitmap_shift: u32,
     pub(super) layout: Layout,
-    /// By `left * N_SMALL + right`: the values of pairs of small ids, or `u32::MAX`. In nearly all
-    /// vocabularies these are the bytes, with which every piece begins.
+    /// The first id that a merge uses: others stand before it where a vocabulary begins with special tokens.
+    pub(super) first_small: TokenId,
+    /// By `left * N_SMALL + right`, both from the first small one on: the values of pairs of small ids, or `u32::MAX`.
+    /// In nearly all vocabularies these are the bytes, with which every piece begins.
     of_small: Vec<u32>,
     /// Of all merges, also those that others of the same pair come after.
     pub(super) n_merges: usize,
@@ -58,6 +60,8 @@ impl PackedMerges {
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
         let n_slots = n_buckets(merges.len()) * BUCKET_LEN;
         let mut packed = Self::of_slots(LargeRow::filled(0, n_slots), merges.len(), layout);
+        packed.first_small =
+            merges.iter().map(|merge| merge.left.min(merge.right)).min().unwrap_or(0);
         packed.grows = merges.iter().all(grows);
         packed.insert_all(vocabulary);
         Some(packed)
@@ -72,6 +76,7 @@ impl PackedMerges {
             bitmap: vec![0; n_bits / 64],
             bitmap_shift: 64 - n_bits.ilog2(),
             layout,
+            first_small: 0,
             of_small: vec![u32::MAX; (N_SMALL * N_SMALL) as usize],
             n_merges,
             grows: true,
@@ -121,8 +126,8 @@ impl PackedMerges {
     /// Notes a merge wherever else it is looked up than in its slot.
     #[inline]
     pub(super) fn note(&mut self, merge: Merge, hash: u64, value: u32) {
-        if merge.left < N_SMALL && merge.right < N_SMALL {
-            self.of_small[(merge.left * N_SMALL + merge.right) as usize] = value;
+        if let Some(place) = self.place_of_small(merge.left, merge.right) {
+            self.of_small[place] = value;
         }
         let (word, bit) = self.bit(hash);
         self.bitmap[word] |= bit;
@@ -131,10 +136,17 @@ impl PackedMerges {
     /// The merge of a pair, or [`NO_MERGE`].
     #[inline]
     pub(crate) fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        match left < N_SMALL && right < N_SMALL {
-            true => self.merge(self.of_small[(left * N_SMALL + right) as usize]),
-            false => self.get_large(left, right),
+        match self.place_of_small(left, right) {
+            Some(place) => self.merge(self.of_small[place]),
+            None => self.get_large(left, right),
         }
+    }
+
+    /// Where the value of a pair of small ids is.
+    #[inline]
+    fn place_of_small(&self, left: TokenId, right: TokenId) -> Option<usize> {
+        let [left, right] = [left, right].map(|id| id.wrapping_sub(self.first_small));
+        (left < N_SMALL && right < N_SMALL).then_some((left * N_SMALL + right) as usize)
     }
 
     /// The same for any ids, sooner where one of them is not small.

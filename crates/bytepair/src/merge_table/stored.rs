@@ -51,6 +51,8 @@ impl PackedMerges {
             return None;
         }
         let mut packed = Self::of_slots(slots, n_merges, layout);
+        let parts = packed.merges().map(|(merge, _)| merge.left.min(merge.right));
+        packed.first_small = parts.min().unwrap_or(0);
         packed.note_all(is_token)?;
         packed.check_places()?;
         Some(packed)
