@@ -339,6 +339,31 @@ def test_lone_surrogates_are_an_error(tokenizer, words):
         tokenizer.with_special_tokens([SURROGATE])
 
 
+def test_a_lone_surrogate_in_a_long_text_is_found_where_it_is(tokenizer):
+    """The first of the first text that has one, whatever else is wrong."""
+    for filler in ("a", "é", "日", "🇺"):
+        for place in (0, 63, 64, 2999, 4999):
+            text = filler * place + "\udfff" + (filler + "\ud800") * (5000 - place)
+            problem = f"the text has a lone surrogate at character {place}, "
+            for method in ("encode", "encode_ordinary", "encode_to_numpy", "count"):
+                with pytest.raises(EncodingError, match=f"^{problem}"):
+                    getattr(tokenizer, method)(text)
+            for method in ("encode_batch", "encode_batch_to_numpy", "count_batch"):
+                for threads in (1, 2):
+                    texts = ["<s>", "é" * 5000, text, text[:400], "é" * 300_000]
+                    options = {"threads": threads, "disallowed_special": "all"}
+                    with pytest.raises(EncodingError, match=f"^text 2 .*: {problem}"):
+                        getattr(tokenizer, method)(iter(texts), **options)
+                    with pytest.raises(EncodingError, match=f"^text 2 .*: {problem}"):
+                        getattr(tokenizer, method)([*texts, 7], **options)
+    with pytest.raises(SpecialTokenError):
+        tokenizer.encode("é" * 5000 + "<s>", disallowed_special="all")
+    with pytest.raises(TypeError, match="text 1 "):
+        tokenizer.encode_batch(["é" * 5000, 7, "\ud800" * 5000])
+    with pytest.raises(EncodingError, match="text 0 .*surrogate"):
+        tokenizer.encode_batch(["\ud800" * 5000], threads=0)
+
+
 WRONG_COUNTS = [
     ({"a": -1}, TrainingError),
     ({"ab": 2**63}, TrainingError),

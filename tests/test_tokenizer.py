@@ -5,6 +5,7 @@ wrong arguments (``test_bad_input``).
 """
 
 import copy
+import ctypes
 import gc
 import json
 import os
@@ -76,6 +77,65 @@ def test_str_and_bytes_give_the_same_ids(tokenizer, words):
         assert tokenizer.encode(text) == tokenizer.encode(text.encode())
         assert tokenizer.tokenize(text) == tokenizer.tokenize(text.encode())
         assert words.encode(text) == words.encode(text.encode())
+
+
+# Python holds characters in as many bytes each as the largest of a text needs.
+WIDTHS = ["the cat sat ", "se\xf1or \x00\x7f\x80\xff", "on the mat \u0100\u07ff"]
+WIDTHS += ["\u0800 日本語 \ud7ff\ue000\uffff", "the hat \U00010000🇺🇳\U0010ffff"]
+
+
+def anew(text, *, has_utf8=False):
+    """Give the same text as another object, whose UTF-8 Python has or not."""
+    other = (text + "\0")[:-1]
+    if has_utf8 and text:
+        ctypes.pythonapi.PyUnicode_AsUTF8(ctypes.py_object(other))
+    return other
+
+
+@CASES
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(WIDTHS), min_size=1, max_size=3).map("".join),
+            st.sampled_from([0, 1, 64, 255, 256, 2047, 2048, 2111, 6000, 70_000]),
+            st.booleans(),
+        ),
+        max_size=6,
+    )
+)
+def test_texts_of_every_width_have_the_ids_of_their_utf8(tokenizer, words, drawn):
+    """Whether Python has it or it is made for the call, on one thread or two."""
+    texts = [((part * length)[:length], has_utf8) for part, length, has_utf8 in drawn]
+    for one in (tokenizer, words):
+        expected = [one.encode(text.encode()) for text, _ in texts]
+        for text, ids in zip(texts, expected, strict=True):
+            for threads in (1, 2):
+                options = {"threads": threads}
+                made = anew(text[0], has_utf8=text[1])
+                assert one.encode(made, **options) == ids
+                assert one.encode_to_numpy(anew(text[0]), **options).tolist() == ids
+                assert one.count(anew(text[0]), **options) == len(ids)
+            assert one.encode_ordinary(anew(text[0])) == ids
+        for threads in (1, 2):
+            batch = [anew(text, has_utf8=has_utf8) for text, has_utf8 in texts]
+            assert one.encode_batch(batch, threads=threads) == expected
+            assert one.encode_batch(batch, threads=threads) == expected
+            ids, offsets = one.encode_batch_to_numpy(map(anew, batch), threads=threads)
+            assert ids.tolist() == [id for some in expected for id in some]
+            assert np.diff(offsets).tolist() == [len(some) for some in expected]
+            counts = one.count_batch(map(anew, batch), threads=threads)
+            assert counts == [len(some) for some in expected]
+
+
+def test_very_long_texts_of_every_width_have_the_ids_of_their_utf8(tokenizer):
+    """Those of more than a million characters go another way."""
+    for part in WIDTHS:
+        for length in (2**20, 2**20 + 1):
+            text = (part * length)[:length]
+            expected = tokenizer.encode_to_numpy(text.encode())
+            for threads in (1, 2):
+                found = tokenizer.encode_to_numpy(anew(text), threads=threads)
+                assert np.array_equal(found, expected)
 
 
 def test_split_gives_pieces_of_the_type_of_the_text(tokenizer):

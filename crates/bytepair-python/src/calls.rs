@@ -10,9 +10,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
-use crate::convert::{Given, SpecialNames, Text, is_in_characters, n_threads};
+use crate::convert::{SpecialNames, Text, is_in_characters, n_threads};
 use crate::error::{raise, to_python};
 use crate::lent::at_hand_for;
+use crate::sources::{Source, Sources};
 use crate::tokenizer::CoreTokenizer;
 
 /// Texts longer than this are encoded without the GIL, in bytes.
@@ -85,32 +86,34 @@ impl CoreTokenizer {
     pub(crate) fn with_ids<R>(
         &self,
         py: Python<'_>,
-        text: Given<'_>,
+        source: Source<'_, '_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
         take: impl FnOnce(Cow<'_, [TokenId]>) -> PyResult<R>,
     ) -> PyResult<R> {
-        if text.bytes.len() <= GIL_LEN {
-            let taken = self.0.with_ids(text.bytes, options, |ids| take(Cow::Borrowed(ids)));
+        let text = source.text;
+        if let Some(bytes) = short(text) {
+            let taken = self.0.with_ids(bytes, options, |ids| take(Cow::Borrowed(ids)));
             return taken.map_err(|error| to_python(&error))?;
         }
-        let row = at_hand_for(text.bytes.len() / BYTES_PER_ID);
-        let ids = py.detach(|| self.0.encode_in(row, text.bytes, options, n_threads));
-        take(Cow::Owned(ids.map_err(|error| to_python(&error))?))
+        let row = at_hand_for(text.least_len() / BYTES_PER_ID);
+        let ids = py.detach(|| self.0.encode_in(row, text, options, n_threads));
+        take(Cow::Owned(ids.map_err(|error| source.exception(&error))?))
     }
 
     pub(crate) fn count_of(
         &self,
         py: Python<'_>,
-        text: Given<'_>,
+        source: Source<'_, '_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> PyResult<usize> {
-        let count = match text.bytes.len() <= GIL_LEN {
-            true => self.0.count(text.bytes, options, 1),
-            false => py.detach(|| self.0.count(text.bytes, options, n_threads)),
+        let text = source.text;
+        let count = match short(text) {
+            Some(bytes) => self.0.count(bytes, options, 1),
+            None => py.detach(|| self.0.count_text(text, options, n_threads)),
         };
-        count.map_err(|error| to_python(&error))
+        count.map_err(|error| source.exception(&error))
     }
 
     pub(crate) fn batch(
@@ -120,15 +123,15 @@ impl CoreTokenizer {
         options: EncodeOptions<'_>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bytepair::Batch> {
-        let texts = each_of(texts, |text| text.extract::<Text>())?;
-        let n_threads = n_threads(threads)?;
+        let sources = Sources::new(texts)?;
+        let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
         let batch = py.detach(|| {
-            let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
-            let n_bytes: usize = slices.iter().map(|text| text.len()).sum();
+            let texts = sources.texts();
+            let n_bytes: usize = texts.iter().map(|text| text.least_len()).sum();
             let row = at_hand_for(n_bytes / BYTES_PER_ID);
-            self.0.encode_batch_in(row, &slices, options, n_threads)
+            self.0.encode_batch_in(row, &texts, options, n_threads)
         });
-        batch.map_err(|error| to_python(&error))
+        batch.map_err(|error| sources.first_wrong(py, to_python(&error)))
     }
 }
 
@@ -137,11 +140,32 @@ pub(crate) fn each_of<T>(
     texts: &Bound<'_, PyAny>,
     convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
+    let mut converted = Vec::new();
+    extend_by_each(&mut converted, texts, convert).map(|()| converted)
+}
+
+/// Appends each text of a batch, converted, until there is an error.
+pub(crate) fn extend_by_each<T>(
+    converted: &mut Vec<T>,
+    texts: &Bound<'_, PyAny>,
+    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<()> {
     if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
     }
-    let converted = texts.try_iter()?.enumerate();
-    converted.map(|(index, text)| in_batch(texts.py(), index, convert(&text?))).collect()
+    for (index, text) in texts.try_iter()?.enumerate() {
+        let text = convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?;
+        converted.push(text);
+    }
+    Ok(())
+}
+
+/// The bytes of a text that is encoded without more ado.
+fn short(text: bytepair::Text<'_>) -> Option<&[u8]> {
+    match text {
+        bytepair::Text::Bytes(bytes) if bytes.len() <= GIL_LEN => Some(bytes),
+        _ => None,
+    }
 }
 
 /// A text, or a tuple of two.
@@ -163,12 +187,10 @@ pub(crate) fn slices(words: &[Text]) -> Vec<&[u8]> {
 }
 
 /// Says which text of a batch could not be converted.
-fn in_batch<T>(py: Python<'_>, index: usize, text: PyResult<T>) -> PyResult<T> {
-    text.map_err(|error| {
-        let message = format!("text {index} of the batch: {}", error.value(py));
-        match error.is_instance_of::<PyTypeError>(py) {
-            true => PyTypeError::new_err(message),
-            false => raise("EncodingError", message),
-        }
-    })
+pub(crate) fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+    let message = format!("text {index} of the batch: {}", error.value(py));
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(message),
+        false => raise("EncodingError", message),
+    }
 }

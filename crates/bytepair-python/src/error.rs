@@ -39,7 +39,9 @@ pub(crate) fn raise(class_name: &str, message: String) -> PyErr {
 fn class_name(kind: &ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Pattern { .. } | ErrorKind::StepLimit { .. } => "PatternError",
-        ErrorKind::NotUtf8 { .. } | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
+        ErrorKind::NotUtf8 { .. }
+        | ErrorKind::NoCharacter { .. }
+        | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
         ErrorKind::UnknownUnit { .. } | ErrorKind::UnknownId { .. } => "UnknownTokenError",
         ErrorKind::DisallowedSpecial { .. } | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
         ErrorKind::VocabularyTooSmall { .. }

@@ -10,6 +10,7 @@
 )]
 
 mod calls;
+mod code_units;
 mod convert;
 mod dialect;
 mod documents;
@@ -20,6 +21,7 @@ mod lent;
 mod output;
 mod reading;
 mod rows;
+mod sources;
 mod stream;
 mod sums;
 mod template;

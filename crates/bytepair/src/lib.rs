@@ -2,6 +2,7 @@
 
 mod added;
 mod batch;
+mod code_units;
 mod count;
 mod decode;
 mod describe;
@@ -38,6 +39,7 @@ mod vocabulary;
 
 pub use added::{AddedToken, Specials};
 pub use batch::Batch;
+pub use code_units::{CodeUnits, Text};
 pub use count::{
     CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, First, Part, PieceCounts,
     Preparation, SummedRows,

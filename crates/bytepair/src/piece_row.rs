@@ -201,11 +201,12 @@ fn keys([near, far]: [__m512i; 2], (places, lens): (__m512i, __m512i)) -> [__m51
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
-    let [low, high] = [0, 1].map(|half| {
+    let product = |half: usize| {
         let factor = _mm512_set1_epi64(FACTORS[half].cast_signed());
         _mm512_mullo_epi64(keys[half], factor)
-    });
-    _mm512_srl_epi64(_mm512_xor_si512(low, high), _mm_cvtsi32_si128(shift.cast_signed()))
+    };
+    let sum = _mm512_xor_si512(product(0), product(1));
+    _mm512_srl_epi64(sum, _mm_cvtsi32_si128(shift.cast_signed()))
 }
 
 /// Eight slots as four vectors, each of one word of all: the halves of their keys, and of their values.
@@ -214,12 +215,16 @@ fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn words<V>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
-    let pairs = [[0, 2], [1, 3], [4, 6], [5, 7]].map(|lanes| {
-        let [low, high] = lanes.map(|lane| slot(slots, places[lane]));
+    // Written out: `map` may stay a call of its own, depending on how the compiler cuts the crate, which doubles the time.
+    let pair = |low: usize, high: usize| {
+        let (low, high) = (slot(slots, places[low]), slot(slots, places[high]));
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-    });
-    let even = [0, 2].map(|pair| _mm512_unpacklo_epi64(pairs[pair], pairs[pair + 1]));
-    let odd = [0, 2].map(|pair| _mm512_unpackhi_epi64(pairs[pair], pairs[pair + 1]));
+    };
+    let pairs = [pair(0, 2), pair(1, 3), pair(4, 6), pair(5, 7)];
+    let even =
+        [_mm512_unpacklo_epi64(pairs[0], pairs[1]), _mm512_unpacklo_epi64(pairs[2], pairs[3])];
+    let odd =
+        [_mm512_unpackhi_epi64(pairs[0], pairs[1]), _mm512_unpackhi_epi64(pairs[2], pairs[3])];
     [
         _mm512_shuffle_i64x2::<0b10_00_10_00>(even[0], even[1]),
         _mm512_shuffle_i64x2::<0b10_00_10_00>(odd[0], odd[1]),

@@ -31,6 +31,7 @@ mod worker;
 
 use std::sync::{Arc, OnceLock};
 
+use self::call::Call;
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::file::{IdFormat, Written};
@@ -43,6 +44,7 @@ pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
 use crate::added::{Matcher, Part, Specials};
 use crate::batch::{self, BYTES_PER_ID, Batch};
+use crate::code_units::Text;
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
@@ -128,7 +130,7 @@ impl Tokenizer {
     /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
-        self.encode_in(Vec::new(), text, options, 1)
+        self.encode_in(Vec::new(), Text::Bytes(text), options, 1)
     }
 
     /// Calls `take` with the ids of a text, which lie in memory that other calls use again: for short texts, where a
@@ -178,23 +180,25 @@ impl Tokenizer {
     }
 
     /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing, in the memory of a
-    /// row that was used before, as far as it has room.
+    /// row that was used before, as far as it has room. The text need not be UTF-8 yet.
     ///
     /// # Errors
-    /// The same, whatever the number of threads.
+    /// The same, whatever the number of threads, and where a number is no character's.
     pub fn encode_in(
         &self,
         row: Vec<TokenId>,
-        text: &[u8],
+        text: Text<'_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
         let mut ids = row;
         ids.clear();
-        reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
-        self.with_team(n_useful(text.len(), n_threads), |team| {
-            call.encode(text, 0, &mut ids, team)
+        self.with_team(n_useful(text.expected_len(), n_threads), |team| {
+            Call::with_bytes(text, team, |text, team| {
+                reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
+                call.encode(text, 0, &mut ids, team)
+            })
         })?;
         Ok(ids)
     }
@@ -214,28 +218,32 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch> {
-        self.encode_batch_in(Vec::new(), texts, options, n_threads)
+        let texts: Vec<_> = texts.iter().copied().map(Text::Bytes).collect();
+        self.encode_batch_in(Vec::new(), &texts, options, n_threads)
     }
 
-    /// The same, in the memory of a row that was used before, if it has room for the ids.
+    /// The same for texts that need not be UTF-8 yet, in the memory of a row that was used before, if it has room for
+    /// the ids.
     ///
     /// # Errors
-    /// As for [`Self::encode_batch`].
+    /// As for [`Self::encode_batch`], and where a number is no character's.
     pub fn encode_batch_in(
         &self,
         row: Vec<TokenId>,
-        texts: &[&[u8]],
+        texts: &[Text<'_>],
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch> {
         let call = self.call(options)?;
-        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
-        let batch = self.with_workers(n_threads, |workers| {
-            batch::encode(&lens, workers, row, |index, ids, workers| {
-                call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
+        let encode_one = |index, ids: &mut Vec<_>, workers: &mut [_]| {
+            Call::with_bytes_of(texts, index, workers, |text, team| {
+                call.encode(text, index as u64, ids, team)
             })
-        })?;
+        };
+        let batch =
+            self.with_workers(n_threads, |workers| batch::encode(&lens, workers, row, encode_one))?;
         Ok(match call.padding() {
             Some(padding) => batch.padded(padding, padding.len(batch.longest())),
             None => batch,

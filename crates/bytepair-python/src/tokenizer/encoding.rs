@@ -19,6 +19,7 @@ use crate::encoding::Encoding;
 use crate::error::to_python;
 use crate::lent::give_back;
 use crate::output::{Width, array, list, listed};
+use crate::sources::{Source, Sources};
 
 /// The ids of a batch and where each text begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
@@ -29,7 +30,7 @@ impl CoreTokenizer {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: Source<'_, 'py>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
@@ -126,7 +127,7 @@ impl CoreTokenizer {
     fn encode_ordinary<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: Source<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         self.with_ids(py, text, EncodeOptions::default(), 1, |ids| listed(py, ids))
     }
@@ -135,7 +136,7 @@ impl CoreTokenizer {
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: Source<'_, 'py>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
@@ -189,7 +190,7 @@ impl CoreTokenizer {
     fn count(
         &self,
         py: Python<'_>,
-        text: Given<'_>,
+        text: Source<'_, '_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
@@ -210,10 +211,10 @@ impl CoreTokenizer {
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<usize>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        let texts = each_of(texts, |text| text.extract::<Text>())?;
-        let n_threads = n_threads(threads)?;
-        py.detach(|| self.0.count_batch(&slices(&texts), options, n_threads))
-            .map_err(|error| to_python(&error))
+        let sources = Sources::new(texts)?;
+        let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
+        py.detach(|| self.0.count_texts(&sources.texts(), options, n_threads))
+            .map_err(|error| sources.first_wrong(py, to_python(&error)))
     }
 
     #[pyo3(signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]

@@ -7,6 +7,7 @@ use super::call::Call;
 use super::threads::{Team, n_useful};
 use super::{EncodeOptions, Tokenizer};
 use crate::batch;
+use crate::code_units::Text;
 use crate::error::Result;
 use crate::split::Segment;
 use crate::template::TemplatePiece;
@@ -25,11 +26,28 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<usize> {
-        if text.len() <= MAX_SHORT_LEN {
-            return self.with_ids(text, options, <[_]>::len);
+        self.count_text(Text::Bytes(text), options, n_threads)
+    }
+
+    /// The same for a text that need not be UTF-8 yet.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode`], and where a number is no character's.
+    pub fn count_text(
+        &self,
+        text: Text<'_>,
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<usize> {
+        if let Text::Bytes(bytes) = text
+            && bytes.len() <= MAX_SHORT_LEN
+        {
+            return self.with_ids(bytes, options, <[_]>::len);
         }
         let call = self.call(options)?;
-        self.with_team(n_useful(text.len(), n_threads), |team| call.count(text, 0, team))
+        self.with_team(n_useful(text.expected_len(), n_threads), |team| {
+            Call::with_bytes(text, team, |text, team| call.count(text, 0, team))
+        })
     }
 
     /// The number of ids of each text of a batch.
@@ -42,14 +60,30 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Vec<usize>> {
+        let texts: Vec<_> = texts.iter().copied().map(Text::Bytes).collect();
+        self.count_texts(&texts, options, n_threads)
+    }
+
+    /// The same for texts that need not be UTF-8 yet.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode_batch`], and where a number is no character's.
+    pub fn count_texts(
+        &self,
+        texts: &[Text<'_>],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Vec<usize>> {
         let call = self.call(options)?;
-        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
-        let counts = self.with_workers(n_threads, |workers| {
-            batch::map(&lens, workers, true, |index, workers| {
-                call.count(texts[index], index as u64, &mut Team::of(workers))
+        let count_one = |index, workers: &mut [_]| {
+            Call::with_bytes_of(texts, index, workers, |text, team| {
+                call.count(text, index as u64, team)
             })
-        })?;
+        };
+        let counts =
+            self.with_workers(n_threads, |workers| batch::map(&lens, workers, true, count_one))?;
         let longest = counts.iter().copied().max().unwrap_or_default();
         Ok(match call.padding() {
             Some(padding) => counts.iter().map(|&count| count.max(padding.len(longest))).collect(),

@@ -133,7 +133,10 @@ impl StepIds {
         let some = _mm512_and_si512(some, _mm512_set1_epi64(!i64::from(MORE)));
         let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-        let vectors = [first, second].map(|order| _mm512_permutex2var_epi64(some, order, more));
+        let vectors = [
+            _mm512_permutex2var_epi64(some, first, more),
+            _mm512_permutex2var_epi64(some, second, more),
+        ];
         let known = _pdep_u32(found.known.into(), 0x1111_1111) * 0b1111;
         Self { vectors, known, lane_ids: 4 }
     }
