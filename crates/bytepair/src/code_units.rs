@@ -62,6 +62,18 @@ impl Text<'_> {
 }
 
 impl CodeUnits<'_> {
+    /// Takes the first `n` characters away, or all.
+    pub(crate) fn take_first(&mut self, n: usize) -> Self {
+        let n = n.min(self.n_units());
+        let (first, rest) = match *self {
+            Self::Latin1(units) => (Self::Latin1(&units[..n]), Self::Latin1(&units[n..])),
+            Self::Ucs2(units) => (Self::Ucs2(&units[..n]), Self::Ucs2(&units[n..])),
+            Self::Ucs4(units) => (Self::Ucs4(&units[..n]), Self::Ucs4(&units[n..])),
+        };
+        *self = rest;
+        first
+    }
+
     /// Whether this processor makes UTF-8 of them in less time than the text takes to be read.
     pub fn are_quick() -> bool {
         #[cfg(target_arch = "x86_64")]

@@ -15,6 +15,7 @@ mod call;
 mod counter;
 mod counting;
 mod cutting;
+mod feed;
 mod file;
 mod full;
 mod learned;
@@ -26,12 +27,12 @@ mod rows;
 mod seams;
 mod threads;
 mod truncating;
+mod units;
 mod words;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
 
-use self::call::Call;
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::file::{IdFormat, Written};
@@ -195,10 +196,8 @@ impl Tokenizer {
         let mut ids = row;
         ids.clear();
         self.with_team(n_useful(text.expected_len(), n_threads), |team| {
-            Call::with_bytes(text, team, |text, team| {
-                reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
-                call.encode(text, 0, &mut ids, team)
-            })
+            reserve(&mut ids, text.expected_len() / BYTES_PER_ID + 1);
+            call.encode_text_or_units(text, 0, &mut ids, team)
         })?;
         Ok(ids)
     }
@@ -238,9 +237,8 @@ impl Tokenizer {
         let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
         let encode_one = |index, ids: &mut Vec<_>, workers: &mut [_]| {
-            Call::with_bytes_of(texts, index, workers, |text, team| {
-                call.encode(text, index as u64, ids, team)
-            })
+            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
+            call.encode_text_or_units(texts[index], index as u64, ids, &mut Team::of(workers))
         };
         let batch =
             self.with_workers(n_threads, |workers| batch::encode(&lens, workers, row, encode_one))?;

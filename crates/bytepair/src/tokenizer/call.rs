@@ -14,7 +14,6 @@ use super::threads::Team;
 use super::worker::{Worker, append_ids, push};
 use super::{EncodeOptions, Tokenizer};
 use crate::added::{Finder, Matcher, Part, Specials};
-use crate::code_units::Text;
 use crate::encode::{Dropout, Dropping};
 use crate::error::{ErrorKind, Result};
 use crate::split::Segment;
@@ -103,32 +102,9 @@ impl<'c> Call<'c> {
         if self.add_special_tokens { self.tokenizer.parts.template.n_added(is_pair) } else { 0 }
     }
 
-    /// Calls `work` with the bytes of a text. Where they have to be made, they lie in memory of the first worker.
-    pub(super) fn with_bytes<R>(
-        text: Text<'_>,
-        team: &mut Team<'_>,
-        work: impl FnOnce(&[u8], &mut Team<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let units = match text {
-            Text::Bytes(bytes) => return work(bytes, team),
-            Text::Units(units) => units,
-        };
-        let mut memory = std::mem::take(&mut team.first().utf8);
-        let result = units.utf8_in(&mut memory).and_then(|bytes| work(bytes, team));
-        team.first().utf8 = memory;
-        result
-    }
-
-    /// The same with a text of a batch. The next one is as a rule the next for these workers, and there is time until
-    /// then.
-    pub(super) fn with_bytes_of<R>(
-        texts: &[Text<'_>],
-        index: usize,
-        workers: &mut [Box<Worker>],
-        work: impl FnOnce(&[u8], &mut Team<'_>) -> Result<R>,
-    ) -> Result<R> {
-        texts.get(index + 1).into_iter().for_each(|next| next.ask_for());
-        Self::with_bytes(texts[index], &mut Team::of(workers), work)
+    /// Whether ids of a text are those of its stretches and nothing else.
+    pub(super) fn is_bare(&self) -> bool {
+        !self.add_special_tokens && !self.fits_length && self.dropout.is_none()
     }
 
     /// Appends the ids of a text, whose place in a batch is `index`.

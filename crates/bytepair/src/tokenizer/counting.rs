@@ -46,7 +46,7 @@ impl Tokenizer {
         }
         let call = self.call(options)?;
         self.with_team(n_useful(text.expected_len(), n_threads), |team| {
-            Call::with_bytes(text, team, |text, team| call.count(text, 0, team))
+            call.count_text_or_units(text, 0, team)
         })
     }
 
@@ -78,9 +78,8 @@ impl Tokenizer {
         let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
         let count_one = |index, workers: &mut [_]| {
-            Call::with_bytes_of(texts, index, workers, |text, team| {
-                call.count(text, index as u64, team)
-            })
+            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
+            call.count_text_or_units(texts[index], index as u64, &mut Team::of(workers))
         };
         let counts =
             self.with_workers(n_threads, |workers| batch::map(&lens, workers, true, count_one))?;
@@ -94,7 +93,7 @@ impl Tokenizer {
 
 impl Call<'_> {
     /// The number of ids that [`Call::encode`] appends.
-    fn count(&self, text: &[u8], index: u64, team: &mut Team<'_>) -> Result<usize> {
+    pub(super) fn count(&self, text: &[u8], index: u64, team: &mut Team<'_>) -> Result<usize> {
         if self.dropping(index).is_some() {
             let mut ids = Vec::new();
             self.encode(text, index, &mut ids, team)?;

@@ -10,15 +10,12 @@ use std::cell::RefCell;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::call::Call;
+use super::feed::{self, Feed, Stretch};
 use super::worker::Worker;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::{Error, Result};
 use crate::in_order::{N_JOBS_PER_THREAD, in_order};
-use crate::split::Segment;
 use crate::vocabulary::TokenId;
-
-/// How much is read for a stretch, in bytes, if that is not more than each thread may have.
-const STRETCH_LEN: usize = 256 << 10;
 
 /// What all stretches that are under way may take, each with its ids as numbers and one id for each byte.
 const MEMORY: usize = 96 << 20;
@@ -72,27 +69,25 @@ impl Tokenizer {
         }
         let call = self.call(EncodeOptions { dropout: None, ..options })?;
         let n_bytes_each = MEMORY / (n_threads.max(1) * N_JOBS_PER_THREAD * 5);
-        let stretch_len = stretch_len.unwrap_or(n_bytes_each.min(STRETCH_LEN)).clamp(1, MEMORY);
+        let stretch_len =
+            stretch_len.unwrap_or(n_bytes_each.min(feed::STRETCH_LEN)).clamp(1, MEMORY);
         if format.has_header {
             writer.write_all(&header(format, 0))?;
         }
-        let mut feed = Feed {
-            tokenizer: self,
-            reader,
-            stretch_len,
-            carried: Vec::new(),
-            n_bytes: 0,
-            is_end: false,
+        let mut feed = Feed::new(self, reader, stretch_len);
+        let emptied = RefCell::new(Vec::<Job>::new());
+        let next = || {
+            let Job { stretch, numbers } = emptied.borrow_mut().pop().unwrap_or_default();
+            let stretch = feed.next(stretch)?;
+            Ok(stretch.map(|stretch| Job { stretch, numbers }))
         };
-        let emptied = RefCell::new(Vec::new());
-        let next = || feed.next(|| emptied.borrow_mut().pop().unwrap_or_default());
         let encode = |job, state: &mut State<'_>| encode_job(&call, format, job, state);
         let mut written = Written::default();
         let take = |done: Result<Job>| {
             let job = done?;
             writer.write_all(&job.numbers)?;
             written.n_ids += (job.numbers.len() / width(format)) as u64;
-            written.n_bytes += job.text.len() as u64;
+            written.n_bytes += job.stretch.len() as u64;
             emptied.borrow_mut().push(job);
             progress(written.n_bytes)
         };
@@ -120,10 +115,7 @@ struct State<'w> {
 /// A stretch of the text, and what becomes of it.
 #[derive(Default)]
 struct Job {
-    text: Vec<u8>,
-    /// Where it begins in the stream.
-    offset: u64,
-    is_last: bool,
+    stretch: Stretch,
     numbers: Vec<u8>,
 }
 
@@ -133,11 +125,9 @@ fn encode_job(
     mut job: Job,
     state: &mut State<'_>,
 ) -> Result<Job> {
-    let is_first = job.offset == 0;
-    let text = Segment { text: &job.text, is_first, is_last: job.is_last, is_rest: !is_first };
     state.ids.clear();
-    let result = call.encode_stretch(text, &mut state.ids, state.worker);
-    result.map_err(|error| error.moved_by(job.offset))?;
+    let result = call.encode_stretch(job.stretch.segment(), &mut state.ids, state.worker);
+    result.map_err(|error| error.moved_by(job.stretch.offset()))?;
     job.numbers.clear();
     job.numbers.reserve(state.ids.len() * width(format));
     if format.is_wide {
@@ -152,55 +142,6 @@ fn encode_job(
 
 fn width(format: IdFormat) -> usize {
     if format.is_wide { 4 } else { 2 }
-}
-
-/// Reads stretches that end where a cut changes nothing.
-struct Feed<'t, R> {
-    tokenizer: &'t Tokenizer,
-    reader: R,
-    stretch_len: usize,
-    /// What was read behind the last cut.
-    carried: Vec<u8>,
-    /// The number of bytes before that.
-    n_bytes: u64,
-    is_end: bool,
-}
-
-impl<R: Read> Feed<'_, R> {
-    /// The next stretch, in the memory of a job that is done.
-    fn next(&mut self, emptied: impl FnOnce() -> Job) -> Result<Option<Job>> {
-        if self.is_end {
-            return Ok(None);
-        }
-        let mut job = emptied();
-        job.text.clear();
-        job.text.append(&mut self.carried);
-        let mut n_searched = 0;
-        let cut = loop {
-            self.is_end = self.read(&mut job.text)?;
-            if self.is_end {
-                break job.text.len();
-            }
-            if let Some(cut) = self.tokenizer.last_cut(&job.text, n_searched..job.text.len()) {
-                break cut;
-            }
-            // The last characters may be cut, now that more stands behind them.
-            n_searched = job.text.len().saturating_sub(16);
-        };
-        self.carried.extend_from_slice(&job.text[cut..]);
-        job.text.truncate(cut);
-        (job.offset, job.is_last) = (self.n_bytes, self.is_end);
-        self.n_bytes += cut as u64;
-        Ok((cut > 0).then_some(job))
-    }
-
-    /// Reads a stretch, or as much again as there is; returns whether that was all.
-    fn read(&mut self, text: &mut Vec<u8>) -> Result<bool> {
-        let wanted = self.stretch_len.saturating_sub(text.len()).max(text.len()).max(1);
-        text.reserve_exact(wanted);
-        let n_new = self.reader.by_ref().take(wanted as u64).read_to_end(text)?;
-        Ok(n_new < wanted)
-    }
 }
 
 /// The length of the header of a `NumPy` file: more than its text takes, and a multiple of 64.

@@ -42,6 +42,15 @@ impl<'w> Team<'w> {
         Self::of(std::slice::from_mut(worker))
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.workers.len()
+    }
+
+    pub(super) fn workers(&mut self) -> &mut [Box<Worker>] {
+        self.workers
+    }
+
     /// The one that works alone, where a text is not shared.
     pub(super) fn first(&mut self) -> &mut Worker {
         &mut self.workers[0]

@@ -1,0 +1,95 @@
+//! A stream of text in stretches that can be encoded one by one, in bounded memory.
+//!
+//! What was read is cut at the last place where a cut changes nothing (`cutting`); the rest is carried over to the next
+//! stretch. Where a stretch has no place to cut, reading goes on until there is one: memory grows with the longest such
+//! part. Costs a copy of what is carried.
+
+use std::io::Read;
+
+use super::Tokenizer;
+use crate::error::Result;
+use crate::split::Segment;
+
+/// How much is read for a stretch, in bytes, if nothing speaks against it.
+pub(super) const STRETCH_LEN: usize = 256 << 10;
+
+/// A part of a text, with its own memory.
+#[derive(Default)]
+pub(super) struct Stretch {
+    text: Vec<u8>,
+    /// Where it begins in the stream.
+    offset: u64,
+    is_last: bool,
+}
+
+impl Stretch {
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// What it is of the text.
+    pub(super) fn segment(&self) -> Segment<'_> {
+        let is_first = self.offset == 0;
+        Segment { text: &self.text, is_first, is_last: self.is_last, is_rest: !is_first }
+    }
+}
+
+/// Reads stretches that end where a cut changes nothing.
+pub(super) struct Feed<'t, R> {
+    tokenizer: &'t Tokenizer,
+    reader: R,
+    stretch_len: usize,
+    /// What was read behind the last cut.
+    carried: Vec<u8>,
+    /// The number of bytes before that.
+    n_bytes: u64,
+    is_end: bool,
+}
+
+impl<'t, R: Read> Feed<'t, R> {
+    /// Reads stretches of about this length, in bytes.
+    pub(super) fn new(tokenizer: &'t Tokenizer, reader: R, stretch_len: usize) -> Self {
+        Self { tokenizer, reader, stretch_len, carried: Vec::new(), n_bytes: 0, is_end: false }
+    }
+
+    /// The next stretch, in the memory of one that is done.
+    pub(super) fn next(&mut self, emptied: Stretch) -> Result<Option<Stretch>> {
+        if self.is_end {
+            return Ok(None);
+        }
+        let mut stretch = emptied;
+        stretch.text.clear();
+        stretch.text.append(&mut self.carried);
+        let mut n_searched = 0;
+        let cut = loop {
+            self.is_end = self.read(&mut stretch.text)?;
+            if self.is_end {
+                break stretch.text.len();
+            }
+            if let Some(cut) =
+                self.tokenizer.last_cut(&stretch.text, n_searched..stretch.text.len())
+            {
+                break cut;
+            }
+            // The last characters may be cut, now that more stands behind them.
+            n_searched = stretch.text.len().saturating_sub(16);
+        };
+        self.carried.extend_from_slice(&stretch.text[cut..]);
+        stretch.text.truncate(cut);
+        (stretch.offset, stretch.is_last) = (self.n_bytes, self.is_end);
+        self.n_bytes += cut as u64;
+        Ok((cut > 0).then_some(stretch))
+    }
+
+    /// Reads a stretch, or as much again as there is; returns whether that was all.
+    fn read(&mut self, text: &mut Vec<u8>) -> Result<bool> {
+        let wanted = self.stretch_len.saturating_sub(text.len()).max(text.len()).max(1);
+        text.reserve_exact(wanted);
+        let n_new = self.reader.by_ref().take(wanted as u64).read_to_end(text)?;
+        Ok(n_new < wanted)
+    }
+}
