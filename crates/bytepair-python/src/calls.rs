@@ -96,7 +96,7 @@ impl CoreTokenizer {
             let taken = self.0.with_ids(bytes, options, |ids| take(Cow::Borrowed(ids)));
             return taken.map_err(|error| to_python(&error))?;
         }
-        let row = at_hand_for(text.least_len() / BYTES_PER_ID);
+        let row = row_for(&[text]);
         let ids = py.detach(|| self.0.encode_in(row, text, options, n_threads));
         take(Cow::Owned(ids.map_err(|error| source.exception(&error))?))
     }
@@ -127,9 +127,7 @@ impl CoreTokenizer {
         let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
         let batch = py.detach(|| {
             let texts = sources.texts();
-            let n_bytes: usize = texts.iter().map(|text| text.least_len()).sum();
-            let row = at_hand_for(n_bytes / BYTES_PER_ID);
-            self.0.encode_batch_in(row, &texts, options, n_threads)
+            self.0.encode_batch_in(row_for(&texts), &texts, options, n_threads)
         });
         batch.map_err(|error| sources.first_wrong(py, to_python(&error)))
     }
@@ -158,6 +156,18 @@ pub(crate) fn extend_by_each<T>(
         converted.push(text);
     }
     Ok(())
+}
+
+/// Memory for the ids of texts. Characters of two bytes may be English or Chinese, which need much more: so there are two
+/// guesses.
+fn row_for(texts: &[bytepair::Text<'_>]) -> Vec<TokenId> {
+    let n_bytes: usize = texts.iter().map(|text| text.expected_len()).sum();
+    let row = at_hand_for(n_bytes / BYTES_PER_ID);
+    if row.capacity() > 0 {
+        return row;
+    }
+    let n_bytes: usize = texts.iter().map(|text| text.least_len()).sum();
+    at_hand_for(n_bytes / BYTES_PER_ID)
 }
 
 /// The bytes of a text that is encoded without more ado.

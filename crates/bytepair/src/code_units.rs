@@ -52,8 +52,8 @@ impl Text<'_> {
         }
     }
 
-    /// How many bytes it has, about: by that it is dealt to threads.
-    pub(crate) fn expected_len(self) -> usize {
+    /// How many bytes it has, hardly ever more: by that it is dealt to threads.
+    pub fn expected_len(self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
             Self::Units(units) => units.expected_len(),
@@ -96,7 +96,7 @@ impl CodeUnits<'_> {
     fn expected_len(self) -> usize {
         match self {
             Self::Latin1(units) => units.len() + units.len() / 16,
-            Self::Ucs2(_) | Self::Ucs4(_) => 2 * self.n_units(),
+            Self::Ucs2(_) | Self::Ucs4(_) => 3 * self.n_units(),
         }
     }
 
