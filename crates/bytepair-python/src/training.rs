@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{
-    CorpusCounter, Dropped, ErrorKind, First, PieceCounts, Stop, Target, TokenKind, TokenLimits,
-    Tokenizer, TrainOptions, Trained,
+    CorpusCounter, Dropped, ErrorKind, First, PieceCounts, Stop, Target, Ties, TokenKind,
+    TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOverflowError;
@@ -336,7 +336,7 @@ impl Corpus {
         // What is added may turn a rare piece into a common one.
         let least = if added.is_empty() { min_piece_count } else { 1 };
         let (mut counts, mut dropped, corpus) = match with(&self.counter, Option::take) {
-            Some(counter) => counter.finish_common(least)?,
+            Some(counter) => counter.finish_common(least, self.dialect.ties == Ties::FirstSeen)?,
             None => <_>::default(),
         };
         let mut n_characters = corpus.n_characters.saturating_add(added.n_characters());

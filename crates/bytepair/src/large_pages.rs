@@ -32,6 +32,14 @@ const MIN_SMALL_PAGES: usize = 16;
 /// Smaller vectors, in bytes, have no large page in them, or hardly any.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
+/// A row that outgrows its room gets room for so many times as much as it needs, from so many bytes on: what is not used
+/// of it costs nothing, and the row is seldom moved.
+const ROOM_FACTOR: usize = 8;
+const MIN_LEN_FOR_ROOM: usize = if cfg!(test) { 256 } else { 512 << 10 };
+
+/// From so many bytes on the double is enough, as it is below.
+const MAX_LEN_FOR_ROOM: usize = if cfg!(test) { 4 << 10 } else { 16 << 20 };
+
 /// For so many vectors large pages are not asked for after they were slow to come.
 const N_WITHOUT: usize = 16;
 
@@ -48,7 +56,7 @@ pub(crate) enum Pages {
     Small,
 }
 
-/// A row of so many values, which grows into room that it has from the beginning, if it has any.
+/// A row of so many values, which grows into room that it has from the beginning, or is given when it needs some.
 pub(crate) struct LargeRow<T> {
     start: NonNull<T>,
     len: usize,
@@ -62,6 +70,13 @@ unsafe impl<T: Send> Send for LargeRow<T> {}
 // SAFETY: a shared row gives out shared values alone.
 unsafe impl<T: Sync> Sync for LargeRow<T> {}
 
+impl<T> Default for LargeRow<T> {
+    /// No values, and no room.
+    fn default() -> Self {
+        Self { start: NonNull::dangling(), len: 0, room: 0, pages: Pages::Large }
+    }
+}
+
 impl<T: Copy> LargeRow<T> {
     /// `len` times the same value, at least once.
     pub(crate) fn filled(value: T, len: usize) -> Self {
@@ -70,29 +85,76 @@ impl<T: Copy> LargeRow<T> {
 
     /// The same, with room for `room` values.
     pub(crate) fn filled_with_room(value: T, len: usize, (room, pages): (usize, Pages)) -> Self {
-        let room = room.max(len);
-        let layout = layout::<T>(room);
-        // SAFETY: the layout has a size, since `len` is not 0 and the type is no empty one (`layout` checks both).
-        let start = unsafe { alloc(layout) };
-        let Some(start) = NonNull::new(start.cast::<T>()) else { handle_alloc_error(layout) };
-        let mut row = Self { start, len: 0, room, pages };
+        let mut row = Self::with_room(room.max(len), pages);
         row.fill_up(value, len);
         row
     }
 
-    /// How long the row can become.
+    /// No values, and room for some.
+    fn with_room(room: usize, pages: Pages) -> Self {
+        let layout = layout::<T>(room);
+        // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
+        let start = unsafe { alloc(layout) };
+        let Some(start) = NonNull::new(start.cast::<T>()) else { handle_alloc_error(layout) };
+        if pages == Pages::Large {
+            ask_for_large_pages(start.as_ptr().cast(), layout.size());
+        }
+        Self { start, len: 0, room, pages }
+    }
+
+    /// How long the row can become in its place.
     pub(crate) fn room(&self) -> usize {
         self.room
     }
 
+    /// Makes room for so many values in all.
+    #[inline]
+    pub(crate) fn reserve(&mut self, len: usize) {
+        if len > self.room {
+            self.make_room(len);
+        }
+    }
+
+    /// Moves the row to where there is room for more than so many.
+    #[cold]
+    fn make_room(&mut self, len: usize) {
+        let factor = match len.saturating_mul(size_of::<T>()) {
+            MIN_LEN_FOR_ROOM..MAX_LEN_FOR_ROOM => ROOM_FACTOR,
+            _ => 2,
+        };
+        let mut longer = Self::with_room(len.saturating_mul(factor), self.pages);
+        // SAFETY: the values lie in two places, each of which has room for them.
+        unsafe { longer.start.copy_from_nonoverlapping(self.start, self.len) };
+        longer.len = self.len;
+        *self = longer;
+    }
+
+    /// Appends a value.
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) {
+        self.reserve(self.len + 1);
+        // SAFETY: there is room for one more.
+        let place = unsafe { self.start.add(self.len) };
+        // SAFETY: as before; it holds no value yet.
+        unsafe { place.write(value) };
+        self.len += 1;
+    }
+
+    /// Appends a value until there are `len`, and makes room for them where there is none.
+    #[inline]
+    pub(crate) fn lengthen(&mut self, value: T, len: usize) {
+        self.reserve(len);
+        self.fill_up(value, len);
+    }
+
     /// Appends a value until there are `len`, which the row has room for.
+    #[inline]
     pub(crate) fn fill_up(&mut self, value: T, len: usize) {
         assert!(len <= self.room, "{len} values in room for {}", self.room);
         let n_new = len.saturating_sub(self.len);
         let new = self.start.as_ptr().wrapping_add(self.len);
-        match self.pages {
-            Pages::Large => ask_for_large_pages(new.cast(), n_new * size_of::<T>()),
-            Pages::Small => ask_for_small_pages(new.cast(), n_new * size_of::<T>()),
+        if self.pages == Pages::Small {
+            ask_for_small_pages(new.cast(), n_new * size_of::<T>());
         }
         for place in 0..n_new {
             // SAFETY: the memory has room for `len` values.
@@ -131,6 +193,9 @@ impl<T> DerefMut for LargeRow<T> {
 
 impl<T> Drop for LargeRow<T> {
     fn drop(&mut self) {
+        if self.room == 0 {
+            return;
+        }
         // SAFETY: it was allocated with this layout. The values are `Copy`: there is nothing to drop of them.
         unsafe { dealloc(self.start.as_ptr().cast(), layout::<T>(self.room)) };
     }
@@ -234,6 +299,20 @@ mod tests {
         let n_page = PAGE_LEN / 8;
         for pages in [Pages::Large, Pages::Small] {
             grow(n_page, pages);
+        }
+    }
+
+    #[test]
+    fn a_row_without_room_moves_to_where_there_is_some() {
+        let mut row = LargeRow::default();
+        for len in [0, 1, 3, 40, 41, 500, 500, 2000, 3 * PAGE_LEN / 4] {
+            row.lengthen(0_u32, len);
+            (0..).zip(&mut row[..]).for_each(|(number, value)| *value = number);
+            row.push(u32::MAX);
+            assert!(row.len() == len + 1 && row.room() > len && row[len] == u32::MAX);
+            row.truncate(len);
+            row.reserve(2 * len);
+            assert!((0..).zip(&row[..]).all(|(number, &value)| value == number));
         }
     }
 

@@ -181,20 +181,25 @@ impl CorpusCounter {
     /// # Errors
     /// Where a count exceeds 63 bits.
     pub fn finish(self) -> Result<(PieceCounts, CorpusReport)> {
-        let (counts, _, report) = self.finish_common(1)?;
+        let (counts, _, report) = self.finish_common(1, true)?;
         Ok((counts, report))
     }
 
     /// As [`Self::finish`], without the pieces that occur less than `min_count` times: these are
-    /// dropped before they take memory. Also says what was dropped, as [`PieceCounts::drop_rare`] does.
+    /// dropped before they take memory. Also says what was dropped, as [`PieceCounts::drop_rare`] does. First
+    /// occurrences take a third of the memory, and are left out unless `with_first` asks for them.
     ///
     /// # Errors
     /// Where a count, or the sum of what was dropped, exceeds 63 bits.
-    pub fn finish_common(mut self, min_count: i64) -> Result<(PieceCounts, Dropped, CorpusReport)> {
+    pub fn finish_common(
+        mut self,
+        min_count: i64,
+        with_first: bool,
+    ) -> Result<(PieceCounts, Dropped, CorpusReport)> {
         let spill = self.spill.take().filter(|spill| !spill.is_unused());
         let parts = match spill {
-            Some(spill) => vec![self.gather_spilled(spill, min_count)?],
-            None => self.gather_tables(min_count)?,
+            Some(spill) => vec![self.gather_spilled(spill, min_count, with_first)?],
+            None => self.gather_tables(min_count, with_first)?,
         };
         let mut counts = PieceCounts::new();
         let mut dropper = Dropper::new(min_count);
@@ -225,12 +230,12 @@ impl CorpusCounter {
     }
 
     /// Merges the tables, each thread some ranges of hashes.
-    fn gather_tables(&mut self, min_count: i64) -> Result<Vec<Gathered>> {
+    fn gather_tables(&mut self, min_count: i64, with_first: bool) -> Result<Vec<Gathered>> {
         let n_threads = self.workers.len();
         let tables = self.workers.drain(..).map(|worker| worker.table).collect();
         let runs = runs::sorted(tables);
         runs::merge(&runs, n_threads, |range| {
-            let mut part = Gathered::new(min_count);
+            let mut part = Gathered::new(min_count, with_first);
             let (n_pieces, n_bytes) = range.size();
             part.kept.reserve(n_pieces, n_bytes);
             range.try_for_each(|sum| part.take(&self.source_starts, sum))?;
@@ -239,9 +244,14 @@ impl CorpusCounter {
     }
 
     /// Merges what was written to disk, with the rest of the tables.
-    fn gather_spilled(&mut self, spill: Spill, min_count: i64) -> Result<Gathered> {
+    fn gather_spilled(
+        &mut self,
+        spill: Spill,
+        min_count: i64,
+        with_first: bool,
+    ) -> Result<Gathered> {
         self.write_tables(&spill)?;
-        let mut part = Gathered::new(min_count);
+        let mut part = Gathered::new(min_count, with_first);
         spill.try_for_each(|sum| part.take(&self.source_starts, sum))?;
         Ok(part)
     }
@@ -295,13 +305,15 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn new(min_count: i64) -> Self {
-        Self { kept: PieceCounts::new(), dropper: Dropper::new(min_count) }
+    fn new(min_count: i64, with_first: bool) -> Self {
+        let kept = if with_first { PieceCounts::new() } else { PieceCounts::without_firsts() };
+        Self { kept, dropper: Dropper::new(min_count) }
     }
 
     fn take(&mut self, source_starts: &[u64], (piece, count, position): Sum<'_>) -> Result<()> {
         if self.dropper.keeps(piece, count)? {
-            self.kept.push_distinct(piece, count, Some(first(source_starts, position)?));
+            let first = self.kept.knows_first().then(|| first(source_starts, position));
+            self.kept.push_distinct(piece, count, first.transpose()?);
         }
         Ok(())
     }

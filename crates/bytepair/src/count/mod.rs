@@ -89,6 +89,11 @@ impl PieceCounts {
         Self::default()
     }
 
+    /// No pieces, of which first occurrences will not be known.
+    fn without_firsts() -> Self {
+        Self { firsts: None, ..Self::default() }
+    }
+
     /// The number of distinct pieces.
     pub fn len(&self) -> usize {
         self.counts.len()

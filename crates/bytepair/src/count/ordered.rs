@@ -100,24 +100,32 @@ impl<E: Entry> Table<E> {
 
     /// Makes the table `factor` times larger, which is a power of two.
     ///
-    /// What is in the place where its search begins stays so: no two of these meet in a larger table. These are the
-    /// entries that came first, which are the frequent ones.
+    /// The last entry is moved first: from a place to one that is so many times as far or a little farther, where
+    /// nothing is any more. What is in the place where its search begins stays so: no two of these meet in a larger
+    /// table. These are the entries that came first, which are the frequent ones.
+    #[inline(never)] // seldom done
     pub(super) fn grow(&mut self, factor: usize) {
-        let larger = LargeRow::filled(E::default(), self.entries.len() * factor);
-        let mask = larger.len() - 1;
-        let entries = std::mem::replace(&mut self.entries, larger);
-        let n_bits = entries.len().trailing_zeros();
-        let used = || entries.iter().enumerate().filter(|(_, entry)| !entry.is_free());
-        let is_home = |index: usize, entry: &E| place(entry.hash(), n_bits) == index;
-        for (_, entry) in used().filter(|&(index, entry)| is_home(index, entry)) {
-            *self.first_entry_mut(entry.hash()) = *entry;
+        let (len_before, n_bits) = (self.entries.len(), self.entries.len().trailing_zeros());
+        self.entries.lengthen(E::default(), len_before * factor);
+        let mut away = Vec::new();
+        for index in (0..len_before).rev() {
+            let entry = std::mem::take(&mut self.entries[index]);
+            if entry.is_free() {
+                continue;
+            }
+            if place(entry.hash(), n_bits) == index {
+                *self.first_entry_mut(entry.hash()) = entry;
+            } else {
+                away.push(entry);
+            }
         }
-        for (_, entry) in used().filter(|&(index, entry)| !is_home(index, entry)) {
+        let mask = self.entries.len() - 1;
+        for entry in away.into_iter().rev() {
             let mut index = self.place(entry.hash());
             while !self.entries[index].is_free() {
                 index = (index + 1) & mask;
             }
-            self.entries[index] = *entry;
+            self.entries[index] = entry;
         }
     }
 
@@ -129,17 +137,18 @@ impl<E: Entry> Table<E> {
     /// first is the exception: what belongs to the end stands at the front, before its place.
     pub(super) fn sort(&mut self, compare: impl Fn(&E, &E) -> Ordering) -> &[E] {
         let n_front = self.entries.iter().take_while(|entry| !entry.is_free()).count();
-        let is_wrapped = |table: &Self, index: usize| {
-            index < n_front && table.place(table.entries[index].hash()) > index
-        };
-        let wrapped = (0..n_front).filter(|&index| is_wrapped(self, index));
-        let wrapped: Vec<E> = wrapped.map(|index| self.entries[index]).collect();
+        let mut wrapped = Vec::new();
+        for index in 0..n_front {
+            if self.place(self.entries[index].hash()) > index {
+                wrapped.push(std::mem::take(&mut self.entries[index]));
+            }
+        }
         let mut n_sorted = 0;
         for index in 0..self.entries.len() {
-            if !self.entries[index].is_free() && !is_wrapped(self, index) {
-                self.entries[n_sorted] = self.entries[index];
-                n_sorted += 1;
-            }
+            // Written first and counted after: no branch that could be guessed wrongly.
+            let entry = self.entries[index];
+            self.entries[n_sorted] = entry;
+            n_sorted += usize::from(!entry.is_free());
         }
         self.entries[n_sorted..n_sorted + wrapped.len()].copy_from_slice(&wrapped);
         let sorted = &mut self.entries[..self.n_used];

@@ -129,6 +129,7 @@ mod tests {
             words in proptest::collection::vec("[ab<s>é ]{0,30}", 0..200),
             n_threads in 1..4_usize,
             min_count in 0..4_i64,
+            with_first: bool,
         ) {
             let folder = tempfile::tempdir().unwrap();
             let counted = |is_limited: bool| {
@@ -142,10 +143,11 @@ mod tests {
                 for word in &words {
                     counter.count_reader(word.as_bytes(), |_| Ok(())).unwrap();
                 }
-                counter.finish_common(min_count).unwrap()
+                counter.finish_common(min_count, with_first).unwrap()
             };
             let (limited, free) = (counted(true), counted(false));
             prop_assert_eq!(contents(&limited.0), contents(&free.0));
+            prop_assert!(free.0.is_empty() || free.0.knows_first() == with_first);
             prop_assert_eq!(limited.1, free.1);
             prop_assert_eq!(limited.2, free.2);
             prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -342,7 +342,7 @@ impl Tables {
         self.short.n_bytes() + self.long.n_bytes() + self.long_bytes.capacity()
     }
 
-    /// Whether places of so many bytes may be doubled: for a moment both tables are there.
+    /// Whether places of so many bytes may be doubled: for a moment both tables may be there.
     fn may_grow(&self, n_bytes: usize) -> bool {
         n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
     }

@@ -4,7 +4,7 @@
 //! comes up need not be kept: it cannot be chosen before the floor falls, and then everything is counted anew.
 
 use super::row::index_of;
-use crate::large_pages::{self, LargeRow};
+use crate::large_pages::LargeRow;
 use crate::pair_map::{pair_hash, pair_key, pair_of};
 use crate::vocabulary::TokenId;
 
@@ -20,7 +20,7 @@ pub(super) struct Pairs {
     places: LargeRow<u64>,
     /// By how much a hash is shifted to give a place.
     shift: u32,
-    entries: Vec<PairEntry>,
+    entries: LargeRow<PairEntry>,
 }
 
 #[derive(Clone, Copy)]
@@ -36,9 +36,10 @@ impl Pairs {
     /// No pairs, with room for some.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         let n_places = (capacity.max(8) * 2).next_power_of_two();
-        let mut entries = Vec::new();
-        large_pages::reserve(&mut entries, capacity);
-        Self { places: LargeRow::filled(0, n_places), shift: u64::BITS - n_places.ilog2(), entries }
+        let (mut places, mut entries) = (LargeRow::default(), LargeRow::default());
+        places.lengthen(0, n_places);
+        entries.reserve(capacity);
+        Self { places, shift: u64::BITS - n_places.ilog2(), entries }
     }
 
     /// The number of pairs.
@@ -150,7 +151,9 @@ impl Pairs {
 
     fn grow(&mut self) {
         let n_places = self.places.len() * 2;
-        (self.places, self.shift) = (LargeRow::filled(0, n_places), self.shift - 1);
+        self.places.fill(0);
+        self.places.lengthen(0, n_places);
+        self.shift -= 1;
         for pair in 0..self.entries.len() {
             self.put(self.entries[pair].key, index_of(pair));
         }

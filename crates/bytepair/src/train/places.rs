@@ -4,12 +4,12 @@
 //! skipped when they are met, never searched for.
 
 use super::pairs::PairIndex;
-use crate::large_pages;
+use crate::large_pages::LargeRow;
 
 /// Lists of slots, by pair.
 #[derive(Default)]
 pub(super) struct Places {
-    slots: Vec<u32>,
+    slots: LargeRow<u32>,
     /// By pair: its list. Pairs that do not occur here may have none.
     lists: Vec<List>,
 }
@@ -61,9 +61,9 @@ impl NewLists<'_> {
 }
 
 impl Places {
-    /// Forgets all lists.
+    /// Forgets all lists. Their memory is given back: what a survey needs is at its most before it makes new ones.
     pub(super) fn clear(&mut self) {
-        self.slots.clear();
+        self.slots = LargeRow::default();
         self.lists.clear();
     }
 
@@ -73,12 +73,12 @@ impl Places {
             self.lists.resize(pair as usize + 1, List::default());
         }
         self.lists[pair as usize] = List { start: self.slots.len(), len: 0 };
-        self.slots.resize(self.slots.len() + n_slots, 0);
+        self.slots.lengthen(0, self.slots.len() + n_slots);
     }
 
-    /// Makes full lists, whose slots come later: no more than `most` where that is known.
+    /// Makes full lists, whose slots come later: no more than `most`. What is never filled takes no memory.
     pub(super) fn add_lists(&mut self, most: usize) -> NewLists<'_> {
-        large_pages::reserve(&mut self.slots, most);
+        self.slots.reserve(self.slots.len() + most);
         NewLists { places: self }
     }
 

@@ -9,7 +9,7 @@ use super::places::{NO_LIST, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
-use crate::large_pages;
+use crate::large_pages::{self, LargeRow};
 use crate::pair_map::{pair_key, pair_of};
 use crate::vocabulary::TokenId;
 
@@ -17,7 +17,7 @@ use crate::vocabulary::TokenId;
 #[derive(Default)]
 pub(super) struct Survey {
     pub(super) sketch: Sketch,
-    tallies: Vec<Tally>,
+    tallies: LargeRow<Tally>,
     /// The places of tallied pairs, in the order of their slots. Empty where ids are small.
     found: Vec<Found>,
     /// By cell of the sketch: the tally of its pair that came last, [`NONE`] or [`RARE`].
@@ -67,7 +67,7 @@ impl Survey {
     /// Looks at all pairs: counts them where ids are small, else sketches them.
     pub(super) fn look(&mut self, row: &Row, plan: &Plan) {
         let Self { sketch, tallies, found, .. } = self;
-        tallies.clear();
+        tallies.truncate(0);
         found.clear();
         if !is_exact(plan.lengths.len()) {
             sketch.begin(plan.n_slots);
@@ -75,7 +75,7 @@ impl Survey {
             return;
         }
         let n_bits = id_bits(plan.lengths.len());
-        tallies.resize(1 << (2 * n_bits), Tally::default());
+        tallies.lengthen(Tally::default(), 1 << (2 * n_bits));
         row.for_each_pair(|pair| {
             let tally = &mut tallies[cell(pair, n_bits)];
             tally.key = pair_key(pair.left, pair.right);
@@ -132,7 +132,8 @@ impl Survey {
     /// Lists the places of the pairs of the plan.
     pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
         let Self { tallies, found, .. } = self;
-        let mut lists = places.add_lists(found.len());
+        let is_exact = is_exact(plan.lengths.len());
+        let mut lists = places.add_lists(if is_exact { row.n_slots() } else { found.len() });
         // Where there is one share, the pairs of the plan stand in the order of its tallies.
         let mut next = 0;
         let list_of_tally = |tally: &Tally| {
@@ -144,7 +145,7 @@ impl Survey {
             lists.make(pair, tally.n_slots as usize)
         };
         let mut ends: Vec<_> = tallies.iter().map(list_of_tally).collect();
-        if !is_exact(plan.lengths.len()) {
+        if !is_exact {
             found.iter().for_each(|found| lists.push(&mut ends[found.tally as usize], found.slot));
             if row.n_slots() > MAX_KEPT {
                 *self = Self::default();
