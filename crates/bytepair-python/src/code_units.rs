@@ -2,8 +2,8 @@
 //!
 //! Python makes UTF-8 of them when it is asked, on the thread that asks and under the GIL, and keeps it with the `str`
 //! in memory of its own, fresh each time. The core does the same in a tenth of the time, so a call that encodes hands
-//! it the numbers. Python's UTF-8 is taken where it is there already, where the text is short or very long, and where
-//! the processor has no vectors. Costs some nanoseconds for each text.
+//! it the numbers. Python's UTF-8 is taken where it is there already, where the text is short, and where the processor
+//! has no vectors. Costs some nanoseconds for each text.
 //!
 //! The stable ABI says nothing about the numbers: built with the feature `abi3`, Python's UTF-8 is taken always.
 
@@ -64,9 +64,6 @@ mod raw {
     use pyo3::types::PyString;
     use pyo3::types::string::PyStringData;
 
-    /// Longer texts are left to Python, in characters: memory for them is kept beside each worker.
-    const MAX_LEN: usize = 1 << 20;
-
     /// # Safety
     /// The object must be there as long as its units are looked at.
     pub(super) unsafe fn units<'a>(
@@ -74,7 +71,7 @@ mod raw {
         min_len: usize,
     ) -> Option<CodeUnits<'a>> {
         let len = text.code_point_len().ok()?;
-        if !(min_len..=MAX_LEN).contains(&len) || !CodeUnits::are_quick() {
+        if len < min_len || !CodeUnits::are_quick() {
             return None;
         }
         // SAFETY: on x86-64, where alone the above is so, the state of a `str` is laid out as PyO3 reads it.

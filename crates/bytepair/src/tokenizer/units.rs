@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::io::{self, Read};
 
 use super::call::Call;
-use super::feed::{Feed, STRETCH_LEN, Stretch};
+use super::feed::{self, Feed, Stretch};
 use super::threads::Team;
 use super::worker::Worker;
 use crate::code_units::{CodeUnits, Text};
@@ -20,8 +20,11 @@ use crate::vocabulary::TokenId;
 /// Texts of more characters are long. In tests hardly any is not.
 const LONG: usize = if cfg!(test) { 40 } else { 1 << 18 };
 
+/// How long a stretch is, in bytes.
+const STRETCH_LEN: usize = if cfg!(test) { 16 } else { feed::STRETCH_LEN };
+
 /// Characters whose UTF-8 is made at once.
-const N_AT_ONCE: usize = 1 << 14;
+const N_AT_ONCE: usize = if cfg!(test) { 7 } else { 1 << 14 };
 
 /// How much memory for UTF-8 a worker keeps at most, in bytes.
 const MAX_KEPT: usize = 4 * LONG + (64 << 10);
