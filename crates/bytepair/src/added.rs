@@ -111,6 +111,13 @@ pub(crate) struct Finder {
 const BEGINNING_LEN: usize = 4;
 const MAX_BEGINNINGS: usize = 32;
 
+/// How many bytes of text there are at least for each beginning of no token: where these come more often, as in text made
+/// of beginnings, the automaton looks at each byte once.
+const MIN_LEN_PER_MISS: usize = 64;
+
+/// So many of them may come at once.
+const N_MISSES: usize = 8;
+
 /// In shorter texts the automaton finds beginnings by itself.
 const MIN_LEN_FOR_BEGINNINGS: usize = 64;
 
@@ -234,14 +241,16 @@ impl Finder {
         else {
             return automaton.find(rest(from));
         };
-        loop {
+        let (first, mut n_missed) = (from, 0);
+        while n_missed <= N_MISSES + (from - first) / MIN_LEN_PER_MISS {
             let start = beginnings.find_in(text, (from..text.len()).into())?.start();
             let found = automaton.find(rest(start).anchored(Anchored::Yes));
             if found.is_some() {
                 return found;
             }
-            from = start + 1;
+            (from, n_missed) = (start + 1, n_missed + 1);
         }
+        automaton.find(rest(from))
     }
 
     /// Visits tokens and the text between them, in order. Empty text is left out.
@@ -408,6 +417,23 @@ mod tests {
             let by_beginnings = found(&finder);
             finder.beginnings = None;
             proptest::prop_assert_eq!(by_beginnings, found(&finder));
+        }
+    }
+
+    #[test]
+    fn tokens_are_found_behind_any_number_of_beginnings() {
+        let run = "-".repeat(70);
+        let added = [token(1, &run), token(2, "<a>")];
+        let patterns = added.iter().map(|token| (token.content.clone().into_bytes(), token));
+        let finder = Finder::new(patterns).unwrap();
+        assert!(finder.beginnings.is_some());
+        for n_before in 0..40 {
+            let before = format!("{}\n", "-".repeat(69)).repeat(n_before);
+            let text = format!("{before}<a>{before}{run}");
+            let second = before.len() + 3;
+            assert_eq!(finder.find(text.as_bytes()), Some((2, before.len())));
+            let found = finder.next(text.as_bytes(), second).map(|found| found.range());
+            assert_eq!(found, Some(second + before.len()..text.len()));
         }
     }
 
