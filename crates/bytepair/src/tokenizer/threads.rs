@@ -57,7 +57,7 @@ impl<'w> Team<'w> {
     }
 
     /// How long the stretches of a text are.
-    fn stretch_len(&self, text_len: usize) -> usize {
+    pub(super) fn stretch_len(&self, text_len: usize) -> usize {
         let of_text = text_len / (self.workers.len() * N_STRETCHES_PER_THREAD);
         self.stretch_len.unwrap_or(of_text.clamp(MIN_STRETCH_LEN, STRETCH_LEN)).max(1)
     }

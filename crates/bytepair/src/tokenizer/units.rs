@@ -20,7 +20,7 @@ use crate::vocabulary::TokenId;
 /// Texts of more characters are long. In tests hardly any is not.
 const LONG: usize = if cfg!(test) { 40 } else { 1 << 18 };
 
-/// How long a stretch is, in bytes.
+/// How long a stretch is at most, in bytes.
 const STRETCH_LEN: usize = if cfg!(test) { 16 } else { feed::STRETCH_LEN };
 
 /// Characters whose UTF-8 is made at once.
@@ -97,7 +97,11 @@ impl Call<'_> {
         team: &mut Team<'_>,
         mut take: impl FnMut(&[TokenId]),
     ) -> Result<()> {
-        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), STRETCH_LEN);
+        // By characters, of which there are no more than bytes: rather too many stretches than too few for all.
+        let n_units = Text::Units(units).least_len();
+        let stretch_len = team.stretch_len(n_units).min(STRETCH_LEN);
+        let n_threads = team.len().min(n_units.div_ceil(stretch_len));
+        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), stretch_len);
         let emptied = RefCell::new(Vec::new());
         let next = || {
             let (stretch, ids): (_, Vec<TokenId>) = emptied.borrow_mut().pop().unwrap_or_default();
@@ -113,7 +117,7 @@ impl Call<'_> {
             emptied.borrow_mut().push(encoded);
             Ok(())
         };
-        in_order(team.workers(), next, encode, take)
+        in_order(&mut team.workers()[..n_threads], next, encode, take)
     }
 }
 
