@@ -2,7 +2,7 @@
 //!
 //! What is wrong with such a text shows when its UTF-8 is made, which may be late. The error is the same as if Python had
 //! made it at once: where a call fails, Python is asked for the UTF-8 of each text, in order, and the first that has
-//! none is to blame.
+//! none is to blame. Where another argument is wrong too, that may be told first.
 
 use bytepair::Text as CoreText;
 use pyo3::prelude::*;

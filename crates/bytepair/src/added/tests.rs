@@ -1,0 +1,122 @@
+//! What is found of added tokens, and what belongs to them.
+
+use proptest::prelude::any;
+
+use super::*;
+
+fn token(id: TokenId, content: &str) -> AddedToken {
+    AddedToken { id, content: content.to_owned(), ..AddedToken::default() }
+}
+
+/// The parts of a text: what stands for each token, and text in brackets.
+fn cut(tokens: &[AddedToken], text: &str) -> Vec<String> {
+    let matcher =
+        Matcher::new(tokens, (&Normalizer::default(), &Units::characters()), Specials::All)
+            .unwrap();
+    let mut parts = Vec::new();
+    let visit = |part| {
+        parts.push(match part {
+            Part::Token(id, place) => format!("{id}={}", &text[place]),
+            Part::Text(place) => format!("[{}]", &text[place]),
+        });
+        Ok(())
+    };
+    matcher.cut_raw(text.as_bytes(), visit).unwrap();
+    parts
+}
+
+proptest::proptest! {
+    #[test]
+    fn tokens_found_by_their_beginnings_are_those_that_the_automaton_finds(
+        tokens in proptest::collection::btree_set("[<|｜>][a｜|]{1,5}", 1..6),
+        parts in proptest::collection::vec("[<|｜>a中，]{1,8}| {1,40}", 0..30),
+        picks in proptest::collection::vec(any::<proptest::sample::Index>(), 0..9),
+    ) {
+        let list: Vec<_> = tokens.iter().cloned().collect();
+        let picked = picks.iter().map(|pick| pick.get(&list).clone());
+        let picked = picked.chain(std::iter::repeat(String::new()));
+        let text: String = parts.into_iter().zip(picked).flat_map(|two| [two.0, two.1]).collect();
+        let added: Vec<_> = (0..).zip(&list).map(|(id, content)| token(id, content)).collect();
+        let patterns = list.iter().map(|text| text.clone().into_bytes());
+        let mut finder = Finder::new(patterns.zip(&added)).unwrap();
+        let found = |finder: &Finder| {
+            let mut from = 0;
+            std::iter::from_fn(|| {
+                let found = finder.next(text.as_bytes(), from)?;
+                from = found.end();
+                Some((found.pattern(), found.range()))
+            }).collect::<Vec<_>>()
+        };
+        let by_beginnings = found(&finder);
+        finder.beginnings = None;
+        proptest::prop_assert_eq!(by_beginnings, found(&finder));
+    }
+}
+
+#[test]
+fn tokens_are_found_behind_any_number_of_beginnings() {
+    let run = "-".repeat(70);
+    let added = [token(1, &run), token(2, "<a>")];
+    let patterns = added.iter().map(|token| (token.content.clone().into_bytes(), token));
+    let finder = Finder::new(patterns).unwrap();
+    assert!(finder.beginnings.is_some());
+    for n_before in 0..40 {
+        let before = format!("{}\n", "-".repeat(69)).repeat(n_before);
+        let text = format!("{before}<a>{before}{run}");
+        let second = before.len() + 3;
+        assert_eq!(finder.find(text.as_bytes()), Some((2, before.len())));
+        let found = finder.next(text.as_bytes(), second).map(|found| found.range());
+        assert_eq!(found, Some(second + before.len()..text.len()));
+    }
+}
+
+#[test]
+fn white_space_beside_a_token_belongs_to_it_where_it_says_so() {
+    let both = AddedToken { lstrip: true, rstrip: true, ..token(1, "<a>") };
+    assert_eq!(
+        cut(&[both], "x \u{3000}<a>\n <a> y"),
+        ["[x]", "1= \u{3000}<a>\n ", "1=<a> ", "[y]"]
+    );
+}
+
+#[test]
+fn a_token_that_begins_with_white_space_that_was_taken_is_found_all_the_same() {
+    let tokens = [AddedToken { rstrip: true, ..token(1, "<a>") }, token(2, "  ")];
+    assert_eq!(cut(&tokens, "<a>   x"), ["1=<a>   ", "2=  ", "[ x]"]);
+}
+
+#[test]
+fn nothing_is_left_for_a_token_that_reaches_back_into_white_space_that_was_taken() {
+    let both = |content| AddedToken { lstrip: true, rstrip: true, ..token(1, content) };
+    assert_eq!(cut(&[both("  ")], "     x"), ["1=     ", "[x]"]);
+    assert_eq!(cut(&[both(" ")], "a  b"), ["[a]", "1=  ", "[b]"]);
+    let left = AddedToken { lstrip: true, ..token(2, "  ") };
+    let right = AddedToken { rstrip: true, ..token(1, "<a>") };
+    assert_eq!(cut(&[right, left], "<a>   b"), ["1=<a>   ", "[b]"]);
+}
+
+#[test]
+fn a_single_word_has_no_word_character_beside_it() {
+    let word = AddedToken { single_word: true, ..token(1, "ab") };
+    for beside in ["c", "é", "_", "1", "\u{301}", "\u{200D}"] {
+        assert_eq!(
+            cut(std::slice::from_ref(&word), &format!("ab{beside} ab")).len(),
+            2,
+            "{beside:?}"
+        );
+    }
+    for beside in ["-", "²", " ", "€"] {
+        assert_eq!(cut(std::slice::from_ref(&word), &format!("ab{beside}")).len(), 2, "{beside:?}");
+        assert_eq!(
+            cut(std::slice::from_ref(&word), &format!("ab{beside}"))[0],
+            "1=ab",
+            "{beside:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_looked_for_where_a_single_word_was_none() {
+    let tokens = [AddedToken { single_word: true, ..token(1, "abc") }, token(2, "bc")];
+    assert_eq!(cut(&tokens, "abcd bc"), ["[abcd ]", "2=bc"]);
+}
