@@ -26,8 +26,9 @@ const STRETCH_LEN: usize = if cfg!(test) { 16 } else { feed::STRETCH_LEN };
 /// Characters whose UTF-8 is made at once.
 const N_AT_ONCE: usize = if cfg!(test) { 7 } else { 1 << 14 };
 
-/// How much memory for UTF-8 a worker keeps at most, in bytes.
-const MAX_KEPT: usize = 4 * LONG + (64 << 10);
+/// How much memory for UTF-8 a worker keeps at most, in bytes: what the longest text that is made at once may take, whose
+/// memory grows by doubling.
+const MAX_KEPT: usize = 8 * LONG + (64 << 10);
 
 impl Call<'_> {
     /// Appends the ids of a text, whose place in a batch is `index`.

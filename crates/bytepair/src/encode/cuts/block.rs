@@ -5,7 +5,7 @@
 //! without spaces one in four is wrong. So all characters of a block are looked up before the first pair is asked
 //! about, and all pairs before the first part is made. [`Cuts::end`] is the definition.
 //!
-//! Cost: about 5 ns for each character. Left out: parts as long as a block, which are left to the definition.
+//! Cost: some nanoseconds for each character. Left out: parts as long as a block, which are left to the definition.
 
 use super::sides::{self, OTHER};
 use super::{Cuts, N_CODES, character};
