@@ -363,7 +363,7 @@ impl Corpus {
         reporter: &mut Reporter,
     ) -> bytepair::Result<(Tokenizer, Learned)> {
         let counts = with(&self.counts, std::mem::take);
-        let mut trained = bytepair::train(&counts, &self.dialect.units, options, |progress| {
+        let mut trained = bytepair::train(counts, &self.dialect.units, options, |progress| {
             let most = i64::try_from(progress.max_merges).ok();
             let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
             match told {

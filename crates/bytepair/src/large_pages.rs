@@ -91,7 +91,7 @@ impl<T: Copy> LargeRow<T> {
     }
 
     /// No values, and room for some.
-    fn with_room(room: usize, pages: Pages) -> Self {
+    pub(crate) fn with_room(room: usize, pages: Pages) -> Self {
         let layout = layout::<T>(room);
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };
@@ -171,6 +171,16 @@ impl<T> LargeRow<T> {
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
+
+    /// Gives the memory of the room behind the values back to the system, where it is much. The room stays.
+    pub(crate) fn give_back(&mut self) {
+        let (n_used, n_bytes) = (self.len * size_of::<T>(), self.room * size_of::<T>());
+        if n_bytes - n_used >= PAGE_LEN {
+            let idle = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
+            // SAFETY: these bytes belong to the row, and hold no values.
+            unsafe { forget(idle, n_bytes - n_used) };
+        }
+    }
 }
 
 impl<T> Deref for LargeRow<T> {
@@ -207,11 +217,11 @@ impl<T: fmt::Debug> fmt::Debug for LargeRow<T> {
     }
 }
 
-/// Large rows begin at a large page, others at a cache line.
+/// Large rows begin at a large page and end with one, others begin at a cache line.
 fn layout<T>(len: usize) -> Layout {
     let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0);
     let aligned = layout.and_then(|layout| match layout.size() {
-        PAGE_LEN.. => layout.align_to(PAGE_LEN).ok(),
+        PAGE_LEN.. => layout.align_to(PAGE_LEN).ok().map(|layout| layout.pad_to_align()),
         _ => layout.align_to(LINE_LEN).ok(),
     });
     let Some(layout) = aligned else { panic!("a row of {len} values has no place in memory") };
@@ -274,6 +284,22 @@ fn advise(start: *mut u8, size: usize, advice: libc::c_int) {
     }
 }
 
+/// Lets the system take the small pages that are all in this memory.
+///
+/// # Safety
+/// Nobody must need what the memory holds.
+#[cfg(target_os = "linux")]
+unsafe fn forget(start: *mut u8, size: usize) {
+    let n_before = start.addr().next_multiple_of(SMALL_PAGE_LEN) - start.addr();
+    let len = size.saturating_sub(n_before) / SMALL_PAGE_LEN * SMALL_PAGE_LEN;
+    // SAFETY: the pages are in this memory, which the caller no longer needs.
+    unsafe { libc::madvise(start.wrapping_add(n_before).cast(), len, libc::MADV_DONTNEED) };
+}
+
+/// Elsewhere it keeps them.
+#[cfg(not(target_os = "linux"))]
+unsafe fn forget(_start: *mut u8, _size: usize) {}
+
 /// Elsewhere there is nothing to ask for.
 #[cfg(not(target_os = "linux"))]
 fn ask_for_large_pages(_start: *mut u8, _size: usize) {}
@@ -299,6 +325,20 @@ mod tests {
         let n_page = PAGE_LEN / 8;
         for pages in [Pages::Large, Pages::Small] {
             grow(n_page, pages);
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_is_room_again_and_values_stay() {
+        let n_page = PAGE_LEN / 4;
+        for len in [0, 5, n_page, 2 * n_page + 1, 4 * n_page] {
+            let mut row = LargeRow::filled(7_u32, 4 * n_page);
+            row.truncate(len);
+            row.give_back();
+            assert_eq!((row.len(), row.room()), (len, 4 * n_page));
+            row.fill_up(9, 4 * n_page);
+            assert!(row[..len].iter().all(|&value| value == 7));
+            assert!(row[len..].iter().all(|&value| value == 9));
         }
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Lengths are kept by those who own the tokens. Every operation takes constant time.
 
-use crate::large_pages;
+use crate::large_pages::{LargeRow, Pages};
 use crate::vocabulary::TokenId;
 
 /// Stands before the first token, behind the last, and between rows. No token has this id.
@@ -34,19 +34,17 @@ impl Cell for TokenId {
 }
 
 /// Tokens, each covering one slot or more.
-pub(crate) struct Slots<C = TokenId>(Vec<C>);
+pub(crate) struct Slots<C = TokenId>(LargeRow<C>);
 
 impl<C> Default for Slots<C> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self(LargeRow::default())
     }
 }
 
 impl<C: Cell> Slots<C> {
     pub(crate) fn with_capacity(n_slots: usize) -> Self {
-        let mut slots = Vec::new();
-        large_pages::reserve(&mut slots, n_slots);
-        Self(slots)
+        Self(LargeRow::with_room(n_slots, Pages::Large))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -54,15 +52,13 @@ impl<C: Cell> Slots<C> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.0.truncate(0);
     }
 
     /// Forgets all slots from `n_slots` on, and gives their memory back where it is much.
     pub(crate) fn truncate(&mut self, n_slots: usize) {
         self.0.truncate(n_slots);
-        if self.0.capacity() / 2 > n_slots {
-            self.0.shrink_to_fit();
-        }
+        self.0.give_back();
     }
 
     /// Appends a token that covers one slot, or a barrier.
@@ -72,7 +68,7 @@ impl<C: Cell> Slots<C> {
 
     /// Appends tokens that cover one slot each.
     pub(crate) fn extend(&mut self, cells: impl Iterator<Item = C>) {
-        self.0.extend(cells);
+        cells.for_each(|cell| self.0.push(cell));
     }
 
     /// All slots.
@@ -114,7 +110,9 @@ impl<C: Cell> Slots<C> {
         left_len: usize,
         right: TokenId,
     ) -> bool {
-        self.0[slot].token() == left && self.0[slot + left_len].token() == right
+        // Both are read whatever the first says: a wrong guess would keep the next ones from being fetched.
+        let (one, other) = (self.0[slot].token(), self.0[slot + left_len].token());
+        (one ^ left) | (other ^ right) == 0
     }
 
     /// Puts `result` in the place of two tokens, the first of which begins at `slot`.

@@ -162,6 +162,7 @@ impl<E: Entry> Table<E> {
     pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> LargeRow<E> {
         self.sort(compare);
         self.entries.truncate(self.n_used);
+        self.entries.give_back();
         self.entries
     }
 

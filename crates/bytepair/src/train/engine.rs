@@ -25,12 +25,18 @@ use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair where there are many slots.
 const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
-/// The same where there are few: then lists are cheap in comparison with surveys, and two of these do.
+/// The same as long as tokens are bytes or little more: a few pairs of these occur far more often than the others, and
+/// what lies between is worth no survey.
+const FIRST_FLOOR_RATIO: i64 = if cfg!(test) { 5 } else { 1 << 10 };
+/// The same where there are few slots: then lists are cheap in comparison with surveys, and two of these do.
 const LOW_FLOOR_RATIO: i64 = if cfg!(test) { 8 } else { 1 << 15 };
 /// So many slots are many: they do not fit the nearer caches.
 const N_MANY_SLOTS: usize = if cfg!(test) { 64 } else { 1 << 21 };
 /// A floor that is so many times lower costs less than another survey.
 const NEAR_RATIO: i64 = 4;
+/// How many pairs are looked for, for each merge that is left: some will have been broken by then. Where too few are
+/// found, another survey has to follow, of all slots for a few merges.
+const N_PAIRS_PER_MERGE: usize = 2;
 /// The least part of itself by which the floor falls.
 const LEAST_FALL: i64 = 3;
 /// From so many places on, merging them is worth telling the other threads. Tests tell them of some.
@@ -159,7 +165,7 @@ impl<'e> Engine<'e> {
     /// Lets the floor fall, but not below `lowest`, and finds the pairs above it: as many as `n_left` merges may
     /// need.
     fn survey(&mut self, lowest: i64, n_left: usize) {
-        let n_wanted = n_left.saturating_add(n_left / 2);
+        let n_wanted = n_left.saturating_mul(N_PAIRS_PER_MERGE);
         let crew = self.crew;
         crew.together(Step::Compact);
         crew.plan_mut().n_slots = crew.shares().map(|share| share.n_slots()).sum();
@@ -170,7 +176,7 @@ impl<'e> Engine<'e> {
         if !is_exact {
             plan.sketch = self.sum_sketches();
             let enough = plan.sketch.exceeded_by(n_wanted) + 1;
-            plan.floor = floor_below(plan.sketch.most(), enough, &plan, lowest);
+            plan.floor = floor_below(plan.sketch.most(), FLOOR_RATIO, enough, &plan, lowest);
             drop(plan);
             crew.together(Step::Tally);
             plan = crew.plan_mut();
@@ -184,7 +190,8 @@ impl<'e> Engine<'e> {
             let mut counts: Vec<_> = tallies.iter().map(|&(.., count)| count).collect();
             counts.sort_unstable_by(|one, other| other.cmp(one));
             let enough = counts.get(n_wanted).map_or(1, |count| count + 1);
-            plan.floor = floor_below(counts.first().copied(), enough, &plan, lowest);
+            let highest = counts.first().copied();
+            plan.floor = floor_below(highest, FIRST_FLOOR_RATIO, enough, &plan, lowest);
         }
         plan.pairs = self.frequent_pairs(&tallies, plan.floor);
         drop(plan);
@@ -368,8 +375,8 @@ impl<'e> Engine<'e> {
 
 /// The next floor: a fraction of the highest count, which is below the old floor where it is not known; or
 /// `enough`, at which there are pairs enough, where that is higher or not much lower.
-fn floor_below(highest: Option<i64>, enough: i64, plan: &Plan, lowest: i64) -> i64 {
-    let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { FLOOR_RATIO };
+fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, plan: &Plan, lowest: i64) -> i64 {
+    let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { ratio };
     let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;
     let floor = if fraction / NEAR_RATIO < enough { enough } else { fraction };
     floor.min(plan.floor - (plan.floor / LEAST_FALL).max(1)).max(lowest)

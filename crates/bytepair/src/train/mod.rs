@@ -41,6 +41,7 @@ mod survey;
 mod tests;
 mod truncate;
 
+use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
@@ -169,35 +170,28 @@ impl Trained {
 }
 
 /// Learns merges from piece counts. `progress` is called again and again, at most once for each merge; it may end
-/// the training with what was learned by then, or with an error.
+/// the training with what was learned by then, or with an error. Counts that are given away make room before merging
+/// begins.
 ///
 /// # Errors
 /// Where there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
 /// but has to be, a count exceeds 63 bits, the tie rule needs first occurrences that are unknown, or the
 /// vocabulary to go on from has its ids in another order than training gives them.
 pub fn train(
-    counts: &PieceCounts,
+    counts: impl Borrow<PieceCounts>,
     units: &Units,
     options: &TrainOptions,
     mut progress: impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
 ) -> Result<Trained> {
-    if counts.is_empty() {
-        return Err(ErrorKind::EmptyCorpus.into());
-    }
-    if options.ties == Ties::FirstSeen && !counts.knows_first() {
-        return Err(ErrorKind::FirstUnknown.into());
-    }
-    let mut vocabulary = match &options.resume {
-        Some(earlier) => start::continued(earlier)?,
-        None => start::alphabet(counts, units)?,
-    };
+    let mut vocabulary = begin(counts.borrow(), units, options)?;
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
     let merge_counts = vocabulary.merge_counts().to_vec();
     let mut course = Course { n_earlier, max_merges, merge_counts, ..Course::default() };
     let n_wanted = max_merges - n_earlier;
     vocabulary.reserve_merges_with_tokens(n_wanted.min(MAX_RESERVED));
-    let (shares, n_initial_tokens) = shares::of(counts, units, &vocabulary, options)?;
+    let (shares, n_initial_tokens) = shares::of(counts.borrow(), units, &vocabulary, options)?;
+    drop(counts);
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
     let (stop, mut vocabulary) = Crew::gather(plan, shares, |crew| -> Result<_> {
         let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;
@@ -218,6 +212,20 @@ pub fn train(
     push_names(&mut vocabulary, units, options)?;
     let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
     Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain })
+}
+
+/// The vocabulary that these counts are merged into.
+fn begin(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Result<Vocabulary> {
+    if counts.is_empty() {
+        return Err(ErrorKind::EmptyCorpus.into());
+    }
+    if options.ties == Ties::FirstSeen && !counts.knows_first() {
+        return Err(ErrorKind::FirstUnknown.into());
+    }
+    match &options.resume {
+        Some(earlier) => start::continued(earlier),
+        None => start::alphabet(counts, units),
+    }
 }
 
 /// What has been done so far.

@@ -158,6 +158,10 @@ impl Share {
     /// Rewrites some places of a pair, left to right; adds those where it was to the outcome.
     fn merge(&mut self, job: &Job, part: List, index: usize) {
         let Job { left, right, left_len, result, result_len, .. } = *job;
+        // Whatever follows waits for what it looks at; this does not, and fetches many side by side.
+        if part.len() > SHORT_LIST_LEN {
+            self.row.look_at(self.places.slots(part));
+        }
         let (row, merged) = (&mut self.row, &mut self.outcomes[index].merged);
         if left == right {
             return self.places.keep(merged, part, |slot| {

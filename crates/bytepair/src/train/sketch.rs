@@ -17,7 +17,10 @@ pub(super) struct Sketch {
 
 const MIN_BITS: u32 = 8;
 /// More cells no longer fit the nearer caches.
-const MAX_BITS: u32 = 19;
+const NEAR_BITS: u32 = 19;
+/// Where there are more slots for each cell there are more cells all the same: rare pairs would add up to what
+/// frequent ones have, and all would have to be tallied.
+const MAX_SLOTS_PER_CELL: usize = 96;
 const FULL: u32 = u32::MAX;
 /// Sums are told apart by so many steps between one power of two and the next.
 const N_STEPS: u32 = 8;
@@ -25,7 +28,8 @@ const N_STEPS: u32 = 8;
 impl Sketch {
     /// Forgets all, and makes room for the pairs of so many slots.
     pub(super) fn begin(&mut self, n_slots: usize) {
-        let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, MAX_BITS);
+        let fewest = (n_slots / MAX_SLOTS_PER_CELL).max(1).ilog2() + 1;
+        let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest);
         self.cells.clear();
         large_pages::reserve(&mut self.cells, 1 << bits);
         self.cells.resize(1 << bits, 0);

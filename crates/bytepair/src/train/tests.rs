@@ -262,7 +262,7 @@ fn a_vocabulary_that_cannot_hold_the_alphabet_is_an_error() {
     let target = Target::VocabSize(100);
     let options = TrainOptions { target, ..options(Ties::SmallestIds, 2, 0) };
     let result =
-        train(&counted(&[("ab".to_owned(), 1)]), &Units::bytes(ByteIds::Value), &options, go_on);
+        train(counted(&[("ab".to_owned(), 1)]), &Units::bytes(ByteIds::Value), &options, go_on);
     assert!(matches!(
         result.unwrap_err().kind(),
         ErrorKind::VocabularyTooSmall { requested: 100, needed: 256 }
@@ -272,6 +272,6 @@ fn a_vocabulary_that_cannot_hold_the_alphabet_is_an_error() {
 #[test]
 fn an_empty_corpus_is_an_error() {
     let result =
-        train(&PieceCounts::new(), &Units::characters(), &options(Ties::SmallestIds, 2, 1), go_on);
+        train(PieceCounts::new(), &Units::characters(), &options(Ties::SmallestIds, 2, 1), go_on);
     assert!(matches!(result.unwrap_err().kind(), ErrorKind::EmptyCorpus));
 }
