@@ -107,7 +107,8 @@ impl<E: Entry> Table<E> {
     pub(super) fn grow(&mut self, factor: usize) {
         let (len_before, n_bits) = (self.entries.len(), self.entries.len().trailing_zeros());
         self.entries.lengthen(E::default(), len_before * factor);
-        let mut away = Vec::new();
+        // Room for all, which takes no memory before it is used: growing would take twice as much.
+        let mut away = Vec::with_capacity(self.n_used);
         for index in (0..len_before).rev() {
             let entry = std::mem::take(&mut self.entries[index]);
             if entry.is_free() {

@@ -13,7 +13,9 @@ use super::call::Call;
 use super::cutting::SEARCH_LEN;
 use super::worker::Worker;
 use crate::error::{Error, Result};
+use crate::fresh_pages::Ahead;
 use crate::in_order::in_order;
+use crate::large_pages::reserve;
 use crate::split::Segment;
 use crate::vocabulary::TokenId;
 
@@ -79,13 +81,9 @@ impl Call<'_> {
         if team.workers.len() == 1 && team.stretch_len.is_none() {
             return self.encode_stretch(Segment::whole(text), ids, team.first());
         }
-        let is_empty = ids.is_empty();
+        let mut ahead = Ahead::default();
         self.for_each_stretch(Segment::whole(text), team, |n_bytes, part| {
-            if is_empty && ids.is_empty() {
-                let n_stretches = text.len() / n_bytes.max(1);
-                ids.reserve(part.len() * n_stretches + part.len() * n_stretches / 16);
-            }
-            ids.extend_from_slice(part);
+            append_part(ids, part, || text.len() / n_bytes.max(1), &mut ahead);
         })
     }
 
@@ -131,6 +129,21 @@ impl Call<'_> {
         let checked = self.tokenizer.check_utf8(text).and_then(|()| self.check_disallowed(text));
         checked.err().unwrap_or(error)
     }
+}
+
+/// Appends the ids of a part of a text. Where the row is empty, room is made at once for those of about `n_parts`.
+pub(super) fn append_part(
+    ids: &mut Vec<TokenId>,
+    part: &[TokenId],
+    n_parts: impl FnOnce() -> usize,
+    ahead: &mut Ahead,
+) {
+    if ids.is_empty() {
+        let n_ids = part.len() * n_parts();
+        reserve(ids, n_ids + n_ids / 16);
+    }
+    ahead.of(ids);
+    ids.extend_from_slice(part);
 }
 
 /// The stretches of a text, in order. An empty text has none.

@@ -10,10 +10,11 @@ use std::io::{self, Read};
 
 use super::call::Call;
 use super::feed::{self, Feed, Stretch};
-use super::threads::Team;
+use super::threads::{Team, append_part};
 use super::worker::Worker;
 use crate::code_units::{CodeUnits, Text};
 use crate::error::Result;
+use crate::fresh_pages::Ahead;
 use crate::in_order::in_order;
 use crate::vocabulary::TokenId;
 
@@ -58,7 +59,7 @@ impl Call<'_> {
     ) -> Result<usize> {
         let mut n_ids = 0;
         if let Some(units) = self.long_units(text)
-            && self.for_each_stretch_of(units, team, |part| n_ids += part.len()).is_ok()
+            && self.for_each_stretch_of(units, team, |_, part| n_ids += part.len()).is_ok()
         {
             return Ok(n_ids);
         }
@@ -80,7 +81,10 @@ impl Call<'_> {
         team: &mut Team<'_>,
     ) -> Result<()> {
         if team.len() > 1 {
-            return self.for_each_stretch_of(units, team, |part| ids.extend_from_slice(part));
+            let (n_units, mut ahead) = (Text::Units(units).least_len(), Ahead::default());
+            return self.for_each_stretch_of(units, team, |stretch, part| {
+                append_part(ids, part, || n_units / n_characters(stretch), &mut ahead);
+            });
         }
         let mut feed = Feed::new(self.tokenizer, Utf8::of(units), STRETCH_LEN);
         let mut emptied = Stretch::default();
@@ -91,12 +95,12 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Calls `take` with the ids of each stretch of a text, in order.
+    /// Calls `take` with each stretch of a text and its ids, in order.
     fn for_each_stretch_of(
         &self,
         units: CodeUnits<'_>,
         team: &mut Team<'_>,
-        mut take: impl FnMut(&[TokenId]),
+        mut take: impl FnMut(&[u8], &[TokenId]),
     ) -> Result<()> {
         // By characters, of which there are no more than bytes: rather too many stretches than too few for all.
         let n_units = Text::Units(units).least_len();
@@ -113,9 +117,9 @@ impl Call<'_> {
             self.encode_stretch(stretch.segment(), &mut ids, worker).map(|()| (stretch, ids))
         };
         let take = |encoded: Result<(Stretch, Vec<TokenId>)>| {
-            let encoded = encoded?;
-            take(&encoded.1);
-            emptied.borrow_mut().push(encoded);
+            let (stretch, ids) = encoded?;
+            take(stretch.text(), &ids);
+            emptied.borrow_mut().push((stretch, ids));
             Ok(())
         };
         in_order(&mut team.workers()[..n_threads], next, encode, take)
@@ -138,6 +142,11 @@ fn with_bytes<R>(
         team.first().utf8 = memory;
     }
     result
+}
+
+/// The number of characters of a text that is not empty.
+fn n_characters(text: &[u8]) -> usize {
+    usize::try_from(crate::count::n_characters(text)).map_or(text.len(), |n| n.max(1))
 }
 
 /// The UTF-8 of characters, to be read.

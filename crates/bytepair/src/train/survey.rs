@@ -110,6 +110,12 @@ impl Survey {
     }
 
     fn add(&mut self, waiting: &[Waiting], firsts: &mut [u32]) {
+        // Which tally it is cannot be guessed, so all that may be it are fetched side by side before.
+        let tally_of = |cell: usize| self.tallies.get(firsts[cell] as usize);
+        let look = |seen, waiting: &Waiting| {
+            tally_of(waiting.cell).map_or(seen, |tally| seen ^ tally.n_slots)
+        };
+        std::hint::black_box(waiting.iter().fold(0, look));
         for &Waiting { pair, cell } in waiting {
             let key = pair_key(pair.left, pair.right);
             let first = firsts[cell];
