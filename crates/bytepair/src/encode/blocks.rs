@@ -4,7 +4,7 @@
 //! merge changes three of them at most. Places hold links to their neighbours. A merge takes sixteen comparisons and
 //! those of three blocks, less than the random accesses of the algorithms for long pieces: all lies in 9 KB.
 
-use super::{Merges, NO_MERGE, RankedMerge, Scratch};
+use super::{Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::TokenId;
 
 /// Longest piece that is merged so, in symbols.
@@ -48,14 +48,13 @@ impl Default for Row {
     }
 }
 
-/// Merges `scratch.ids`, at most [`MAX_LEN`] of them, in place.
-pub(super) fn merge(merges: &Merges, scratch: &mut Scratch) {
-    let Scratch { ids, blocks, .. } = scratch;
+/// Merges `ids`, at most [`MAX_LEN`] of them, in place. The row is made when the first piece of some length comes.
+pub(super) fn merge(merges: &Merges, row: &mut Option<Box<Row>>, ids: &mut Vec<TokenId>) {
     debug_assert!(ids.len() <= MAX_LEN, "the piece is not too long");
     if ids.len() < 2 {
         return;
     }
-    let row = blocks.get_or_insert_default();
+    let row = row.get_or_insert_default();
     match merges {
         Merges::Packed(packed) => {
             row.lay_out(ids, |left, right| packed.get(left, right));

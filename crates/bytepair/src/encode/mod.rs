@@ -67,6 +67,11 @@ pub(crate) struct Encoder {
     whole_pieces: Option<WholePieces>,
 }
 
+/// So many symbols of a long row are looked at to tell whether it has many different ones.
+const N_LOOKED_AT: usize = 256;
+/// So many different ones are many.
+const MIN_VARIED: usize = if cfg!(test) { 3 } else { 12 };
+
 /// What a whole piece may be besides a plain token.
 #[derive(Clone, Debug)]
 struct WholePieces {
@@ -78,6 +83,15 @@ struct WholePieces {
     names: HashMap<Vec<u8>, TokenId>,
 }
 
+/// Whether a long row of symbols has many different ones, as far as its beginning says.
+///
+/// Then each rank has few places, and what is done once for each costs more than merging in short stretches.
+fn is_varied(ids: &[TokenId]) -> bool {
+    let mut seen = [false; 256];
+    ids.iter().take(N_LOOKED_AT).for_each(|&id| seen[id as usize % 256] = true);
+    seen.into_iter().map(usize::from).sum::<usize>() >= MIN_VARIED
+}
+
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -85,6 +99,8 @@ pub(crate) struct Scratch {
     row: scan::Row,
     /// Made when the first piece of some length comes.
     blocks: Option<Box<blocks::Row>>,
+    /// A short stretch of a long piece.
+    short: Vec<TokenId>,
     /// Pieces of more than ASCII that were merged, up to some thousand.
     n_pieces: u32,
     buckets: buckets::BucketScratch,
@@ -308,7 +324,7 @@ impl Encoder {
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
         } else if scratch.ids.len() <= blocks::MAX_LEN {
-            blocks::merge(&self.merges, scratch);
+            blocks::merge(&self.merges, &mut scratch.blocks, &mut scratch.ids);
         } else {
             return self.merge_long(scratch, out);
         }
@@ -318,18 +334,26 @@ impl Encoder {
 
     /// Appends what `scratch.ids` are merged to, however many they are.
     fn merge_long(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
-        match self.ranks() {
-            Some(ranks) if scratch.ids.len() <= stretches::LENS.stretch => {
-                buckets::merge(ranks, &self.merges, &scratch.ids, &mut scratch.buckets, out)
+        let Some(ranks) = self.ranks() else {
+            return heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out);
+        };
+        let Scratch { ids, buckets, blocks, short, .. } = scratch;
+        let length = |id| ranks.length(id);
+        let mut merge_short = |ids: &[TokenId], out: &mut Vec<TokenId>| {
+            if ids.len() > blocks::MAX_LEN {
+                return buckets::merge(ranks, &self.merges, ids, buckets, out);
             }
-            Some(ranks) => {
-                let Scratch { ids, buckets, .. } = scratch;
-                let merge =
-                    |ids: &[_], out: &mut _| buckets::merge(ranks, &self.merges, ids, buckets, out);
-                stretches::merge(ids, stretches::LENS, |id| ranks.length(id), merge, out)
-            }
-            None => heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out),
-        }
+            short.clear();
+            short.extend_from_slice(ids);
+            blocks::merge(&self.merges, blocks, short);
+            out.extend_from_slice(short);
+            Ok(())
+        };
+        let merge = |ids: &[TokenId], out: &mut Vec<TokenId>| match is_varied(ids) {
+            true => stretches::merge(ids, stretches::SHORT, length, &mut merge_short, out),
+            false => merge_short(ids, out),
+        };
+        stretches::merge(ids, stretches::LENS, length, merge, out)
     }
 
     /// The token that a piece is as a whole, where merges are ignored for such pieces.

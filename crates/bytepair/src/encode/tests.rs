@@ -63,7 +63,7 @@ proptest! {
 
         if ids.len() <= blocks::MAX_LEN {
             scratch.ids.clone_from(&ids);
-            blocks::merge(&merges, &mut scratch);
+            blocks::merge(&merges, &mut scratch.blocks, &mut scratch.ids);
             prop_assert_eq!(&scratch.ids, &expected);
         }
 
@@ -111,13 +111,18 @@ fn a_piece_of_several_stretches_is_merged_as_one() {
         }
     }
     let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
-    let piece: Vec<_> = (0..150_000).map(|_| b"abc"[draw(3) as usize]).collect();
-    let ids: Vec<_> = piece.iter().map(|&byte| u32::from(byte)).collect();
-    let (mut expected, mut found, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
-    heap::merge(&encoder.merges, &ids, &mut scratch.heap, &mut expected).unwrap();
-    encoder.encode_part(&piece, &mut scratch, &mut found).unwrap();
-    assert!(encoder.ranks().is_some() && ids.len() > 2 * stretches::LENS.stretch);
-    assert!(found == expected, "{} {}", found.len(), expected.len());
+    let mut scratch = Scratch::default();
+    // Three letters are many different ones here, two are few.
+    for (n_letters, is_many) in [(3, true), (2, false)] {
+        let piece: Vec<_> = (0..150_000).map(|_| b"abc"[draw(n_letters) as usize]).collect();
+        let ids: Vec<_> = piece.iter().map(|&byte| u32::from(byte)).collect();
+        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        heap::merge(&encoder.merges, &ids, &mut scratch.heap, &mut expected).unwrap();
+        encoder.encode_part(&piece, &mut scratch, &mut found).unwrap();
+        assert!(encoder.ranks().is_some() && ids.len() > 2 * stretches::LENS.stretch);
+        assert_eq!(is_varied(&ids), is_many);
+        assert!(found == expected, "{} {}", found.len(), expected.len());
+    }
 }
 
 #[test]
