@@ -207,8 +207,11 @@ impl BucketScratch {
                 let rank = ranks.rank(merges, before, result);
                 self.push(rank, place - ranks.length(before) as u32);
             }
-            let after = self.slots.token_at(slot + result_len);
-            if after != BARRIER {
+            // A pair that follows at once is merged next, and then what is before it is looked up.
+            let next = slot + result_len;
+            let after = self.slots.token_at(next);
+            let is_merged_next = after == left && self.slots.has_pair(next, left, left_len, right);
+            if after != BARRIER && !is_merged_next {
                 self.push(ranks.rank(merges, result, after), place);
             }
         }
