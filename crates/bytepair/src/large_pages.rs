@@ -177,7 +177,7 @@ impl<T> LargeRow<T> {
         let (n_used, n_bytes) = (self.len * size_of::<T>(), self.room * size_of::<T>());
         if n_bytes - n_used >= PAGE_LEN {
             let idle = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
-            // SAFETY: these bytes belong to the row, and hold no values.
+            // SAFETY: these bytes belong to the row, and hold no values; its memory ends with a large page.
             unsafe { forget(idle, n_bytes - n_used) };
         }
     }
@@ -217,7 +217,7 @@ impl<T: fmt::Debug> fmt::Debug for LargeRow<T> {
     }
 }
 
-/// Large rows begin at a large page and end with one, others begin at a cache line.
+/// Large rows begin at a large page and end with one, as [`forget`] needs; others begin at a cache line.
 fn layout<T>(len: usize) -> Layout {
     let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0);
     let aligned = layout.and_then(|layout| match layout.size() {
@@ -228,7 +228,8 @@ fn layout<T>(len: usize) -> Layout {
     layout
 }
 
-/// Makes room in a vector for so many more values, in large pages where whole ones lie within.
+/// Makes room in a vector for so many more values, in large pages where whole ones lie within. The number may be a guess:
+/// where there is no memory for so many, the vector stays as it is.
 ///
 /// The small page in which it begins is asked for too: a block of the allocator's that had two kinds of pages could not
 /// be moved when the vector grows.
@@ -236,7 +237,9 @@ pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
     if values.capacity() - values.len() >= n_more {
         return;
     }
-    values.reserve_exact(n_more);
+    if values.try_reserve_exact(n_more).is_err() {
+        return;
+    }
     let size = values.capacity() * size_of::<T>();
     if size >= MIN_VECTOR_LEN && are_trusted() {
         ask_for_large_pages(values.as_mut_ptr().cast(), size);
@@ -287,7 +290,8 @@ fn advise(start: *mut u8, size: usize, advice: libc::c_int) {
 /// Lets the system take the small pages that are all in this memory.
 ///
 /// # Safety
-/// Nobody must need what the memory holds.
+/// Nobody must need what the memory holds, nor what is behind it up to the next multiple of [`PAGE_LEN`]: a system whose
+/// small pages are larger takes whole ones of these.
 #[cfg(target_os = "linux")]
 unsafe fn forget(start: *mut u8, size: usize) {
     let n_before = start.addr().next_multiple_of(SMALL_PAGE_LEN) - start.addr();
@@ -331,12 +335,15 @@ mod tests {
     #[test]
     fn what_is_given_back_is_room_again_and_values_stay() {
         let n_page = PAGE_LEN / 4;
-        for len in [0, 5, n_page, 2 * n_page + 1, 4 * n_page] {
-            let mut row = LargeRow::filled(7_u32, 4 * n_page);
+        let lens = [0, 5, n_page, 2 * n_page + 1, 4 * n_page];
+        for (len, room) in
+            lens.into_iter().flat_map(|len| [(len, 4 * n_page), (len, 4 * n_page + 5)])
+        {
+            let mut row = LargeRow::filled(7_u32, room);
             row.truncate(len);
             row.give_back();
-            assert_eq!((row.len(), row.room()), (len, 4 * n_page));
-            row.fill_up(9, 4 * n_page);
+            assert_eq!((row.len(), row.room()), (len, room));
+            row.fill_up(9, room);
             assert!(row[..len].iter().all(|&value| value == 7));
             assert!(row[len..].iter().all(|&value| value == 9));
         }

@@ -55,7 +55,7 @@ impl<C: Cell> Slots<C> {
         self.0.truncate(0);
     }
 
-    /// Forgets all slots from `n_slots` on, and gives their memory back where it is much.
+    /// Forgets all slots from `n_slots` on, and gives their memory back where it is much and the system takes it.
     pub(crate) fn truncate(&mut self, n_slots: usize) {
         self.0.truncate(n_slots);
         self.0.give_back();
@@ -101,7 +101,7 @@ impl<C: Cell> Slots<C> {
 
     /// Whether `left` begins at `slot` and `right` follows it.
     ///
-    /// `slot` must be one where `left` began at some time.
+    /// `slot` must be one where `left` began at some time; then there is a slot behind it, if only that of a barrier.
     #[inline]
     pub(crate) fn has_pair(
         &self,

@@ -4,8 +4,7 @@
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
 //! in these words; `scan` does it for short pieces, `blocks` for those of some hundred symbols, `buckets` or `heap` for long ones, in
-//! O(n log n);
-//! `stretches` puts very long ones together from parts that overlap;
+//! O(n log n); `stretches` puts long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
@@ -67,10 +66,10 @@ pub(crate) struct Encoder {
     whole_pieces: Option<WholePieces>,
 }
 
-/// So many symbols of a long row are looked at to tell whether it has many different ones.
+/// About so many symbols of a long row are looked at to tell whether it has many different ones.
 const N_LOOKED_AT: usize = 256;
 /// So many different ones are many.
-const MIN_VARIED: usize = if cfg!(test) { 3 } else { 12 };
+const MIN_VARIED: usize = if cfg!(test) { 3 } else { 18 };
 
 /// What a whole piece may be besides a plain token.
 #[derive(Clone, Debug)]
@@ -83,12 +82,13 @@ struct WholePieces {
     names: HashMap<Vec<u8>, TokenId>,
 }
 
-/// Whether a long row of symbols has many different ones, as far as its beginning says.
+/// Whether a long row of symbols has many different ones, as far as some of them say.
 ///
 /// Then each rank has few places, and what is done once for each costs more than merging in short stretches.
 fn is_varied(ids: &[TokenId]) -> bool {
     let mut seen = [false; 256];
-    ids.iter().take(N_LOOKED_AT).for_each(|&id| seen[id as usize % 256] = true);
+    let some = ids.iter().step_by((ids.len() / N_LOOKED_AT).max(1));
+    some.for_each(|&id| seen[id as usize % 256] = true);
     seen.into_iter().map(usize::from).sum::<usize>() >= MIN_VARIED
 }
 

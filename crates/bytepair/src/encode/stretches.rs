@@ -1,4 +1,4 @@
-//! Very long pieces: stretch by stretch, put together where two of them agree.
+//! Long pieces: stretch by stretch, put together where two of them agree.
 //!
 //! Two tokens and more are what a text is merged to if and only if each two neighbours are what their own text is merged to
 //! (the proof is in `docs/explanation/encoding.md`). So a piece is merged in stretches that overlap: a token that
@@ -9,7 +9,7 @@
 //!
 //! The next stretch begins where a token of the last one does, and mostly with the same token. Where the two agree
 //! nowhere it begins further back, twice as far each time; where even that does not help the piece is merged as a
-//! whole. Takes what the stretches take, and for each the overlap; at worst as much as ten times the whole piece.
+//! whole. Takes what the stretches take, and for each the overlap; at worst as much as ten times the whole piece, on each of the two levels.
 
 use crate::error::Result;
 use crate::vocabulary::TokenId;

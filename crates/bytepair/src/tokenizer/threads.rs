@@ -83,7 +83,8 @@ impl Call<'_> {
         }
         let mut ahead = Ahead::default();
         self.for_each_stretch(Segment::whole(text), team, |n_bytes, part| {
-            append_part(ids, part, || text.len() / n_bytes.max(1), &mut ahead);
+            let expected = |n_ids: usize| n_ids.saturating_mul(text.len() / n_bytes.max(1));
+            append_part(ids, part, |n_ids| expected(n_ids).min(text.len()), &mut ahead);
         })
     }
 
@@ -131,15 +132,16 @@ impl Call<'_> {
     }
 }
 
-/// Appends the ids of a part of a text. Where the row is empty, room is made at once for those of about `n_parts`.
+/// Appends the ids of a part of a text. Where the row is empty, room is made at once for as many as are `expected` of the
+/// text if this part is like the others.
 pub(super) fn append_part(
     ids: &mut Vec<TokenId>,
     part: &[TokenId],
-    n_parts: impl FnOnce() -> usize,
+    expected: impl FnOnce(usize) -> usize,
     ahead: &mut Ahead,
 ) {
     if ids.is_empty() {
-        let n_ids = part.len() * n_parts();
+        let n_ids = expected(part.len());
         reserve(ids, n_ids + n_ids / 16);
     }
     ahead.of(ids);

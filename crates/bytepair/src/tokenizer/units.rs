@@ -83,7 +83,10 @@ impl Call<'_> {
         if team.len() > 1 {
             let (n_units, mut ahead) = (Text::Units(units).least_len(), Ahead::default());
             return self.for_each_stretch_of(units, team, |stretch, part| {
-                append_part(ids, part, || n_units / n_characters(stretch), &mut ahead);
+                let n_like = || n_units / n_characters(stretch);
+                // A stretch may be like no other: there are hardly ever more than two ids for a character.
+                let expected = |n_ids: usize| n_ids.saturating_mul(n_like()).min(2 * n_units);
+                append_part(ids, part, expected, &mut ahead);
             });
         }
         let mut feed = Feed::new(self.tokenizer, Utf8::of(units), STRETCH_LEN);

@@ -53,7 +53,7 @@ pub(super) struct Outcome {
 /// So many places are merged before what is around them is looked at again: then it is still in the nearer caches.
 const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
 /// Lists of so many places are short.
-const SHORT_LIST_LEN: usize = 32;
+const SHORT_LIST_LEN: usize = if cfg!(test) { 1 } else { 32 };
 
 impl Share {
     pub(super) fn new(row: Row) -> Self {

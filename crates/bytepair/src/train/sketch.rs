@@ -17,10 +17,12 @@ pub(super) struct Sketch {
 
 const MIN_BITS: u32 = 8;
 /// More cells no longer fit the nearer caches.
-const NEAR_BITS: u32 = 19;
+const NEAR_BITS: u32 = if cfg!(test) { 8 } else { 19 };
+/// Each thread has so many cells at most, and as many numbers of tallies: 32 MiB.
+const MAX_BITS: u32 = 22;
 /// Where there are more slots for each cell there are more cells all the same: rare pairs would add up to what
 /// frequent ones have, and all would have to be tallied.
-const MAX_SLOTS_PER_CELL: usize = 96;
+const MAX_SLOTS_PER_CELL: usize = if cfg!(test) { 1 } else { 96 };
 const FULL: u32 = u32::MAX;
 /// Sums are told apart by so many steps between one power of two and the next.
 const N_STEPS: u32 = 8;
@@ -29,7 +31,7 @@ impl Sketch {
     /// Forgets all, and makes room for the pairs of so many slots.
     pub(super) fn begin(&mut self, n_slots: usize) {
         let fewest = (n_slots / MAX_SLOTS_PER_CELL).max(1).ilog2() + 1;
-        let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest);
+        let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest).min(MAX_BITS);
         self.cells.clear();
         large_pages::reserve(&mut self.cells, 1 << bits);
         self.cells.resize(1 << bits, 0);
