@@ -5,6 +5,10 @@
 //! jobs are out than a few for each thread, however long one of them takes: that bounds the memory. Threads live as
 //! long as the call. With one thread there is none but the caller's; where the system gives fewer than were asked for,
 //! these do all the work.
+//!
+//! Of the jobs that wait a thread takes the first that is its own when they are dealt round, and the first of all where
+//! none is. So when the same work comes again most of it meets a state that has seen it, and no thread is idle while
+//! there is a job.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -46,14 +50,15 @@ fn on_threads<J: Send, D: Send, S: Send>(
     take: &mut impl FnMut(D) -> Result<()>,
 ) -> Result<()> {
     let (done_sender, done) = mpsc::channel();
-    let jobs = Jobs { waiting: Mutex::default(), is_changed: Condvar::new() };
+    let n_dealt_to = 1 + others.len();
+    let jobs = Jobs { waiting: Mutex::default(), is_changed: Condvar::new(), n_dealt_to };
     thread::scope(|scope| {
-        let spawn = |state| {
+        let spawn = |(index, state)| {
             let (jobs, done_sender) = (&jobs, done_sender.clone());
-            let do_jobs = move || do_jobs(jobs, state, work, &done_sender);
+            let do_jobs = move || do_jobs((jobs, index), state, work, &done_sender);
             thread::Builder::new().spawn_scoped(scope, do_jobs).ok()
         };
-        let n_threads = 1 + others.iter_mut().filter_map(spawn).count();
+        let n_threads = 1 + (1..).zip(others).filter_map(spawn).count();
         // Where it ends, early or not, the threads end with the job that they are at.
         let _end = End(&jobs);
         let n_out_at_most = n_threads * N_JOBS_PER_THREAD;
@@ -65,6 +70,8 @@ fn on_threads<J: Send, D: Send, S: Send>(
 struct Jobs<J> {
     waiting: Mutex<Waiting<J>>,
     is_changed: Condvar,
+    /// Among so many threads jobs are dealt round.
+    n_dealt_to: usize,
 }
 
 struct Waiting<J> {
@@ -78,6 +85,13 @@ impl<J> Default for Waiting<J> {
     }
 }
 
+impl<J> Waiting<J> {
+    fn pop(&mut self, thread: usize, n_dealt_to: usize) -> Option<(usize, J)> {
+        let own = self.jobs.iter().position(|(number, _)| number % n_dealt_to == thread);
+        self.jobs.remove(own.unwrap_or(0))
+    }
+}
+
 impl<J> Jobs<J> {
     fn lock(&self) -> MutexGuard<'_, Waiting<J>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
@@ -88,19 +102,19 @@ impl<J> Jobs<J> {
         self.is_changed.notify_one();
     }
 
-    /// The next job, if one waits.
-    fn pop(&self) -> Option<(usize, J)> {
-        self.lock().jobs.pop_front()
+    /// The next job for the thread of an index, if one waits.
+    fn pop(&self, thread: usize) -> Option<(usize, J)> {
+        self.lock().pop(thread, self.n_dealt_to)
     }
 
-    /// The next job, waited for; `None` when there will be none.
-    fn wait(&self) -> Option<(usize, J)> {
+    /// The next job for the thread of an index, waited for; `None` when there will be none.
+    fn wait(&self, thread: usize) -> Option<(usize, J)> {
         let mut waiting = self.lock();
         loop {
             if waiting.is_over {
                 return None;
             }
-            if let Some(job) = waiting.jobs.pop_front() {
+            if let Some(job) = waiting.pop(thread, self.n_dealt_to) {
                 return Some(job);
             }
             waiting = self.is_changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
@@ -120,12 +134,12 @@ impl<J> Drop for End<'_, J> {
 
 /// What a thread does: jobs, until there are no more.
 fn do_jobs<J, D, S>(
-    jobs: &Jobs<J>,
+    (jobs, thread): (&Jobs<J>, usize),
     state: &mut S,
     work: &impl Fn(J, &mut S) -> D,
     done: &Sender<(usize, thread::Result<D>)>,
 ) {
-    while let Some((number, job)) = jobs.wait() {
+    while let Some((number, job)) = jobs.wait(thread) {
         let made = catch_unwind(AssertUnwindSafe(|| work(job, state)));
         if done.send((number, made)).is_err() {
             return;
@@ -154,7 +168,7 @@ fn hand_out<J, D>(
         if n_taken == n_given {
             return Ok(());
         }
-        let own = || jobs.pop().map(|(number, job)| (number, Ok(work(job))));
+        let own = || jobs.pop(0).map(|(number, job)| (number, Ok(work(job))));
         // A job that is out and does not wait is at a thread, which sends whatever becomes of it.
         let made = done.try_recv().ok().or_else(own).or_else(|| done.recv().ok());
         let Some((number, made)) = made else { return Ok(()) };
@@ -195,6 +209,15 @@ mod tests {
             prop_assert_eq!(taken, (0..delays.len()).collect::<Vec<_>>());
             prop_assert_eq!(states.iter().sum::<usize>(), delays.len());
         }
+    }
+
+    #[test]
+    fn a_thread_takes_its_own_jobs_first_and_then_any() {
+        let mut waiting =
+            Waiting { jobs: (0..5).map(|number| (number, ())).collect(), is_over: false };
+        let order: Vec<_> = [1, 1, 1, 0, 1].map(|thread| waiting.pop(thread, 2).unwrap().0).into();
+        assert_eq!(order, [1, 3, 0, 2, 4]);
+        assert!(waiting.pop(0, 2).is_none());
     }
 
     #[test]

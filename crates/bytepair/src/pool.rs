@@ -37,7 +37,8 @@ impl<T> Pool<T> {
         result
     }
 
-    /// Calls `work` with several such things, one for each of its threads.
+    /// Calls `work` with several such things, one for each of its threads; with the same ones in the same order as the
+    /// call before, if none came in between.
     pub(crate) fn with_many<R>(&self, n_things: usize, work: impl FnOnce(&mut [Box<T>]) -> R) -> R {
         let mut things = Vec::with_capacity(n_things);
         if n_things > 0 {
@@ -49,10 +50,12 @@ impl<T> Pool<T> {
         }
         things.resize_with(n_things, || Box::new((self.make)()));
         let result = work(&mut things);
-        let displaced = things.pop().and_then(|thing| self.front.swap(Some(thing)));
+        // In the order in which they will be taken again.
+        let mut things = things.into_iter();
+        let displaced = things.next().and_then(|thing| self.front.swap(Some(thing)));
         if let Ok(mut others) = self.others.try_lock() {
             others.extend(displaced);
-            others.append(&mut things);
+            others.extend(things);
         }
         result
     }
@@ -85,6 +88,18 @@ mod tests {
         pool.with_many(3, |things| {
             assert_eq!(things.iter().map(|thing| thing.len()).sum::<usize>(), 1);
             pool.with(|other| assert!(other.is_empty()));
+        });
+    }
+
+    #[test]
+    fn things_come_in_the_order_of_the_call_before() {
+        let pool = Pool::new(Vec::new);
+        let number = |things: &mut [Box<Vec<usize>>]| {
+            things.iter_mut().enumerate().for_each(|(index, thing)| thing.push(index));
+        };
+        (0..3).for_each(|_| pool.with_many(3, number));
+        pool.with_many(3, |things| {
+            assert!(things.iter().enumerate().all(|(index, thing)| thing[..] == [index; 3]));
         });
     }
 
