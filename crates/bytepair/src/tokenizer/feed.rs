@@ -31,10 +31,6 @@ impl Stretch {
         self.offset
     }
 
-    pub(super) fn text(&self) -> &[u8] {
-        &self.text
-    }
-
     /// What it is of the text.
     pub(super) fn segment(&self) -> Segment<'_> {
         let is_first = self.offset == 0;

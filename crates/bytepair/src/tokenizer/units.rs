@@ -121,7 +121,7 @@ impl Call<'_> {
         };
         let take = |encoded: Result<(Stretch, Vec<TokenId>)>| {
             let (stretch, ids) = encoded?;
-            take(stretch.text(), &ids);
+            take(stretch.segment().text, &ids);
             emptied.borrow_mut().push((stretch, ids));
             Ok(())
         };
