@@ -195,7 +195,8 @@ impl Dialect {
             let id = vocabulary.id(token)?;
             Some(AddedToken { id, content: name.clone(), special: true, ..AddedToken::default() })
         });
-        Tokenizer::new(Parts {
+        // Many are saved, and never encode here.
+        Tokenizer::unprepared(Parts {
             pre_tokenizer: Splitter::new(self.split.clone(), &unicode)?.into(),
             normalizer: Normalizer::new(self.normalize.clone(), unicode),
             added: added.collect(),

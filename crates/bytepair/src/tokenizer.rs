@@ -77,7 +77,8 @@ pub struct EncodeOptions<'n> {
 #[derive(Debug)]
 pub struct Tokenizer {
     parts: Parts,
-    encoder: Arc<Encoder>,
+    /// Made with the tokenizer, or when the first text comes.
+    encoder: OnceLock<Arc<Encoder>>,
     decoder: Arc<Decoder>,
     /// For calls that allow no special token.
     ordinary: Arc<Matcher>,
@@ -96,11 +97,17 @@ impl Tokenizer {
     /// # Errors
     /// Where an added token is not in the vocabulary, or is a whole piece although no token is.
     pub fn new(parts: Parts) -> Result<Self> {
+        let tokenizer = Self::unprepared(parts)?;
+        tokenizer.encoder();
+        Ok(tokenizer)
+    }
+
+    /// As [`Self::new`], but what encoding needs is made when the first text comes, if one does.
+    pub(crate) fn unprepared(parts: Parts) -> Result<Self> {
         parts.check()?;
-        let vocabulary = Arc::clone(&parts.vocabulary);
         let matcher = |allowed| Self::matcher(&parts, allowed);
         Ok(Self {
-            encoder: Arc::new(Encoder::new(vocabulary, &parts.units, parts.ignore_merges)),
+            encoder: OnceLock::new(),
             decoder: Arc::new(Decoder::new(&parts)?),
             ordinary: matcher(Specials::None)?,
             all_special: matcher(Specials::All)?,
@@ -119,6 +126,13 @@ impl Tokenizer {
     /// What this tokenizer is made of.
     pub fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    pub(crate) fn encoder(&self) -> &Encoder {
+        self.encoder.get_or_init(|| {
+            let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
+            Arc::new(Encoder::new(Arc::clone(vocabulary), units, *ignore_merges))
+        })
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
@@ -300,14 +314,14 @@ impl Tokenizer {
                 if unknown.is_some() {
                     let mut tokens = Vec::new();
                     let piece = &text[piece];
-                    self.encoder.encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
+                    self.encoder().encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
                     ids.extend(tokens.into_iter().map(|(id, place)| match unknown == Some(id) {
                         true => stand_in(&mut strangers, &piece[place]),
                         false => id,
                     }));
                     return Ok(());
                 }
-                self.encoder.encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
+                self.encoder().encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
                     strangers.push(self.parts.units.written(symbol).into_owned());
                     Ok(stranger(strangers.len() - 1))
                 })
@@ -353,7 +367,7 @@ impl Tokenizer {
         parts.check_lengths()?;
         Ok(Self {
             parts,
-            encoder: Arc::clone(&self.encoder),
+            encoder: self.encoder.clone(),
             decoder: Arc::clone(&self.decoder),
             ordinary: Arc::clone(&self.ordinary),
             all_special: Arc::clone(&self.all_special),

@@ -22,8 +22,8 @@ use crate::piece_key::{Kernel, Keyed, high_hash, piece_key};
 use crate::piece_starts::Starts;
 use crate::split::Boundaries;
 
-/// Short pieces that are looked for at once.
-const N_SIDE_BY_SIDE: usize = 32;
+/// Pieces that are looked for at once.
+const N_SIDE_BY_SIDE: usize = if cfg!(test) { 4 } else { 32 };
 /// Places for recent pieces: with what is counted they fit the nearer caches. A power of two.
 const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
 /// Places of a new table.
@@ -206,10 +206,11 @@ impl CountTable {
         let Some(recent) = recent.first_chunk_mut::<N_RECENT>() else { return };
         let mut waiting = [Short::default(); N_SIDE_BY_SIDE];
         let mut n_waiting = 0;
+        let mut long = LongPieces { text, count, position, hashes_and_places: Vec::new() };
         for piece in pieces {
             let first = position.wrapping_add(piece.start as u64);
             let Some(key) = piece_key(text, piece.start, piece.end) else {
-                tables.add_long(&text[piece], Total { count, first });
+                long.push(piece, tables);
                 continue;
             };
             let place = &mut recent[recent_place(key)];
@@ -229,6 +230,7 @@ impl CountTable {
             }
         }
         tables.add_short(&waiting[..n_waiting]);
+        long.settle(tables);
     }
 
     /// Moves all short pieces to the large table.
@@ -320,8 +322,19 @@ impl Tables {
 
     #[inline(never)] // keeps the loop over short pieces short
     pub(super) fn add_long(&mut self, bytes: &[u8], total: Total) {
+        self.add_hashed(hash_bytes(bytes, 0), bytes, total);
+    }
+
+    /// Looks at the places of long pieces with these hashes, and at the bytes of the pieces that stand there.
+    fn look_at_long(&self, hashes: impl Iterator<Item = u64> + Clone) {
+        let entry = |hash| self.long.first_entry(hash);
+        std::hint::black_box(hashes.clone().fold(0, |seen, hash| seen ^ entry(hash).hash));
+        let bytes = hashes.map(|hash| self.long_bytes.get(entry(hash).start));
+        std::hint::black_box(bytes.flatten().fold(0, |seen, byte| seen ^ byte));
+    }
+
+    fn add_hashed(&mut self, hash: u64, bytes: &[u8], total: Total) {
         let Self { long, long_bytes, .. } = self;
-        let hash = hash_bytes(bytes, 0);
         let is_it = |entry: &Long| entry.hash == hash && piece(long_bytes, entry) == bytes;
         match long.find(hash, is_it) {
             Found::Used(entry) => entry.total.add(total.count),
@@ -345,6 +358,35 @@ impl Tables {
     /// Whether places of so many bytes may be doubled: for a moment both tables may be there.
     fn may_grow(&self, n_bytes: usize) -> bool {
         n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
+    }
+}
+
+/// Long pieces of a text that wait for being counted, so that several are looked for side by side.
+struct LongPieces<'t> {
+    text: &'t [u8],
+    /// How much each counts.
+    count: u64,
+    /// That of the text.
+    position: u64,
+    hashes_and_places: Vec<(u64, Range<usize>)>,
+}
+
+impl LongPieces<'_> {
+    #[inline(never)] // keeps the loop over short pieces short
+    fn push(&mut self, piece: Range<usize>, tables: &mut Tables) {
+        self.hashes_and_places.push((hash_bytes(&self.text[piece.clone()], 0), piece));
+        if self.hashes_and_places.len() == N_SIDE_BY_SIDE {
+            self.settle(tables);
+        }
+    }
+
+    /// Counts those that wait.
+    fn settle(&mut self, tables: &mut Tables) {
+        tables.look_at_long(self.hashes_and_places.iter().map(|(hash, _)| *hash));
+        for (hash, piece) in self.hashes_and_places.drain(..) {
+            let first = self.position.wrapping_add(piece.start as u64);
+            tables.add_hashed(hash, &self.text[piece], Total { count: self.count, first });
+        }
     }
 }
 

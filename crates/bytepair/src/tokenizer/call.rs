@@ -171,7 +171,7 @@ impl<'c> Call<'c> {
         self.for_each_part(text, (ids, grain), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => {
-                let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
+                let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
                 encoder.encode_dropout(&text[piece], &mut dropping, scratch, ids)
             }
         })
@@ -184,7 +184,7 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let encoder = &self.tokenizer.encoder;
+        let encoder = self.tokenizer.encoder();
         let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
         let Some(splitter) = splitter.filter(|_| !self.matcher.has_whole_pieces()) else {
             return self.encode_pieces(stretch, ids, worker);
@@ -203,7 +203,7 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let (encoder, grain) = (&self.tokenizer.encoder, Grain::Piece);
+        let (encoder, grain) = (self.tokenizer.encoder(), Grain::Piece);
         self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {

@@ -39,11 +39,11 @@ impl Cutter {
         let Parts { normalizer, pre_tokenizer, added, .. } = &tokenizer.parts;
         let is_possible = normalizer.can_be_cut()
             && match pre_tokenizer.rounds() {
-                [] => tokenizer.encoder.has_cuts(),
+                [] => tokenizer.encoder().has_cuts(),
                 [first, later @ ..] => {
                     let is_whole = first.splitter.stages().is_empty();
                     let has_cuts = match is_whole {
-                        true => later.is_empty() && tokenizer.encoder.has_cuts(),
+                        true => later.is_empty() && tokenizer.encoder().has_cuts(),
                         false => first.splitter.has_safe_cuts(),
                     };
                     has_cuts && first.change.is_by_character()
@@ -118,11 +118,11 @@ impl Tokenizer {
             return false;
         }
         let Some(round) = self.parts.pre_tokenizer.rounds().first() else {
-            return self.encoder.is_cut(&window, middle);
+            return self.encoder().is_cut(&window, middle);
         };
         let Some((window, middle)) = changed((window, middle), &round.change) else { return false };
         match round.splitter.stages() {
-            [] => self.encoder.is_cut(&window, middle),
+            [] => self.encoder().is_cut(&window, middle),
             _ => round.splitter.is_safe_cut(&window, middle),
         }
     }

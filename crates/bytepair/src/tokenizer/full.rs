@@ -193,7 +193,7 @@ impl Call<'_> {
                 Part::Text(range) => range,
             };
             parts.pre_tokenizer.for_each_traced(&normalized.part(range), &mut |text, piece| {
-                let (encoder, scratch) = (&self.tokenizer.encoder, &mut worker.scratch);
+                let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
                 let bytes = &text.text[piece.clone()];
                 let whole = self.matcher.whole_piece(bytes).filter(|_| dropping.is_none());
                 match whole {

@@ -40,7 +40,7 @@ const N_PAIRS_PER_MERGE: usize = 2;
 /// The least part of itself by which the floor falls.
 const LEAST_FALL: i64 = 3;
 /// From so many places on, merging them is worth telling the other threads. Tests tell them of some.
-const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 2000 };
+const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 500 };
 /// The same where they sleep: waking them takes some tens of microseconds.
 const MIN_PLACES_TO_WAKE: usize = if cfg!(test) { 4 } else { 8000 };
 

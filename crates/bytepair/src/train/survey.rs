@@ -18,8 +18,8 @@ use crate::vocabulary::TokenId;
 pub(super) struct Survey {
     pub(super) sketch: Sketch,
     tallies: LargeRow<Tally>,
-    /// The places of tallied pairs, in the order of their slots. Empty where ids are small.
-    found: Vec<Found>,
+    /// Where tallied pairs begin. Empty where ids are small.
+    found: Found,
     /// By cell of the sketch: the tally of its pair that came last, [`NONE`] or [`RARE`].
     firsts: Vec<u32>,
 }
@@ -34,10 +34,13 @@ struct Tally {
     next: u32,
 }
 
-#[derive(Clone, Copy)]
+/// The places of pairs, in the order of their slots.
+#[derive(Default)]
 struct Found {
-    tally: u32,
-    slot: u32,
+    /// By place: the tally of the pair.
+    tallies: Vec<u32>,
+    /// A bit for each slot, set where a place is.
+    slots: Vec<u64>,
 }
 
 /// A pair that waits for being counted, and the cell of it.
@@ -47,6 +50,7 @@ struct Waiting {
     cell: usize,
 }
 
+const WORD_BITS: usize = u64::BITS as usize;
 /// Instead of the first tally of a cell: none of its pairs is frequent.
 const RARE: u32 = u32::MAX;
 /// Instead of the first or the next tally of a cell: there is none yet.
@@ -89,8 +93,7 @@ impl Survey {
         let mut firsts = std::mem::take(&mut self.firsts);
         let first = |may_reach| if may_reach { NONE } else { RARE };
         firsts.extend(plan.sketch.may_reach(plan.floor).map(first));
-        // As many as there can be: what is never filled takes no memory.
-        large_pages::reserve(&mut self.found, row.n_slots());
+        self.found.reserve(row.n_slots());
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;
@@ -131,7 +134,7 @@ impl Survey {
             let tally = &mut self.tallies[index as usize];
             tally.count += pair.weight;
             tally.n_slots += 1;
-            self.found.push(Found { tally: index, slot: pair.slot });
+            self.found.push(index, pair.slot);
         }
     }
 
@@ -139,7 +142,8 @@ impl Survey {
     pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
         let Self { tallies, found, .. } = self;
         let is_exact = is_exact(plan.lengths.len());
-        let mut lists = places.add_lists(if is_exact { row.n_slots() } else { found.len() });
+        let mut lists =
+            places.add_lists(if is_exact { row.n_slots() } else { found.tallies.len() });
         // Where there is one share, the pairs of the plan stand in the order of its tallies.
         let mut next = 0;
         let list_of_tally = |tally: &Tally| {
@@ -152,7 +156,7 @@ impl Survey {
         };
         let mut ends: Vec<_> = tallies.iter().map(list_of_tally).collect();
         if !is_exact {
-            found.iter().for_each(|found| lists.push(&mut ends[found.tally as usize], found.slot));
+            found.iter().for_each(|(tally, slot)| lists.push(&mut ends[tally as usize], slot));
             if row.n_slots() > MAX_KEPT {
                 *self = Self::default();
             }
@@ -171,6 +175,38 @@ impl Survey {
             let (left, right) = tally.tokens();
             (left, right, tally.count)
         })
+    }
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.tallies.clear();
+        self.slots.clear();
+    }
+
+    /// Makes room for a place in each of so many slots, as many as there can be: what is never filled takes no memory.
+    fn reserve(&mut self, n_slots: usize) {
+        large_pages::reserve(&mut self.tallies, n_slots);
+        self.slots.resize(n_slots.div_ceil(WORD_BITS), 0);
+    }
+
+    /// Adds a place behind the others.
+    #[inline]
+    fn push(&mut self, tally: u32, slot: u32) {
+        self.tallies.push(tally);
+        self.slots[slot as usize / WORD_BITS] |= 1 << (slot as usize % WORD_BITS);
+    }
+
+    /// The tally and the slot of each place.
+    fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let of_word = |(word, &bits): (usize, &u64)| {
+            let rest = |&bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
+            let first = Some(bits).filter(|&bits| bits != 0);
+            let each = std::iter::successors(first, rest);
+            each.map(move |bits| index_of(word * WORD_BITS) + bits.trailing_zeros())
+        };
+        let slots = self.slots.iter().enumerate().flat_map(of_word);
+        self.tallies.iter().copied().zip(slots)
     }
 }
 
