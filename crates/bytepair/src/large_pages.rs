@@ -33,12 +33,12 @@ const MIN_SMALL_PAGES: usize = 16;
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
 /// A row that outgrows its room gets room for so many times as much as it needs, from so many bytes on: what is not used
-/// of it costs nothing, and the row is seldom moved.
+/// of it costs nothing, and the row is seldom moved. Where there is no such room the double has to do.
 const ROOM_FACTOR: usize = 8;
 const MIN_LEN_FOR_ROOM: usize = if cfg!(test) { 256 } else { 512 << 10 };
 
 /// From so many bytes on the double is enough, as it is below.
-const MAX_LEN_FOR_ROOM: usize = if cfg!(test) { 4 << 10 } else { 16 << 20 };
+const MAX_LEN_FOR_ROOM: usize = if cfg!(test) { 4 << 10 } else { 256 << 20 };
 
 /// For so many vectors large pages are not asked for after they were slow to come.
 const N_WITHOUT: usize = 16;
@@ -92,14 +92,19 @@ impl<T: Copy> LargeRow<T> {
 
     /// No values, and room for some.
     pub(crate) fn with_room(room: usize, pages: Pages) -> Self {
+        Self::try_with_room(room, pages).unwrap_or_else(|| handle_alloc_error(layout::<T>(room)))
+    }
+
+    /// The same; `None` where there is no memory for so many.
+    fn try_with_room(room: usize, pages: Pages) -> Option<Self> {
         let layout = layout::<T>(room);
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };
-        let Some(start) = NonNull::new(start.cast::<T>()) else { handle_alloc_error(layout) };
+        let start = NonNull::new(start.cast::<T>())?;
         if pages == Pages::Large {
             ask_for_large_pages(start.as_ptr().cast(), layout.size());
         }
-        Self { start, len: 0, room, pages }
+        Some(Self { start, len: 0, room, pages })
     }
 
     /// How long the row can become in its place.
@@ -122,7 +127,9 @@ impl<T: Copy> LargeRow<T> {
             MIN_LEN_FOR_ROOM..MAX_LEN_FOR_ROOM => ROOM_FACTOR,
             _ => 2,
         };
-        let mut longer = Self::with_room(len.saturating_mul(factor), self.pages);
+        let roomy = len.checked_mul(factor).and_then(|room| Self::try_with_room(room, self.pages));
+        let double = || Self::with_room(len.saturating_mul(2), self.pages);
+        let mut longer = roomy.unwrap_or_else(double);
         // SAFETY: the values lie in two places, each of which has room for them.
         unsafe { longer.start.copy_from_nonoverlapping(self.start, self.len) };
         longer.len = self.len;

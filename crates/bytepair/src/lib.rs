@@ -25,6 +25,7 @@ mod piece_key;
 mod piece_row;
 mod piece_starts;
 mod pool;
+mod prefetch;
 pub mod pretokenize;
 pub mod rows;
 pub mod segment;

@@ -17,19 +17,20 @@
 )]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_loadu_si256,
-    _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi256_si512,
-    _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask, _mm512_inserti64x4,
-    _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
-    _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,
-    _mm512_sub_epi8, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm512_add_epi8, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_castsi256_si512, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask,
+    _mm512_cmplt_epu8_mask, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi8,
+    _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8,
+    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8,
+    _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64,
+    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+    _mm512_xor_si512,
 };
 use std::ops::Range;
 
 use crate::piece_key::{FACTORS, Keyed, MAX_KEY_LEN};
 use crate::piece_starts::{WORD_LEN, Word};
+use crate::prefetch::prefetch;
 
 /// Pieces in a step.
 pub(crate) const STEP_LEN: usize = 8;
@@ -169,7 +170,8 @@ impl Row {
             store(&mut self.homes, number, homes(keys, shift));
             if is_far {
                 // Lanes without a piece ask for the first slot.
-                self.homes[number..number + STEP_LEN].iter().for_each(|&home| touch(slots, home));
+                let homes = self.homes[number..number + STEP_LEN].iter();
+                homes.for_each(|&home| prefetch(slots, home as usize));
             }
             n_done += STEP_LEN;
         }
@@ -241,15 +243,6 @@ fn slot<V>(slots: &[Keyed<V>], place: usize) -> __m256i {
     let slot: *const Keyed<V> = &raw const slots[place & (slots.len() - 1)];
     // SAFETY: a slot is the 32 bytes that are read.
     unsafe { _mm256_loadu_si256(slot.cast()) }
-}
-
-/// Asks for a slot.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the number of a slot")]
-fn touch<V>(slots: &[Keyed<V>], home: u64) {
-    let slot = slots.as_ptr().wrapping_add(home as usize);
-    // SAFETY: asking for memory ahead reads nothing, whatever the address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(slot.cast()) };
 }
 
 /// The text from a place on, with zeros behind its end.

@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 
 use crate::large_pages::LargeRow;
+use crate::prefetch::prefetch;
 
 /// What a table holds. The default is a free place.
 pub(super) trait Entry: Copy + Default {
@@ -57,6 +58,12 @@ impl<E: Entry> Table<E> {
     #[inline]
     pub(super) fn first_entry(&self, hash: u64) -> &E {
         &self.entries[self.place(hash)]
+    }
+
+    /// Asks for that place.
+    #[inline]
+    pub(super) fn ask_for(&self, hash: u64) {
+        prefetch(&self.entries, self.place(hash));
     }
 
     /// The same, to be changed in what does not move it.

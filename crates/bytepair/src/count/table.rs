@@ -20,6 +20,7 @@ use crate::large_pages::LargeRow;
 use crate::piece_key::{Kernel, Keyed, high_hash, piece_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_starts::Starts;
+use crate::prefetch::prefetch;
 use crate::split::Boundaries;
 
 /// Pieces that are looked for at once.
@@ -289,12 +290,10 @@ impl Tables {
     /// Adds the counts of short pieces to the large table.
     pub(super) fn add_short(&mut self, pieces: &[Short]) {
         let mut hashes = [0; N_SIDE_BY_SIDE];
-        let mut seen = 0;
         for (hash, piece) in hashes.iter_mut().zip(pieces) {
             *hash = piece.hash();
-            seen ^= self.short.first_entry(*hash).value.count;
+            self.short.ask_for(*hash);
         }
-        std::hint::black_box(seen);
         for (&hash, piece) in hashes.iter().zip(pieces) {
             match self.short.find(hash, |entry| entry.key == piece.key) {
                 // It may have been counted here while its first count was among the recent ones.
@@ -325,12 +324,10 @@ impl Tables {
         self.add_hashed(hash_bytes(bytes, 0), bytes, total);
     }
 
-    /// Looks at the places of long pieces with these hashes, and at the bytes of the pieces that stand there.
-    fn look_at_long(&self, hashes: impl Iterator<Item = u64> + Clone) {
-        let entry = |hash| self.long.first_entry(hash);
-        std::hint::black_box(hashes.clone().fold(0, |seen, hash| seen ^ entry(hash).hash));
-        let bytes = hashes.map(|hash| self.long_bytes.get(entry(hash).start));
-        std::hint::black_box(bytes.flatten().fold(0, |seen, byte| seen ^ byte));
+    /// Asks for the places of long pieces with these hashes, and for the bytes of the pieces that stand there.
+    fn ask_for_long(&self, hashes: impl Iterator<Item = u64> + Clone) {
+        hashes.clone().for_each(|hash| self.long.ask_for(hash));
+        hashes.for_each(|hash| prefetch(&self.long_bytes, self.long.first_entry(hash).start));
     }
 
     fn add_hashed(&mut self, hash: u64, bytes: &[u8], total: Total) {
@@ -382,7 +379,7 @@ impl LongPieces<'_> {
 
     /// Counts those that wait.
     fn settle(&mut self, tables: &mut Tables) {
-        tables.look_at_long(self.hashes_and_places.iter().map(|(hash, _)| *hash));
+        tables.ask_for_long(self.hashes_and_places.iter().map(|(hash, _)| *hash));
         for (hash, piece) in self.hashes_and_places.drain(..) {
             let first = self.position.wrapping_add(piece.start as u64);
             tables.add_hashed(hash, &self.text[piece], Total { count: self.count, first });

@@ -6,6 +6,7 @@
 use super::row::index_of;
 use crate::large_pages::LargeRow;
 use crate::pair_map::{pair_hash, pair_key, pair_of};
+use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
 /// The index of a pair in [`Pairs`].
@@ -117,14 +118,11 @@ impl Pairs {
         }
     }
 
-    /// Looks at some pairs, so that they are at hand when they are looked up one by one.
-    pub(super) fn look_at(&self, pairs: impl Iterator<Item = (TokenId, TokenId)>) {
-        let look = |seen, (left, right)| {
-            let place = self.places[self.home(pair_hash(pair_key(left, right)))];
-            let entry = self.entries.get(index_in(place) as usize);
-            seen ^ place ^ entry.map_or(0, |entry| entry.key)
-        };
-        std::hint::black_box(pairs.fold(0, look));
+    /// Asks for some pairs, so that they are at hand when they are looked up one by one.
+    pub(super) fn ask_for(&self, pairs: impl Iterator<Item = (TokenId, TokenId)> + Clone) {
+        let homes = pairs.map(|(left, right)| self.home(pair_hash(pair_key(left, right))));
+        homes.clone().for_each(|home| prefetch(&self.places, home));
+        homes.for_each(|home| prefetch(&self.entries, index_in(self.places[home]) as usize));
     }
 
     /// Records that a pair was merged.

@@ -7,6 +7,7 @@
 //! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a
 //! count below 255. Larger counts are kept beside the row, by piece.
 
+use crate::prefetch::prefetch;
 use crate::slots::{BARRIER, Cell, Slots};
 use crate::vocabulary::TokenId;
 
@@ -103,10 +104,14 @@ impl Row {
         self.slots.token_before(slot)
     }
 
-    /// Reads slots, so that they are fetched side by side and at hand when they are looked at one by one.
-    pub(super) fn look_at<'s>(&self, slots: impl IntoIterator<Item = &'s u32>) {
-        let look = |seen, &slot: &u32| seen ^ self.token_at(slot as usize);
-        std::hint::black_box(slots.into_iter().fold(0, look));
+    /// Asks for what is around slots where a token begins, from the slot before to that which is so far behind: so it is
+    /// at hand when it is looked at one by one.
+    pub(super) fn ask_for<'s>(&self, slots: impl IntoIterator<Item = &'s u32>, reach: usize) {
+        for &slot in slots {
+            let (before, behind) = (slot as usize - 1, slot as usize + reach);
+            prefetch(self.slots.cells(), before);
+            prefetch(self.slots.cells(), behind);
+        }
     }
 
     /// How often the piece occurs that `slot` belongs to.

@@ -50,7 +50,7 @@ pub(super) struct Outcome {
     pub(super) n_fewer: i64,
 }
 
-/// So many places are merged before what is around them is looked at again: then it is still in the nearer caches.
+/// What is around so many places is asked for before they are merged: so much fits the nearer caches.
 const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
 /// Lists of so many places are short.
 const SHORT_LIST_LEN: usize = if cfg!(test) { 1 } else { 32 };
@@ -78,7 +78,7 @@ impl Share {
             Step::Place => self.survey.place(&self.row, plan, &mut self.places),
             Step::Apply => {
                 self.outcomes.resize_with(plan.jobs.len(), Outcome::default);
-                self.look_at(&plan.jobs);
+                self.ask_for(&plan.jobs);
                 (0..plan.jobs.len()).for_each(|index| self.apply(plan, index));
             }
             Step::List => (0..plan.jobs.len()).for_each(|index| self.list(plan, index)),
@@ -102,12 +102,11 @@ impl Share {
         self.places.first(pair, |slot| row.has_pair(slot as usize, left, left_len, right))
     }
 
-    /// Reads the slots of the pairs with few places, so that they are fetched side by side: a list that is that
-    /// short ends before the processor has looked far ahead.
-    fn look_at(&self, jobs: &[Job]) {
+    /// Asks for what is around the places of pairs with few of them, of all these pairs at once.
+    fn ask_for(&self, jobs: &[Job]) {
         let lists = jobs.iter().map(|job| self.places.slots(self.places.list(job.pair)));
         let short = lists.filter(|slots| slots.len() <= SHORT_LIST_LEN).flatten();
-        self.row.look_at(short);
+        self.row.ask_for(short, 1);
     }
 
     /// Merges one pair wherever it still is: so many places at a time that all around them stays at hand.
@@ -158,9 +157,8 @@ impl Share {
     /// Rewrites some places of a pair, left to right; adds those where it was to the outcome.
     fn merge(&mut self, job: &Job, part: List, index: usize) {
         let Job { left, right, left_len, result, result_len, .. } = *job;
-        // Whatever follows waits for what it looks at; this does not, and fetches many side by side.
         if part.len() > SHORT_LIST_LEN {
-            self.row.look_at(self.places.slots(part));
+            self.row.ask_for(self.places.slots(part), result_len);
         }
         let (row, merged) = (&mut self.row, &mut self.outcomes[index].merged);
         if left == right {
@@ -197,7 +195,7 @@ impl Share {
         for index in 0..merged.len() {
             if index % N_AT_ONCE == 0 {
                 let part = merged.part(index, merged.len().min(index + N_AT_ONCE));
-                self.row.look_at(self.places.slots(part));
+                self.row.ask_for(self.places.slots(part), job.result_len);
             }
             let slot = self.places.slots(merged)[index];
             if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {

@@ -11,6 +11,7 @@ use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
 use crate::large_pages::{self, LargeRow};
 use crate::pair_map::{pair_key, pair_of};
+use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
 /// Counts of pairs in a share.
@@ -114,11 +115,8 @@ impl Survey {
 
     fn add(&mut self, waiting: &[Waiting], firsts: &mut [u32]) {
         // Which tally it is cannot be guessed, so all that may be it are fetched side by side before.
-        let tally_of = |cell: usize| self.tallies.get(firsts[cell] as usize);
-        let look = |seen, waiting: &Waiting| {
-            tally_of(waiting.cell).map_or(seen, |tally| seen ^ tally.n_slots)
-        };
-        std::hint::black_box(waiting.iter().fold(0, look));
+        let tallies = waiting.iter().map(|waiting| firsts[waiting.cell] as usize);
+        tallies.for_each(|tally| prefetch(&self.tallies, tally));
         for &Waiting { pair, cell } in waiting {
             let key = pair_key(pair.left, pair.right);
             let first = firsts[cell];

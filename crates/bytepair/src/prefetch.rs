@@ -1,0 +1,26 @@
+//! Memory that is asked for before it is read, so that what lies apart is fetched side by side.
+//!
+//! A processor runs ahead by some hundred instructions, and fetches no more at once than what these read. Asked for
+//! beforehand, memory comes without anybody waiting for it. Where the language has no instruction for that, the value is
+//! read, which fetches it too.
+#![expect(
+    unsafe_code,
+    reason = "an instruction; a large corpus is trained on in a tenth less time"
+)]
+
+/// Asks for the value at a place, if there is one. Nothing that can be seen changes.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn prefetch<T>(values: &[T], place: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    let value = values.as_ptr().wrapping_add(place);
+    // SAFETY: memory that is asked for is not read: any address will do.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(value.cast()) };
+}
+
+/// Reads the value at a place, if there is one.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub(crate) fn prefetch<T: Copy>(values: &[T], place: usize) {
+    std::hint::black_box(values.get(place).copied());
+}
