@@ -656,6 +656,39 @@ def test_a_child_encodes_and_trains_after_fork():
     assert run_python(FORK) == str([0] * 20)
 
 
+FIRST = """
+import bytepair, os, random, signal, threading, time
+words = ["".join(random.choices("abcdefghijklmnop", k=random.randint(3, 9))) for _ in range(40_000)]
+texts = [" ".join(words)]
+codes = []
+for number in range(8):
+    tokenizer = bytepair.train_from_iterator(texts, vocab_size=40_000, threads=1)
+    begun = threading.Event()
+
+    def work():
+        begun.set()
+        tokenizer.encode_batch(["the cat sat on the mat" * 20], threads=1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait()
+    time.sleep(number * 0.0001)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if tokenizer.encode("the cat") else 3)
+    codes.append(os.waitpid(child, 0)[1])
+    thread.join()
+print(codes)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_encodes_that_was_forked_off_in_the_first_call():
+    """What the first call makes is not waited for by a process without its thread."""
+    assert run_python(FIRST) == str([0] * 8)
+
+
 POOL = """
 import bytepair, multiprocessing
 tokenizer = bytepair.train_from_iterator(["the cat sat on the mat " * 9], vocab_size=270)

@@ -33,12 +33,13 @@ const MIN_SMALL_PAGES: usize = 16;
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
 /// A row that outgrows its room gets room for so many times as much as it needs, from so many bytes on: what is not used
-/// of it costs nothing, and the row is seldom moved. Where there is no such room the double has to do.
-const ROOM_FACTOR: usize = 8;
-const MIN_LEN_FOR_ROOM: usize = if cfg!(test) { 256 } else { 512 << 10 };
-
-/// From so many bytes on the double is enough, as it is below.
-const MAX_LEN_FOR_ROOM: usize = if cfg!(test) { 4 << 10 } else { 256 << 20 };
+/// of it costs nothing where the system does not count it, and the row is seldom moved. Where there is no such room less
+/// has to do.
+const ROOM_FACTORS: [(usize, usize); 4] = if cfg!(test) {
+    [(0, 2), (256, 8), (2 << 10, 4), (4 << 10, 2)]
+} else {
+    [(0, 2), (512 << 10, 8), (16 << 20, 4), (256 << 20, 2)]
+};
 
 /// For so many vectors large pages are not asked for after they were slow to come.
 const N_WITHOUT: usize = 16;
@@ -92,12 +93,15 @@ impl<T: Copy> LargeRow<T> {
 
     /// No values, and room for some.
     pub(crate) fn with_room(room: usize, pages: Pages) -> Self {
-        Self::try_with_room(room, pages).unwrap_or_else(|| handle_alloc_error(layout::<T>(room)))
+        Self::try_with_room(room, pages).unwrap_or_else(|| match layout::<T>(room) {
+            Some(layout) => handle_alloc_error(layout),
+            None => panic!("a row of {room} values has no place in memory"),
+        })
     }
 
     /// The same; `None` where there is no memory for so many.
     fn try_with_room(room: usize, pages: Pages) -> Option<Self> {
-        let layout = layout::<T>(room);
+        let layout = layout::<T>(room)?;
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };
         let start = NonNull::new(start.cast::<T>())?;
@@ -123,13 +127,12 @@ impl<T: Copy> LargeRow<T> {
     /// Moves the row to where there is room for more than so many.
     #[cold]
     fn make_room(&mut self, len: usize) {
-        let factor = match len.saturating_mul(size_of::<T>()) {
-            MIN_LEN_FOR_ROOM..MAX_LEN_FOR_ROOM => ROOM_FACTOR,
-            _ => 2,
-        };
-        let roomy = len.checked_mul(factor).and_then(|room| Self::try_with_room(room, self.pages));
-        let double = || Self::with_room(len.saturating_mul(2), self.pages);
-        let mut longer = roomy.unwrap_or_else(double);
+        let n_bytes = len.saturating_mul(size_of::<T>());
+        let is_for_it = |&&(least, _): &&(usize, usize)| least <= n_bytes;
+        let factor = ROOM_FACTORS.iter().rfind(is_for_it).map_or(2, |&(_, factor)| factor);
+        let rooms = [len.saturating_mul(factor), len.saturating_mul(2)];
+        let roomy = rooms.into_iter().find_map(|room| Self::try_with_room(room, self.pages));
+        let mut longer = roomy.unwrap_or_else(|| Self::with_room(len + len / 4, self.pages));
         // SAFETY: the values lie in two places, each of which has room for them.
         unsafe { longer.start.copy_from_nonoverlapping(self.start, self.len) };
         longer.len = self.len;
@@ -210,11 +213,9 @@ impl<T> DerefMut for LargeRow<T> {
 
 impl<T> Drop for LargeRow<T> {
     fn drop(&mut self) {
-        if self.room == 0 {
-            return;
-        }
+        let Some(layout) = layout::<T>(self.room) else { return };
         // SAFETY: it was allocated with this layout. The values are `Copy`: there is nothing to drop of them.
-        unsafe { dealloc(self.start.as_ptr().cast(), layout::<T>(self.room)) };
+        unsafe { dealloc(self.start.as_ptr().cast(), layout) };
     }
 }
 
@@ -224,15 +225,14 @@ impl<T: fmt::Debug> fmt::Debug for LargeRow<T> {
     }
 }
 
-/// Large rows begin at a large page and end with one, as [`forget`] needs; others begin at a cache line.
-fn layout<T>(len: usize) -> Layout {
-    let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0);
-    let aligned = layout.and_then(|layout| match layout.size() {
+/// Large rows begin at a large page and end with one, as [`forget`] needs; others begin at a cache line. `None` for rows
+/// without bytes, and for those that no memory could hold.
+fn layout<T>(len: usize) -> Option<Layout> {
+    let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0)?;
+    match layout.size() {
         PAGE_LEN.. => layout.align_to(PAGE_LEN).ok().map(|layout| layout.pad_to_align()),
         _ => layout.align_to(LINE_LEN).ok(),
-    });
-    let Some(layout) = aligned else { panic!("a row of {len} values has no place in memory") };
-    layout
+    }
 }
 
 /// Makes room in a vector for so many more values, in large pages where whole ones lie within. The number may be a guess:
@@ -354,6 +354,12 @@ mod tests {
             assert!(row[..len].iter().all(|&value| value == 7));
             assert!(row[len..].iter().all(|&value| value == 9));
         }
+    }
+
+    #[test]
+    fn a_row_that_no_memory_could_hold_is_refused() {
+        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 8, Pages::Large).is_none());
+        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 16, Pages::Large).is_none());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! A processor runs ahead by some hundred instructions, and fetches no more at once than what these read. Asked for
 //! beforehand, memory comes without anybody waiting for it. Where the language has no instruction for that, the value is
 //! read, which fetches it too.
-#![expect(
-    unsafe_code,
-    reason = "an instruction; a large corpus is trained on in a tenth less time"
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "an instruction; a large corpus is merged in a tenth less time")
 )]
 
 /// Asks for the value at a place, if there is one. Nothing that can be seen changes.

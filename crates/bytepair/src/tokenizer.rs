@@ -77,8 +77,8 @@ pub struct EncodeOptions<'n> {
 #[derive(Debug)]
 pub struct Tokenizer {
     parts: Parts,
-    /// Made with the tokenizer, or when the first text comes.
-    encoder: OnceLock<Arc<Encoder>>,
+    /// Made with the tokenizer, or when the first text comes. Of all that share their merges.
+    encoder: Arc<OnceLock<Encoder>>,
     decoder: Arc<Decoder>,
     /// For calls that allow no special token.
     ordinary: Arc<Matcher>,
@@ -107,7 +107,7 @@ impl Tokenizer {
         parts.check()?;
         let matcher = |allowed| Self::matcher(&parts, allowed);
         Ok(Self {
-            encoder: OnceLock::new(),
+            encoder: Arc::default(),
             decoder: Arc::new(Decoder::new(&parts)?),
             ordinary: matcher(Specials::None)?,
             all_special: matcher(Specials::All)?,
@@ -128,11 +128,15 @@ impl Tokenizer {
         &self.parts
     }
 
+    /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
+    /// meanwhile.
     pub(crate) fn encoder(&self) -> &Encoder {
-        self.encoder.get_or_init(|| {
-            let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
-            Arc::new(Encoder::new(Arc::clone(vocabulary), units, *ignore_merges))
-        })
+        if let Some(encoder) = self.encoder.get() {
+            return encoder;
+        }
+        let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
+        let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges);
+        self.encoder.get_or_init(|| made)
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
@@ -367,7 +371,7 @@ impl Tokenizer {
         parts.check_lengths()?;
         Ok(Self {
             parts,
-            encoder: self.encoder.clone(),
+            encoder: Arc::clone(&self.encoder),
             decoder: Arc::clone(&self.decoder),
             ordinary: Arc::clone(&self.ordinary),
             all_special: Arc::clone(&self.all_special),

@@ -23,7 +23,7 @@ use crate::piece_starts::Starts;
 use crate::prefetch::prefetch;
 use crate::split::Boundaries;
 
-/// Pieces that are looked for at once.
+/// Pieces whose places are asked for at once.
 const N_SIDE_BY_SIDE: usize = if cfg!(test) { 4 } else { 32 };
 /// Places for recent pieces: with what is counted they fit the nearer caches. A power of two.
 const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
@@ -193,7 +193,8 @@ impl CountTable {
     /// Few pieces make up most of a text. So a short piece is counted in a small table first, where it takes the
     /// place of another one, which goes to the large table: a piece comes there as often as it loses its place.
     /// Nothing of this branches: what loses its place waits in a list, which grows by none or one. Several that
-    /// wait are looked for before the first is counted, so that what is not in the cache is fetched side by side.
+    /// wait are asked for before the first is counted, so that what is not in the cache is fetched side by side. Long
+    /// pieces wait in the same way.
     fn add_all(
         &mut self,
         text: &[u8],
@@ -319,7 +320,8 @@ impl Tables {
         }
     }
 
-    #[inline(never)] // keeps the loop over short pieces short
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)] // keeps the loop over eight pieces short
     pub(super) fn add_long(&mut self, bytes: &[u8], total: Total) {
         self.add_hashed(hash_bytes(bytes, 0), bytes, total);
     }
@@ -450,7 +452,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_piece_is_first_where_it_came_first_whatever_else_is_left_out(
-            texts in proptest::collection::vec("[ab]{1,3}|[ab]{1,2} [ab]{1,2}|([ab]{1,2}[ 1]){0,40}|[ab]{16,18}", 1..20),
+            texts in proptest::collection::vec("[ab]{1,3}|[ab]{1,2} [ab]{1,2}|([ab]{1,2}[ 1]){0,40}|([ab]{16,17} ){0,12}", 1..20),
         ) {
             let pattern = Pattern { source: "[a-z]+".to_owned(), flavour: Flavour::Rust };
             let stages = vec![Stage::matches(pattern, Unmatched::Drop)];

@@ -47,6 +47,8 @@ impl Tokenizer {
                 (Cow::Owned(rules.matcher), rules.disallowed)
             }
         };
+        // Before threads begin, so that not each of them makes it.
+        self.encoder();
         Ok(Call {
             tokenizer: self,
             matcher,

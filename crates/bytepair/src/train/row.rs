@@ -104,11 +104,11 @@ impl Row {
         self.slots.token_before(slot)
     }
 
-    /// Asks for what is around slots where a token begins, from the slot before to that which is so far behind: so it is
-    /// at hand when it is looked at one by one.
+    /// Asks for the slot before each where a token begins, and for that which is so far behind: with what is between,
+    /// which mostly lies in the same lines of the cache, it is at hand when places are looked at one by one.
     pub(super) fn ask_for<'s>(&self, slots: impl IntoIterator<Item = &'s u32>, reach: usize) {
         for &slot in slots {
-            let (before, behind) = (slot as usize - 1, slot as usize + reach);
+            let (before, behind) = ((slot as usize).wrapping_sub(1), slot as usize + reach);
             prefetch(self.slots.cells(), before);
             prefetch(self.slots.cells(), behind);
         }
