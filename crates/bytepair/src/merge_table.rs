@@ -65,12 +65,11 @@ impl Merges {
         }
     }
 
-    /// Something of where a pair is looked up, so that it is at hand.
+    /// Asks for where a pair is looked up.
     #[inline]
-    pub(crate) fn glance_at(&self, left: TokenId, right: TokenId) -> u64 {
-        match self {
-            Self::Packed(packed) => packed.glance_at(left, right),
-            Self::Wide(_) => 0,
+    pub(crate) fn ask_for(&self, left: TokenId, right: TokenId) {
+        if let Self::Packed(packed) = self {
+            packed.ask_for(left, right);
         }
     }
 

@@ -1,33 +1,33 @@
 //! Pieces that were encoded before, with their ids: bounded memory, one cache line for nearly all of them.
 //!
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
-//! [`Table`] of their own, with a few more ids closely packed. Others, up to 4 KiB, stand by their hash in a second
-//! table, which says where their bytes and ids are in a [`Ring`]; a long piece is taken in when it comes a second
-//! time ([`Seen`]). Parts that are one character have a row of their own, and so have [`Indents`].
+//! [`Table`] of their own, with a few more ids closely packed. Others, up to 4 KiB, stand in a [`Ring`] with their bytes
+//! and ids, and [`Long`] says where. A part of a piece, which hardly ever comes again, is taken in when it does
+//! ([`Seen`]). [`Indents`] have rows of their own.
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
 //! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 10
 //! ([`eight`]).
 
-mod characters;
 mod close;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 mod holes;
 mod indents;
+mod long;
 mod ring;
 mod seen;
 mod table;
 
 use std::ops::Range;
 
-use self::characters::Characters;
 pub(crate) use self::holes::{Hole, put_in};
 use self::indents::Indents;
-use self::ring::{Entry, Ring};
+use self::long::Long;
+use self::ring::Ring;
 use self::seen::Seen;
 use self::table::{MARK, MIN_LEN, Slot, Table};
-use crate::hash::hash_bytes;
+use crate::hash::hash_long;
 use crate::piece_key::{Kernel, MAX_KEY_LEN, key_hash, key_or_none};
 use crate::piece_starts::{Starts, WORD_LEN, Word};
 use crate::vocabulary::TokenId;
@@ -35,8 +35,6 @@ use crate::vocabulary::TokenId;
 /// Most slots of the table of short pieces; 32 MiB, half a million pieces. Ten megabytes of text in many languages
 /// have 300,000.
 const MAX_SHORT: usize = 1 << 20;
-/// Most slots of the other; 16 MiB.
-const MAX_LONG: usize = 1 << 19;
 /// Most ids of a piece that stand in its slot.
 const MAX_IDS: usize = 4;
 /// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
@@ -59,13 +57,11 @@ const MORE: TokenId = 1 << 31;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids and how many of them count.
+    /// By key: up to four ids and how many of them count, or more of them, or a place in the ring.
     short: Table,
-    /// By key, or by hash: where an entry of the ring is.
-    long: Table,
+    long: Long,
     ring: Ring,
     seen: Seen,
-    characters: Characters,
     indents: Indents,
     /// Short pieces since it was asked for them, where somebody will.
     noted: Option<Vec<Learned>>,
@@ -93,23 +89,22 @@ pub(crate) enum Whole {
 
 impl Default for PieceCache {
     fn default() -> Self {
-        Self::with_bounds(MIN_LEN, [MAX_SHORT, MAX_LONG], ring::MAX_LEN)
+        Self::with_bounds(MIN_LEN, MAX_SHORT, ring::MAX_LEN)
     }
 }
 
 impl PieceCache {
-    fn with_bounds(len: usize, max_lens: [usize; 2], ring_len: usize) -> Self {
-        let [short, long] = max_lens.map(|max_len| Table::new(len.min(max_len), max_len));
+    fn with_bounds(len: usize, max_len: usize, ring_len: usize) -> Self {
+        let (short, long) = (Table::new(len.min(max_len), max_len), Long::new());
         let (ring, seen) = (Ring::new(ring_len), Seen::new());
-        let (characters, indents) = (Characters::default(), Indents::default());
-        let (noted, kernel) = (None, Kernel::fast());
-        Self { short, long, ring, seen, characters, indents, noted, kernel }
+        let (indents, noted, kernel) = (Indents::default(), None, Kernel::fast());
+        Self { short, long, ring, seen, indents, noted, kernel }
     }
 
     /// A cache that hardly remembers anything.
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
-        Self::with_bounds(2, [8, 4], 600)
+        Self::with_bounds(2, 8, 600)
     }
 
     /// The same cache without vectors.
@@ -173,74 +168,80 @@ impl PieceCache {
         if name.is_whole() && self.indents.append(name.piece, out) {
             return true;
         }
-        // A row of tags is smaller than a table, and most long pieces were never seen.
-        if !name.is_short() && !self.seen.has(key_hash(name.key) as u64) {
-            return false;
+        if !name.is_short() {
+            return self.append_long(name, out);
         }
-        let Some(slot) = self.table(name).get(name.key) else { return false };
+        let Some(slot) = self.short.get(name.key) else { return false };
         if slot.key & MARK == 0 {
             append_first(n_packed(slot.value), &unpacked(slot.value), out);
             return true;
         }
         match close::append(slot.value, out) {
             true => true,
-            false => self.ring.append(Entry::of_bits(slot.value), name.piece, out),
+            false => self.ring.append(close::place(slot.value), name.entry(), out),
         }
+    }
+
+    /// The same for a long piece.
+    #[inline]
+    fn append_long(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
+        let mut places = self.long.places(name.hash());
+        places.any(|place| self.ring.append(place, name.entry(), out))
+    }
+
+    /// Asks for what is known of a long piece.
+    #[inline]
+    pub(crate) fn ask_for(&self, name: Name<'_>) {
+        self.long.ask_for(name.hash());
     }
 
     /// Remembers the ids of a piece that is not here, if it seems worth it.
     pub(crate) fn insert(&mut self, name: Name<'_>, ids: &[TokenId]) {
-        let Name { key, piece, .. } = name;
-        if name.is_whole() && self.indents.insert(piece, ids) {
+        if self.ring.is_used_up() {
+            self.forget();
+        }
+        if name.is_whole() && self.indents.insert(name.piece, ids) {
             return;
         }
+        if name.is_short() { self.insert_short(name, ids) } else { self.insert_long(name, ids) }
+    }
+
+    fn insert_short(&mut self, name: Name<'_>, ids: &[TokenId]) {
+        let key = name.key;
         let has_room = self.short.is_small() || name.may_come_again && self.short.has_room();
-        let is_welcome = name.is_short() && has_room;
-        if !is_welcome && !self.seen.note(key_hash(key) as u64) {
+        if !has_room && !self.seen.note(key_hash(key) as u64) {
             return;
         }
-        let slot = if name.is_short()
-            && let Some(value) = packed(ids)
-        {
+        let slot = if let Some(value) = packed(ids) {
             let slot = Slot { key, value };
             if let Some(noted) = self.noted.as_mut().filter(|noted| noted.len() < MAX_NOTED) {
                 noted.push(slot);
             }
             slot
-        } else if name.is_short()
-            && let Some(value) = close::packed(ids)
-        {
+        } else if let Some(value) = close::packed(ids) {
             Slot { key: key | MARK, value }
-        } else if let Some(entry) = self.ring.push(piece, ids) {
-            Slot { key: key | MARK, value: entry.to_bits() }
+        } else if let Some(place) = self.ring.push(name.entry(), ids) {
+            Slot { key: key | MARK, value: place.into() }
         } else {
             return;
         };
-        if name.is_short() { self.short.insert(slot) } else { self.long.insert(slot) }
+        self.short.insert(slot);
     }
 
-    /// Appends the ids of a part that is the character of a code, if it is here.
-    #[inline]
-    pub(crate) fn append_character(&self, code: u32, out: &mut Vec<TokenId>) -> bool {
-        self.characters.append(code, out)
+    fn insert_long(&mut self, name: Name<'_>, ids: &[TokenId]) {
+        if !name.may_come_again && !self.seen.note(name.hash()) {
+            return;
+        }
+        if let Some(place) = self.ring.push(name.entry(), ids) {
+            self.long.insert(name.hash(), place);
+        }
     }
 
-    /// Remembers the ids of a part that is the character of a code, if it has one; returns whether it does so.
-    pub(crate) fn insert_character(&mut self, code: u32, ids: &[TokenId]) -> bool {
-        self.characters.insert(code, ids)
-    }
-
-    /// Something of what is known of a character, so that it is at hand.
-    #[inline]
-    pub(crate) fn glance_at_character(&self, code: u32) -> u64 {
-        self.characters.get(code)
-    }
-
-    /// Something of where a short piece would be, so that it is at hand.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
-    pub(crate) fn glance_at(&self, name: Name<'_>) -> u64 {
-        if name.is_short() { self.short.at_home(name.key).key as u64 } else { 0 }
+    /// Begins anew: what says where entries are has no more numbers for them, after a terabyte.
+    #[cold]
+    fn forget(&mut self) {
+        let (noted, kernel) = (self.noted.take(), self.kernel);
+        *self = Self { noted, kernel, ..Self::default() };
     }
 
     /// Notes from now on what is learned.
@@ -265,10 +266,6 @@ impl PieceCache {
             }
         }
     }
-
-    fn table(&self, name: Name<'_>) -> &Table {
-        if name.is_short() { &self.short } else { &self.long }
-    }
 }
 
 impl<'t> Name<'t> {
@@ -280,11 +277,23 @@ impl<'t> Name<'t> {
             0 => return None,
             1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
             // No short piece has zeros in place of its length, and no key is 0.
-            len if len <= MAX_LEN => u128::from(hash_bytes(piece, 0)) | LONG,
+            len if len <= MAX_LEN => {
+                u128::from(hash_long(piece, u64::from(whole == Whole::Part))) | LONG
+            }
             _ => return None,
         };
         let mark = if whole == Whole::Part { PART } else { 0 };
         Some(Self { piece, key: key | mark, may_come_again: true })
+    }
+
+    /// What it is found by, for [`Self::of_key`].
+    pub(crate) fn key(&self) -> u128 {
+        self.key
+    }
+
+    /// The name that a piece was given before.
+    pub(crate) fn of_key(piece: &'t [u8], key: u128) -> Self {
+        Self { piece, key, may_come_again: true }
     }
 
     /// The same for a part, which hardly ever comes again.
@@ -294,6 +303,18 @@ impl<'t> Name<'t> {
 
     fn is_whole(&self) -> bool {
         self.key & PART == 0
+    }
+
+    /// What it is in the ring.
+    fn entry(&self) -> (&'t [u8], bool) {
+        (self.piece, !self.is_whole())
+    }
+
+    /// The hash of a long piece.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the rest are marks")]
+    fn hash(&self) -> u64 {
+        self.key as u64
     }
 
     fn is_short(&self) -> bool {
@@ -339,6 +360,7 @@ fn n_packed(value: u128) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::hash_bytes;
     use proptest::prelude::*;
 
     fn append(cache: &PieceCache, piece: &[u8], whole: Whole) -> Option<Vec<TokenId>> {
@@ -417,6 +439,19 @@ mod tests {
                 prop_assert_eq!(ids, expected);
             }
         }
+    }
+
+    #[test]
+    fn a_cache_that_has_no_more_places_begins_anew() {
+        let mut cache = PieceCache::default();
+        let piece = [b'x'; 100];
+        insert(&mut cache, &piece, Whole::Piece, &[1; 100]);
+        assert!(append(&cache, &piece, Whole::Piece).is_some());
+        cache.ring.write_last();
+        insert(&mut cache, b"short", Whole::Piece, &[5]);
+        assert!(append(&cache, &piece, Whole::Piece).is_none());
+        insert(&mut cache, &piece, Whole::Piece, &[2; 100]);
+        assert_eq!(append(&cache, &piece, Whole::Piece), Some(vec![2; 100]));
     }
 
     #[test]

@@ -1,195 +1,215 @@
-//! Pieces of bytes that start from characters: those that always become one token before anything joins them.
+//! Characters as pieces start from them: their ids by their codes.
 //!
-//! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank. Where
-//! its bytes make one token by themselves, and no merge of a rank as low joins a part of it to the character
-//! before or behind, these merges happen whatever stands around, and can be left out (the proof is in
-//! `docs/explanation/encoding.md`). In Chinese nearly every character is so.
+//! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank, and in text
+//! without spaces the same ones come again and again. Where no token joins a part of a character to its neighbours, or
+//! none of as low a rank, its bytes become its ids whatever stands around, and before anything joins these to others
+//! (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
 //!
-//! Built in about 5 ms for 200,000 merges, when some thousand pieces have come that it can help; takes 0.5 MB. Left
-//! out: characters beyond the basic plane, vocabularies whose merges are not in the order of the ids that they make.
+//! Each character is looked into once, when it first comes; half a megabyte. Left out: characters of four bytes, more or
+//! larger ids than fit eight bytes, and vocabularies without [`Cuts`], which say what tokens join.
 
-use super::symbols::Symbols;
+use super::Encoder;
+use super::cuts::{Cuts, N_CODES, OTHER, row};
 use crate::merge_table::Merges;
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
-/// What is known of the characters of a vocabulary.
-#[derive(Clone, Debug)]
+/// Ids of a character, at most.
+pub(super) const MAX_IDS: usize = 3;
+
+/// Bits of an id, and of all.
+const ID_BITS: u32 = 20;
+const ALL_BITS: u32 = 3 * ID_BITS;
+/// Above the number of ids: a piece may start from them.
+const FIRST: u64 = 1 << (ALL_BITS + 2);
+
+/// Nothing is known of a character.
+pub(super) const NEW: u64 = 0;
+/// It has no ids that fit.
+const UNFIT: u64 = 1 << 63;
+
+/// Ids by character.
+#[derive(Default)]
 pub(super) struct Characters {
-    /// By code: the token that the bytes of a character make, or 0.
-    tokens: Vec<TokenId>,
-    /// By the last byte before a border between characters and the first behind it: the lowest id that is made by
-    /// joining a part of a character there; `TokenId::MAX` where none is.
-    joined: Vec<TokenId>,
+    /// By code.
+    rows: Vec<u64>,
 }
-
-/// Pieces with other characters than ASCII that are merged before this is made: merging them takes about as long.
-pub(super) fn n_pieces_before(n_merges: usize) -> u32 {
-    u32::try_from(n_merges / 16).unwrap_or(u32::MAX).max(2048)
-}
-
-/// Codes that a character of at most three bytes may have.
-const N_CODES: usize = 1 << 16;
 
 impl Characters {
-    /// `None` where the vocabulary does not allow the proof.
-    pub(super) fn new(vocabulary: &Vocabulary, symbols: &Symbols, merges: &Merges) -> Option<Self> {
-        if !symbols.is_complete() || !merges.is_ascending() {
-            return None;
-        }
-        let mut joined = vec![TokenId::MAX; 1 << 16];
-        for merge in vocabulary.merges() {
-            let [left, right, result] =
-                [merge.left, merge.right, merge.result].map(|id| text(vocabulary, id));
-            let (left, right) = (left?, right?);
-            (result?.strip_prefix(left)? == right).then_some(())?;
-            let (last, first) = (*left.last()?, *right.first()?);
-            if continues(first) || left.iter().all(|&byte| continues(byte)) || is_cut_off(right) {
-                let least = &mut joined[border(last, first)];
-                *least = merge.result.min(*least);
-            }
-        }
-        let mut characters = Self { tokens: vec![0; N_CODES], joined };
-        for (_, token) in vocabulary.iter() {
-            let character = Character::at(token.bytes, 0);
-            let Some(character) = character.filter(|found| found.len == token.bytes.len()) else {
-                continue;
-            };
-            characters.tokens[character.code] =
-                one_token(token.bytes, symbols, merges).unwrap_or(0);
-        }
-        Some(characters)
+    /// The ids of a character, packed, or [`NEW`], or something without ids.
+    #[inline]
+    pub(super) fn get(&self, code: u32) -> u64 {
+        let absent = if code < N_CODES { NEW } else { UNFIT };
+        self.rows.get(code as usize).copied().unwrap_or(absent)
     }
 
-    /// Appends what a piece starts from: characters that are one token in any case, else bytes.
-    pub(super) fn push_ids(&self, piece: &[u8], symbols: &Symbols, ids: &mut Vec<TokenId>) {
-        let mut place = 0;
+    /// The same for a character of these bytes, which is looked into if it is new.
+    #[inline]
+    pub(super) fn found(&mut self, code: u32, character: &[u8], encoder: &Encoder) -> u64 {
+        match self.get(code) {
+            NEW => self.learn(code, character, encoder),
+            known => known,
+        }
+    }
+
+    /// Finds the ids of a new character, and remembers them.
+    #[cold]
+    pub(super) fn learn(&mut self, code: u32, character: &[u8], encoder: &Encoder) -> u64 {
+        let found = encoder.ids_of_character(code, character);
+        self.rows.resize(N_CODES as usize, NEW);
+        self.rows[code as usize] = found;
+        found
+    }
+}
+
+impl Encoder {
+    /// The ids of a character, packed.
+    fn ids_of_character(&self, code: u32, character: &[u8]) -> u64 {
+        let mut ids = Vec::new();
+        // An error is told when a part is encoded that it is in.
+        let symbols = self.symbols.push_ids(character, &mut ids, |unit| self.unknown_unit(unit));
+        let highest = merge_few(&self.merges, &mut ids);
+        let Some(packed) = packed(&ids).filter(|_| symbols.is_ok()) else { return UNFIT };
+        let is_first = self.symbols.is_complete()
+            && (ids.len() > 1 || highest.is_none_or(|highest| highest < self.first_use(code)));
+        packed | if is_first { FIRST } else { 0 }
+    }
+
+    /// No merge of a lower rank joins the token of a character to another.
+    fn first_use(&self, code: u32) -> u32 {
+        // A merge that uses a token has a higher rank than all that make it there.
+        if self.merges.is_ascending() {
+            return u32::MAX;
+        }
+        if self.first_uses.get().is_none() {
+            drop(self.first_uses.set(first_uses(&self.vocabulary, &self.merges)));
+        }
+        self.first_uses.get().map_or(0, |uses| uses[code as usize])
+    }
+
+    /// Appends what a piece starts from: the ids of characters that become these before a part of them is joined to
+    /// their neighbours, else bytes.
+    pub(super) fn push_characters(
+        &self,
+        cuts: &Cuts,
+        piece: &[u8],
+        (characters, ids): (&mut Characters, &mut Vec<TokenId>),
+    ) {
+        let borders = Borders { cuts, piece, is_ascending: self.merges.is_ascending() };
+        let (mut place, mut before) = (0, None);
         while place < piece.len() {
-            let lead = piece[place];
-            let character = if lead < 0x80 { None } else { Character::at(piece, place) };
-            let token = character.and_then(|found| self.token(piece, place, found));
-            match (token, character) {
-                (Some((token, len)), _) => {
-                    ids.push(token);
-                    place += len;
-                }
-                (None, Some(Character { len, .. })) => {
-                    ids.extend(piece[place..place + len].iter().map(|&byte| symbols.of_byte(byte)));
-                    place += len;
-                }
-                (None, None) => {
-                    ids.push(symbols.of_byte(lead));
-                    place += 1;
+            let (code, len) = row(piece, place);
+            let end = place + len;
+            let found = match code {
+                128..OTHER => characters.found(code, &piece[place..end], self),
+                _ => UNFIT,
+            };
+            let is_alone = is_first(found)
+                && before.is_none_or(|before| borders.are_free(found, place, || [before, code]))
+                && (end == piece.len()
+                    || borders.are_free(found, end, || [code, row(piece, end).0]));
+            match is_alone {
+                true => append(found, ids),
+                false => {
+                    ids.extend(piece[place..end].iter().map(|&byte| self.symbols.of_byte(byte)));
                 }
             }
-        }
-    }
-
-    /// The tokens that two characters become before anything joins them, where nothing else stands around; characters
-    /// of two or three bytes, by their codes.
-    #[inline]
-    pub(super) fn two(&self, codes: [u32; 2]) -> Option<[TokenId; 2]> {
-        let [left, right] = codes.map(|code| self.tokens[code as usize & (N_CODES - 1)]);
-        let least = self.joined[border(last_byte(codes[0]), first_byte(codes[1]))];
-        (left.min(right) > 0 && left.max(right) < least).then_some([left, right])
-    }
-
-    /// The token that a character becomes before any part of it is joined to what stands around, and its length.
-    #[inline]
-    fn token(&self, piece: &[u8], place: usize, character: Character) -> Option<(TokenId, usize)> {
-        let token = self.tokens[character.code];
-        let is_before = |border: Option<usize>| border.is_none_or(|at| token < self.joined[at]);
-        let end = place + character.len;
-        let before = place.checked_sub(1).map(|before| border(piece[before], piece[place]));
-        let behind = piece.get(end).map(|&behind| border(piece[end - 1], behind));
-        (token > 0 && is_before(before) && is_before(behind)).then_some((token, character.len))
-    }
-}
-
-/// A character of two or three bytes.
-#[derive(Clone, Copy)]
-struct Character {
-    code: usize,
-    len: usize,
-}
-
-impl Character {
-    /// The character at a place; `None` for those of one or four bytes, and for bytes that are none.
-    #[inline]
-    fn at(text: &[u8], place: usize) -> Option<Self> {
-        let bits = |byte: u8| usize::from(byte & 0x3F);
-        match *text.get(place..)? {
-            [lead @ 0xC2..=0xDF, second, ..] if continues(second) => {
-                Some(Self { code: usize::from(lead & 0x1F) << 6 | bits(second), len: 2 })
-            }
-            [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {
-                let code = usize::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
-                // Three bytes that say what two say are no character.
-                (code >= 0x800).then_some(Self { code, len: 3 })
-            }
-            _ => None,
+            (place, before) = (end, Some(code));
         }
     }
 }
 
-/// The first byte of a character of two or three bytes, by its code.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "some bits of a code")]
-fn first_byte(code: u32) -> u8 {
-    if code < 0x800 { 0xC0 | (code >> 6) as u8 } else { 0xE0 | (code >> 12) as u8 }
+/// What may be joined at the borders between characters.
+struct Borders<'b> {
+    cuts: &'b Cuts,
+    piece: &'b [u8],
+    /// Whether merges are in the order of the ids that they make.
+    is_ascending: bool,
 }
 
-#[inline]
-fn last_byte(code: u32) -> u8 {
-    0x80 | (code & 0x3F) as u8
-}
-
-#[inline]
-fn border(last: u8, first: u8) -> usize {
-    usize::from(last) << 8 | usize::from(first)
-}
-
-fn continues(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
-}
-
-/// Whether these bytes are the beginning of a character and not all of it.
-fn is_cut_off(bytes: &[u8]) -> bool {
-    let len = match bytes[0] {
-        0xC0..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xFF => 4,
-        _ => 1,
-    };
-    bytes.len() < len && bytes[1..].iter().all(|&byte| continues(byte))
-}
-
-/// The bytes of a text token without marks.
-fn text(vocabulary: &Vocabulary, id: TokenId) -> Option<&[u8]> {
-    let token: Token<'_> = vocabulary.token(id)?;
-    (token.kind == TokenKind::PLAIN).then_some(token.bytes)
-}
-
-/// The token that these bytes become, if it is one.
-fn one_token(bytes: &[u8], symbols: &Symbols, merges: &Merges) -> Option<TokenId> {
-    let get = |left, right| {
-        let merge = merges.get(left, right);
-        merge.exists().then_some(merge)
-    };
-    match *bytes {
-        [first, second] => Some(get(symbols.of_byte(first), symbols.of_byte(second))?.result),
-        [first, second, third] => {
-            let [first, second, third] = [first, second, third].map(|byte| symbols.of_byte(byte));
-            match (get(first, second), get(second, third)) {
-                (Some(left), right) if right.is_none_or(|right| left.rank <= right.rank) => {
-                    Some(get(left.result, third)?.result)
-                }
-                (_, Some(right)) => Some(get(first, right.result)?.result),
-                _ => None,
-            }
+impl Borders<'_> {
+    /// Whether nothing joins a part of a character at a place where it begins or ends before it has become its ids.
+    /// `codes` are those of the characters that meet there.
+    #[inline]
+    fn are_free(&self, ids: u64, place: usize, codes: impl Fn() -> [u32; 2]) -> bool {
+        let in_part = self.cuts.in_part(self.piece[place - 1], self.piece[place]);
+        let is_soon = self.is_ascending && n_ids(ids) == 1 && unpacked(ids)[0] < in_part;
+        is_soon || in_part == TokenId::MAX || {
+            let [left, right] = codes();
+            self.cuts.are_apart(left, right)
         }
-        _ => None,
     }
+}
+
+/// Merges a few symbols; gives the highest rank that it took.
+fn merge_few(merges: &Merges, ids: &mut Vec<TokenId>) -> Option<u32> {
+    let mut highest = None;
+    loop {
+        let pairs = ids.windows(2).map(|pair| merges.get(pair[0], pair[1]));
+        let lowest = pairs.enumerate().min_by_key(|(_, merge)| merge.rank);
+        let Some((place, merge)) = lowest.filter(|(_, merge)| merge.exists()) else {
+            return highest;
+        };
+        ids.splice(place..place + 2, [merge.result]);
+        highest = highest.max(Some(merge.rank));
+    }
+}
+
+/// By the code of a character: the lowest rank of a merge that joins its token to another.
+fn first_uses(vocabulary: &Vocabulary, merges: &Merges) -> Vec<u32> {
+    let mut codes = vec![OTHER; vocabulary.len()];
+    for (id, token) in vocabulary.iter() {
+        let is_plain = token.kind == TokenKind::PLAIN && (2..=3).contains(&token.bytes.len());
+        if let (true, Some(code)) = (is_plain, codes.get_mut(id as usize)) {
+            let (found, len) = row(token.bytes, 0);
+            *code = if len == token.bytes.len() { found } else { OTHER };
+        }
+    }
+    let mut uses = vec![u32::MAX; N_CODES as usize + 1];
+    for merge in vocabulary.merges() {
+        let code = |id: TokenId| codes.get(id as usize).copied().filter(|&code| code < OTHER);
+        let codes = [code(merge.left), code(merge.right)];
+        if codes != [None; 2] {
+            let rank = merges.get(merge.left, merge.right).rank;
+            let least = |code: u32| uses[code as usize] = rank.min(uses[code as usize]);
+            codes.into_iter().flatten().for_each(least);
+        }
+    }
+    uses
+}
+
+/// One id to three as a number, if they fit.
+#[inline]
+pub(super) fn packed(ids: &[TokenId]) -> Option<u64> {
+    let fits = (1..=MAX_IDS).contains(&ids.len()) && ids.iter().all(|&id| id >> ID_BITS == 0);
+    let bits = || ids.iter().rev().fold(0, |bits, &id| bits << ID_BITS | u64::from(id));
+    fits.then(|| bits() | (ids.len() as u64) << ALL_BITS)
+}
+
+/// Whether a piece may start from the ids of a character.
+#[inline]
+pub(super) fn is_first(packed: u64) -> bool {
+    packed & FIRST > 0
+}
+
+/// How many ids were packed.
+#[inline]
+pub(super) fn n_ids(packed: u64) -> usize {
+    (packed >> ALL_BITS) as usize & 3
+}
+
+/// All that may be there; what is behind their number means nothing.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
+pub(super) fn unpacked(packed: u64) -> [TokenId; MAX_IDS] {
+    let mask = (1 << ID_BITS) - 1;
+    [0, 1, 2].map(|index| (packed >> (index * ID_BITS)) as TokenId & mask)
+}
+
+/// Appends what was packed.
+#[inline]
+pub(super) fn append(packed: u64, ids: &mut Vec<TokenId>) {
+    ids.extend_from_slice(&unpacked(packed)[..n_ids(packed)]);
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

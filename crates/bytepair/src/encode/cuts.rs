@@ -15,8 +15,9 @@
 mod block;
 mod sides;
 
-pub(crate) use self::block::{Block, Few, Part};
-use self::sides::{OTHER, Sides};
+pub(super) use self::block::{Block, MAX_CHARACTERS, Place, Taken};
+use self::sides::Sides;
+pub(super) use self::sides::{OTHER, row};
 use super::symbols::Symbols;
 use crate::hash::fold;
 use crate::units::{Missing, Units};
@@ -34,6 +35,9 @@ pub(super) struct Cuts {
     fragments: [[bool; 256]; 2],
     /// What is known of most characters.
     sides: Sides,
+    /// By the last byte of a character and the first of the next: the lowest id that is made by joining a part of one of
+    /// them to the other, or to a part of it; `TokenId::MAX` where none is.
+    in_part: Vec<TokenId>,
     /// Whether a cut needs a known character behind it, as unknown ones may belong together.
     must_be_known: bool,
 }
@@ -64,23 +68,29 @@ impl Cuts {
             return None;
         }
         let mut pairs = Vec::with_capacity(vocabulary.merges().len());
+        let mut in_part = vec![TokenId::MAX; 1 << 16];
         for merge in vocabulary.merges() {
             let [left, right, result] =
                 [merge.left, merge.right, merge.result].map(|id| text(vocabulary, id));
             let (left, right) = (left?, right?);
             let is_whole = result?.strip_prefix(left)? == right && !left.is_empty();
-            pairs.push((is_whole && !right.is_empty()).then(|| (last(left), first(right)))?);
+            let pair = (is_whole && !right.is_empty()).then(|| (last(left), first(right)))?;
+            if pair.0.max(pair.1) >= FRAGMENT {
+                let least = &mut in_part[border(left[left.len() - 1], right[0])];
+                *least = merge.result.min(*least);
+            }
+            pairs.push(pair);
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        Some(Self::of_pairs(&pairs, must_be_known(units, symbols)))
+        let must_be_known = must_be_known(units, symbols);
+        Some(Self { in_part, ..Self::of_pairs(&pairs, must_be_known) })
     }
 
     fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
-        let n_words = (pairs.len() * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
+        let n_words = (n_distinct(pairs) * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
         let (of_ascii, of_others, fragments) = ([0; 128], vec![0; n_words], [[false; 256]; 2]);
         let sides = Sides::new(pairs);
-        let mut cuts = Self { of_ascii, of_others, fragments, sides, must_be_known };
+        let in_part = Vec::new();
+        let mut cuts = Self { of_ascii, of_others, fragments, sides, in_part, must_be_known };
         for &(left, right) in pairs {
             for (is_joined, side) in cuts.fragments.iter_mut().zip([left, right]) {
                 is_joined[(side & 0xFF) as usize] |= side & FRAGMENT == FRAGMENT;
@@ -126,6 +136,19 @@ impl Cuts {
         left.joins_part(right) || left.may_join(right) && self.has(left.code, right.code)
     }
 
+    /// The lowest id that is made by joining parts of neighbouring characters, by the bytes that meet.
+    #[inline]
+    pub(super) fn in_part(&self, last: u8, first: u8) -> TokenId {
+        self.in_part[border(last, first)]
+    }
+
+    /// Whether no token joins a part of one character to a part of the next, or to all of it; both by their rows.
+    #[inline]
+    pub(super) fn are_apart(&self, left: u32, right: u32) -> bool {
+        left.max(right) < 128
+            || left.max(right) < OTHER && !self.sides.of(left).joins_part(self.sides.of(right))
+    }
+
     /// Whether a piece can be cut at a place, whatever else it holds.
     pub(super) fn is_cut(&self, piece: &[u8], place: usize, symbols: &Symbols) -> bool {
         let n_after =
@@ -168,11 +191,33 @@ impl Cuts {
         self.of_others[word] & bit > 0
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
+    #[inline]
     fn place(&self, left: u32, right: u32) -> (usize, u64) {
-        let hash = fold(u64::from(left) << 32 | u64::from(right), 0);
-        (hash as usize & (self.of_others.len() - 1), 1 << (hash >> 58))
+        place(left, right, self.of_others.len())
     }
+}
+
+fn border(last: u8, first: u8) -> usize {
+    usize::from(last) << 8 | usize::from(first)
+}
+
+/// How many of these pairs differ, or a few less.
+fn n_distinct(pairs: &[(u32, u32)]) -> usize {
+    let n_words = (pairs.len() / 16).next_power_of_two();
+    let mut seen = vec![0_u64; n_words];
+    for &(left, right) in pairs {
+        let (word, bit) = place(left, right, n_words);
+        seen[word] |= bit;
+    }
+    seen.into_iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// Where a pair has its bit in a bitmap of so many words, a power of two.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
+fn place(left: u32, right: u32, n_words: usize) -> (usize, u64) {
+    let hash = fold(u64::from(left) << 32 | u64::from(right), 0);
+    (hash as usize & (n_words - 1), 1 << (hash >> 58))
 }
 
 /// The bytes of a text token without marks.

@@ -14,6 +14,7 @@
 
 mod blocks;
 mod buckets;
+mod by_parts;
 mod cache;
 mod characters;
 mod cuts;
@@ -26,8 +27,8 @@ mod spans;
 mod stretches;
 mod symbols;
 
+pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Whole, put_in};
-pub(crate) use cuts::{Block, Few, Part};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 
@@ -58,8 +59,8 @@ pub(crate) struct Encoder {
     ranks: OnceLock<Option<Ranks>>,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
-    /// Made when it is worth it; `None` inside where no character is known to come first.
-    characters: OnceLock<Option<Characters>>,
+    /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
+    first_uses: OnceLock<Vec<u32>>,
     /// Made when the first long piece comes; `None` inside where there are no cuts.
     cuts: OnceLock<Option<Cuts>>,
     /// Present where a piece that is a token as a whole is taken without merging.
@@ -101,8 +102,10 @@ pub(crate) struct Scratch {
     blocks: Option<Box<blocks::Row>>,
     /// A short stretch of a long piece.
     short: Vec<TokenId>,
-    /// Pieces of more than ASCII that were merged, up to some thousand.
-    n_pieces: u32,
+    /// Bytes of long pieces, and of other characters than ASCII, that came before there were cuts.
+    n_bytes: usize,
+    /// What is known of them. Belongs to one tokenizer.
+    characters: Characters,
     buckets: buckets::BucketScratch,
     heap: heap::HeapScratch,
 }
@@ -114,7 +117,7 @@ impl Encoder {
             merges: Merges::new(&vocabulary),
             ranks: OnceLock::new(),
             symbols,
-            characters: OnceLock::new(),
+            first_uses: OnceLock::new(),
             whole_pieces: ignore_merges.then(|| WholePieces::new(units, &vocabulary)),
             vocabulary,
             cuts: OnceLock::new(),
@@ -149,41 +152,16 @@ impl Encoder {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
     }
 
-    /// Takes the next parts of a piece, those that begin at `start` and behind; returns where the last one ends.
-    pub(crate) fn take_parts(&self, piece: &[u8], start: usize, block: &mut Block) -> usize {
-        match self.cuts() {
-            Some(cuts) => block.take(cuts, (piece, start), &self.symbols),
-            None => block.take_one(start, piece.len()),
+    /// Whether parts of a piece that is going to be encoded are known, or worth finding out, as they are for all texts
+    /// but those with hardly anything long or other than ASCII.
+    #[inline]
+    pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &mut Scratch) -> bool {
+        if let Some(cuts) = self.cuts.get() {
+            return cuts.is_some();
         }
-        block.parts().last().map_or(piece.len(), |part| part.end)
-    }
-
-    /// Appends the ids of a part that is two characters; returns whether these are known to come first.
-    #[inline]
-    pub(crate) fn append_two(&self, codes: [u32; 2], out: &mut Vec<TokenId>) -> bool {
-        let Some([left, right]) = self.two(codes) else { return false };
-        let merge = self.merges.get(left, right);
-        match merge.exists() {
-            true => out.push(merge.result),
-            false => out.extend_from_slice(&[left, right]),
-        }
-        true
-    }
-
-    /// Something of what [`Self::append_two`] looks up, so that it is at hand.
-    #[inline]
-    pub(crate) fn glance_at_two(&self, codes: [u32; 2]) -> u64 {
-        self.two(codes).map_or(0, |[left, right]| self.merges.glance_at(left, right))
-    }
-
-    #[inline]
-    fn two(&self, codes: [u32; 2]) -> Option<[TokenId; 2]> {
-        self.characters.get()?.as_ref()?.two(codes)
-    }
-
-    /// Whether long pieces have parts, which may be all of a piece.
-    pub(crate) fn has_parts(&self) -> bool {
-        self.cuts().is_some()
+        let n_others = || piece.iter().filter(|byte| !byte.is_ascii()).count();
+        scratch.n_bytes += if piece.len() > MAX_SCAN_LEN { piece.len() } else { n_others() };
+        scratch.n_bytes > self.vocabulary.n_merges() / 16 && self.cuts().is_some()
     }
 
     /// The parts of a long piece that can be encoded on their own, by [`Self::encode_part`].
@@ -217,6 +195,11 @@ impl Encoder {
         self.whole_pieces.is_some()
     }
 
+    /// What parts of pieces are named as.
+    fn part(&self) -> Whole {
+        if self.takes_whole_pieces() { Whole::Part } else { Whole::Piece }
+    }
+
     /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked
     /// off meanwhile.
     fn cuts(&self) -> Option<&Cuts> {
@@ -226,22 +209,14 @@ impl Encoder {
         self.cuts.get()?.as_ref()
     }
 
-    /// What pieces may start from instead of bytes, once enough came for which that matters. Made as
-    /// [`Self::cuts`] are.
+    /// What says which characters a piece may start from instead of bytes, if that may matter.
     #[inline]
-    fn characters(&self, piece: &[u8], n_pieces: &mut u32) -> Option<&Characters> {
-        if piece.len() > MAX_CHARACTERS_LEN || piece.is_ascii() {
+    fn cuts_for(&self, piece: &[u8], scratch: &mut Scratch) -> Option<&Cuts> {
+        let is_for_it = piece.len() <= MAX_CHARACTERS_LEN && self.symbols.is_complete();
+        if !is_for_it || piece.is_ascii() || !self.has_parts_for(piece, scratch) {
             return None;
         }
-        if self.characters.get().is_none() {
-            *n_pieces += 1;
-            if *n_pieces < characters::n_pieces_before(self.vocabulary.n_merges()) {
-                return None;
-            }
-            let (vocabulary, symbols) = (&self.vocabulary, &self.symbols);
-            drop(self.characters.set(Characters::new(vocabulary, symbols, &self.merges)));
-        }
-        self.characters.get()?.as_ref()
+        self.cuts()
     }
 
     /// Made as [`Self::cuts`] are.
@@ -264,7 +239,7 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        if piece.len() <= MAX_SCAN_LEN {
+        if piece.len() <= MAX_SCAN_LEN || !self.has_parts_for(piece, scratch) {
             return self.encode_or(piece, scratch, out, |symbol| self.unknown_unit(symbol));
         }
         self.for_each_part(piece, out, |part, out| self.encode_part(&piece[part], scratch, out))
@@ -317,10 +292,18 @@ impl Encoder {
         stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
     ) -> Result<()> {
         scratch.ids.clear();
-        match self.characters(piece, &mut scratch.n_pieces) {
-            Some(characters) => characters.push_ids(piece, &self.symbols, &mut scratch.ids),
+        match self.cuts_for(piece, scratch) {
+            Some(cuts) => {
+                let Scratch { characters, ids, .. } = scratch;
+                self.push_characters(cuts, piece, (characters, ids));
+            }
             None => self.symbols.push_ids(piece, &mut scratch.ids, stranger)?,
         }
+        self.merge_symbols(scratch, out)
+    }
+
+    /// Appends what `scratch.ids` are merged to.
+    fn merge_symbols(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
         } else if scratch.ids.len() <= blocks::MAX_LEN {

@@ -12,6 +12,7 @@ use super::layout::{Layout, numbered, ranks};
 use super::{NO_MERGE, RankedMerge};
 use crate::large_pages::LargeRow;
 use crate::pair_map::pair_hash;
+use crate::prefetch::prefetch;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// So many ids from the first one that merges use are small.
@@ -146,7 +147,7 @@ impl PackedMerges {
     #[inline]
     fn place_of_small(&self, left: TokenId, right: TokenId) -> Option<usize> {
         let [left, right] = [left, right].map(|id| id.wrapping_sub(self.first_small));
-        (left < N_SMALL && right < N_SMALL).then_some((left * N_SMALL + right) as usize)
+        (left < N_SMALL && right < N_SMALL).then(|| (left * N_SMALL + right) as usize)
     }
 
     /// The same for any ids, sooner where one of them is not small.
@@ -160,12 +161,12 @@ impl PackedMerges {
         self.merge(self.value(hash, self.wanted(left, right)))
     }
 
-    /// Something of where a pair is looked up, so that it is at hand.
+    /// Asks for where a pair is looked up.
     #[inline]
-    pub(crate) fn glance_at(&self, left: TokenId, right: TokenId) -> u64 {
+    pub(crate) fn ask_for(&self, left: TokenId, right: TokenId) {
         let hash = self.hash(left, right);
-        let (word, _) = self.bit(hash);
-        self.bitmap[word] ^ self.slots[self.bucket(hash)]
+        prefetch(&self.bitmap, self.bit(hash).0);
+        prefetch(&self.slots, self.bucket(hash));
     }
 
     #[inline]

@@ -4,8 +4,10 @@
 //! a call, a closure and a result for each: the cache takes all pieces that it knows, and the others are put in
 //! between when the block is done.
 
-use super::worker::{Worker, append_ids};
-use crate::encode::{Encoder, Hole, put_in};
+use std::ops::Range;
+
+use super::worker::{Worker, append_by_parts, append_ids, is_wide};
+use crate::encode::{Encoder, Hole, Name, Whole, put_in};
 use crate::error::Result;
 use crate::piece_starts::Starts;
 use crate::split::{Boundaries, Splitter};
@@ -15,12 +17,21 @@ use crate::vocabulary::TokenId;
 /// by step.
 const RESERVED_LEN: usize = 64 << 10;
 
+/// Long pieces that the cache is asked for before the first is waited for.
+const N_SIDE_BY_SIDE: usize = 32;
+
 /// Memory for the pieces of one block that the cache did not give at once.
 #[derive(Default)]
 pub(super) struct Filling {
     holes: Vec<Hole>,
-    /// Their ids, and where those of each begin.
+    /// Their ids, and where those of each are.
     found: Vec<TokenId>,
+    places: Vec<Range<usize>>,
+    /// The holes that are wide, and of those that the cache does not know what they are found by.
+    wide: Vec<usize>,
+    missed: Vec<(usize, Option<u128>)>,
+    /// Where the latter are, and where their ids begin.
+    pieces: Vec<Range<usize>>,
     begins: Vec<usize>,
 }
 
@@ -67,18 +78,92 @@ fn append_block(
 
 /// Finds the ids of the pieces that the cache left out, and puts them between the others.
 fn fill(encoder: &Encoder, text: &[u8], ids: &mut Vec<TokenId>, worker: &mut Worker) -> Result<()> {
-    let Filling { holes, mut found, mut begins } = std::mem::take(&mut worker.filling);
-    found.clear();
-    begins.clear();
-    let result = holes.iter().try_for_each(|hole| {
-        begins.push(found.len());
-        append_ids(encoder, text, hole.piece.clone(), &mut found, worker)
-    });
+    let mut filling = std::mem::take(&mut worker.filling);
+    let mut result = filling.find(encoder, text, worker);
     if result.is_ok() {
-        put_in(ids, &holes, &found, &begins);
+        put_in(ids, &filling.holes, &filling.found, &filling.places);
+    } else {
+        // Which of several errors is told is that of the piece that comes first.
+        let mut pieces = filling.holes.iter().map(|hole| hole.piece.clone());
+        result = pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
     }
-    worker.filling = Filling { holes, found, begins };
+    worker.filling = filling;
     result
+}
+
+impl Filling {
+    /// Finds the ids of all holes: of wide ones those that the cache knows, and then the others together.
+    fn find(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
+        self.found.clear();
+        self.places.clear();
+        self.wide.clear();
+        for (number, Hole { piece, .. }) in self.holes.iter().enumerate() {
+            let n_before = self.found.len();
+            match is_wide(text, piece) {
+                true => self.wide.push(number),
+                false => append_ids(encoder, text, piece.clone(), &mut self.found, worker)?,
+            }
+            self.places.push(n_before..self.found.len());
+        }
+        if self.wide.is_empty() { Ok(()) } else { self.find_wide(encoder, text, worker) }
+    }
+
+    fn find_wide(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
+        self.missed.clear();
+        self.pieces.clear();
+        self.begins.clear();
+        let wide = std::mem::take(&mut self.wide);
+        for group in wide.chunks(N_SIDE_BY_SIDE) {
+            let mut names = [None; N_SIDE_BY_SIDE];
+            for (name, &number) in names.iter_mut().zip(group) {
+                *name = Name::new(text, self.holes[number].piece.clone(), Whole::Piece);
+                name.iter().for_each(|name| worker.cache.ask_for(*name));
+            }
+            for (&name, &number) in names.iter().zip(group) {
+                self.look_for((encoder, text), (number, name), worker)?;
+            }
+        }
+        self.wide = wide;
+        if self.missed.is_empty() { Ok(()) } else { self.find_missed(encoder, text, worker) }
+    }
+
+    /// Finds the ids of a wide hole, or notes it as missed.
+    fn look_for(
+        &mut self,
+        (encoder, text): (&Encoder, &[u8]),
+        (number, name): (usize, Option<Name<'_>>),
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let (place, n_before) = (self.holes[number].piece.clone(), self.found.len());
+        let piece = &text[place.clone()];
+        if name.is_some_and(|name| worker.cache.append(name, &mut self.found)) {
+        } else if let Some(id) = encoder.whole_token(piece) {
+            self.found.push(id);
+        } else if !encoder.has_parts_for(piece, &mut worker.scratch) {
+            encoder.encode(piece, &mut worker.scratch, &mut self.found)?;
+        } else {
+            self.missed.push((number, name.map(|name| name.key())));
+            self.pieces.push(place);
+        }
+        self.places[number] = n_before..self.found.len();
+        Ok(())
+    }
+
+    /// Finds the ids of the holes that were missed, and remembers them.
+    fn find_missed(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
+        let Self { pieces, begins, found, .. } = self;
+        append_by_parts(encoder, text, pieces, (begins, found), worker)?;
+        begins.push(found.len());
+        let places = begins.windows(2).map(|pair| pair[0]..pair[1]);
+        for ((place, piece), &(number, key)) in places.zip(pieces).zip(&self.missed) {
+            if let Some(key) = key {
+                let name = Name::of_key(&text[piece.clone()], key);
+                worker.cache.insert(name, &found[place.clone()]);
+            }
+            self.places[number] = place;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -144,20 +229,22 @@ mod tests {
     }
 
     #[test]
-    fn a_long_piece_is_remembered_when_it_comes_the_second_time() {
-        // No merge lets it be cut, so it is its only part.
+    fn a_long_piece_is_remembered_when_it_comes_and_a_part_of_it_when_it_does_again() {
+        // No merge joins a dash to anything.
         let encoder = encoder(&[(0, 1), (1, 0)], false);
-        let text = "ab".repeat(20);
+        let part = "ab".repeat(10);
+        let text = format!("{part}-{part}-{part}é");
         let mut worker = Worker::default();
-        let is_known = |worker: &Worker| {
-            let name = Name::new(text.as_bytes(), 0..text.len(), Whole::Piece).unwrap();
+        let is_known = |worker: &Worker, place: std::ops::Range<usize>| {
+            let name = Name::new(text.as_bytes(), place, Whole::Piece).unwrap();
             worker.cache.append(name, &mut Vec::new())
         };
-        for is_known_then in [false, true] {
-            let splitter = Splitter::whole();
-            append_text(&encoder, &splitter, text.as_bytes(), &mut Vec::new(), &mut worker)
-                .unwrap();
-            assert_eq!(is_known(&worker), is_known_then);
-        }
+        let splitter = Splitter::whole();
+        append_text(&encoder, &splitter, text.as_bytes(), &mut Vec::new(), &mut worker).unwrap();
+        assert!(is_known(&worker, 0..text.len()) && is_known(&worker, 0..part.len()));
+        let once = format!("{}é", "ba".repeat(10));
+        append_text(&encoder, &splitter, once.as_bytes(), &mut Vec::new(), &mut worker).unwrap();
+        let name = Name::new(once.as_bytes(), 0..20, Whole::Piece).unwrap();
+        assert!(!worker.cache.append(name, &mut Vec::new()));
     }
 }

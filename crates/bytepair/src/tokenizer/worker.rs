@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::blocks::Filling;
 use super::board::Seat;
 use super::recent::RecentTexts;
-use crate::encode::{Block, Encoder, Few, Name, Part, PieceCache, Scratch, Whole};
+use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Scratch, Whole};
 use crate::error::Result;
 use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
@@ -27,8 +27,7 @@ pub(super) struct Worker {
     pub(super) cache: PieceCache,
     pub(super) boundaries: Boundaries,
     pub(super) filling: Filling,
-    /// Parts of a long piece.
-    pub(super) block: Block,
+    pub(super) by_parts: ByParts,
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
     /// For texts that are not UTF-8 yet. What it holds counts no more.
@@ -59,85 +58,42 @@ pub(super) fn append_ids(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    let Worker { scratch, cache, block, .. } = worker;
-    let is_long = piece.len() > MAX_KEY_LEN;
-    // Text without spaces: its long pieces hardly ever come again, but their parts do.
-    if is_long && encoder.has_parts() && !text[piece.clone()].is_ascii() {
-        return append_ids_of_parts(encoder, text, (piece, false), ids, (cache, scratch, block));
-    }
     let name = Name::new(text, piece.clone(), Whole::Piece);
-    if name.is_some_and(|name| cache.append(name, ids)) {
+    if name.is_some_and(|name| worker.cache.append(name, ids)) {
         return Ok(());
     }
     let n_before = ids.len();
-    if piece.len() > MAX_WHOLE_LEN {
-        append_ids_of_parts(encoder, text, (piece.clone(), true), ids, (cache, scratch, block))?;
+    let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
+    if is_short || !encoder.has_parts_for(&text[piece.clone()], &mut worker.scratch) {
+        encoder.encode(&text[piece], &mut worker.scratch, ids)?;
+    } else if let Some(id) = encoder.whole_token(&text[piece.clone()]) {
+        ids.push(id);
     } else {
-        encoder.encode(&text[piece], scratch, ids)?;
+        append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)?;
     }
     if let Some(name) = name {
-        cache.insert(name, &ids[n_before..]);
+        worker.cache.insert(name, &ids[n_before..]);
     }
     Ok(())
 }
 
-/// Appends the ids of a long piece, part by part; `is_asked` says whether the cache was asked for all of it, and will
-/// be told.
-///
-/// What is known of the parts of a block is looked at before the first is asked for, so that it is at hand.
-fn append_ids_of_parts(
+/// Whether a piece is long and text without spaces, which is done by its parts.
+#[inline]
+pub(super) fn is_wide(text: &[u8], piece: &Range<usize>) -> bool {
+    piece.len() > MAX_KEY_LEN && !text[piece.clone()].is_ascii()
+}
+
+/// Appends the ids of long pieces that the cache does not know, part by part, and where those of each begin.
+pub(super) fn append_by_parts(
     encoder: &Encoder,
     text: &[u8],
-    (piece, is_asked): (Range<usize>, bool),
-    ids: &mut Vec<TokenId>,
-    (cache, scratch, block): (&mut PieceCache, &mut Scratch, &mut Block),
+    places: &[Range<usize>],
+    (begins, ids): (&mut Vec<usize>, &mut Vec<TokenId>),
+    worker: &mut Worker,
 ) -> Result<()> {
-    if let Some(id) = encoder.whole_token(&text[piece.clone()]) {
-        ids.push(id);
-        return Ok(());
-    }
-    let whole = if encoder.takes_whole_pieces() { Whole::Part } else { Whole::Piece };
-    let name = |part: &Part| {
-        let place = piece.start + part.start..piece.start + part.end;
-        let name = if is_asked && place == piece { None } else { Name::new(text, place, whole) };
-        name.map(Name::rare)
-    };
-    let mut start = 0;
-    while start < piece.len() {
-        start = encoder.take_parts(&text[piece.clone()], start, block);
-        let glance = |part: &Part| match part.characters {
-            Few::One(code) => cache.glance_at_character(code),
-            Few::Two(codes) => encoder.glance_at_two(codes),
-            // To hash a longer one twice would take longer than waiting for it.
-            Few::More if part.end - part.start > MAX_KEY_LEN => 0,
-            Few::More => name(part).map_or(0, |name| cache.glance_at(name)),
-        };
-        std::hint::black_box(block.parts().iter().fold(0, |seen, part| seen ^ glance(part)));
-        for part in block.parts() {
-            let is_done = match part.characters {
-                Few::One(code) => cache.append_character(code, ids),
-                Few::Two(codes) => encoder.append_two(codes, ids),
-                Few::More => false,
-            };
-            if is_done {
-                continue;
-            }
-            let name = name(part);
-            if name.is_some_and(|name| cache.append(name, ids)) {
-                continue;
-            }
-            let n_before = ids.len();
-            let bytes = &text[piece.start + part.start..piece.start + part.end];
-            encoder.encode_part(bytes, scratch, ids)?;
-            let found = &ids[n_before..];
-            match (part.characters, name) {
-                (Few::One(code), _) if cache.insert_character(code, found) => {}
-                (_, Some(name)) => cache.insert(name, found),
-                _ => {}
-            }
-        }
-    }
-    Ok(())
+    let Worker { scratch, cache, by_parts, .. } = worker;
+    let mut means = Means { encoder, cache, scratch };
+    by_parts.append(&mut means, Pieces { text, places }, begins, ids)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "stands beside calls that can fail")]

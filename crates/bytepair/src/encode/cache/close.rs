@@ -33,6 +33,13 @@ pub(super) fn append(value: u128, ids: &mut Vec<TokenId>) -> bool {
     true
 }
 
+/// A value of another kind: a place.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a place has 64 bits")]
+pub(super) fn place(value: u128) -> u64 {
+    value as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,18 +16,23 @@ pub(crate) struct Hole {
     pub(crate) n_before: usize,
 }
 
-/// Puts the ids of holes in: those of each begin in `filled` where `begins` says.
-pub(crate) fn put_in(ids: &mut Vec<TokenId>, holes: &[Hole], filled: &[TokenId], begins: &[usize]) {
+/// Puts the ids of holes in: those of each are where `places` says.
+pub(crate) fn put_in(
+    ids: &mut Vec<TokenId>,
+    holes: &[Hole],
+    filled: &[TokenId],
+    places: &[Range<usize>],
+) {
     let mut read_end = ids.len();
     ids.resize(read_end + filled.len(), 0);
-    let (mut write_end, mut filled_end) = (ids.len(), filled.len());
-    for (hole, &begin) in holes.iter().zip(begins).rev() {
+    let mut write_end = ids.len();
+    for (hole, place) in holes.iter().zip(places).rev() {
         let n_behind = read_end - hole.n_before;
         ids.copy_within(hole.n_before..read_end, write_end - n_behind);
         (read_end, write_end) = (hole.n_before, write_end - n_behind);
-        let found = &filled[begin..filled_end];
+        let found = &filled[place.clone()];
         ids[write_end - found.len()..write_end].copy_from_slice(found);
-        (write_end, filled_end) = (write_end - found.len(), begin);
+        write_end -= found.len();
     }
 }
 
@@ -41,17 +46,17 @@ mod tests {
         fn each_hole_is_filled_where_it_was(
             parts in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<TokenId>(), 0..9)), 0..50),
         ) {
-            let (mut ids, mut holes, mut begins, mut filled) = (vec![], vec![], vec![], vec![]);
+            let (mut ids, mut holes, mut places, mut filled) = (vec![], vec![], vec![], vec![]);
             for (is_hole, part) in &parts {
                 if *is_hole {
                     holes.push(Hole { piece: 0..1, n_before: ids.len() });
-                    begins.push(filled.len());
+                    places.push(filled.len()..filled.len() + part.len());
                     filled.extend(part);
                 } else {
                     ids.extend(part);
                 }
             }
-            put_in(&mut ids, &holes, &filled, &begins);
+            put_in(&mut ids, &holes, &filled, &places);
             let expected: Vec<_> = parts.into_iter().flat_map(|(_, part)| part).collect();
             prop_assert_eq!(ids, expected);
         }

@@ -1,14 +1,28 @@
 //! The bytes and ids of pieces that are too long for a slot, in memory that is written round and round.
 //!
-//! An entry is the bytes of a piece and then its ids. What is written takes the place of what was written longest
-//! ago; whether an entry still stands is seen from where it was written, counted since the beginning.
+//! An entry says how long it is, then come the bytes of a piece and its ids. What is written takes the place of what was
+//! written longest ago; whether an entry still stands is seen from where it was written, counted since the beginning.
 
+use super::long::N_PLACES;
+use crate::fresh_pages::Ahead;
+use crate::large_pages::reserve;
 use crate::vocabulary::TokenId;
 
 /// Bytes of a ring, at most.
-pub(super) const MAX_LEN: usize = 16 << 20;
+pub(super) const MAX_LEN: usize = 32 << 20;
 /// Longest entry, in bytes: a long piece of as many ids.
 const MAX_ENTRY_LEN: usize = 20 << 10;
+/// Bytes that say how long an entry is.
+const HEAD_LEN: usize = 8;
+/// Entries begin at multiples of it, in bytes.
+const UNIT: usize = 8;
+/// By how much it grows at least, and when it is large, in bytes.
+const STEP_LEN: usize = 16 << 10;
+const MIN_LARGE_LEN: usize = 256 << 10;
+/// In the number of ids: the piece is a part of another.
+const PART: u32 = 1 << 31;
+/// In the number of ids: each has two bytes, not four.
+const SHORT: u32 = 1 << 30;
 
 /// Entries in the order in which they were written.
 pub(super) struct Ring {
@@ -16,73 +30,102 @@ pub(super) struct Ring {
     /// How many bytes were ever written, those that were passed over at the end of a round included.
     head: u64,
     max_len: usize,
-}
-
-/// Where an entry is.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    /// The `head` when it was written.
-    start: u64,
-    /// Bytes of the piece.
-    len: u32,
-    n_ids: u32,
-}
-
-impl Entry {
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "taken apart as it was put together")]
-    pub(super) fn of_bits(bits: u128) -> Self {
-        Self { start: bits as u64, len: (bits >> 64) as u32, n_ids: (bits >> 96) as u32 }
-    }
-
-    pub(super) fn to_bits(self) -> u128 {
-        u128::from(self.start) | u128::from(self.len) << 64 | u128::from(self.n_ids) << 96
-    }
+    ahead: Ahead,
 }
 
 impl Ring {
+    /// The length is a multiple of [`UNIT`].
     pub(super) fn new(max_len: usize) -> Self {
-        Self { bytes: Vec::new(), head: 0, max_len }
+        Self { bytes: Vec::new(), head: 0, max_len, ahead: Ahead::default() }
     }
 
-    /// Appends the ids of an entry, if it still stands and is that of the piece.
+    /// Appends the ids of the entry at a place, if it still stands and is that of the piece.
     #[inline]
-    pub(super) fn append(&self, entry: Entry, piece: &[u8], out: &mut Vec<TokenId>) -> bool {
-        if entry.len as usize != piece.len() || self.head > entry.start + self.max_len as u64 {
+    pub(super) fn append(
+        &self,
+        place: u64,
+        (piece, is_part): (&[u8], bool),
+        out: &mut Vec<TokenId>,
+    ) -> bool {
+        let start = place * UNIT as u64;
+        if self.head > start + self.max_len as u64 {
             return false;
         }
-        let start = self.offset(entry.start);
-        let (bytes, rest) = self.bytes[start..].split_at(piece.len());
+        let entry = &self.bytes[self.offset(start)..];
+        let Some((head, rest)) = entry.split_first_chunk() else { return false };
+        let (len, n_ids) = lens(u64::from_le_bytes(*head));
+        if len as usize != piece.len() || (n_ids & PART > 0) != is_part {
+            return false;
+        }
+        let (bytes, rest) = rest.split_at(piece.len());
         if bytes != piece {
             return false;
         }
-        let ids = &rest.as_chunks().0[..entry.n_ids as usize];
-        out.extend(ids.iter().map(|&id| TokenId::from_le_bytes(id)));
+        let n = (n_ids & !(PART | SHORT)) as usize;
+        if n_ids & SHORT > 0 {
+            out.extend(
+                rest.as_chunks().0[..n].iter().map(|&id| TokenId::from(u16::from_le_bytes(id))),
+            );
+        } else {
+            out.extend(rest.as_chunks().0[..n].iter().map(|&id| TokenId::from_le_bytes(id)));
+        }
         true
     }
 
-    /// Writes an entry, if it is not too long.
-    pub(super) fn push(&mut self, piece: &[u8], ids: &[TokenId]) -> Option<Entry> {
-        let len = piece.len() + ids.len() * 4;
+    /// Writes an entry, if it is not too long; returns its place, less than [`N_PLACES`].
+    #[expect(clippy::cast_possible_truncation, reason = "ids that are short fit two bytes")]
+    pub(super) fn push(&mut self, (piece, is_part): (&[u8], bool), ids: &[TokenId]) -> Option<u64> {
+        let is_short = ids.iter().all(|&id| id >> 16 == 0);
+        let ids_len = ids.len() * if is_short { 2 } else { 4 };
+        let len = (HEAD_LEN + piece.len() + ids_len).next_multiple_of(UNIT);
         if len > MAX_ENTRY_LEN.min(self.max_len) {
             return None;
         }
         if self.offset(self.head) + len > self.max_len {
             self.head = self.head.next_multiple_of(self.max_len as u64);
         }
-        let [piece_len, n_ids] = [piece.len(), ids.len()].map(u32::try_from);
-        let entry = Entry { start: self.head, len: piece_len.ok()?, n_ids: n_ids.ok()? };
-        let start = self.offset(self.head);
+        let (place, start) = (self.head / UNIT as u64, self.offset(self.head));
         if self.bytes.len() < start + len {
-            self.bytes.resize(start + len, 0);
+            self.lengthen(start + len);
         }
-        let (bytes, rest) = self.bytes[start..start + len].split_at_mut(piece.len());
+        let (head, rest) = self.bytes[start..].split_first_chunk_mut()?;
+        *head = self::head(piece, ids.len(), (is_part, is_short)).to_le_bytes();
+        let (bytes, rest) = rest.split_at_mut(piece.len());
         bytes.copy_from_slice(piece);
-        for (bytes, id) in rest.as_chunks_mut().0.iter_mut().zip(ids) {
-            *bytes = id.to_le_bytes();
+        if is_short {
+            let ids = ids.iter().map(|&id| (id as u16).to_le_bytes());
+            rest.as_chunks_mut().0.iter_mut().zip(ids).for_each(|(bytes, id)| *bytes = id);
+        } else {
+            let ids = ids.iter().map(|&id| id.to_le_bytes());
+            rest.as_chunks_mut().0.iter_mut().zip(ids).for_each(|(bytes, id)| *bytes = id);
         }
         self.head += len as u64;
-        Some(entry)
+        Some(place)
+    }
+
+    /// Makes the memory at least so many bytes long. A ring that becomes large gets room for all that it may ever have,
+    /// which costs nothing before it is used.
+    #[cold]
+    fn lengthen(&mut self, len: usize) {
+        if len > MIN_LARGE_LEN {
+            let n_more = self.max_len - self.bytes.len();
+            reserve(&mut self.bytes, n_more);
+            self.ahead.of(&mut self.bytes);
+        }
+        self.bytes.resize((len + STEP_LEN).min(self.max_len), 0);
+    }
+
+    /// Whether places may run out with the next entry.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.head / UNIT as u64 + 2 * self.max_len as u64 > N_PLACES
+    }
+
+    /// Makes as if places were about to run out.
+    #[cfg(test)]
+    pub(super) fn write_last(&mut self) {
+        self.head = (N_PLACES - self.max_len as u64) / self.max_len as u64
+            * self.max_len as u64
+            * UNIT as u64;
     }
 
     #[inline]
@@ -92,29 +135,48 @@ impl Ring {
     }
 }
 
+/// What says how long an entry is, and of which kind.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "an entry is far shorter")]
+fn head(piece: &[u8], n_ids: usize, (is_part, is_short): (bool, bool)) -> u64 {
+    let kind = if is_part { PART } else { 0 } | if is_short { SHORT } else { 0 };
+    u64::from(n_ids as u32 | kind) << 32 | u64::from(piece.len() as u32)
+}
+
+/// The length of a piece and the number of its ids, with what kind they are.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves")]
+fn lens(head: u64) -> (u32, u32) {
+    (head as u32, (head >> 32) as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_entry_stands_until_it_is_written_over_and_is_that_of_its_piece_alone() {
-        let mut ring = Ring::new(100);
+        let mut ring = Ring::new(104);
         let mut written = Vec::new();
         for number in 0..200_u32 {
             let piece = vec![b'a' + (number % 7) as u8; 1 + number as usize % 40];
-            let ids = vec![number; number as usize % 9];
-            let entry = Entry::of_bits(ring.push(&piece, &ids).unwrap().to_bits());
-            let mut found = Vec::new();
-            assert!(ring.append(entry, &piece, &mut found));
-            assert_eq!(found, ids);
-            assert!(!ring.append(entry, &piece[1..], &mut found));
-            assert!(!ring.append(entry, &[&piece[..], b"1000"].concat(), &mut found));
-            written.push((entry, piece, ids));
-            for (entry, piece, ids) in &written {
+            let id = if number % 4 == 0 { number << 16 } else { number };
+            let (ids, is_part) = (vec![id; number as usize % 9], number % 3 == 0);
+            let place = ring.push((&piece, is_part), &ids).unwrap();
+            let found = |ring: &Ring, piece: &[u8], is_part, place| {
                 let mut found = Vec::new();
-                assert!(!ring.append(*entry, piece, &mut found) || found == *ids);
+                ring.append(place, (piece, is_part), &mut found).then_some(found)
+            };
+            assert_eq!(found(&ring, &piece, is_part, place), Some(ids.clone()));
+            assert_eq!(found(&ring, &piece, !is_part, place), None);
+            assert_eq!(found(&ring, &piece[1..], is_part, place), None);
+            assert_eq!(found(&ring, &[&piece[..], b"1000"].concat(), is_part, place), None);
+            written.push((place, piece, is_part, ids));
+            for (place, piece, is_part, ids) in &written {
+                let found = found(&ring, piece, *is_part, *place);
+                assert!(found.is_none_or(|found| found == *ids));
             }
         }
-        assert!(ring.push(&[0; 101], &[]).is_none());
+        assert!(ring.push((&[0; 105], false), &[]).is_none());
     }
 }

@@ -19,13 +19,6 @@ impl Seen {
         Self { tags: vec![[0; 2]; MIN_LEN], n_new: 0 }
     }
 
-    /// Whether a hash is probably there.
-    #[inline]
-    pub(super) fn has(&self, hash: u64) -> bool {
-        let (index, tag) = self.place(hash);
-        self.tags[index].contains(&tag)
-    }
-
     /// Notes a hash; returns whether it is probably there.
     pub(super) fn note(&mut self, hash: u64) -> bool {
         let (index, tag) = self.place(hash);

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::Characters;
+use super::*;
 use crate::Merge;
-use crate::encode::symbols::Symbols;
-use crate::encode::{Encoder, MAX_CHARACTERS_LEN, Scratch, characters, naive};
-use crate::merge_table::Merges;
+use crate::encode::{MAX_CHARACTERS_LEN, Scratch, naive};
 use crate::units::{ByteIds, Units};
-use crate::vocabulary::{Token, TokenId, Vocabulary};
+use crate::vocabulary::Token;
 
 /// A text whose pairs are merged, so that borders of characters are crossed as often as not.
 const SAMPLE: &str = "aé中 é文中中éa ▁▁aя中a文文é яя я";
@@ -22,7 +20,7 @@ fn of_bytes() -> Vocabulary {
 }
 
 /// Merges of pairs that stand at these places of the sample when their turn comes.
-fn grown(places: &[usize]) -> Vocabulary {
+pub(in crate::encode) fn grown(places: &[usize]) -> Vocabulary {
     let mut vocabulary = of_bytes();
     let mut row: Vec<_> = SAMPLE.bytes().map(TokenId::from).collect();
     for place in places {
@@ -36,12 +34,31 @@ fn grown(places: &[usize]) -> Vocabulary {
     vocabulary
 }
 
-fn found(vocabulary: &Arc<Vocabulary>) -> (Option<Characters>, Symbols) {
-    let symbols = Symbols::new(&Units::bytes(ByteIds::Value), vocabulary);
-    (Characters::new(vocabulary, &symbols, &Merges::new(vocabulary)), symbols)
+/// The same tokens, their merges in another order.
+pub(in crate::encode) fn shuffled(vocabulary: &Vocabulary, picks: &[usize]) -> Vocabulary {
+    let mut other = Vocabulary::new();
+    vocabulary.iter().for_each(|(_, token)| drop(other.push(token)));
+    let mut merges = vocabulary.merges().to_vec();
+    let n_merges = merges.len();
+    for (place, pick) in picks.iter().enumerate().take(n_merges) {
+        merges.swap(place, pick % n_merges);
+    }
+    merges.into_iter().for_each(|merge| other.push_merge_to(merge));
+    other
 }
 
-fn ids_of_bytes(piece: &[u8]) -> Vec<TokenId> {
+/// What a piece starts from.
+fn started(vocabulary: &Arc<Vocabulary>, piece: &[u8]) -> Vec<TokenId> {
+    let encoder = Encoder::new(Arc::clone(vocabulary), &Units::bytes(ByteIds::Value), false);
+    let (mut characters, mut ids) = (Characters::default(), Vec::new());
+    match encoder.cuts() {
+        Some(cuts) => encoder.push_characters(cuts, piece, (&mut characters, &mut ids)),
+        None => ids.extend(ids_of_bytes(piece)),
+    }
+    ids
+}
+
+pub(in crate::encode) fn ids_of_bytes(piece: &[u8]) -> Vec<TokenId> {
     piece.iter().map(|&byte| byte.into()).collect()
 }
 
@@ -50,6 +67,7 @@ proptest! {
     #[test]
     fn characters_give_the_ids_of_bytes(
         places in prop::collection::vec(any::<usize>(), 0..40),
+        order in prop::option::of(prop::collection::vec(any::<usize>(), 0..40)),
         text in "[aé中文▁я ж丮😀]{1,40}",
         noise in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(SAMPLE.as_bytes().to_vec())), 0..3),
     ) {
@@ -58,28 +76,19 @@ proptest! {
             let place = place.index(piece.len());
             piece[place] = byte;
         }
-        let vocabulary = Arc::new(grown(&places));
-        let (characters, symbols) = found(&vocabulary);
-        let mut start = Vec::new();
-        characters.unwrap().push_ids(&piece, &symbols, &mut start);
+        let vocabulary = grown(&places);
+        let vocabulary = order.map_or_else(|| vocabulary.clone(), |order| shuffled(&vocabulary, &order));
+        let vocabulary = Arc::new(vocabulary);
         let expected = naive::merge(&vocabulary, ids_of_bytes(&piece));
-        prop_assert_eq!(naive::merge(&vocabulary, start), expected.clone());
+        prop_assert_eq!(naive::merge(&vocabulary, started(&vocabulary, &piece)), expected.clone());
 
         let encoder = Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false);
-        let waited = Scratch { n_pieces: characters::n_pieces_before(0), ..Scratch::default() };
-        for mut scratch in [Scratch::default(), waited] {
+        let mut scratch = Scratch::default();
+        for _ in 0..2 {
             let mut ids = Vec::new();
             encoder.encode(&piece, &mut scratch, &mut ids).unwrap();
             prop_assert_eq!(&ids, &expected);
-        }
-
-        let characters: Vec<_> = String::from_utf8_lossy(&piece).chars().collect();
-        for two in characters.windows(2).filter(|two| two.iter().all(|&one| one < '\u{FFFF}')) {
-            let (piece, mut ids) = (String::from_iter(two), Vec::new());
-            if encoder.append_two([two[0].into(), two[1].into()], &mut ids) {
-                let expected = naive::merge(&encoder.vocabulary, ids_of_bytes(piece.as_bytes()));
-                prop_assert_eq!(ids, expected, "{}", piece);
-            }
+            encoder.cuts();
         }
     }
 }
@@ -92,9 +101,7 @@ fn start(tokens: &[(&[u8], &[u8])], piece: &[u8]) -> Vec<Vec<u8>> {
         vocabulary.push_merge(left, right).unwrap();
     }
     let vocabulary = Arc::new(vocabulary);
-    let (characters, symbols) = found(&vocabulary);
-    let mut ids = Vec::new();
-    characters.unwrap().push_ids(piece, &symbols, &mut ids);
+    let ids = started(&vocabulary, piece);
     ids.iter().map(|&id| vocabulary.token(id).unwrap().bytes.to_vec()).collect()
 }
 
@@ -119,14 +126,25 @@ fn bytes_that_are_no_character_stay_bytes() {
     assert_eq!(start(&[whole], b"\xE0\x83\xA9"), [b"\xE0", b"\x83", b"\xA9"]);
 }
 
-#[test]
-fn merges_in_another_order_than_their_ids_start_from_bytes() {
+/// `second` is made of \xC3 and \xA9, and `first` joins it to an `a` on its left, whatever comes first in the list.
+fn made_in_order(is_ascending: bool) -> Arc<Vocabulary> {
     let mut vocabulary = of_bytes();
-    let [second, first] =
-        ["é", "è"].map(|text| vocabulary.push(Token::plain(text.as_bytes())).unwrap());
-    vocabulary.push_merge_to(Merge { left: 0xC3, right: 0xA8, result: first });
-    vocabulary.push_merge_to(Merge { left: 0xC3, right: 0xA9, result: second });
-    assert!(found(&Arc::new(vocabulary)).0.is_none());
+    let [first, second] =
+        ["aé", "é"].map(|text| vocabulary.push(Token::plain(text.as_bytes())).unwrap());
+    let merges = [
+        Merge { left: u32::from(b'a'), right: second, result: first },
+        Merge { left: 0xC3, right: 0xA9, result: second },
+    ];
+    let order = if is_ascending { [1, 0] } else { [0, 1] };
+    order.into_iter().for_each(|number| vocabulary.push_merge_to(merges[number]));
+    Arc::new(vocabulary)
+}
+
+#[test]
+fn a_character_that_is_used_at_a_lower_rank_than_it_is_made_stays_bytes() {
+    let piece = "aéb".as_bytes();
+    assert_eq!(started(&made_in_order(true), piece), [97, 257, 98]);
+    assert_eq!(started(&made_in_order(false), piece), [97, 0xC3, 0xA9, 98]);
 }
 
 #[test]
@@ -134,7 +152,24 @@ fn tokens_that_are_not_their_parts_start_from_bytes() {
     let mut vocabulary = of_bytes();
     let other = vocabulary.push(Token::plain("è".as_bytes())).unwrap();
     vocabulary.push_merge_to(Merge { left: 0xC3, right: 0xA9, result: other });
-    assert!(found(&Arc::new(vocabulary)).0.is_none());
+    assert_eq!(started(&Arc::new(vocabulary), "é".as_bytes()), [0xC3, 0xA9]);
+}
+
+#[test]
+fn each_character_has_its_own_ids_and_nothing_else_has_any() {
+    let ids_of = |code: u32| [code, 7, (1 << ID_BITS) - 1][..=code as usize % 3].to_vec();
+    for code in (0..N_CODES).step_by(7) {
+        let mut ids = vec![5];
+        let packed = packed(&ids_of(code)).unwrap();
+        append(packed, &mut ids);
+        assert_eq!(ids[1..], ids_of(code));
+        assert_eq!((n_ids(packed), is_first(packed)), (ids.len() - 1, false));
+        assert!(is_first(packed | FIRST) && n_ids(packed | FIRST) == ids.len() - 1);
+    }
+    assert!([&[1 << ID_BITS][..], &[1, 2, 3, 4], &[]].map(packed) == [None; 3]);
+    assert_eq!([NEW, UNFIT].map(n_ids), [0; 2]);
+    let characters = Characters::default();
+    assert_eq!([0, N_CODES - 1, OTHER].map(|code| characters.get(code)), [NEW, NEW, UNFIT]);
 }
 
 #[test]
@@ -144,9 +179,9 @@ fn a_piece_of_many_characters_is_scanned() {
     vocabulary.push_merge(0xC3, 0xA9).unwrap();
     let vocabulary = Arc::new(vocabulary);
     let encoder = Encoder::new(Arc::clone(&vocabulary), &Units::bytes(ByteIds::Value), false);
+    assert!(encoder.cuts().is_some());
     for len in [2, 40, 90, 96, 98, 144, 160] {
-        let waited = Scratch { n_pieces: characters::n_pieces_before(0), ..Scratch::default() };
-        let (mut ids, mut scratch) = (Vec::new(), waited);
+        let (mut ids, mut scratch) = (Vec::new(), Scratch::default());
         encoder.encode_part(&piece.as_bytes()[..len], &mut scratch, &mut ids).unwrap();
         assert_eq!(ids, vec![256; len / 2], "{len}");
     }

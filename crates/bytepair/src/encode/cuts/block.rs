@@ -1,157 +1,212 @@
-//! The parts of a long piece, some dozen characters at a time.
+//! The parts of long pieces, some dozen characters at a time, of one piece or of several that follow each other.
 //!
 //! What is known of a character lies somewhere in two megabytes, what is known of a pair somewhere in a bitmap. Asked
 //! one after the other, each answer would be waited for, and again after each wrong guess whether here is a cut: of text
-//! without spaces one in four is wrong. So all characters of a block are looked up before the first pair is asked
-//! about, and all pairs before the first part is made. [`Cuts::end`] is the definition.
+//! without spaces one in four is wrong. So all characters of a block are asked for before the first pair is looked at,
+//! and what is found out is a word of bits, one for each character. [`Cuts::end`] is the definition.
 //!
 //! Cost: some nanoseconds for each character. Left out: parts as long as a block, which are left to the definition.
+
+use std::ops::Range;
 
 use super::sides::{self, OTHER};
 use super::{Cuts, N_CODES, character};
 use crate::encode::symbols::Symbols;
 
-/// Characters of a block, at most: a word has a bit for each place before, between and behind them.
-const MAX_CHARACTERS: usize = 63;
+/// Characters of a block, at most: a word has a bit for each of them and one for the end.
+pub(in crate::encode) const MAX_CHARACTERS: usize = 63;
 
-/// A part of a piece.
+/// A place in one of several pieces: which one, and where in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) characters: Few,
+pub(in crate::encode) struct Place {
+    pub(in crate::encode) piece: usize,
+    pub(in crate::encode) at: usize,
 }
 
-/// The characters of a part by their codes, if they are few; none of four bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Few {
-    One(u32),
-    Two([u32; 2]),
-    More,
-}
-
-/// The next parts of a piece. Holds nothing from one piece to the next but its memory.
-pub(crate) struct Block {
-    /// Where each character begins, and behind the last where it ends.
+/// Some characters. Holds nothing from one block to the next but its memory.
+pub(in crate::encode) struct Block {
+    /// Where each character begins in the text, also the one behind a full block, and where it ends.
     starts: [usize; MAX_CHARACTERS + 1],
+    ends: [usize; MAX_CHARACTERS],
     codes: [u32; MAX_CHARACTERS],
     /// Pairs of which the bitmap knows more: the number of the second character, the word and its bit.
     asked: [(usize, usize, u64); MAX_CHARACTERS],
-    parts: [Part; MAX_CHARACTERS],
-    n_parts: usize,
+    /// How many of them belong to parts that end here.
+    n_characters: usize,
+    /// A bit for each character that begins a piece, and for each that begins a part.
+    piece_starts: u64,
+    part_starts: u64,
+    /// A bit for each character of which no token joins a part to the one before, or to a part of that one.
+    apart: u64,
 }
 
 impl Default for Block {
     fn default() -> Self {
         Self {
             starts: [0; MAX_CHARACTERS + 1],
+            ends: [0; MAX_CHARACTERS],
             codes: [0; MAX_CHARACTERS],
             asked: [(0, 0, 0); MAX_CHARACTERS],
-            parts: [Part { start: 0, end: 0, characters: Few::More }; MAX_CHARACTERS],
-            n_parts: 0,
+            n_characters: 0,
+            piece_starts: 0,
+            part_starts: 0,
+            apart: 0,
         }
     }
 }
 
+/// What a block has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::encode) enum Taken {
+    /// Some parts, up to a place.
+    Parts(Place),
+    /// None: the first part alone is longer than a block.
+    Nothing,
+}
+
 impl Block {
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts[..self.n_parts]
+    /// The codes of its characters, some number above all codes of three bytes for others.
+    pub(in crate::encode) fn codes(&self) -> &[u32] {
+        &self.codes[..self.n_characters]
     }
 
-    /// All of a piece from `start` on as one part.
-    pub(in crate::encode) fn take_one(&mut self, start: usize, end: usize) {
-        self.parts[0] = Part { start, end, characters: Few::More };
-        self.n_parts = 1;
+    /// A bit for each character that begins a piece.
+    pub(in crate::encode) fn piece_starts(&self) -> u64 {
+        self.piece_starts
     }
 
-    /// Takes the parts of a piece that begin at `start` and behind, as many as it has room for and one at least.
+    /// A bit for each character that begins a part.
+    pub(in crate::encode) fn part_starts(&self) -> u64 {
+        self.part_starts
+    }
+
+    /// A bit for each character of which no token joins a part to the one before, or to a part of that one.
+    pub(in crate::encode) fn apart(&self) -> u64 {
+        self.apart
+    }
+
+    /// Where some characters of one piece are.
+    pub(in crate::encode) fn range(&self, characters: Range<usize>) -> Range<usize> {
+        self.starts[characters.start]..self.ends[characters.end - 1]
+    }
+
+    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for.
     pub(in crate::encode) fn take(
         &mut self,
-        cuts: &Cuts,
-        (piece, start): (&[u8], usize),
-        symbols: &Symbols,
-    ) {
-        let n_characters = self.take_characters(cuts, piece, start);
-        let joined = self.joined(cuts, piece, n_characters);
-        let mut cut_before = ((1_u64 << n_characters) - 2) & !joined;
+        (cuts, symbols): (&Cuts, &Symbols),
+        (text, pieces): (&[u8], &[Range<usize>]),
+        from: Place,
+    ) -> Taken {
+        let is_all = self.take_characters(cuts, (text, pieces), from);
+        let n_characters = self.n_characters;
+        let joined = self.joined(cuts, text);
+        let mut cut_before = ((1_u64 << n_characters) - 1) & !joined;
         if cuts.must_be_known {
-            cut_before = self.known_alone(cuts, piece, cut_before, symbols);
+            cut_before = self.known_alone(cuts, text, cut_before, symbols);
         }
-        let is_last = self.starts[n_characters] == piece.len();
-        let mut ends = cut_before | u64::from(is_last) << n_characters;
-        if ends == 0 {
-            self.take_one(start, cuts.end(piece, start, symbols));
-            return;
+        self.part_starts = cut_before | self.piece_starts | 1;
+        if is_all {
+            return Taken::Parts(Place { piece: pieces.len(), at: text.len() });
         }
-        let (mut first, mut n_parts) = (0, 0);
-        while ends > 0 {
-            let end = ends.trailing_zeros() as usize;
-            let characters = match self.codes[first..end] {
-                [one] if one < N_CODES => Few::One(one),
-                [one, other] if one.max(other) < N_CODES => Few::Two([one, other]),
-                _ => Few::More,
-            };
-            let (start, end_of_part) = (self.starts[first], self.starts[end]);
-            self.parts[n_parts] = Part { start, end: end_of_part, characters };
-            n_parts += 1;
-            first = end;
-            ends &= ends - 1;
+        // The last part may go on.
+        self.n_characters = self.part_starts.ilog2() as usize;
+        let here = (1 << self.n_characters) - 1;
+        let is_begun = u32::from(self.piece_starts & 1 == 0);
+        let n_pieces = (self.piece_starts & (here << 1 | 1)).count_ones() + is_begun;
+        self.part_starts &= here;
+        self.piece_starts &= here;
+        match self.n_characters {
+            0 => Taken::Nothing,
+            number => Taken::Parts(Place {
+                piece: from.piece + n_pieces as usize - 1,
+                at: self.starts[number],
+            }),
         }
-        self.n_parts = n_parts;
     }
 
-    /// Takes characters from `start` on; returns their number.
-    fn take_characters(&mut self, cuts: &Cuts, piece: &[u8], start: usize) -> usize {
-        let (mut place, mut n_characters, mut seen) = (start, 0, 0);
-        while n_characters < MAX_CHARACTERS && place < piece.len() {
-            let (code, len) = sides::row(piece, place);
-            self.starts[n_characters] = place;
-            self.codes[n_characters] = code;
-            // Read without being looked at: what it is will be at hand.
-            seen ^= cuts.sides.of(code).glance();
+    /// Takes characters from a place on; returns whether these are all of the pieces.
+    fn take_characters(
+        &mut self,
+        cuts: &Cuts,
+        (text, pieces): (&[u8], &[Range<usize>]),
+        from: Place,
+    ) -> bool {
+        (self.n_characters, self.piece_starts) = (0, 0);
+        pieces[from.piece..].iter().all(|piece| {
+            // Of the first one some may be done.
+            let start = from.at.max(piece.start);
+            self.piece_starts |= u64::from(start == piece.start) << self.n_characters;
+            self.take_more(cuts, &text[..piece.end], start)
+        })
+    }
+
+    /// Takes characters up to the end of a text; returns whether there was room.
+    #[inline]
+    fn take_more(&mut self, cuts: &Cuts, text: &[u8], mut place: usize) -> bool {
+        let mut number = self.n_characters;
+        while place < text.len() && number < MAX_CHARACTERS {
+            let (code, len) = sides::row(text, place);
+            cuts.sides.ask_for(code);
+            self.starts[number] = place;
+            self.codes[number] = code;
             place += len;
-            n_characters += 1;
+            self.ends[number] = place;
+            number += 1;
         }
-        std::hint::black_box(seen);
-        self.starts[n_characters] = place;
-        n_characters
+        self.n_characters = number;
+        self.starts[number] = place;
+        place == text.len()
     }
 
-    /// A bit for each character that may be joined to the one before.
-    fn joined(&mut self, cuts: &Cuts, piece: &[u8], n_characters: usize) -> u64 {
-        let (mut joined, mut n_asked) = (0, 0);
-        for number in 1..n_characters {
-            let [left, right] = [self.codes[number - 1], self.codes[number]];
-            if left < 128 && right < 128 {
-                joined |= u64::from(cuts.of_ascii[left as usize] >> right & 1 > 0) << number;
-                continue;
-            }
-            if left.max(right) == OTHER {
-                let [left, right] =
-                    [number - 1, number].map(|number| character(piece, self.starts[number]).0);
-                joined |= u64::from(cuts.joins(left, right)) << number;
-                continue;
-            }
-            let [left, right] = [left, right].map(|code| cuts.sides.of(code));
-            joined |= u64::from(left.joins_part(right)) << number;
-            let (word, bit) = cuts.place(left.code, right.code);
+    /// A bit for each character that may be joined to the one before, whether or not they are of one piece.
+    fn joined(&mut self, cuts: &Cuts, text: &[u8]) -> u64 {
+        let (mut joined, mut apart, mut odd, mut n_asked) = (0, 0, 0, 0);
+        let (mut code_before, mut before) = (OTHER, cuts.sides.of(OTHER));
+        for (number, &code) in self.codes.iter().enumerate().take(self.n_characters) {
+            let here = cuts.sides.of(code);
+            let is_odd = code.max(code_before) == OTHER || code.max(code_before) < 128;
+            odd |= u64::from(is_odd) << number;
+            let joins_part = u64::from(before.joins_part(here)) << number;
+            joined |= joins_part;
+            apart |= joins_part ^ 1 << number;
+            let (word, bit) = cuts.place(before.code, here.code);
             self.asked[n_asked] = (number, word, bit);
-            n_asked += usize::from(left.may_join(right));
+            n_asked += usize::from(before.may_join(here));
+            (code_before, before) = (code, here);
         }
         let has = |&(number, word, bit): &(usize, usize, u64)| {
             u64::from(cuts.of_others[word] & bit > 0) << number
         };
-        self.asked[..n_asked].iter().fold(joined, |joined, pair| joined | has(pair))
+        joined = self.asked[..n_asked].iter().fold(joined, |joined, pair| joined | has(pair));
+        self.apart = apart;
+        self.look_at_odd(cuts, text, odd & !1, joined & !odd)
+    }
+
+    /// Adds to `joined` those of some characters that rows do not tell of: where the character or the one before has
+    /// none, or both are ASCII.
+    fn look_at_odd(&mut self, cuts: &Cuts, text: &[u8], mut odd: u64, mut joined: u64) -> u64 {
+        while odd > 0 {
+            let number = odd.trailing_zeros() as usize;
+            odd &= odd - 1;
+            let [left, right] = [number - 1, number];
+            let is_ascii = self.codes[left].max(self.codes[right]) < 128;
+            let [left, right] = [left, right]
+                .map(|number| character(&text[..self.ends[number]], self.starts[number]).0);
+            joined |= u64::from(cuts.joins(left, right)) << number;
+            self.apart = self.apart & !(1 << number) | u64::from(is_ascii) << number;
+        }
+        joined
     }
 
     /// Of some characters those that are known, as those behind a cut must be.
-    fn known_alone(&self, cuts: &Cuts, piece: &[u8], characters: u64, symbols: &Symbols) -> u64 {
-        let is_known = |number: usize| {
-            cuts.is_known(&piece[self.starts[number]..self.starts[number + 1]], symbols)
-        };
-        let unknown = (0..MAX_CHARACTERS)
+    fn known_alone(&self, cuts: &Cuts, text: &[u8], characters: u64, symbols: &Symbols) -> u64 {
+        let is_known =
+            |number: usize| cuts.is_known(&text[self.range(number..number + 1)], symbols);
+        let unknown = (0..self.n_characters)
             .filter(|&number| characters >> number & 1 > 0 && !is_known(number))
             .fold(0, |bits, number| bits | 1 << number);
         characters & !unknown
     }
 }
+
+const _: () = assert!(OTHER == N_CODES);

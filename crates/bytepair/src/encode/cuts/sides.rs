@@ -8,9 +8,10 @@
 
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
+use crate::prefetch::prefetch;
 
 /// The row of all else, and of what is no character.
-pub(super) const OTHER: u32 = N_CODES;
+pub(in crate::encode) const OTHER: u32 = N_CODES;
 
 /// What is known of a character.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +62,12 @@ impl Sides {
         Self(rows)
     }
 
+    /// Asks for the row of a character, which is going to be looked at.
+    #[inline]
+    pub(super) fn ask_for(&self, row: u32) {
+        prefetch(&self.0, row as usize);
+    }
+
     /// The row of a character.
     #[inline]
     pub(super) fn of(&self, row: u32) -> &Side {
@@ -69,11 +76,6 @@ impl Sides {
 }
 
 impl Side {
-    /// Some of it.
-    pub(super) fn glance(&self) -> u64 {
-        self.behind
-    }
-
     /// Whether some token joins a part of this character to a part of the next one, or to all of it.
     #[inline]
     pub(super) fn joins_part(&self, next: &Self) -> bool {
@@ -103,8 +105,16 @@ fn side(row: u32) -> Side {
 
 /// The row of the character at a place, and its length.
 #[inline]
-pub(super) fn row(piece: &[u8], place: usize) -> (u32, usize) {
+pub(in crate::encode) fn row(piece: &[u8], place: usize) -> (u32, usize) {
     let bits = |byte: u8| u32::from(byte & 0x3F);
+    // Most are three bytes long, of these most with four to read; without a branch for each of them.
+    if let Some(four) = piece.get(place..).and_then(<[u8]>::first_chunk) {
+        let four = u32::from_le_bytes(*four);
+        let row = (four & 0x0F) << 12 | (four >> 8 & 0x3F) << 6 | four >> 16 & 0x3F;
+        if four & 0xC0_C0_F0 == 0x80_80_E0 && !matches!(row, ..0x800 | 0xD800..0xE000) {
+            return (row, 3);
+        }
+    }
     match piece[place..] {
         [byte @ ..0x80, ..] => (byte.into(), 1),
         [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {

@@ -1,13 +1,13 @@
 //! Parts against whole pieces, for vocabularies of characters and of bytes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Cuts, FRAGMENT, code, last_byte, sides};
-use crate::encode::{Block, Encoder, Few, Scratch, naive};
-use crate::units::{ByteIds, Missing, Units};
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use super::*;
+use crate::encode::{Encoder, Scratch, naive};
+use crate::units::ByteIds;
 
 const LETTERS: [&str; 5] = ["a", "é", "中", "▁", "😀"];
 
@@ -58,23 +58,61 @@ fn both(encoder: &Encoder, piece: &[u8]) -> (Option<Vec<TokenId>>, Option<Vec<To
     (whole, parts.ok().map(|()| ids), n_parts)
 }
 
-/// The parts of a piece taken block by block, after a look at what is said of their characters.
-fn taken(encoder: &Encoder, piece: &[u8]) -> Vec<std::ops::Range<usize>> {
-    let (mut parts, mut start, mut block) = (Vec::new(), 0, Block::default());
-    while start < piece.len() {
-        start = encoder.take_parts(piece, start, &mut block);
-        for part in block.parts() {
-            let text = String::from_utf8_lossy(&piece[part.start..part.end]);
-            let codes: Vec<_> = text.chars().map(u32::from).collect();
-            match part.characters {
-                Few::One(code) => assert_eq!(codes, [code]),
-                Few::Two(two) => assert_eq!(codes, two),
-                Few::More => {}
+/// The parts of pieces that follow each other in a text, taken block by block, and which of them are the first of a
+/// piece. What is said of neighbours is looked at too.
+fn taken(encoder: &Encoder, text: &[u8], pieces: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
+    let (mut parts, mut block) = (Vec::new(), Block::default());
+    let mut from = Place { piece: 0, at: 0 };
+    while from.piece < pieces.len() {
+        let cuts = encoder.cuts().unwrap();
+        from = match block.take((cuts, &encoder.symbols), (text, pieces), from) {
+            Taken::Parts(next) => {
+                let n_characters = block.codes().len();
+                let starts =
+                    (0..n_characters).filter(|number| block.part_starts() >> number & 1 > 0);
+                let starts: Vec<_> = starts.chain([n_characters]).collect();
+                for part in starts.windows(2) {
+                    let is_first = block.piece_starts() >> part[0] & 1 > 0;
+                    parts.push((block.range(part[0]..part[1]), is_first));
+                }
+                for number in 1..n_characters {
+                    let codes = [block.codes()[number - 1], block.codes()[number]];
+                    let is_apart = block.apart() >> number & 1 > 0;
+                    assert_eq!(is_apart, cuts.are_apart(codes[0], codes[1]));
+                }
+                next
             }
-            parts.push(part.start..part.end);
-        }
+            Taken::Nothing => {
+                let piece = &pieces[from.piece];
+                let start = from.at.max(piece.start);
+                let end = cuts.end(&text[..piece.end], start, &encoder.symbols);
+                assert!(String::from_utf8_lossy(&text[start..end]).chars().count() >= 63);
+                parts.push((start..end, start == piece.start));
+                Place { piece: from.piece + usize::from(end == piece.end), at: end }
+            }
+        };
     }
     parts
+}
+
+/// The same by the definition.
+fn expected(encoder: &Encoder, text: &[u8], pieces: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
+    let parts_of = |piece: &Range<usize>| {
+        let parts: Vec<_> = encoder.parts(&text[piece.clone()]).collect();
+        let start = piece.start;
+        parts.into_iter().map(move |part| (start + part.start..start + part.end, part.start == 0))
+    };
+    pieces.iter().flat_map(parts_of).collect()
+}
+
+/// A text cut into pieces at some places, every fifth of which is left out.
+fn pieces(text: &[u8], places: &[prop::sample::Index]) -> Vec<Range<usize>> {
+    let mut ends: Vec<_> = places.iter().map(|place| place.index(text.len())).collect();
+    ends.extend([0, text.len()]);
+    ends.sort_unstable();
+    ends.dedup();
+    let all = ends.windows(2).map(|pair| pair[0]..pair[1]).enumerate();
+    all.filter(|(number, _)| number % 5 != 3).map(|(_, piece)| piece).collect()
 }
 
 proptest! {
@@ -86,6 +124,7 @@ proptest! {
         picks in prop::collection::vec(any::<(u16, u16)>(), 0..20),
         [unknown, fuse_unknown, byte_fallback, drop] in any::<[bool; 4]>(),
         piece in "[abé中▁😀文]{1,80}|[abé中▁😀文]{1,300}",
+        places: Vec<prop::sample::Index>,
     ) {
         let units = Units {
             unknown: unknown.then(|| "?".to_owned()),
@@ -98,8 +137,14 @@ proptest! {
         let encoder = Encoder::new(Arc::new(vocabulary), &units, false);
         let (whole, parts, _) = both(&encoder, piece.as_bytes());
         prop_assert_eq!(parts, whole);
-        let expected: Vec<_> = encoder.parts(piece.as_bytes()).collect();
-        prop_assert_eq!(taken(&encoder, piece.as_bytes()), expected);
+        let places: Vec<_> = pieces(piece.as_bytes(), &places)
+            .into_iter()
+            .filter(|place| [place.start, place.end].iter().all(|&at| piece.is_char_boundary(at)))
+            .collect();
+        if encoder.cuts().is_some() {
+            let found = taken(&encoder, piece.as_bytes(), &places);
+            prop_assert_eq!(found, expected(&encoder, piece.as_bytes(), &places));
+        }
     }
 
     #[test]
@@ -107,6 +152,7 @@ proptest! {
         picks in prop::collection::vec(any::<(u16, u16)>(), 0..60),
         text in "[abé中▁😀文]{1,40}|[abé中▁😀文]{1,300}",
         noise in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(vec![0xC3, 0xA9, 0xE4, 0xB8, 0xAD, 0xF0, b'a', 0xFF])), 0..4),
+        places: Vec<prop::sample::Index>,
     ) {
         let mut piece = text.into_bytes();
         for (place, byte) in noise {
@@ -117,7 +163,8 @@ proptest! {
         let encoder = Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false);
         let (whole, parts, _) = both(&encoder, &piece);
         prop_assert_eq!(parts, whole);
-        prop_assert_eq!(taken(&encoder, &piece), encoder.parts(&piece).collect::<Vec<_>>());
+        let places = pieces(&piece, &places);
+        prop_assert_eq!(taken(&encoder, &piece, &places), expected(&encoder, &piece, &places));
     }
 }
 

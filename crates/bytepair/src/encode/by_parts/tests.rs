@@ -1,0 +1,106 @@
+//! Pieces of a text by their parts, together, against each piece by the definition.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::encode::characters::tests::{grown, ids_of_bytes, shuffled};
+use crate::encode::naive;
+use crate::units::{ByteIds, Missing, Units};
+use crate::vocabulary::{Token, TokenKind, Vocabulary};
+
+/// The ids of pieces, and where those of each begin.
+fn found(
+    encoder: &Encoder,
+    (by_parts, cache, scratch): (&mut ByParts, &mut PieceCache, &mut Scratch),
+    (text, places): (&[u8], &[Range<usize>]),
+) -> Result<(Vec<TokenId>, Vec<usize>)> {
+    let (mut ids, mut begins) = (vec![7], vec![]);
+    let mut means = Means { encoder, cache, scratch };
+    by_parts.append(&mut means, Pieces { text, places }, &mut begins, &mut ids)?;
+    Ok((ids, begins))
+}
+
+/// Every second piece between these lengths, in turn, of a text.
+fn places(text: &[u8], lens: &[usize]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let pieces = lens.iter().cycle().map_while(|len| {
+        let end = (start + len).min(text.len());
+        let place = std::mem::replace(&mut start, end)..end;
+        (!place.is_empty()).then_some(place)
+    });
+    pieces.enumerate().filter(|(number, _)| number % 4 != 2).map(|(_, place)| place).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn pieces_together_have_the_ids_of_each(
+        merges in prop::collection::vec(any::<usize>(), 0..60),
+        order in prop::option::of(prop::collection::vec(any::<usize>(), 0..60)),
+        text in "[aé中文▁я ж丮😀]{1,60}|[中文丮]{60,200}|[aé中文▁я ж丮😀]{60,400}",
+        noise in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+        lens in prop::collection::vec(1..90_usize, 1..12),
+    ) {
+        let mut text = text.into_bytes();
+        for (place, byte) in noise {
+            let place = place.index(text.len());
+            text[place] = byte;
+        }
+        let vocabulary = grown(&merges);
+        let vocabulary = order.map_or_else(|| vocabulary.clone(), |order| shuffled(&vocabulary, &order));
+        let vocabulary = Arc::new(vocabulary);
+        let encoder = Encoder::new(Arc::clone(&vocabulary), &Units::bytes(ByteIds::Value), false);
+        let places = places(&text, &lens);
+        let (mut expected, mut begins) = (vec![7], vec![]);
+        for place in &places {
+            begins.push(expected.len());
+            expected.extend(naive::merge(&vocabulary, ids_of_bytes(&text[place.clone()])));
+        }
+        let (mut by_parts, mut cache, mut scratch) = Default::default();
+        for _ in 0..3 {
+            let memory = (&mut by_parts, &mut cache, &mut scratch);
+            let found = found(&encoder, memory, (&text, &places)).unwrap();
+            prop_assert_eq!(found, (expected.clone(), begins.clone()));
+        }
+    }
+}
+
+/// Characters, of which `é` is not known.
+fn of_characters(missing: Missing) -> Encoder {
+    let mut vocabulary = Vocabulary::new();
+    let ids: Vec<_> = ["a", "中", "文"]
+        .into_iter()
+        .map(|text| {
+            vocabulary.push(Token { kind: TokenKind::PLAIN, bytes: text.as_bytes() }).unwrap()
+        })
+        .collect();
+    vocabulary.push_merge(ids[1], ids[2]).unwrap();
+    Encoder::new(Arc::new(vocabulary), &Units { missing, ..Units::characters() }, false)
+}
+
+#[test]
+fn a_character_without_ids_is_an_error_wherever_it_stands() {
+    let encoder = of_characters(Missing::Error);
+    for text in ["中文中文é中", "é中文", "aé", "中é文a"] {
+        let all = 0..text.len();
+        let (mut by_parts, mut cache, mut scratch) = Default::default();
+        for _ in 0..2 {
+            let memory = (&mut by_parts, &mut cache, &mut scratch);
+            let error = found(&encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
+            assert!(error.unwrap_err().to_string().contains('é'));
+        }
+    }
+}
+
+#[test]
+fn pieces_of_a_vocabulary_without_parts_are_merged_as_they_are() {
+    let encoder = of_characters(Missing::Drop);
+    assert!(encoder.cuts().is_none());
+    let (mut by_parts, mut cache, mut scratch) = Default::default();
+    let text = "中é文a中文";
+    let memory = (&mut by_parts, &mut cache, &mut scratch);
+    let found = found(&encoder, memory, (text.as_bytes(), &[0..9, 9..text.len()]));
+    assert_eq!(found.unwrap(), (vec![7, 3, 0, 3], vec![1, 3]));
+}

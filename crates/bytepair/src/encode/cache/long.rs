@@ -1,0 +1,120 @@
+//! Long pieces by their hash: where in the ring their entries are.
+//!
+//! A slot is eight bytes, the first bits of a hash and a place, so that those of all entries take four megabytes at most. Four
+//! are a bucket, of which what was written longest ago makes room. A slot may say too much: only the entry tells
+//! whether it is that of the piece.
+
+use crate::large_pages::{LargeRow, Pages};
+use crate::prefetch::prefetch;
+
+/// Slots of a new table, and at most; 4 MiB.
+const MIN_LEN: usize = 1 << 9;
+const MAX_LEN: usize = 1 << 19;
+/// Slots of a bucket.
+const BUCKET_LEN: usize = 4;
+/// Bits of a place, one more than it; the rest of a slot are those of a hash.
+const PLACE_BITS: u32 = 37;
+/// More than any place.
+pub(super) const N_PLACES: u64 = (1 << PLACE_BITS) - 1;
+
+/// Places by hash.
+pub(super) struct Long {
+    /// 0 where nothing is. No bucket lies in two lines of the processor's cache.
+    slots: LargeRow<u64>,
+    /// How far a hash is shifted to give a bucket.
+    shift: u32,
+    n_taken: usize,
+}
+
+impl Long {
+    pub(super) fn new() -> Self {
+        Self { slots: free(MIN_LEN), shift: shift(MIN_LEN), n_taken: 0 }
+    }
+
+    /// Asks for what is known of a hash.
+    #[inline]
+    pub(super) fn ask_for(&self, hash: u64) {
+        prefetch(&self.slots, self.bucket(hash));
+    }
+
+    /// The places that may be those of a hash.
+    #[inline]
+    pub(super) fn places(&self, hash: u64) -> impl Iterator<Item = u64> {
+        let bucket = self.slots[self.bucket(hash)..].first_chunk::<BUCKET_LEN>();
+        let is_of = move |slot: &u64| *slot != 0 && (*slot ^ hash) >> PLACE_BITS == 0;
+        bucket.copied().unwrap_or_default().into_iter().filter(is_of).map(place)
+    }
+
+    /// Notes where the entry of a hash is, less than [`N_PLACES`] and more than all before.
+    pub(super) fn insert(&mut self, hash: u64, place: u64) {
+        if self.n_taken > self.slots.len() / 8 * 5 && self.slots.len() < MAX_LEN {
+            self.grow();
+        }
+        self.put((hash >> PLACE_BITS << PLACE_BITS) | (place + 1));
+    }
+
+    /// Puts a slot into its bucket, where it is free or oldest.
+    fn put(&mut self, slot: u64) {
+        let bucket = self.bucket(slot);
+        let places = bucket..bucket + BUCKET_LEN;
+        let oldest = places.min_by_key(|&index| self.slots[index] & N_PLACES).unwrap_or(bucket);
+        self.n_taken += usize::from(self.slots[oldest] == 0);
+        self.slots[oldest] = slot;
+    }
+
+    /// Twice as many slots: those of a bucket go to two.
+    fn grow(&mut self) {
+        let len = self.slots.len() * 2;
+        let slots = std::mem::replace(&mut self.slots, free(len));
+        (self.shift, self.n_taken) = (shift(len), 0);
+        slots.iter().filter(|slot| **slot != 0).for_each(|&slot| self.put(slot));
+    }
+
+    /// Where the bucket of a hash, or of a slot, begins.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a bucket")]
+    fn bucket(&self, hash: u64) -> usize {
+        (hash >> self.shift) as usize * BUCKET_LEN
+    }
+}
+
+fn free(len: usize) -> LargeRow<u64> {
+    LargeRow::filled_with_room(0, len, (len, Pages::Small))
+}
+
+fn place(slot: u64) -> u64 {
+    (slot & N_PLACES) - 1
+}
+
+fn shift(len: usize) -> u32 {
+    64 - (len / BUCKET_LEN).ilog2()
+}
+
+const _: () = assert!(MAX_LEN / BUCKET_LEN <= 1 << (64 - PLACE_BITS));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::fold;
+
+    #[test]
+    fn what_was_noted_is_found_unless_much_came_after_it() {
+        let mut long = Long::new();
+        let hash = |number| fold(number, 7);
+        let has = |long: &Long, number| long.places(hash(number)).any(|place| place == 3 * number);
+        for number in 0..2_000_000 {
+            long.insert(hash(number), 3 * number);
+            assert!(has(&long, number));
+            let before = number.saturating_sub(300_000);
+            assert!(
+                number % 1000 > 0
+                    || (before..=number).step_by(997).filter(|&at| !has(&long, at)).count() < 8
+            );
+        }
+        assert_eq!(long.slots.len(), MAX_LEN);
+        assert!(
+            (2_000_000..2_100_000).map(|number| long.places(hash(number)).count()).sum::<usize>()
+                < 2_000
+        );
+    }
+}
