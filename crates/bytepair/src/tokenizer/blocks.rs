@@ -85,7 +85,8 @@ fn fill(encoder: &Encoder, text: &[u8], ids: &mut Vec<TokenId>, worker: &mut Wor
     } else {
         // Which of several errors is told is that of the piece that comes first.
         let mut pieces = filling.holes.iter().map(|hole| hole.piece.clone());
-        result = pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
+        let first = pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
+        result = first.and(result);
     }
     worker.filling = filling;
     result
