@@ -85,7 +85,7 @@ impl ByParts {
         begins: &mut Vec<usize>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let Pieces { text, places, .. } = pieces;
+        let Pieces { text, places } = pieces;
         let Some(cuts) = means.encoder.cuts() else {
             return places.iter().try_for_each(|place| {
                 begins.push(ids.len());

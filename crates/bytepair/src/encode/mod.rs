@@ -7,7 +7,7 @@
 //! O(n log n); `stretches` puts long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
-//! `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
+//! `by_parts` does many long pieces at once; `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
@@ -61,7 +61,7 @@ pub(crate) struct Encoder {
     vocabulary: Arc<Vocabulary>,
     /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
     first_uses: OnceLock<Vec<u32>>,
-    /// Made when the first long piece comes; `None` inside where there are no cuts.
+    /// Made when [enough](Self::has_parts_for) came that they may matter for; `None` inside where there are none.
     cuts: OnceLock<Option<Cuts>>,
     /// Present where a piece that is a token as a whole is taken without merging.
     whole_pieces: Option<WholePieces>,

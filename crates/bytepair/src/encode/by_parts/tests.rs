@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::encode::characters::tests::{grown, ids_of_bytes, shuffled};
+use crate::encode::characters::tests::{ids_of_bytes, made};
 use crate::encode::naive;
 use crate::units::{ByteIds, Missing, Units};
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
@@ -48,9 +48,7 @@ proptest! {
             let place = place.index(text.len());
             text[place] = byte;
         }
-        let vocabulary = grown(&merges);
-        let vocabulary = order.map_or_else(|| vocabulary.clone(), |order| shuffled(&vocabulary, &order));
-        let vocabulary = Arc::new(vocabulary);
+        let vocabulary = made(&merges, order);
         let encoder = Encoder::new(Arc::clone(&vocabulary), &Units::bytes(ByteIds::Value), false);
         let places = places(&text, &lens);
         let (mut expected, mut begins) = (vec![7], vec![]);

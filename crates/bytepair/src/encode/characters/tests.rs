@@ -35,7 +35,7 @@ pub(in crate::encode) fn grown(places: &[usize]) -> Vocabulary {
 }
 
 /// The same tokens, their merges in another order.
-pub(in crate::encode) fn shuffled(vocabulary: &Vocabulary, picks: &[usize]) -> Vocabulary {
+fn shuffled(vocabulary: &Vocabulary, picks: &[usize]) -> Vocabulary {
     let mut other = Vocabulary::new();
     vocabulary.iter().for_each(|(_, token)| drop(other.push(token)));
     let mut merges = vocabulary.merges().to_vec();
@@ -45,6 +45,15 @@ pub(in crate::encode) fn shuffled(vocabulary: &Vocabulary, picks: &[usize]) -> V
     }
     merges.into_iter().for_each(|merge| other.push_merge_to(merge));
     other
+}
+
+/// The one or the other.
+pub(in crate::encode) fn made(places: &[usize], order: Option<Vec<usize>>) -> Arc<Vocabulary> {
+    let vocabulary = grown(places);
+    Arc::new(match order {
+        Some(picks) => shuffled(&vocabulary, &picks),
+        None => vocabulary,
+    })
 }
 
 /// What a piece starts from.
@@ -76,9 +85,7 @@ proptest! {
             let place = place.index(piece.len());
             piece[place] = byte;
         }
-        let vocabulary = grown(&places);
-        let vocabulary = order.map_or_else(|| vocabulary.clone(), |order| shuffled(&vocabulary, &order));
-        let vocabulary = Arc::new(vocabulary);
+        let vocabulary = made(&places, order);
         let expected = naive::merge(&vocabulary, ids_of_bytes(&piece));
         prop_assert_eq!(naive::merge(&vocabulary, started(&vocabulary, &piece)), expected.clone());
 
