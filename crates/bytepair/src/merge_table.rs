@@ -34,6 +34,27 @@ pub(crate) struct RankedMerge {
 /// An absent merge: no rank is higher. Its result means nothing.
 pub(crate) const NO_MERGE: RankedMerge = RankedMerge { rank: u32::MAX, result: 0 };
 
+/// Where pairs are looked up.
+pub(crate) trait Lookup {
+    /// The merge of a pair, or [`NO_MERGE`].
+    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge;
+
+    /// The same for any ids, sooner where one of them is not small.
+    fn get_large(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        self.get(left, right)
+    }
+
+    /// Asks for where a pair is looked up.
+    fn ask_for(&self, _left: TokenId, _right: TokenId) {}
+}
+
+impl Lookup for PairMap<RankedMerge> {
+    #[inline]
+    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        PairMap::get(self, pair_key(left, right)).unwrap_or(NO_MERGE)
+    }
+}
+
 impl RankedMerge {
     /// Whether there is one.
     #[inline]
@@ -61,7 +82,7 @@ impl Merges {
     pub(crate) fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
         match self {
             Self::Packed(packed) => packed.get(left, right),
-            Self::Wide(map) => map.get(pair_key(left, right)).unwrap_or(NO_MERGE),
+            Self::Wide(map) => Lookup::get(map, left, right),
         }
     }
 

@@ -5,6 +5,7 @@
 //! those of three blocks, less than the random accesses of the algorithms for long pieces: all lies in 9 KB.
 
 use super::{Merges, NO_MERGE, RankedMerge};
+use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
 
 /// Longest piece that is merged so, in symbols.
@@ -56,21 +57,20 @@ pub(super) fn merge(merges: &Merges, row: &mut Option<Box<Row>>, ids: &mut Vec<T
     }
     let row = row.get_or_insert_default();
     match merges {
-        Merges::Packed(packed) => {
-            row.lay_out(ids, |left, right| packed.get(left, right));
-            row.merge(|left, right| packed.get_large(left, right));
-        }
-        Merges::Wide(_) => {
-            row.lay_out(ids, |left, right| merges.get(left, right));
-            row.merge(|left, right| merges.get(left, right));
-        }
+        Merges::Packed(packed) => row.merge(ids, packed.as_ref()),
+        Merges::Wide(map) => row.merge(ids, map),
     }
     row.take(ids);
 }
 
 impl Row {
+    fn merge(&mut self, ids: &[TokenId], merges: &impl Lookup) {
+        self.lay_out(ids, merges);
+        self.merge_all(merges);
+    }
+
     /// Puts the symbols in their places.
-    fn lay_out(&mut self, ids: &[TokenId], get: impl Fn(TokenId, TokenId) -> RankedMerge) {
+    fn lay_out(&mut self, ids: &[TokenId], merges: &impl Lookup) {
         self.ranks.fill(u64::MAX);
         for (place, &id) in ids.iter().enumerate() {
             self.ids[place & LAST] = id;
@@ -78,12 +78,12 @@ impl Row {
             self.behind[place & LAST] = if place + 1 < ids.len() { place + 1 } else { NO_PLACE };
         }
         for (place, pair) in ids.windows(2).enumerate() {
-            self.set(place, get(pair[0], pair[1]));
+            self.set(place, merges.get(pair[0], pair[1]));
         }
         (0..N_BLOCKS).for_each(|block| self.look_at(block * BLOCK_LEN));
     }
 
-    fn merge(&mut self, get: impl Fn(TokenId, TokenId) -> RankedMerge) {
+    fn merge_all(&mut self, merges: &impl Lookup) {
         loop {
             let lowest =
                 self.lowest.iter().fold(u64::MAX, |lowest, &of_block| lowest.min(of_block));
@@ -99,12 +99,15 @@ impl Row {
             self.behind[place] = next;
             self.ranks[gone] = u64::MAX;
             self.ranks[place] = u64::MAX;
+            // Both at once, before one is waited for.
+            merges.ask_for(id, self.ids[next & LAST]);
+            merges.ask_for(self.ids[before & LAST], id);
             if next != NO_PLACE {
                 self.before[next & LAST] = place;
-                self.set(place, get(id, self.ids[next & LAST]));
+                self.set(place, merges.get_large(id, self.ids[next & LAST]));
             }
             if before != NO_PLACE {
-                self.set(before, get(self.ids[before & LAST], id));
+                self.set(before, merges.get_large(self.ids[before & LAST], id));
                 self.look_at(before);
             }
             self.look_at(gone);

@@ -6,6 +6,7 @@
 //! the leftmost lowest has no branch.
 
 use super::{MAX_SCAN_LEN, Merges, NO_MERGE, RankedMerge, Scratch};
+use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
 
 /// Places in a row: a power of two, so that no index is out of bounds.
@@ -42,35 +43,35 @@ pub(super) fn merge(merges: &Merges, scratch: &mut Scratch) {
         return;
     }
     let held = match merges {
-        Merges::Packed(packed) => {
-            row.lay_out(ids, |left, right| packed.get(left, right));
-            row.merge(ids.len(), |left, right| packed.get_large(left, right))
-        }
-        Merges::Wide(_) => {
-            row.lay_out(ids, |left, right| merges.get(left, right));
-            row.merge(ids.len(), |left, right| merges.get(left, right))
-        }
+        Merges::Packed(packed) => row.merge(ids, packed.as_ref()),
+        Merges::Wide(map) => row.merge(ids, map),
     };
     row.take(held, ids);
 }
 
 impl Row {
-    /// Puts two symbols or more in their places.
+    /// Merges two symbols or more; gives a bit for each place that holds a token then.
     #[inline]
-    fn lay_out(&mut self, ids: &[TokenId], get: impl Fn(TokenId, TokenId) -> RankedMerge) {
+    fn merge(&mut self, ids: &[TokenId], merges: &impl Lookup) -> u64 {
+        self.lay_out(ids, merges);
+        self.merge_all(ids.len(), merges)
+    }
+
+    /// Puts symbols in their places.
+    #[inline]
+    fn lay_out(&mut self, ids: &[TokenId], merges: &impl Lookup) {
         for (place, pair) in ids.windows(2).enumerate() {
             self.ids[place & LAST] = pair[0];
             self.ids[(place + 1) & LAST] = pair[1];
-            self.set(place, get(pair[0], pair[1]));
+            self.set(place, merges.get(pair[0], pair[1]));
         }
         let n_pairs = ids.len() - 1;
         self.ranks[n_pairs..n_pairs.next_multiple_of(STEP)].fill(u64::MAX);
     }
 
-    /// Merges the symbols; gives a bit for each place that holds a token then.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a place is masked")]
-    fn merge(&mut self, n_symbols: usize, get: impl Fn(TokenId, TokenId) -> RankedMerge) -> u64 {
+    fn merge_all(&mut self, n_symbols: usize, merges: &impl Lookup) -> u64 {
         let mut held = (1_u64 << n_symbols) - 1;
         loop {
             let lowest = self.lowest(n_symbols - 1);
@@ -86,12 +87,16 @@ impl Row {
             self.ids[place] = id;
             self.ranks[gone] = u64::MAX;
             self.ranks[place] = u64::MAX;
+            // Both at once, before one is waited for. Where there is no neighbour any other symbol is as good.
+            let last = (before | 1).ilog2() as usize & LAST;
+            let first = next.trailing_zeros() as usize & LAST;
+            merges.ask_for(id, self.ids[first]);
+            merges.ask_for(self.ids[last], id);
             if next > 0 {
-                self.set(place, get(id, self.ids[next.trailing_zeros() as usize & LAST]));
+                self.set(place, merges.get_large(id, self.ids[first]));
             }
             if before > 0 {
-                let place = before.ilog2() as usize & LAST;
-                self.set(place, get(self.ids[place], id));
+                self.set(last, merges.get_large(self.ids[last], id));
             }
         }
     }

@@ -9,7 +9,7 @@
 //! Left out: vocabularies whose merges do not fit a word. Takes O(1) expected time for a look-up.
 
 use super::layout::{Layout, numbered, ranks};
-use super::{NO_MERGE, RankedMerge};
+use super::{Lookup, NO_MERGE, RankedMerge};
 use crate::large_pages::LargeRow;
 use crate::pair_map::pair_hash;
 use crate::prefetch::prefetch;
@@ -134,39 +134,11 @@ impl PackedMerges {
         self.bitmap[word] |= bit;
     }
 
-    /// The merge of a pair, or [`NO_MERGE`].
-    #[inline]
-    pub(crate) fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        match self.place_of_small(left, right) {
-            Some(place) => self.merge(self.of_small[place]),
-            None => self.get_large(left, right),
-        }
-    }
-
     /// Where the value of a pair of small ids is.
     #[inline]
     fn place_of_small(&self, left: TokenId, right: TokenId) -> Option<usize> {
         let [left, right] = [left, right].map(|id| id.wrapping_sub(self.first_small));
         (left < N_SMALL && right < N_SMALL).then(|| (left * N_SMALL + right) as usize)
-    }
-
-    /// The same for any ids, sooner where one of them is not small.
-    #[inline]
-    pub(crate) fn get_large(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        let hash = self.hash(left, right);
-        let (word, bit) = self.bit(hash);
-        if self.bitmap[word] & bit == 0 || (left | right) >> self.layout.id_bits > 0 {
-            return NO_MERGE;
-        }
-        self.merge(self.value(hash, self.wanted(left, right)))
-    }
-
-    /// Asks for where a pair is looked up.
-    #[inline]
-    pub(crate) fn ask_for(&self, left: TokenId, right: TokenId) {
-        let hash = self.hash(left, right);
-        prefetch(&self.bitmap, self.bit(hash).0);
-        prefetch(&self.slots, self.bucket(hash));
     }
 
     #[inline]
@@ -228,6 +200,33 @@ impl PackedMerges {
             next if next < self.slots.len() => next,
             _ => 0,
         }
+    }
+}
+
+impl Lookup for PackedMerges {
+    #[inline]
+    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        match self.place_of_small(left, right) {
+            Some(place) => self.merge(self.of_small[place]),
+            None => self.get_large(left, right),
+        }
+    }
+
+    #[inline]
+    fn get_large(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        let hash = self.hash(left, right);
+        let (word, bit) = self.bit(hash);
+        if self.bitmap[word] & bit == 0 || (left | right) >> self.layout.id_bits > 0 {
+            return NO_MERGE;
+        }
+        self.merge(self.value(hash, self.wanted(left, right)))
+    }
+
+    #[inline]
+    fn ask_for(&self, left: TokenId, right: TokenId) {
+        let hash = self.hash(left, right);
+        prefetch(&self.bitmap, self.bit(hash).0);
+        prefetch(&self.slots, self.bucket(hash));
     }
 }
 
