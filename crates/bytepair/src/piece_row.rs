@@ -23,12 +23,12 @@ use std::arch::x86_64::{
     _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8,
     _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8,
     _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64,
-    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
-    _mm512_xor_si512,
+    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 use std::ops::Range;
 
-use crate::piece_key::{FACTORS, Keyed, MAX_KEY_LEN};
+use crate::piece_key::{FACTORS, Keyed, MARK, MAX_KEY_LEN};
 use crate::piece_starts::{WORD_LEN, Word};
 use crate::prefetch::prefetch;
 
@@ -47,6 +47,9 @@ const WINDOW_LEN: usize = 2 * WORD_LEN;
 /// Tables of so many slots are at hand anyway.
 const NEAR_LEN: usize = 1 << 12;
 
+/// [`MARK`] in the upper half of a key.
+const HIGH_MARK: i64 = (MARK >> 64) as i64;
+
 /// Pieces in the order of the text.
 pub(crate) struct Row {
     len: usize,
@@ -63,8 +66,25 @@ pub(crate) struct Row {
 pub(crate) struct Found {
     /// A bit for each slot that has the key.
     pub(crate) known: u8,
+    /// A bit for each that has it with [`MARK`].
+    pub(crate) marked: u8,
     /// The first and second half of the values.
     pub(crate) values: [__m512i; 2],
+}
+
+impl Found {
+    /// The value of a slot.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(crate) fn value(&self, lane: usize) -> u128 {
+        let [low, high] = self.values.map(|values| {
+            let mut numbers = [0_u64; STEP_LEN];
+            // SAFETY: the array has the 64 bytes that are written, which need no alignment.
+            unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), values) };
+            numbers[lane]
+        });
+        u128::from(high) << 64 | u128::from(low)
+    }
 }
 
 /// Whether the processor has the instructions.
@@ -121,24 +141,39 @@ impl Row {
         self.compare(slots, number, self.homes(number))
     }
 
+    /// A bit for each of eight pieces from this number on that is too long for a key.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(crate) fn long(&self, number: usize) -> u8 {
+        _mm512_cmpeq_epi64_mask(load(&self.keys[1], number), _mm512_set1_epi64(-1))
+    }
+
+    /// The key of the piece of this number.
+    pub(crate) fn key(&self, number: usize) -> u128 {
+        u128::from(self.keys[1][number]) << 64 | u128::from(self.keys[0][number])
+    }
+
     /// Looks for those that are not at home in the other slot of the line.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
     pub(crate) fn look_beside<V>(&self, slots: &[Keyed<V>], number: usize, found: &mut Found) {
         let beside = self.compare(slots, number, self.homes(number).map(|home| home ^ 1));
         for (value, beside_value) in found.values.iter_mut().zip(beside.values) {
-            *value = _mm512_mask_blend_epi64(beside.known, *value, beside_value);
+            *value = _mm512_mask_blend_epi64(beside.known | beside.marked, *value, beside_value);
         }
         found.known |= beside.known;
+        found.marked |= beside.marked;
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
     fn compare<V>(&self, slots: &[Keyed<V>], number: usize, places: [usize; STEP_LEN]) -> Found {
         let [low, high, first, second] = words(slots, places);
-        let known = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0], number))
-            & _mm512_cmpeq_epi64_mask(high, load(&self.keys[1], number));
-        Found { known, values: [first, second] }
+        let differs = _mm512_xor_si512(high, load(&self.keys[1], number));
+        let same = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0], number))
+            & _mm512_testn_epi64_mask(differs, _mm512_set1_epi64(!HIGH_MARK));
+        let marked = same & _mm512_test_epi64_mask(differs, differs);
+        Found { known: same & !marked, marked, values: [first, second] }
     }
 
     /// Takes the pieces of a word in. A row that is full has no room for them.

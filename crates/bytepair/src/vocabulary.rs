@@ -22,6 +22,7 @@ use self::merge_list::MergeList;
 use crate::error::{ErrorKind, Result};
 use crate::hash::hash_bytes;
 use crate::merge_table::PackedMerges;
+use crate::prefetch::prefetch;
 
 /// The number of a token.
 pub type TokenId = u32;
@@ -143,6 +144,19 @@ impl Vocabulary {
     pub fn token(&self, id: TokenId) -> Option<Token<'_>> {
         let entry = self.entries.get(id as usize)?;
         (!entry.is_hole()).then(|| token(*entry, &self.bytes))
+    }
+
+    /// Asks for what says where the bytes of a token are.
+    #[inline]
+    pub(crate) fn ask_for(&self, id: TokenId) {
+        prefetch(&self.entries, id as usize);
+    }
+
+    /// Asks for the bytes of a token.
+    #[inline]
+    pub(crate) fn ask_for_bytes(&self, id: TokenId) {
+        let entry = self.entries.get(id as usize);
+        entry.into_iter().for_each(|entry| prefetch(&self.bytes, entry.place().start));
     }
 
     /// The token of an id, or an error that names the id.

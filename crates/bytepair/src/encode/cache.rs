@@ -15,6 +15,7 @@ mod eight;
 mod holes;
 mod indents;
 mod long;
+mod many;
 mod ring;
 mod seen;
 mod table;
@@ -24,11 +25,12 @@ use std::ops::Range;
 pub(crate) use self::holes::{Hole, put_in};
 use self::indents::Indents;
 use self::long::Long;
+use self::many::Many;
 use self::ring::Ring;
 use self::seen::Seen;
-use self::table::{MARK, MIN_LEN, Slot, Table};
+use self::table::{MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
-use crate::piece_key::{Kernel, MAX_KEY_LEN, key_hash, key_or_none};
+use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_hash, key_or_none};
 use crate::piece_starts::{Starts, WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
@@ -57,8 +59,9 @@ const MORE: TokenId = 1 << 31;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids and how many of them count, or more of them, or a place in the ring.
+    /// By key: up to four ids and how many of them count, or some more, or where there are many.
     short: Table,
+    many: Many,
     long: Long,
     ring: Ring,
     seen: Seen,
@@ -80,6 +83,13 @@ pub(crate) struct Name<'t> {
     may_come_again: bool,
 }
 
+/// Where a piece that is not here would be put.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Slot(usize),
+    Any,
+}
+
 /// Whether ids are those of a piece or of a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whole {
@@ -97,8 +107,9 @@ impl PieceCache {
     fn with_bounds(len: usize, max_len: usize, ring_len: usize) -> Self {
         let (short, long) = (Table::new(len.min(max_len), max_len), Long::new());
         let (ring, seen) = (Ring::new(ring_len), Seen::new());
-        let (indents, noted, kernel) = (Indents::default(), None, Kernel::fast());
-        Self { short, long, ring, seen, indents, noted, kernel }
+        let (many, indents) = (Many::default(), Indents::default());
+        let (noted, kernel) = (None, Kernel::fast());
+        Self { short, many, long, ring, seen, indents, noted, kernel }
     }
 
     /// A cache that hardly remembers anything.
@@ -151,35 +162,50 @@ impl PieceCache {
         append_first(n_ids, &row, ids);
     }
 
-    /// Appends the ids of a piece of the text, if it is here and not one of those that are asked for by their parts.
+    /// Appends the ids of a long piece of the text, if it is here and not one of those that are asked for by their parts.
     fn append_at_once(&self, text: &[u8], piece: Range<usize>, out: &mut Vec<TokenId>) -> bool {
         let bytes = &text[piece.clone()];
-        if piece.len() > MAX_KEY_LEN && self.indents.append(bytes, out) {
+        if self.indents.append(bytes, out) {
             return true;
         }
-        if piece.len() > MAX_KEY_LEN && !bytes.is_ascii() {
+        if !bytes.is_ascii() {
             return false;
         }
-        Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append(name, out))
+        Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append_long(name, out))
     }
 
     /// Appends the ids of a piece of the text, if it is here.
     pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
-        if name.is_whole() && self.indents.append(name.piece, out) {
-            return true;
-        }
+        self.append_or_place(name, out).is_none()
+    }
+
+    /// The same; where it is not, gives the place to [insert](Self::insert_at) it, if it has one of its own.
+    #[inline]
+    pub(crate) fn append_or_place(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> Option<Place> {
         if !name.is_short() {
-            return self.append_long(name, out);
+            let is_indent = name.is_whole() && self.indents.append(name.piece, out);
+            return (!is_indent && !self.append_long(name, out)).then_some(Place::Any);
         }
-        let Some(slot) = self.short.get(name.key) else { return false };
-        if slot.key & MARK == 0 {
-            append_first(n_packed(slot.value), &unpacked(slot.value), out);
-            return true;
+        let place = self.short.place(name.key);
+        let slot = self.short.at(place);
+        let is_here = slot.key & !MARK == name.key && self.append_slot(slot, out);
+        (!is_here).then_some(Place::Slot(place))
+    }
+
+    /// Appends the ids of a short piece, if they still stand.
+    #[inline]
+    fn append_slot(&self, slot: Slot, out: &mut Vec<TokenId>) -> bool {
+        if slot.key & MARK > 0 {
+            return self.append_marked(slot.value, out);
         }
-        match close::append(slot.value, out) {
-            true => true,
-            false => self.ring.append(close::place(slot.value), name.entry(), out),
-        }
+        append_first(n_packed(slot.value), &unpacked(slot.value), out);
+        true
+    }
+
+    /// The same for the value of a slot that has a mark.
+    #[inline]
+    fn append_marked(&self, value: u128, out: &mut Vec<TokenId>) -> bool {
+        close::append(value, out) || self.many.append(value, out)
     }
 
     /// The same for a long piece.
@@ -197,16 +223,24 @@ impl PieceCache {
 
     /// Remembers the ids of a piece that is not here, if it seems worth it.
     pub(crate) fn insert(&mut self, name: Name<'_>, ids: &[TokenId]) {
+        self.insert_at(Place::Any, name, ids);
+    }
+
+    /// The same for one that was looked for, where nothing was remembered since.
+    pub(crate) fn insert_at(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) {
+        if name.is_short() {
+            return self.insert_short(place, name, ids);
+        }
         if self.ring.is_used_up() {
             self.forget();
         }
         if name.is_whole() && self.indents.insert(name.piece, ids) {
             return;
         }
-        if name.is_short() { self.insert_short(name, ids) } else { self.insert_long(name, ids) }
+        self.insert_long(name, ids);
     }
 
-    fn insert_short(&mut self, name: Name<'_>, ids: &[TokenId]) {
+    fn insert_short(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) {
         let key = name.key;
         let has_room = self.short.is_small() || name.may_come_again && self.short.has_room();
         if !has_room && !self.seen.note(key_hash(key) as u64) {
@@ -218,14 +252,15 @@ impl PieceCache {
                 noted.push(slot);
             }
             slot
-        } else if let Some(value) = close::packed(ids) {
+        } else if let Some(value) = close::packed(ids).or_else(|| self.many.push(ids)) {
             Slot { key: key | MARK, value }
-        } else if let Some(place) = self.ring.push(name.entry(), ids) {
-            Slot { key: key | MARK, value: place.into() }
         } else {
             return;
         };
-        self.short.insert(slot);
+        match place {
+            Place::Slot(place) => self.short.insert_at(place, slot),
+            Place::Any => self.short.insert(slot),
+        }
     }
 
     fn insert_long(&mut self, name: Name<'_>, ids: &[TokenId]) {

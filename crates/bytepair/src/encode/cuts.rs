@@ -6,7 +6,7 @@
 //! one text without spaces, or a whole book in a vocabulary of SentencePiece, becomes short parts that are
 //! merged quickly and remembered.
 //!
-//! Built once from the merges, in about 40 ns for each of them, when enough text came that it may matter for. A question
+//! Built once from the merges, in 20 to 30 ns for each of them, when enough text came that it matters for. A question
 //! takes one look-up in a small table for two ASCII characters, for others two [rows](sides) and perhaps one in a
 //! bitmap, where a bit that is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
 //! whose text tokens are not their parts put together, in which a byte may be unknown, or that leave unknown
@@ -21,10 +21,10 @@ pub(super) use self::sides::{OTHER, row};
 use super::symbols::Symbols;
 use crate::hash::fold;
 use crate::units::{Missing, Units};
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// What the merges of a vocabulary join.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Cuts {
     /// By the first of two ASCII characters: a bit for each second one that may be joined to it.
     of_ascii: [u128; 128],
@@ -51,6 +51,9 @@ const N_BITS_PER_PAIR: usize = 16;
 /// Stands for bytes that are no character. Nothing is cut beside them.
 const NO_CHARACTER: u32 = u32::MAX;
 
+/// How many merges ahead the bytes of tokens are asked for.
+const N_AHEAD: usize = 16;
+
 /// Marks a byte that stands for all characters that end, or begin, with it.
 const FRAGMENT: u32 = 0xFE00_0000;
 
@@ -67,22 +70,19 @@ impl Cuts {
         if has_marks || unknown.is_some_and(is_text) || lacks_bytes || leaves_out {
             return None;
         }
-        let mut pairs = Vec::with_capacity(vocabulary.merges().len());
-        let mut in_part = vec![TokenId::MAX; 1 << 16];
-        for merge in vocabulary.merges() {
-            let [left, right, result] =
-                [merge.left, merge.right, merge.result].map(|id| text(vocabulary, id));
-            let (left, right) = (left?, right?);
-            let is_whole = result?.strip_prefix(left)? == right && !left.is_empty();
-            let pair = (is_whole && !right.is_empty()).then(|| (last(left), first(right)))?;
-            if pair.0.max(pair.1) >= FRAGMENT {
-                let least = &mut in_part[border(left[left.len() - 1], right[0])];
+        let (mut pairs, mut in_part) = (Pairs::new(), vec![TokenId::MAX; 1 << 16]);
+        let merges = vocabulary.merges();
+        for (place, &merge) in merges.iter().enumerate() {
+            ask_ahead(vocabulary, &merges[place..]);
+            let (last, first) = meeting(vocabulary, merge)?;
+            if last.code.max(first.code) >= FRAGMENT {
+                let least = &mut in_part[border(last.byte, first.byte)];
                 *least = merge.result.min(*least);
             }
-            pairs.push(pair);
+            pairs.push(last.code, first.code);
         }
         let must_be_known = must_be_known(units, symbols);
-        Some(Self { in_part, ..Self::of_pairs(&pairs, must_be_known) })
+        Some(Self { in_part, ..Self::of_pairs(&pairs.all, must_be_known) })
     }
 
     fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
@@ -199,6 +199,63 @@ impl Cuts {
 
 fn border(last: u8, first: u8) -> usize {
     usize::from(last) << 8 | usize::from(first)
+}
+
+/// Pairs that tokens join, those of ASCII once each: most merges are of these.
+struct Pairs {
+    all: Vec<(u32, u32)>,
+    /// By the first of two ASCII characters: a bit for each second one that came.
+    of_ascii: [u128; 128],
+}
+
+impl Pairs {
+    fn new() -> Self {
+        Self { all: Vec::new(), of_ascii: [0; 128] }
+    }
+
+    fn push(&mut self, left: u32, right: u32) {
+        if left.max(right) < 128 {
+            let seconds = &mut self.of_ascii[left as usize];
+            if *seconds >> right & 1 > 0 {
+                return;
+            }
+            *seconds |= 1 << right;
+        }
+        self.all.push((left, right));
+    }
+}
+
+/// The first or last character of a token, or the [byte](FRAGMENT) that stands for it, and the byte itself.
+#[derive(Clone, Copy)]
+struct End {
+    code: u32,
+    byte: u8,
+}
+
+/// Asks for the tokens of merges that come soon, which lie anywhere.
+#[inline]
+fn ask_ahead(vocabulary: &Vocabulary, merges: &[Merge]) {
+    if let Some(merge) = merges.get(2 * N_AHEAD) {
+        [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.ask_for(id));
+    }
+    if let Some(merge) = merges.get(N_AHEAD) {
+        [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.ask_for_bytes(id));
+    }
+}
+
+/// Where the parts of a merge meet, the end of the left one and the beginning of the right, if it makes what they are
+/// together.
+#[inline]
+fn meeting(vocabulary: &Vocabulary, merge: Merge) -> Option<(End, End)> {
+    let [left, right, result] =
+        [merge.left, merge.right, merge.result].map(|id| text(vocabulary, id));
+    let (left, right) = (left?, right?);
+    let is_whole = result?.strip_prefix(left)? == right;
+    let (&last_byte, &first_byte) = (left.last()?, right.first()?);
+    let last = if last_byte.is_ascii() { last_byte.into() } else { last(left) };
+    let first = if first_byte.is_ascii() { first_byte.into() } else { first(right) };
+    let ends = (End { code: last, byte: last_byte }, End { code: first, byte: first_byte });
+    is_whole.then_some(ends)
 }
 
 /// How many of these pairs differ, or a few less.

@@ -28,7 +28,7 @@ mod stretches;
 mod symbols;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
-pub(crate) use cache::{Hole, Learned, Name, PieceCache, Whole, put_in};
+pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 
@@ -62,7 +62,7 @@ pub(crate) struct Encoder {
     /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
     first_uses: OnceLock<Vec<u32>>,
     /// Made when [enough](Self::has_parts_for) came that they may matter for; `None` inside where there are none.
-    cuts: OnceLock<Option<Cuts>>,
+    cuts: OnceLock<Option<Arc<Cuts>>>,
     /// Present where a piece that is a token as a whole is taken without merging.
     whole_pieces: Option<WholePieces>,
 }
@@ -102,7 +102,7 @@ pub(crate) struct Scratch {
     blocks: Option<Box<blocks::Row>>,
     /// A short stretch of a long piece.
     short: Vec<TokenId>,
-    /// Bytes of long pieces, and of other characters than ASCII, that came before there were cuts.
+    /// Bytes of pieces that may be worth cutting, that came before there were cuts.
     n_bytes: usize,
     /// What is known of them. Belongs to one tokenizer.
     characters: Characters,
@@ -152,15 +152,15 @@ impl Encoder {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
     }
 
-    /// Whether parts of a piece that is going to be encoded are known, or worth finding out, as they are for all texts
-    /// but those with hardly anything long or other than ASCII.
+    /// Whether parts of a piece that is going to be encoded are known, or worth finding out: what is made once for all
+    /// pays where pieces are mostly other characters than ASCII.
     #[inline]
     pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &mut Scratch) -> bool {
         if let Some(cuts) = self.cuts.get() {
             return cuts.is_some();
         }
-        let n_others = || piece.iter().filter(|byte| !byte.is_ascii()).count();
-        scratch.n_bytes += if piece.len() > MAX_SCAN_LEN { piece.len() } else { n_others() };
+        let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
+        scratch.n_bytes += if n_others * 2 > piece.len() { n_others } else { 0 };
         scratch.n_bytes > self.vocabulary.n_merges() / 16 && self.cuts().is_some()
     }
 
@@ -204,9 +204,9 @@ impl Encoder {
     /// off meanwhile.
     fn cuts(&self) -> Option<&Cuts> {
         if self.cuts.get().is_none() {
-            drop(self.cuts.set(Cuts::new(&self.vocabulary, &self.symbols)));
+            drop(self.cuts.set(Cuts::new(&self.vocabulary, &self.symbols).map(Arc::new)));
         }
-        self.cuts.get()?.as_ref()
+        self.cuts.get()?.as_deref()
     }
 
     /// What says which characters a piece may start from instead of bytes, if that may matter.

@@ -65,6 +65,10 @@ proptest! {
             scratch.ids.clone_from(&ids);
             blocks::merge(&merges, &mut scratch.blocks, &mut scratch.ids);
             prop_assert_eq!(&scratch.ids, &expected);
+
+            scratch.ids.clone_from(&ids);
+            blocks::merge_by(&merges, &mut scratch.blocks, &mut scratch.ids, false);
+            prop_assert_eq!(&scratch.ids, &expected);
         }
 
         let mut merged = Vec::new();

@@ -241,6 +241,8 @@ mod tests {
             worker.cache.append(name, &mut Vec::new())
         };
         let splitter = Splitter::whole();
+        // What parts there are is found out when text comes that is not ASCII.
+        assert!(encoder.has_parts_for("éé".as_bytes(), &mut worker.scratch));
         append_text(&encoder, &splitter, text.as_bytes(), &mut Vec::new(), &mut worker).unwrap();
         assert!(is_known(&worker, 0..text.len()) && is_known(&worker, 0..part.len()));
         let once = format!("{}é", "ba".repeat(10));

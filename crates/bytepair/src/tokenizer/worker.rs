@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::blocks::Filling;
 use super::board::Seat;
 use super::recent::RecentTexts;
-use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Scratch, Whole};
+use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Scratch, Whole};
 use crate::error::Result;
 use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
@@ -18,7 +18,7 @@ use crate::vocabulary::TokenId;
 
 /// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it, and its parts hardly ever
 /// come again.
-const MAX_WHOLE_LEN: usize = 32;
+const MAX_WHOLE_LEN: usize = 256;
 
 /// What one thread needs to encode.
 #[derive(Default)]
@@ -58,9 +58,13 @@ pub(super) fn append_ids(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
+    let mut place = Place::Any;
     let name = Name::new(text, piece.clone(), Whole::Piece);
-    if name.is_some_and(|name| worker.cache.append(name, ids)) {
-        return Ok(());
+    if let Some(name) = name {
+        match worker.cache.append_or_place(name, ids) {
+            Some(free) => place = free,
+            None => return Ok(()),
+        }
     }
     let n_before = ids.len();
     let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
@@ -72,7 +76,7 @@ pub(super) fn append_ids(
         append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)?;
     }
     if let Some(name) = name {
-        worker.cache.insert(name, &ids[n_before..]);
+        worker.cache.insert_at(place, name, &ids[n_before..]);
     }
     Ok(())
 }

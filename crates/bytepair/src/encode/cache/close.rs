@@ -6,7 +6,10 @@
 use crate::vocabulary::TokenId;
 
 /// By the highest bits, less one: bits of an id, and how many fit.
-const WIDTHS: [(u32, usize); 2] = [(17, 7), (20, 6)];
+const WIDTHS: [(u32, usize); 2] = [(17, MAX_IDS), (20, 6)];
+
+/// Ids of a value, at most.
+const MAX_IDS: usize = 7;
 
 const WIDTH_SHIFT: u32 = 126;
 const LEN_SHIFT: u32 = 123;
@@ -22,22 +25,23 @@ pub(super) fn packed(ids: &[TokenId]) -> Option<u128> {
 
 /// Appends the ids of a value, if it is one of these.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "an id is masked, and so is their number")]
-pub(super) fn append(value: u128, ids: &mut Vec<TokenId>) -> bool {
-    let Some(&(bits, _)) = WIDTHS.get(((value >> WIDTH_SHIFT) as usize).wrapping_sub(1)) else {
-        return false;
+pub(super) fn append(value: u128, out: &mut Vec<TokenId>) -> bool {
+    let ids = match value >> WIDTH_SHIFT {
+        1 => spread::<{ WIDTHS[0].0 }>(value),
+        2 => spread::<{ WIDTHS[1].0 }>(value),
+        _ => return false,
     };
-    let n_ids = (value >> LEN_SHIFT) as usize & 7;
-    let mask = (1 << bits) - 1;
-    ids.extend((0..n_ids as u32).map(|index| (value >> (index * bits)) as TokenId & mask));
+    // All are written, whatever their number, which nothing then waits for.
+    out.extend_from_slice(&ids);
+    out.truncate(out.len() - ids.len() + ((value >> LEN_SHIFT) as usize & MAX_IDS));
     true
 }
 
-/// A value of another kind: a place.
+/// The ids of a value whose ids have so many bits; what does not count is anything.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "a place has 64 bits")]
-pub(super) fn place(value: u128) -> u64 {
-    value as u64
+#[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
+fn spread<const BITS: u32>(value: u128) -> [TokenId; MAX_IDS] {
+    std::array::from_fn(|index| (value >> (index as u32 * BITS)) as TokenId & ((1 << BITS) - 1))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use std::arch::x86_64::{
 
 use super::holes::Hole;
 use super::{ABSENT, MAX_IDS, MORE, PieceCache};
+use crate::piece_key::MAX_KEY_LEN;
 use crate::piece_row::{Found, Row, STEP_LEN};
 use crate::piece_starts::Starts;
 use crate::vocabulary::TokenId;
@@ -72,42 +73,61 @@ fn append_row(
         let asked = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
         let mut found = row.find(slots, number);
         // The next step does not wait for the slots of this one, as long as it goes as expected.
-        if found.known & asked != asked {
+        if found.known & asked == asked {
+            StepIds::of(&found, asked).write(u32::MAX, ids);
+            continue;
+        }
+        let has_key = asked & !row.long(number);
+        if has_key & !(found.known | found.marked) != 0 {
             row.look_beside(slots, number, &mut found);
         }
-        found.known &= asked;
-        let step = StepIds::of(&found);
-        if found.known == asked {
-            step.write(u32::MAX, ids);
-        } else {
-            append_apart(cache, (text, row, number), (step, asked & !found.known), (ids, holes));
-        }
+        append_apart(cache, (text, row, number), (&found, asked), (ids, holes));
     }
 }
 
-/// Appends the ids of a step, and between them those of the pieces that are `left`, or notes these.
-#[target_feature(enable = "avx512f,bmi1,popcnt")]
+/// Appends the ids of a step of which not all are known at once, and notes those that are not known at all.
+#[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2,popcnt")]
 #[inline]
 fn append_apart(
     cache: &PieceCache,
     (text, row, number): (&[u8], &Row, usize),
-    (step, mut left): (StepIds, u8),
+    (found, asked): (&Found, u8),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
 ) {
+    let step = StepIds::of(found, asked);
+    let mut left = asked & !found.known;
     let mut written = 0;
     while left != 0 {
-        let lane = left.trailing_zeros();
+        let lane = left.trailing_zeros() as usize;
         left &= left - 1;
         let before = (1 << (lane * step.lane_ids)) - 1;
         step.write(before & !written, ids);
         written = before;
-        let piece = row.piece(number + lane as usize);
-        if !cache.append_at_once(text, piece.clone(), ids) {
-            holes.push(Hole { piece, n_before: ids.len() });
+        if !append_one(cache, (text, row, number + lane), (found, lane), ids) {
+            holes.push(Hole { piece: row.piece(number + lane), n_before: ids.len() });
         }
         ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
     }
     step.write(!written, ids);
+}
+
+/// Appends the ids of a piece that is not known at once, if they stand elsewhere in the cache.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn append_one(
+    cache: &PieceCache,
+    (text, row, number): (&[u8], &Row, usize),
+    (found, lane): (&Found, usize),
+    ids: &mut Vec<TokenId>,
+) -> bool {
+    if found.marked >> lane & 1 > 0 {
+        return cache.append_marked(found.value(lane), ids);
+    }
+    let piece = row.piece(number);
+    if piece.len() > MAX_KEY_LEN {
+        return cache.append_at_once(text, piece, ids);
+    }
+    cache.short.get(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
 }
 
 /// The ids of the known slots of a step.
@@ -116,16 +136,16 @@ struct StepIds {
     /// A bit for each id of a known slot, absent ones included.
     known: u32,
     /// Ids for each slot.
-    lane_ids: u32,
+    lane_ids: usize,
 }
 
 impl StepIds {
     #[target_feature(enable = "avx512f,avx512dq,bmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of a mask")]
-    fn of(found: &Found) -> Self {
-        let [some, more] = found.values;
-        let known = _pdep_u32(found.known.into(), 0x5555);
+    fn of(found: &Found, asked: u8) -> Self {
+        let ([some, more], slots) = (found.values, found.known & asked);
+        let known = _pdep_u32(slots.into(), 0x5555);
         let has_more = _mm512_movepi32_mask(_mm512_and_si512(some, _mm512_set1_epi64(MORE.into())));
         if known as u16 & has_more == 0 {
             return Self { vectors: [some; 2], known: known * 0b11, lane_ids: 2 };
@@ -137,7 +157,7 @@ impl StepIds {
             _mm512_permutex2var_epi64(some, first, more),
             _mm512_permutex2var_epi64(some, second, more),
         ];
-        let known = _pdep_u32(found.known.into(), 0x1111_1111) * 0b1111;
+        let known = _pdep_u32(slots.into(), 0x1111_1111) * 0b1111;
         Self { vectors, known, lane_ids: 4 }
     }
 

@@ -10,7 +10,7 @@
 //! slot takes the place of an older one where nothing near is free.
 
 use crate::large_pages::{LargeRow, Pages};
-use crate::piece_key::{Keyed, high_hash};
+use crate::piece_key::{Keyed, MARK, high_hash};
 
 /// Slots of a new table; 16 KiB.
 pub(super) const MIN_LEN: usize = 1 << 9;
@@ -33,10 +33,6 @@ pub(super) struct Table {
     n_taken: usize,
     max_len: usize,
 }
-
-/// In the key of a slot: its value is of another kind, and the key is not found [at home](Table::at_home). Keys that
-/// are asked for do not have this bit.
-pub(super) const MARK: u128 = 1 << 126;
 
 /// A key and what it stands for.
 pub(super) type Slot = Keyed<u128>;
@@ -81,53 +77,61 @@ impl Table {
     }
 
     /// The slot of a key, marked or not.
+    #[inline]
     pub(super) fn get(&self, key: u128) -> Option<Slot> {
+        Some(self.slots[self.place(key)]).filter(|&slot| is_of(slot, key))
+    }
+
+    /// The place of the slot of a key, marked or not, or the one where it would be put.
+    #[inline]
+    pub(super) fn place(&self, key: u128) -> usize {
+        let home = self.home(key);
         for distance in 0..MAX_PROBE {
-            let line = self.line(key, distance);
-            let [first, second] = [self.slots[line], self.slots[line + 1]];
-            if is_of(first, key) {
-                return Some(first);
-            }
-            if is_of(second, key) {
-                return Some(second);
+            let line = ((home & !1) + distance * LINE_LEN) & (self.slots.len() - 1);
+            // At home first, which is what the pieces that come first get.
+            let places = if distance == 0 { [home, home ^ 1] } else { [line, line + 1] };
+            let keys = places.map(|place| self.slots[place].key);
+            if let Some(index) = keys.iter().position(|&found| found & !MARK == key) {
+                return places[index];
             }
             // What had no room before would stand here.
-            if first.key == 0 || second.key == 0 {
-                return None;
+            if let Some(index) = keys.iter().position(|&found| found == 0) {
+                return places[index];
             }
         }
-        None
+        home
+    }
+
+    /// The slot at a place that was [looked for](Self::place).
+    #[inline]
+    pub(super) fn at(&self, place: usize) -> Slot {
+        self.slots[place]
     }
 
     /// Puts a slot in, in the place of one that has the same key.
     pub(super) fn insert(&mut self, slot: Slot) {
-        if self.is_full() && self.slots.len() < self.max_len {
-            self.grow();
-        }
-        self.put(slot);
+        self.insert_at(self.place(slot.key & !MARK), slot);
     }
 
-    fn put(&mut self, slot: Slot) {
-        let key = slot.key & !MARK;
-        let home = self.home(key);
-        for distance in 0..MAX_PROBE {
-            let line = self.line(key, distance);
-            let places = if distance == 0 { [home, home ^ 1] } else { [line, line + 1] };
-            // A key stands once: the same one is looked for before a free place is taken.
-            let is_same = |&place: &usize| is_of(self.slots[place], key);
-            let is_free = |&place: &usize| self.slots[place].key == 0;
-            if let Some(place) = places.into_iter().find(is_same) {
-                self.slots[place] = slot;
-                return;
-            }
-            if let Some(place) = places.into_iter().find(is_free) {
-                self.slots[place] = slot;
-                self.n_taken += 1;
-                return;
-            }
+    /// The same for a slot whose [place](Self::place) is known, where nothing was put in since.
+    #[inline]
+    pub(super) fn insert_at(&mut self, place: usize, slot: Slot) {
+        if self.is_full() && self.slots.len() < self.max_len {
+            self.grow();
+            return self.put_at(self.place(slot.key & !MARK), slot);
         }
-        self.slots[home ^ 1] = self.slots[home];
-        self.slots[home] = slot;
+        self.put_at(place, slot);
+    }
+
+    fn put_at(&mut self, place: usize, slot: Slot) {
+        let before = self.slots[place];
+        if before.key == 0 {
+            self.n_taken += 1;
+        } else if !is_of(before, slot.key & !MARK) {
+            // This is the home, and no place near it is free.
+            self.slots[place ^ 1] = before;
+        }
+        self.slots[place] = slot;
     }
 
     /// Twice as many slots. The last one is moved first: from a place to the one that is twice as far, or to the next
@@ -150,7 +154,7 @@ impl Table {
             }
         }
         self.n_taken -= away.len();
-        away.into_iter().rev().for_each(|slot| self.put(slot));
+        away.into_iter().rev().for_each(|slot| self.put_at(self.place(slot.key & !MARK), slot));
     }
 
     /// Appends free slots. A table that becomes large gets room for all that it may ever have, which costs nothing
@@ -169,11 +173,6 @@ impl Table {
     #[inline]
     fn home(&self, key: u128) -> usize {
         home(key, self.shift) & (self.slots.len() - 1)
-    }
-
-    /// The first slot of a line, counted from that of a key's home.
-    fn line(&self, key: u128, distance: usize) -> usize {
-        ((self.home(key) & !1) + distance * LINE_LEN) & (self.slots.len() - 1)
     }
 }
 

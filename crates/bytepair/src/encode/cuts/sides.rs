@@ -8,6 +8,7 @@
 
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
+use crate::large_pages::{LargeRow, Pages};
 use crate::prefetch::prefetch;
 
 /// The row of all else, and of what is no character.
@@ -33,13 +34,14 @@ pub(super) struct Side {
 }
 
 /// The rows of all characters, by their codes.
-#[derive(Clone, Debug)]
-pub(super) struct Sides(Vec<Side>);
+#[derive(Debug)]
+pub(super) struct Sides(LargeRow<Side>);
 
 impl Sides {
     /// Those of the pairs that tokens join, each a character or the byte that stands for parts of some.
     pub(super) fn new(pairs: &[(u32, u32)]) -> Self {
-        let mut rows: Vec<_> = (0..=OTHER).map(side).collect();
+        let mut rows = LargeRow::with_room(OTHER as usize + 1, Pages::Large);
+        (0..=OTHER).for_each(|row| rows.push(side(row)));
         // By the byte that stands for parts: what may stand before those that begin with it, or behind those that end so.
         let (mut before, mut behind) = ([0; 256], [0; 256]);
         for &(left, right) in pairs {
