@@ -7,7 +7,6 @@
 //! goal are walked backwards from it, each letter once.
 //! Cost: see [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::super::alphabet::Alphabet;
@@ -254,10 +253,15 @@ impl Span {
         }
         self.edges.push(0);
         self.cuts.edge = edge;
-        for (distance, places) in self.cuts.places.iter_mut().enumerate() {
-            places.clear();
-            places.extend(self.edges.windows(3).map(|words| cut_off(words, distance)));
-        }
+        let [first, second, third, fourth, at, behind] = &mut self.cuts.places;
+        cut_off::<4>(&self.edges, first);
+        cut_off::<3>(&self.edges, second);
+        cut_off::<2>(&self.edges, third);
+        cut_off::<1>(&self.edges, fourth);
+        at.clear();
+        at.resize(self.edges.len() - 2, 0);
+        behind.clear();
+        behind.extend(self.edges[1..].windows(2).map(|pair| pair[0] >> 1 | pair[1] << (WORD - 1)));
     }
 
     /// What the edges inside of the text cut off, if there are any.
@@ -319,17 +323,16 @@ impl Span {
     }
 }
 
-/// The places of the word in the middle from which an edge lies before what stands at a distance.
-fn cut_off(words: &[u64], distance: usize) -> u64 {
-    let &[before, word, behind] = words else { return 0 };
-    if before | word | behind == 0 {
-        return 0;
-    }
-    match distance.cmp(&N_BEFORE) {
-        Ordering::Less => (1..N_BEFORE - distance)
-            .fold(word, |cut, shift| cut | word << shift | before >> (64 - shift)),
-        Ordering::Equal => 0,
-        Ordering::Greater => word >> 1 | behind << 63,
+/// The places of all words but the first and the last from which an edge lies behind what stands `DISTANCE` symbols
+/// before them.
+fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
+    const { assert!(DISTANCE <= N_BEFORE) };
+    let (before, words) = (&edges[..edges.len() - 2], &edges[1..]);
+    places.clear();
+    places.resize(before.len(), 0);
+    for ((place, before), word) in places.iter_mut().zip(before).zip(words) {
+        let behind = |shift: usize| word << shift | before >> (WORD - shift);
+        *place = (1..DISTANCE).fold(*word, |cut, shift| cut | behind(shift));
     }
 }
 

@@ -148,7 +148,7 @@ impl Spans<'_> {
             clip(words, start - scratch.span.first..known - scratch.span.first);
         }
         let [starts, unknown, unmatched] = &scratch.words;
-        let n_unknown: usize = unknown.iter().map(|word| word.count_ones() as usize).sum();
+        let n_unknown = n_ones(unknown);
         if n_unknown * MIN_BYTES_PER_UNKNOWN > known - start + SPAN / 16 {
             if start == from && !*has_edges {
                 return None;
@@ -258,6 +258,14 @@ impl Spans<'_> {
                 return end;
             }
         }
+    }
+}
+
+/// The number of bits, of which there mostly are none.
+fn n_ones(words: &[u64]) -> usize {
+    match words.iter().fold(0, |all, word| all | word) {
+        0 => 0,
+        _ => words.iter().map(|word| word.count_ones() as usize).sum(),
     }
 }
 
