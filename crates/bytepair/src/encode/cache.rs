@@ -414,8 +414,9 @@ mod tests {
     /// Ids that no other piece has, as many as its hash says, some of them as large as any.
     fn ids_of(piece: &[u8], whole: Whole) -> Vec<TokenId> {
         let hash = hash_bytes(piece, u64::from(whole == Whole::Part));
-        let n_ids = hash % 7;
-        let id = |index: u64| (hash >> (8 * index)) as TokenId;
+        let n_ids = hash % 18;
+        let mask = if hash >> 8 & 1 > 0 { (1 << 17) - 1 } else { TokenId::MAX };
+        let id = |index: u64| hash.rotate_right(3 * index as u32) as TokenId & mask;
         (0..n_ids).map(id).collect()
     }
 

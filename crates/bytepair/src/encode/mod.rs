@@ -153,14 +153,19 @@ impl Encoder {
     }
 
     /// Whether parts of a piece that is going to be encoded are known, or worth finding out: what is made once for all
-    /// pays where pieces are mostly other characters than ASCII.
+    /// pays where pieces are mostly other characters than ASCII, or some and very long, as in vocabularies that write
+    /// each space as such a one.
     #[inline]
     pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &mut Scratch) -> bool {
         if let Some(cuts) = self.cuts.get() {
             return cuts.is_some();
         }
         let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
-        scratch.n_bytes += if n_others * 2 > piece.len() { n_others } else { 0 };
+        scratch.n_bytes += match n_others {
+            1.. if piece.len() > blocks::MAX_LEN => piece.len(),
+            _ if n_others * 2 > piece.len() => n_others,
+            _ => 0,
+        };
         scratch.n_bytes > self.vocabulary.n_merges() / 16 && self.cuts().is_some()
     }
 

@@ -142,6 +142,9 @@ impl Filling {
             self.found.push(id);
         } else if !encoder.has_parts_for(piece, &mut worker.scratch) {
             encoder.encode(piece, &mut worker.scratch, &mut self.found)?;
+            if let Some(name) = name {
+                worker.cache.insert(name, &self.found[n_before..]);
+            }
         } else {
             self.missed.push((number, name.map(|name| name.key())));
             self.pieces.push(place);
@@ -227,6 +230,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn parts_are_found_out_for_other_characters_and_for_very_long_pieces_with_some() {
+        let has_parts = |piece: &str| {
+            encoder(&[(0, 1)], false).has_parts_for(piece.as_bytes(), &mut Scratch::default())
+        };
+        assert!(has_parts("éé") && has_parts(&"word\u{2581}".repeat(60)));
+        assert!(!has_parts("word") && !has_parts("corazón") && !has_parts(&"word".repeat(100)));
+    }
+
+    #[test]
+    fn a_long_word_with_an_accent_is_remembered_where_there_are_no_parts() {
+        let (encoder, mut worker) = (encoder(&[(0, 1)], false), Worker::default());
+        let word = "electrodoméstico".as_bytes();
+        let splitter = Splitter::whole();
+        append_text(&encoder, &splitter, word, &mut Vec::new(), &mut worker).unwrap();
+        let name = Name::new(word, 0..word.len(), Whole::Piece).unwrap();
+        assert!(worker.cache.append(name, &mut Vec::new()));
     }
 
     #[test]

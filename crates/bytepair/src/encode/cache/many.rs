@@ -1,5 +1,5 @@
-//! Eight to sixteen ids of a short piece, in a row of their own: words of scripts for which a vocabulary has hardly any
-//! tokens, and spaces of which none are joined.
+//! Up to sixteen ids of a short piece that do not fit its slot, in a row of their own: words of scripts for which a
+//! vocabulary has hardly any tokens, and spaces of which none are joined.
 //!
 //! A row is 64 bytes, one line of the processor's cache, and is copied whole whatever counts of it. Rows are written
 //! round and round; whether one still stands is seen from its number, counted since the beginning. Left out: more ids.
