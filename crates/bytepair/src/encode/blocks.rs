@@ -6,7 +6,7 @@
 //! AVX-512 the same code compares eight ranks at once.
 #![cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "vector instructions; random letters take a sixth less time")
+    expect(unsafe_code, reason = "vector instructions; random letters take a tenth less time")
 )]
 
 use super::{Merges, NO_MERGE, RankedMerge};

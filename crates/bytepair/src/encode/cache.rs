@@ -2,8 +2,8 @@
 //!
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
 //! [`Table`] of their own, with a few more ids closely packed, and up to sixteen in rows of their own ([`Many`]). Longer
-//! ones, up to 4 KiB, stand in a [`Ring`] with their bytes and ids, and [`Long`] says where. A part of a piece, which hardly ever comes again, is taken in when it does
-//! ([`Seen`]). [`Indents`] have rows of their own.
+//! ones, up to 4 KiB, stand in a [`Ring`] with their bytes and ids, and [`Long`] says where. A part of a piece, which
+//! hardly ever comes again, is taken in when it does ([`Seen`]). [`Indents`] have rows of their own.
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
 //! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 10

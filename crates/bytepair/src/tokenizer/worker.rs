@@ -17,7 +17,7 @@ use crate::split::Boundaries;
 use crate::vocabulary::TokenId;
 
 /// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it, and its parts hardly ever
-/// come again.
+/// come again. As many symbols are merged in blocks.
 const MAX_WHOLE_LEN: usize = 256;
 
 /// What one thread needs to encode.
