@@ -4,7 +4,7 @@
 //! newer one which leaves alone what was assigned later; such a character joins nothing. Bytes that are
 //! no UTF-8 are left alone likewise. The plain way is the crate `unicode-normalization`; the aligned way
 //! composes by itself, to tell what each character came from. One pass; of a text that is mostly in the form already
-//! only what surrounds the other characters is looked at closely. What tells them apart takes a millisecond and 8 KiB
+//! only what surrounds the other characters is looked at closely (`plain.rs`). What tells them apart takes a millisecond
 //! for each form, once.
 
 use std::sync::OnceLock;
@@ -17,20 +17,11 @@ use unicode_normalization::{is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_q
 
 use super::aligned::{Aligned, Change, Symbol, symbols};
 use super::map_valid;
+use super::plain::Plain;
 use crate::unicode::{TextClass, UnicodeTables};
-
-/// Codes of the basic plane.
-const N_CODES: usize = 1 << 16;
 
 /// By form.
 static PLAIN: [OnceLock<Plain>; 4] = [const { OnceLock::new() }; 4];
-
-/// The characters that are in a form wherever they stand, and join nothing before them. Those beyond the basic plane
-/// are not among them.
-struct Plain {
-    /// By code. The 64 characters that differ in their last byte alone are one word.
-    bits: Vec<u64>,
-}
 
 /// The four Unicode normalization forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,7 +112,7 @@ impl UnicodeForm {
     fn plain(self) -> Option<&'static Plain> {
         let plain = &PLAIN[self as usize];
         if plain.get().is_none() {
-            drop(plain.set(Plain::of(self)));
+            drop(plain.set(Plain::of(|character| self.joins_nothing_before(character))));
         }
         plain.get()
     }
@@ -179,66 +170,6 @@ impl UnicodeForm {
             Self::Nfkc | Self::Nfkd => decompose_compatible(character, push),
         }
     }
-}
-
-impl Plain {
-    fn of(form: UnicodeForm) -> Self {
-        let is_plain = |code: usize| {
-            let character = u32::try_from(code).ok().and_then(char::from_u32);
-            character.is_some_and(|character| form.joins_nothing_before(character))
-        };
-        let word = |word: usize| {
-            (0..64).fold(0, |bits, bit| bits | u64::from(is_plain(word * 64 + bit)) << bit)
-        };
-        Self { bits: (0..N_CODES / 64).map(word).collect() }
-    }
-
-    /// How long the plain characters are that a text begins with.
-    fn run_len(&self, text: &[u8]) -> usize {
-        let mut rest = behind_ascii(text);
-        while let Some(len) = self.len(rest) {
-            rest = behind_ascii(&rest[len..]);
-        }
-        text.len() - rest.len()
-    }
-
-    /// How long the others are, and what is no character.
-    fn odd_len(&self, text: &[u8]) -> usize {
-        (0..text.len()).find(|&place| self.len(&text[place..]).is_some()).unwrap_or(text.len())
-    }
-
-    /// The length of the character that a text begins with, if it is plain.
-    #[inline]
-    fn len(&self, text: &[u8]) -> Option<usize> {
-        let is_set = |word: u8, next: u8, last: u8| {
-            let word = self.bits[usize::from(word) << 6 | usize::from(next & 0x3F)];
-            word >> (last & 0x3F) & 1 == 1
-        };
-        match *text {
-            [..=0x7F, ..] => Some(1),
-            [lead @ 0xC2..=0xDF, last @ 0x80..=0xBF, ..] if is_set(0, lead & 0x1F, last) => Some(2),
-            [lead @ 0xE0..=0xEF, next @ 0x80..=0xBF, last @ 0x80..=0xBF, ..]
-                if is_set(lead & 0x0F, next, last) =>
-            {
-                Some(3)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What is left of a text behind the ASCII characters that it begins with, eight of which are looked at side by side.
-#[inline]
-fn behind_ascii(mut text: &[u8]) -> &[u8] {
-    while let Some((eight, rest)) = text.split_first_chunk() {
-        let bits = u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080;
-        if bits != 0 {
-            return &text[bits.trailing_zeros() as usize / 8..];
-        }
-        text = rest;
-    }
-    let n_ascii = text.iter().take_while(|byte| byte.is_ascii()).count();
-    &text[n_ascii..]
 }
 
 /// The first code point that is not assigned in the versions carried here.
@@ -331,7 +262,7 @@ mod tests {
             let text = format!("{}{character}abcdefg", "a".repeat(character as usize % 9));
             let is_plain = |text: &[u8]| form.plain().unwrap().run_len(text) == text.len();
             let is_plain = is_plain(text.as_bytes());
-            let is_in_plane = (character as usize) < N_CODES;
+            let is_in_plane = character <= '\u{FFFF}';
             assert_eq!(
                 is_plain,
                 is_in_plane && form.joins_nothing_before(character),

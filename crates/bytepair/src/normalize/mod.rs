@@ -13,6 +13,7 @@ mod forms;
 mod growth;
 mod operation;
 mod pattern;
+mod plain;
 mod precompiled;
 mod sentencepiece;
 #[cfg(test)]
