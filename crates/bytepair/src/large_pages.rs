@@ -259,9 +259,9 @@ fn are_trusted() -> bool {
     N_LEFT_WITHOUT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
 }
 
-/// Says that pages were slow to come; returns whether large ones were asked for until now.
-pub(crate) fn distrust() -> bool {
-    N_LEFT_WITHOUT.swap(N_WITHOUT, Ordering::Relaxed) == 0
+/// Says that pages were slow to come.
+pub(crate) fn distrust() {
+    N_LEFT_WITHOUT.store(N_WITHOUT, Ordering::Relaxed);
 }
 
 /// Takes back that large pages were asked for a vector, where it has none yet.
