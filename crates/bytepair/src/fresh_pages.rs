@@ -123,14 +123,11 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn memory_that_was_written_before_is_passed_over_in_longer_steps() {
-        for (n_written, is_longer) in [(0, false), (MIN_ROOM, true)] {
-            let mut row: Vec<u32> = Vec::with_capacity(2 * MIN_ROOM);
-            row.resize(n_written, 1);
-            row.clear();
-            let mut ahead = Ahead::default();
-            ahead.of(&mut row);
-            let step = ahead.end - row.as_ptr().addr();
-            assert_eq!(step > STEP_LEN + PAGE_LEN, is_longer, "{step}");
-        }
+        let mut row: Vec<u32> = vec![1; 2 * MIN_ROOM];
+        row.clear();
+        let mut ahead = Ahead::default();
+        ahead.of(&mut row);
+        let step = ahead.end - row.as_ptr().addr();
+        assert!(step > STEP_LEN + PAGE_LEN, "{step}");
     }
 }

@@ -99,12 +99,14 @@ pub(crate) fn is_here() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-impl Row {
-    pub(crate) fn new() -> Self {
+impl Default for Row {
+    fn default() -> Self {
         let numbers = [0; ROW_LEN + WORD_LEN + STEP_LEN];
         Self { len: 0, starts: numbers, keys: [numbers; 2], homes: numbers }
     }
+}
 
+impl Row {
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }

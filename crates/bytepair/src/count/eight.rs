@@ -27,7 +27,7 @@ pub(super) fn add(tables: &mut Tables, (text, starts): (&[u8], &Starts<'_>), tex
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn add_words(tables: &mut Tables, (text, starts): (&[u8], &Starts<'_>), text_total: Total) {
-    let mut row = Row::new();
+    let mut row = Row::default();
     for word in starts.words() {
         row.push(tables.short.places(), (text, word));
         if row.is_full() {

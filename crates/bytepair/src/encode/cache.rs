@@ -31,6 +31,8 @@ use self::seen::Seen;
 use self::table::{MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
 use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_hash, key_or_none};
+#[cfg(target_arch = "x86_64")]
+use crate::piece_row::Row;
 use crate::piece_starts::{Starts, WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
@@ -43,7 +45,7 @@ const MAX_IDS: usize = 4;
 const MAX_LEN: usize = 4096;
 /// Shorter blocks are looked up piece by piece.
 #[cfg(target_arch = "x86_64")]
-const MIN_BLOCK_LEN: usize = 96;
+const MIN_BLOCK_LEN: usize = 24;
 
 /// Most pieces that are noted for others before they take them.
 const MAX_NOTED: usize = 1 << 14;
@@ -68,6 +70,9 @@ pub(crate) struct PieceCache {
     indents: Indents,
     /// Short pieces since it was asked for them, where somebody will.
     noted: Option<Vec<Learned>>,
+    /// Made when the first long text comes. What it holds counts no more.
+    #[cfg(target_arch = "x86_64")]
+    row: Option<Box<Row>>,
     kernel: Kernel,
 }
 
@@ -108,8 +113,18 @@ impl PieceCache {
         let (short, long) = (Table::new(len.min(max_len), max_len), Long::new());
         let (ring, seen) = (Ring::new(ring_len), Seen::new());
         let (many, indents) = (Many::default(), Indents::default());
-        let (noted, kernel) = (None, Kernel::fast());
-        Self { short, many, long, ring, seen, indents, noted, kernel }
+        Self {
+            short,
+            many,
+            long,
+            ring,
+            seen,
+            indents,
+            noted: None,
+            #[cfg(target_arch = "x86_64")]
+            row: None,
+            kernel: Kernel::fast(),
+        }
     }
 
     /// A cache that hardly remembers anything.
@@ -128,7 +143,7 @@ impl PieceCache {
     /// Appends the ids of the pieces of a text that are at home in their table, and perhaps of others that are known;
     /// the rest become holes.
     pub(crate) fn append_known(
-        &self,
+        &mut self,
         text: &[u8],
         starts: &Starts<'_>,
         ids: &mut Vec<TokenId>,
@@ -137,7 +152,9 @@ impl PieceCache {
         match self.kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Eight if starts.block_len() >= MIN_BLOCK_LEN => {
-                eight::append(self, (text, starts), ids, holes);
+                let mut row = self.row.take().unwrap_or_default();
+                eight::append(self, &mut row, (text, starts), (ids, holes));
+                self.row = Some(row);
             }
             _ => starts.words().for_each(|word| self.append_word(text, word, ids, holes)),
         }

@@ -84,9 +84,9 @@ impl Machine {
     pub(super) fn run(&self, scan: &mut Scan<'_>) -> usize {
         let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
         if let Some((windows, kernel)) = self.windows(length, 1) {
-            let mut scratch = std::mem::take(&mut scan.marked.scratch);
+            let mut scratch = scan.marked.scratch.take().unwrap_or_default();
             let found = windows::run(scan, (&self.running, windows, kernel), &mut scratch);
-            scan.marked.scratch = scratch;
+            scan.marked.scratch = Some(scratch);
             if let Found::End(end) = found {
                 return end;
             }
@@ -102,10 +102,10 @@ impl Machine {
         left_out: Option<&Bits>,
     ) -> bool {
         let Some((windows, kernel)) = self.windows(text.len(), HASTE) else { return false };
-        let mut scratch = std::mem::take(&mut marked.scratch);
+        let mut scratch = marked.scratch.take().unwrap_or_default();
         let machine = (&self.running, windows, kernel);
         windows::run_pieces(text, (&mut *marked, left_out), machine, &mut scratch);
-        marked.scratch = scratch;
+        marked.scratch = Some(scratch);
         true
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct Marked {
     pub(super) starts: Bits,
     pub(super) unmatched: Bits,
     /// Memory for the windows.
-    pub(super) scratch: Scratch,
+    pub(super) scratch: Option<Box<Scratch>>,
 }
 
 impl Marked {

@@ -44,7 +44,7 @@ pub(super) fn append_text(
     worker: &mut Worker,
 ) -> Result<()> {
     ids.reserve(text.len().min(RESERVED_LEN) / 4);
-    let mut boundaries = std::mem::take(&mut worker.boundaries);
+    let mut boundaries = worker.boundaries.take().unwrap_or_default();
     let mut from = 0;
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
@@ -52,7 +52,7 @@ pub(super) fn append_text(
         append_block(encoder, text, &boundaries, ids, worker)?;
         worker.exchange_after(boundaries.block_end() - boundaries.block_start());
     }
-    worker.boundaries = boundaries;
+    worker.boundaries = Some(boundaries);
     Ok(())
 }
 
@@ -71,28 +71,35 @@ fn append_block(
     }
     let block = boundaries.block_start()..boundaries.block_end();
     let starts = Starts::new(boundaries.starts(), block);
-    worker.filling.holes.clear();
-    worker.cache.append_known(text, &starts, ids, &mut worker.filling.holes);
-    if worker.filling.holes.is_empty() { Ok(()) } else { fill(encoder, text, ids, worker) }
-}
-
-/// Finds the ids of the pieces that the cache left out, and puts them between the others.
-fn fill(encoder: &Encoder, text: &[u8], ids: &mut Vec<TokenId>, worker: &mut Worker) -> Result<()> {
-    let mut filling = std::mem::take(&mut worker.filling);
-    let mut result = filling.find(encoder, text, worker);
-    if result.is_ok() {
-        put_in(ids, &filling.holes, &filling.found, &filling.places);
-    } else {
-        // Which of several errors is told is that of the piece that comes first.
-        let mut pieces = filling.holes.iter().map(|hole| hole.piece.clone());
-        let first = pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
-        result = first.and(result);
-    }
-    worker.filling = filling;
-    result
+    let mut filling = worker.filling.take().unwrap_or_default();
+    filling.holes.clear();
+    worker.cache.append_known(text, &starts, ids, &mut filling.holes);
+    let filled =
+        if filling.holes.is_empty() { Ok(()) } else { filling.fill(encoder, text, ids, worker) };
+    worker.filling = Some(filling);
+    filled
 }
 
 impl Filling {
+    /// Finds the ids of the pieces that the cache left out, and puts them between the others.
+    fn fill(
+        &mut self,
+        encoder: &Encoder,
+        text: &[u8],
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let found = self.find(encoder, text, worker);
+        if found.is_ok() {
+            put_in(ids, &self.holes, &self.found, &self.places);
+            return Ok(());
+        }
+        // Which of several errors is told is that of the piece that comes first.
+        let mut pieces = self.holes.iter().map(|hole| hole.piece.clone());
+        let first = pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
+        first.and(found)
+    }
+
     /// Finds the ids of all holes: of wide ones those that the cache knows, and then the others together.
     fn find(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
         self.found.clear();

@@ -25,8 +25,9 @@ const MAX_WHOLE_LEN: usize = 256;
 pub(super) struct Worker {
     pub(super) scratch: Scratch,
     pub(super) cache: PieceCache,
-    pub(super) boundaries: Boundaries,
-    pub(super) filling: Filling,
+    /// These two are handed on beside it: behind pointers, as they are long.
+    pub(super) boundaries: Option<Box<Boundaries>>,
+    pub(super) filling: Option<Box<Filling>>,
     pub(super) by_parts: ByParts,
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,

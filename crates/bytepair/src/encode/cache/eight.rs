@@ -30,30 +30,30 @@ const VECTOR_IDS: usize = 16;
 /// Appends the ids of the pieces that the cache knows; the others become holes.
 pub(super) fn append(
     cache: &PieceCache,
+    row: &mut Row,
     (text, starts): (&[u8], &Starts<'_>),
-    ids: &mut Vec<TokenId>,
-    holes: &mut Vec<Hole>,
+    (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
 ) {
     // SAFETY: callers ask for it only where [`crate::piece_row::is_here`] found these instructions.
-    unsafe { append_words(cache, (text, starts), ids, holes) }
+    unsafe { append_words(cache, row, (text, starts), (ids, holes)) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn append_words(
     cache: &PieceCache,
+    row: &mut Row,
     (text, starts): (&[u8], &Starts<'_>),
-    ids: &mut Vec<TokenId>,
-    holes: &mut Vec<Hole>,
+    (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
 ) {
-    let mut row = Row::new();
+    row.clear();
     for word in starts.words() {
         row.push(cache.short.slots(), (text, word));
         if row.is_full() {
-            append_row(cache, (text, &row), ids, holes);
+            append_row(cache, (text, row), ids, holes);
             row.clear();
         }
     }
-    append_row(cache, (text, &row), ids, holes);
+    append_row(cache, (text, row), ids, holes);
 }
 
 /// Looks the pieces of a row up.

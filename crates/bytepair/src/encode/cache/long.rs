@@ -1,8 +1,9 @@
 //! Long pieces by their hash: where in the ring their entries are.
 //!
-//! A slot is eight bytes, the first bits of a hash and a place, so that those of all entries take four megabytes at most. Four
-//! are a bucket, of which what was written longest ago makes room. A slot may say too much: only the entry tells
-//! whether it is that of the piece.
+//! A slot is eight bytes, the first bits of a hash and a place, so that those of all entries take four megabytes at
+//! most. Eight are a bucket, a line of the processor's cache, of which what was written longest ago makes room: of
+//! four, one in fifteen pieces would have none in a table that is about to grow, and be merged each time it comes. A
+//! slot may say too much: only the entry tells whether it is that of the piece.
 
 use crate::large_pages::{LargeRow, Pages};
 use crate::prefetch::prefetch;
@@ -11,7 +12,7 @@ use crate::prefetch::prefetch;
 const MIN_LEN: usize = 1 << 9;
 const MAX_LEN: usize = 1 << 19;
 /// Slots of a bucket.
-const BUCKET_LEN: usize = 4;
+const BUCKET_LEN: usize = 8;
 /// Bits of a place, one more than it; the rest of a slot are those of a hash.
 const PLACE_BITS: u32 = 37;
 /// More than any place.
