@@ -179,16 +179,12 @@ impl PieceCache {
         append_first(n_ids, &row, ids);
     }
 
-    /// Appends the ids of a long piece of the text, if it is here and not one of those that are asked for by their parts.
-    fn append_at_once(&self, text: &[u8], piece: Range<usize>, out: &mut Vec<TokenId>) -> bool {
-        let bytes = &text[piece.clone()];
-        if self.indents.append(bytes, out) {
-            return true;
-        }
-        if !bytes.is_ascii() {
-            return false;
-        }
-        Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append_long(name, out))
+    /// Appends the ids of a long piece of the text, if it is here and neither an indent nor one of those that are asked
+    /// for by their parts.
+    #[cfg(target_arch = "x86_64")]
+    fn append_ascii(&self, text: &[u8], piece: Range<usize>, out: &mut Vec<TokenId>) -> bool {
+        text[piece.clone()].is_ascii()
+            && Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append_long(name, out))
     }
 
     /// Appends the ids of a piece of the text, if it is here.

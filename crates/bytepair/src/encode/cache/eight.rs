@@ -12,16 +12,18 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpneq_epi32_mask, _mm512_maskz_compress_epi32,
-    _mm512_movepi32_mask, _mm512_permutex2var_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
+    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpneq_epi32_mask,
+    _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi8, _mm512_movepi32_mask,
+    _mm512_permutex2var_epi64, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_setr_epi64, _mm512_storeu_si512, _pdep_u32,
 };
 
 use super::holes::Hole;
+use super::indents::{self, MAX_FEEDS};
 use super::{ABSENT, MAX_IDS, MORE, PieceCache};
 use crate::piece_key::MAX_KEY_LEN;
 use crate::piece_row::{Found, Row, STEP_LEN};
-use crate::piece_starts::Starts;
+use crate::piece_starts::{Starts, WORD_LEN};
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
@@ -57,7 +59,7 @@ fn append_words(
 }
 
 /// Looks the pieces of a row up.
-#[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
 fn append_row(
@@ -86,7 +88,7 @@ fn append_row(
 }
 
 /// Appends the ids of a step of which not all are known at once, and notes those that are not known at all.
-#[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
 #[inline]
 fn append_apart(
     cache: &PieceCache,
@@ -111,8 +113,31 @@ fn append_apart(
     step.write(!written, ids);
 }
 
+/// The number of line feeds of an indent that is too long for a key: [`indents::n_feeds`].
+#[target_feature(enable = "avx512f,avx512bw,bmi1")]
+#[inline]
+fn n_feeds(piece: &[u8]) -> Option<usize> {
+    if !indents::may_be_one(piece) {
+        return None;
+    }
+    let (mut n_feeds, mut others) = (0, 0);
+    for (number, part) in piece.chunks(WORD_LEN).enumerate() {
+        let inside = u64::MAX >> (WORD_LEN - part.len());
+        // SAFETY: no other bytes are read than those of the part.
+        let bytes = unsafe { _mm512_maskz_loadu_epi8(inside, part.as_ptr().cast()) };
+        let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()));
+        let mut blank = is(b' ');
+        if number == 0 {
+            n_feeds = (is(b'\n').trailing_ones() as usize).min(MAX_FEEDS);
+            blank |= (1 << n_feeds) - 1;
+        }
+        others |= inside & !blank;
+    }
+    (others == 0).then_some(n_feeds)
+}
+
 /// Appends the ids of a piece that is not known at once, if they stand elsewhere in the cache.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,bmi1")]
 #[inline]
 fn append_one(
     cache: &PieceCache,
@@ -125,7 +150,11 @@ fn append_one(
     }
     let piece = row.piece(number);
     if piece.len() > MAX_KEY_LEN {
-        return cache.append_at_once(text, piece, ids);
+        let bytes = &text[piece.clone()];
+        return match n_feeds(bytes) {
+            Some(n_feeds) => cache.indents.append_by(n_feeds, bytes.len(), ids),
+            None => cache.append_ascii(text, piece, ids),
+        };
     }
     cache.short.get(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
 }
@@ -189,4 +218,23 @@ fn write_some(vector: __m512i, wanted: u16, ids: &mut Vec<TokenId>) {
     unsafe { _mm512_storeu_si512(end.cast(), vector) };
     // SAFETY: so many ids have just been written.
     unsafe { ids.set_len(len + written.count_ones() as usize) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn vectors_tell_the_same_of_an_indent(feeds in 0..5_usize, blanks in 0..300_usize, other in "[ \n]{0,3}[\t x]?", at: usize) {
+            let mut piece = "\n".repeat(feeds) + &" ".repeat(blanks);
+            piece.insert_str(at % (piece.len() + 1), &other);
+            let piece = piece.as_bytes();
+            if crate::piece_row::is_here() {
+                // SAFETY: the processor has the instructions.
+                let found = unsafe { n_feeds(piece) };
+                proptest::prop_assert_eq!(found, indents::n_feeds(piece));
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 
 /// Line feeds of such a piece, at most.
-const MAX_FEEDS: usize = 3;
+pub(super) const MAX_FEEDS: usize = 3;
 /// Bytes of such a piece, at most.
 const MAX_LEN: usize = 255;
 
@@ -22,39 +22,53 @@ impl Indents {
     /// Appends the ids of a piece, if it is an indent whose ids are known.
     #[inline]
     pub(super) fn append(&self, piece: &[u8], out: &mut Vec<TokenId>) -> bool {
-        let Some(&(start, n_ids @ 1..)) = place(piece).and_then(|place| self.rows.get(place))
-        else {
-            return false;
-        };
+        n_feeds(piece).is_some_and(|n_feeds| self.append_by(n_feeds, piece.len(), out))
+    }
+
+    /// The same for an indent of so many line feeds, and of so many bytes in all.
+    #[inline]
+    pub(super) fn append_by(&self, n_feeds: usize, len: usize, out: &mut Vec<TokenId>) -> bool {
+        let Some(&(start, n_ids @ 1..)) = self.rows.get(place(n_feeds, len)) else { return false };
         out.extend_from_slice(&self.ids[start as usize..][..n_ids as usize]);
         true
     }
 
     /// Remembers the ids of a piece; returns whether it is an indent.
     pub(super) fn insert(&mut self, piece: &[u8], ids: &[TokenId]) -> bool {
-        let Some(place) = place(piece) else { return false };
+        let Some(n_feeds) = n_feeds(piece) else { return false };
         let [Ok(start), Ok(n_ids)] = [self.ids.len(), ids.len()].map(u32::try_from) else {
             return false;
         };
         self.rows.resize((MAX_FEEDS + 1) * (MAX_LEN + 1), (0, 0));
-        if self.rows[place].1 == 0 {
-            self.rows[place] = (start, n_ids);
+        let row = &mut self.rows[place(n_feeds, piece.len())];
+        if row.1 == 0 {
+            *row = (start, n_ids);
             self.ids.extend_from_slice(ids);
         }
         true
     }
 }
 
-/// The number of an indent that is too long for a key; every one has its own.
+/// Each indent has a row of its own.
 #[inline]
-fn place(piece: &[u8]) -> Option<usize> {
-    if !(MAX_KEY_LEN + 1..=MAX_LEN).contains(&piece.len()) || piece.last() != Some(&b' ') {
+fn place(n_feeds: usize, len: usize) -> usize {
+    n_feeds * (MAX_LEN + 1) + len
+}
+
+/// Whether a piece may be an indent by its length and its last byte.
+#[inline]
+pub(super) fn may_be_one(piece: &[u8]) -> bool {
+    (MAX_KEY_LEN + 1..=MAX_LEN).contains(&piece.len()) && piece.last() == Some(&b' ')
+}
+
+/// The number of line feeds of an indent that is too long for a key.
+#[inline]
+pub(super) fn n_feeds(piece: &[u8]) -> Option<usize> {
+    if !may_be_one(piece) {
         return None;
     }
     let n_feeds = piece.iter().take(MAX_FEEDS).take_while(|&&byte| byte == b'\n').count();
-    // Without leaving early, which is quicker for so few.
-    let others = piece[n_feeds..].iter().fold(0, |others, &byte| others | (byte ^ b' '));
-    (others == 0).then_some(n_feeds * (MAX_LEN + 1) + piece.len())
+    piece[n_feeds..].iter().all(|&byte| byte == b' ').then_some(n_feeds)
 }
 
 #[cfg(test)]
