@@ -41,9 +41,16 @@ impl Long {
     /// The places that may be those of a hash.
     #[inline]
     pub(super) fn places(&self, hash: u64) -> impl Iterator<Item = u64> {
-        let bucket = self.slots[self.bucket(hash)..].first_chunk::<BUCKET_LEN>();
-        let is_of = move |slot: &u64| *slot != 0 && (*slot ^ hash) >> PLACE_BITS == 0;
-        bucket.copied().unwrap_or_default().into_iter().filter(is_of).map(place)
+        let slots = self.bucket_at(self.bucket(hash));
+        let is_of = |slot: u64| slot != 0 && (slot ^ hash) >> PLACE_BITS == 0;
+        // All are compared, so that nothing is guessed but how many there are: hardly ever two.
+        let mut found =
+            (0..BUCKET_LEN).fold(0, |found, index| found | u32::from(is_of(slots[index])) << index);
+        std::iter::from_fn(move || {
+            let index = found.trailing_zeros() as usize;
+            found &= found.wrapping_sub(1);
+            slots.get(index).copied().map(place)
+        })
     }
 
     /// Notes where the entry of a hash is, less than [`N_PLACES`] and more than all before.
@@ -61,6 +68,11 @@ impl Long {
         let oldest = places.min_by_key(|&index| self.slots[index] & N_PLACES).unwrap_or(bucket);
         self.n_taken += usize::from(self.slots[oldest] == 0);
         self.slots[oldest] = slot;
+    }
+
+    #[inline]
+    fn bucket_at(&self, start: usize) -> [u64; BUCKET_LEN] {
+        self.slots[start..].first_chunk().copied().unwrap_or_default()
     }
 
     /// Twice as many slots: those of a bucket go to two.
