@@ -12,7 +12,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::large_pages::{distrust, give_up};
+use crate::large_pages::{are_distrusted, distrust, give_up};
 
 /// How much is asked for at once, in bytes. A large page comes as a whole.
 const STEP_LEN: usize = 256 << 10;
@@ -63,6 +63,9 @@ impl Ahead {
         if len_there >= len {
             self.end = first + len_there;
             return;
+        }
+        if are_distrusted() {
+            give_up(row);
         }
         let began = Instant::now();
         populate(start, len);

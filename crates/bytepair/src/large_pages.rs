@@ -259,6 +259,11 @@ fn are_trusted() -> bool {
     N_LEFT_WITHOUT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
 }
 
+/// Whether large pages were slow to come lately.
+pub(crate) fn are_distrusted() -> bool {
+    N_LEFT_WITHOUT.load(Ordering::Relaxed) > 0
+}
+
 /// Says that pages were slow to come.
 pub(crate) fn distrust() {
     N_LEFT_WITHOUT.store(N_WITHOUT, Ordering::Relaxed);

@@ -170,6 +170,13 @@ impl Vocabulary {
         self.index().find(token.hash(), |&id| self.token(id) == Some(token)).copied()
     }
 
+    /// The only id that a token may have, as far as its hash tells, or one of a few: what is to be asked for before the
+    /// token is looked up.
+    #[inline]
+    pub(crate) fn likely_id(&self, token: Token<'_>) -> Option<TokenId> {
+        self.index().find(token.hash(), |_| true).copied()
+    }
+
     /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
     /// meanwhile.
     fn index(&self) -> &HashTable<TokenId> {

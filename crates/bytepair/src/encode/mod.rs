@@ -51,6 +51,9 @@ const MAX_SCAN_LEN: usize = 48;
 /// Longest piece that may start from characters, in bytes.
 const MAX_CHARACTERS_LEN: usize = 3 * MAX_SCAN_LEN;
 
+/// So many times as much a byte matters in a piece that is very long.
+const LONG_WEIGHT: usize = 8;
+
 /// Turns pieces into ids. Immutable; what changes lies in [`Scratch`].
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
@@ -72,6 +75,9 @@ const N_LOOKED_AT: usize = 256;
 /// So many different ones are many.
 const MIN_VARIED: usize = if cfg!(test) { 3 } else { 18 };
 
+/// So many pieces are looked up at once as tokens, at most.
+pub(crate) const N_ASKED: usize = 16;
+
 /// What a whole piece may be besides a plain token.
 #[derive(Clone, Debug)]
 struct WholePieces {
@@ -81,6 +87,19 @@ struct WholePieces {
     has_marks: bool,
     /// Byte tokens and the unknown token, by the text that spells their names.
     names: HashMap<Vec<u8>, TokenId>,
+}
+
+/// For how many bytes of text the parts of a piece matter. A very long piece takes many times as long as its parts.
+fn n_worth_cutting(piece: &[u8]) -> usize {
+    if piece.is_ascii() {
+        return 0;
+    }
+    let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
+    match n_others {
+        _ if piece.len() > blocks::MAX_LEN => LONG_WEIGHT * piece.len(),
+        _ if n_others * 2 > piece.len() => n_others,
+        _ => 0,
+    }
 }
 
 /// Whether a long row of symbols has many different ones, as far as some of them say.
@@ -152,21 +171,16 @@ impl Encoder {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
     }
 
-    /// Whether parts of a piece that is going to be encoded are known, or worth finding out: what is made once for all
-    /// pays where pieces are mostly other characters than ASCII, or some and very long, as in vocabularies that write
-    /// each space as such a one.
+    /// Whether parts of a piece are known, or worth finding out: what is made once for all pays where pieces are mostly
+    /// other characters than ASCII, or some and very long, as in vocabularies that write each space as such a one.
     #[inline]
-    pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &mut Scratch) -> bool {
+    pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &Scratch) -> bool {
         if let Some(cuts) = self.cuts.get() {
             return cuts.is_some();
         }
-        let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
-        scratch.n_bytes += match n_others {
-            1.. if piece.len() > blocks::MAX_LEN => piece.len(),
-            _ if n_others * 2 > piece.len() => n_others,
-            _ => 0,
-        };
-        scratch.n_bytes > self.vocabulary.n_merges() / 16 && self.cuts().is_some()
+        // To make them takes some ten nanoseconds for each merge, and a byte gains as much.
+        let n_bytes = scratch.n_bytes + n_worth_cutting(piece);
+        2 * n_bytes > self.vocabulary.n_merges() && self.cuts().is_some()
     }
 
     /// The parts of a long piece that can be encoded on their own, by [`Self::encode_part`].
@@ -216,7 +230,7 @@ impl Encoder {
 
     /// What says which characters a piece may start from instead of bytes, if that may matter.
     #[inline]
-    fn cuts_for(&self, piece: &[u8], scratch: &mut Scratch) -> Option<&Cuts> {
+    fn cuts_for(&self, piece: &[u8], scratch: &Scratch) -> Option<&Cuts> {
         let is_for_it = piece.len() <= MAX_CHARACTERS_LEN && self.symbols.is_complete();
         if !is_for_it || piece.is_ascii() || !self.has_parts_for(piece, scratch) {
             return None;
@@ -297,7 +311,11 @@ impl Encoder {
         stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
     ) -> Result<()> {
         scratch.ids.clear();
-        match self.cuts_for(piece, scratch) {
+        let cuts = self.cuts_for(piece, scratch);
+        if self.cuts.get().is_none() {
+            scratch.n_bytes += n_worth_cutting(piece);
+        }
+        match cuts {
             Some(cuts) => {
                 let Scratch { characters, ids, .. } = scratch;
                 self.push_characters(cuts, piece, (characters, ids));
@@ -348,9 +366,19 @@ impl Encoder {
     #[inline]
     pub(crate) fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
         let whole_pieces = self.whole_pieces.as_ref()?;
-        let form = Form { continues: false, ends: whole_pieces.has_end_mark };
-        let token = Token { kind: TokenKind::Text(form), bytes: piece };
-        self.vocabulary.id(token).or_else(|| self.spelled_token(whole_pieces, piece))
+        let id = self.vocabulary.id(whole_pieces.token(piece));
+        id.or_else(|| self.spelled_token(whole_pieces, piece))
+    }
+
+    /// Asks for what tells whether pieces are tokens, of some at once: one alone waits for memory four times.
+    pub(crate) fn ask_for_whole_tokens<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>) {
+        let Some(whole_pieces) = &self.whole_pieces else { return };
+        let mut ids = [None; N_ASKED];
+        for (id, piece) in ids.iter_mut().zip(pieces) {
+            *id = self.vocabulary.likely_id(whole_pieces.token(piece));
+        }
+        ids.into_iter().flatten().for_each(|id| self.vocabulary.ask_for(id));
+        ids.into_iter().flatten().for_each(|id| self.vocabulary.ask_for_bytes(id));
     }
 
     /// The token whose marks or name the piece spells out.
@@ -368,6 +396,13 @@ impl Encoder {
 }
 
 impl WholePieces {
+    /// What a piece is as a whole.
+    #[inline]
+    fn token<'p>(&self, piece: &'p [u8]) -> Token<'p> {
+        let form = Form { continues: false, ends: self.has_end_mark };
+        Token { kind: TokenKind::Text(form), bytes: piece }
+    }
+
     /// Added tokens are left out: where they are not cut out of the text, they are plain text.
     fn new(units: &Units, vocabulary: &Vocabulary) -> Self {
         let has_end_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::worker::{Worker, append_by_parts, append_ids, is_wide};
-use crate::encode::{Encoder, Hole, Name, Whole, put_in};
+use crate::encode::{Encoder, Hole, N_ASKED, Name, Whole, put_in};
 use crate::error::Result;
 use crate::piece_starts::Starts;
 use crate::split::{Boundaries, Splitter};
@@ -106,6 +106,11 @@ impl Filling {
         self.places.clear();
         self.wide.clear();
         for (number, Hole { piece, .. }) in self.holes.iter().enumerate() {
+            if number % N_ASKED == 0 {
+                let next = self.holes[number..].iter().take(N_ASKED).map(|hole| &hole.piece);
+                let pieces = next.filter(|piece| !is_wide(text, piece));
+                encoder.ask_for_whole_tokens(pieces.map(|piece| &text[piece.clone()]));
+            }
             let n_before = self.found.len();
             match is_wide(text, piece) {
                 true => self.wide.push(number),
@@ -147,7 +152,7 @@ impl Filling {
         if name.is_some_and(|name| worker.cache.append(name, &mut self.found)) {
         } else if let Some(id) = encoder.whole_token(piece) {
             self.found.push(id);
-        } else if !encoder.has_parts_for(piece, &mut worker.scratch) {
+        } else if !encoder.has_parts_for(piece, &worker.scratch) {
             encoder.encode(piece, &mut worker.scratch, &mut self.found)?;
             if let Some(name) = name {
                 worker.cache.insert(name, &self.found[n_before..]);
@@ -242,10 +247,20 @@ mod tests {
     #[test]
     fn parts_are_found_out_for_other_characters_and_for_very_long_pieces_with_some() {
         let has_parts = |piece: &str| {
-            encoder(&[(0, 1)], false).has_parts_for(piece.as_bytes(), &mut Scratch::default())
+            encoder(&[(0, 1)], false).has_parts_for(piece.as_bytes(), &Scratch::default())
         };
         assert!(has_parts("éé") && has_parts(&"word\u{2581}".repeat(60)));
         assert!(!has_parts("word") && !has_parts("corazón") && !has_parts(&"word".repeat(100)));
+    }
+
+    #[test]
+    fn parts_are_found_out_when_what_they_matter_for_is_half_as_much_as_the_merges() {
+        let encoder = encoder(&[(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (6, 0)], false);
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        for (piece, has_parts) in [("é", false), ("word", false), ("é", true)] {
+            assert_eq!(encoder.has_parts_for(piece.as_bytes(), &scratch), has_parts, "{piece}");
+            encoder.encode(piece.as_bytes(), &mut scratch, &mut ids).unwrap();
+        }
     }
 
     #[test]
@@ -271,7 +286,7 @@ mod tests {
         };
         let splitter = Splitter::whole();
         // What parts there are is found out when text comes that is not ASCII.
-        assert!(encoder.has_parts_for("éé".as_bytes(), &mut worker.scratch));
+        assert!(encoder.has_parts_for("éé".as_bytes(), &worker.scratch));
         append_text(&encoder, &splitter, text.as_bytes(), &mut Vec::new(), &mut worker).unwrap();
         assert!(is_known(&worker, 0..text.len()) && is_known(&worker, 0..part.len()));
         let once = format!("{}é", "ba".repeat(10));

@@ -69,7 +69,7 @@ pub(super) fn append_ids(
     }
     let n_before = ids.len();
     let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
-    if is_short || !encoder.has_parts_for(&text[piece.clone()], &mut worker.scratch) {
+    if is_short || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch) {
         encoder.encode(&text[piece], &mut worker.scratch, ids)?;
     } else if let Some(id) = encoder.whole_token(&text[piece.clone()]) {
         ids.push(id);
