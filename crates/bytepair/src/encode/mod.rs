@@ -3,8 +3,8 @@
 //! The meaning: starting from the symbols of the piece, merge the neighbouring pair of lowest rank,
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
-//! in these words; `scan` does it for short pieces, `blocks` for those of some hundred symbols, `buckets` or `heap` for long ones, in
-//! O(n log n); `stretches` puts long ones together from parts that overlap;
+//! in these words; `scan` does it for short pieces, `runs` for those that are mostly one symbol, `blocks` for those of some
+//! hundred symbols, `buckets` or `heap` for long ones, in O(n log n); `stretches` puts long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `by_parts` does many long pieces at once; `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
@@ -22,6 +22,7 @@ mod dropout;
 mod heap;
 #[cfg(test)]
 mod naive;
+mod runs;
 mod scan;
 mod spans;
 mod stretches;
@@ -126,6 +127,7 @@ pub(crate) struct Scratch {
     /// What is known of them. Belongs to one tokenizer.
     characters: Characters,
     buckets: buckets::BucketScratch,
+    runs: runs::RunScratch,
     heap: heap::HeapScratch,
 }
 
@@ -327,6 +329,9 @@ impl Encoder {
 
     /// Appends what `scratch.ids` are merged to.
     fn merge_symbols(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
+        if runs::merge(&self.merges, &scratch.ids, &mut scratch.runs, out) {
+            return Ok(());
+        }
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
         } else if scratch.ids.len() <= blocks::MAX_LEN {

@@ -48,7 +48,7 @@ proptest! {
         picks: Vec<(u16, u16)>,
         swaps in prop::collection::vec((any::<u16>(), any::<u16>()), 0..4),
         priorities in prop::collection::vec(prop_oneof![0..4_u32, any::<u32>()], 0..5),
-        piece in "[abc]{1,60}|[abc]{60,256}|a{1,256}|(ab){1,128}",
+        piece in "[abc]{1,60}|[abc]{60,256}|a{1,256}|(ab){1,128}|c?a{9,60}b?(c|b{9,60}|c{1,9})",
     ) {
         let vocabulary = Arc::new(shuffled_vocabulary(&picks, &swaps, &priorities));
         let merges = Merges::new(&vocabulary);
@@ -69,6 +69,10 @@ proptest! {
             scratch.ids.clone_from(&ids);
             blocks::merge_by(&merges, &mut scratch.blocks, &mut scratch.ids, false);
             prop_assert_eq!(&scratch.ids, &expected);
+        }
+
+        if let Some(found) = runs::merge_any(&merges, &ids) {
+            prop_assert_eq!(&found, &expected);
         }
 
         let mut merged = Vec::new();
