@@ -34,6 +34,8 @@ const QUICK: Duration = Duration::from_millis(1);
 pub(crate) struct Ahead {
     /// The address up to which pages were asked for, of the row that was looked at last.
     end: usize,
+    /// Whether that row was given up for large pages.
+    is_given_up: bool,
 }
 
 impl Ahead {
@@ -59,21 +61,28 @@ impl Ahead {
         let n_before = first - room.addr();
         let len_of = |most: usize| most.min(size.saturating_sub(n_before)) / PAGE_LEN * PAGE_LEN;
         let (start, len) = (room.wrapping_add(n_before), len_of(STEP_LEN));
+        self.is_given_up &= is_begun;
         let len_there = len_there(start, len_of(LOOK_LEN));
         if len_there >= len {
             self.end = first + len_there;
             return;
         }
-        if are_distrusted() {
-            give_up(row);
-        }
+        self.give_up_if(are_distrusted(), row);
         let began = Instant::now();
         populate(start, len);
         if began.elapsed() > QUICK {
             distrust();
-            give_up(row);
         }
+        self.give_up_if(are_distrusted(), row);
         self.end = first + len;
+    }
+
+    /// Once for each row.
+    fn give_up_if<T>(&mut self, is_slow: bool, row: &mut Vec<T>) {
+        if is_slow && !self.is_given_up {
+            give_up(row);
+            self.is_given_up = true;
+        }
     }
 }
 

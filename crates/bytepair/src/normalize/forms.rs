@@ -271,6 +271,11 @@ mod tests {
             let mut normalized = String::new();
             form.extend(&text, &mut normalized);
             assert!(!is_plain || normalized == text, "{character:?}");
+            // At any place of a stretch that is looked at as a whole.
+            let n_before = character as usize % 66;
+            let long = format!("{}{character}{}", "a".repeat(n_before), "b".repeat(80));
+            let len = if is_plain { long.len() } else { n_before };
+            assert_eq!(form.plain().unwrap().run_len(long.as_bytes()), len, "{character:?}");
         }
         for bytes in [&b"\xFF"[..], b"a\xC3", b"\xE0\x80\x80", b"\xED\xA0\x80", b"\xF0\x9F\x98\x80"]
         {

@@ -14,6 +14,7 @@ mod vectors;
 const N_CODES: usize = 1 << 16;
 
 /// Words of characters of two bytes, by their first byte.
+#[cfg(target_arch = "x86_64")]
 const N_SHORT: usize = 32;
 
 /// The plain characters of a form.
@@ -125,9 +126,10 @@ mod tests {
             4 => "[一-龜]{1,60}".prop_map(String::into_bytes),
             4 => "[εἶμι\u{301}бв]{1,9}".prop_map(String::into_bytes),
             1 => any::<char>().prop_map(|character| character.to_string().into_bytes()),
+            1 => "[\u{2100}-\u{2140}\u{FB01}\u{11000}-\u{1113F}]{1,3}".prop_map(String::into_bytes),
             1 => prop::collection::vec(0x80_u8.., 1..4),
         ];
-        prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
+        prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
     }
 
     proptest! {

@@ -8,9 +8,10 @@ use super::automaton::Automaton;
 use super::backtrack::{self, Backtracker};
 use super::engine::Engine;
 use super::machine::Machine;
+use super::parser::{self, Parsed};
 use super::program::{self, Target};
 use super::windows::Kernel;
-use super::{Flavour, Pattern, Stage, behaviour, cutters, parser};
+use super::{Flavour, Pattern, Step, behaviour, cutters};
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
 
@@ -30,18 +31,16 @@ impl Ways<'_> {
         Self { targets: &[Target::Plain], kernel: None, is_at_once: false };
 }
 
-/// The first of the engines that can be built.
-///
-/// With it comes whether the pattern could match the empty text.
-pub(super) fn compile(
-    pattern: &Pattern,
-    unicode: &UnicodeTables,
-    ways: Ways<'_>,
-) -> Result<(Engine, bool)> {
-    let parsed = match pattern.flavour {
-        Flavour::Cutter => cutters::parse(pattern, unicode)?,
-        flavour => parser::parse(&pattern.source, flavour, unicode)?,
-    };
+/// A pattern as it is read.
+pub(super) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed> {
+    match pattern.flavour {
+        Flavour::Cutter => cutters::parse(pattern, unicode),
+        flavour => parser::parse(&pattern.source, flavour, unicode),
+    }
+}
+
+/// The first of the engines that can be built for what a pattern, or several, were read as.
+pub(super) fn compile(parsed: Parsed, pattern: &Pattern, ways: Ways<'_>) -> Result<Engine> {
     let mut sets = program::sets_of(&parsed.root)
         .ok_or_else(|| too_large(pattern, "more than 1,000 sets of characters"))?;
     sets.extend(parsed.word.clone());
@@ -69,8 +68,17 @@ pub(super) fn compile(
     });
     let too_long =
         || too_large(pattern, "more than 20,000 instructions when repeats are written out");
-    let engine = engines.flatten().next().ok_or_else(too_long)?;
-    Ok((engine, parsed.root.is_nullable()))
+    engines.flatten().next().ok_or_else(too_long)
+}
+
+/// The same for one pattern.
+#[cfg(test)]
+pub(super) fn compile_one(
+    pattern: &Pattern,
+    unicode: &UnicodeTables,
+    ways: Ways<'_>,
+) -> Result<Engine> {
+    compile(parse(pattern, unicode)?, pattern, ways)
 }
 
 fn too_large(pattern: &Pattern, problem: &str) -> Error {
@@ -82,13 +90,17 @@ fn too_large(pattern: &Pattern, problem: &str) -> Error {
     .into()
 }
 
-pub(super) fn explain_stage(stage: &Stage, engine: &Engine) -> String {
-    let rest = behaviour::in_words(stage);
+/// What an engine is, for people; of several stages at once, one that stands for all.
+pub(super) fn explain(Step { stage, n_stages, engine }: &Step) -> String {
+    let rest = match (n_stages, behaviour::in_words(stage)) {
+        (1, rest) => rest.to_owned(),
+        (n_stages, rest) => format!("{n_stages} stages at once, {rest}"),
+    };
     match engine {
         Engine::Automaton(machine) => {
             let automaton = machine.automaton();
             let covers = automaton.covers_everything() && stage.unmatched().is_some();
-            let rest = if covers { "matches everything" } else { rest };
+            let rest = if covers { "matches everything".to_owned() } else { rest };
             format!(
                 "automaton, {} states, {} character classes, {}, {rest}",
                 automaton.n_states(),

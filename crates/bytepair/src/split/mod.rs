@@ -30,6 +30,7 @@ mod scan;
 mod symbol;
 #[cfg(test)]
 mod tests;
+mod together;
 mod tree;
 mod windows;
 
@@ -41,8 +42,9 @@ pub use self::cutters::UNICODE_SCRIPTS;
 pub use self::named::{named, names};
 
 use self::behaviour::{Dropped, Join};
-use self::compile::{Ways, compile, explain_stage};
+use self::compile::{Ways, compile, explain, parse};
 use self::engine::Engine;
+use self::parser::Parsed;
 use self::program::Target;
 use self::scan::Task;
 use self::windows::Kernel;
@@ -192,9 +194,20 @@ pub struct Splitter {
 #[derive(Default)]
 struct Compiled {
     stages: Vec<Stage>,
-    engines: Vec<Engine>,
+    steps: Vec<Step>,
     may_match_nothing: bool,
 }
+
+/// What is done in one go: a stage, or several that are as one.
+struct Step {
+    /// The first one. Several are of one kind.
+    stage: Stage,
+    n_stages: usize,
+    engine: Engine,
+}
+
+/// Which stages are done at once.
+type Grouping = fn(&[Stage], &[Parsed]) -> Vec<Range<usize>>;
 
 impl Splitter {
     /// Compiles the stages with the character classes of one version of Unicode.
@@ -202,7 +215,7 @@ impl Splitter {
     /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let ways = Ways { targets: &Target::BEST_FIRST, kernel: Kernel::fast(), is_at_once: false };
-        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, ways))
+        Self::in_ways(stages, unicode, ways, together::groups)
     }
 
     /// The same splitter with this kernel for windows from the first byte on, or without windows.
@@ -213,31 +226,40 @@ impl Splitter {
         kernel: Option<Kernel>,
     ) -> Result<Self> {
         let ways = Ways { targets: &Target::BEST_FIRST, kernel, is_at_once: true };
-        Self::with_engines(stages, |stage| compile(&stage.pattern, unicode, ways))
+        Self::in_ways(stages, unicode, ways, together::groups)
     }
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
     fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        Self::with_engines(stages, |stage| {
-            let compiled = compile(&stage.pattern, unicode, Ways::PLAIN)?;
-            Ok(match compiled {
-                (Engine::Backtracker(backtracker), is_nullable) => {
-                    (Engine::Backtracker(Box::new(backtracker.without_limit())), is_nullable)
-                }
-                other => other,
-            })
-        })
+        let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
+        let mut splitter = Self::in_ways(stages, unicode, Ways::PLAIN, one_by_one)?;
+        let compiled = Arc::get_mut(&mut splitter.compiled).expect("nobody else has it yet");
+        for step in &mut compiled.steps {
+            if let Engine::Backtracker(backtracker) = &mut step.engine {
+                backtracker.take_all_steps();
+            }
+        }
+        Ok(splitter)
     }
 
-    fn with_engines(
+    fn in_ways(
         stages: Vec<Stage>,
-        compile: impl Fn(&Stage) -> Result<(Engine, bool)>,
+        unicode: &UnicodeTables,
+        ways: Ways<'_>,
+        groups: Grouping,
     ) -> Result<Self> {
-        let compiled = stages.iter().map(compile).collect::<Result<Vec<_>>>()?;
-        let may_match_nothing = compiled.iter().any(|(_, is_nullable)| *is_nullable);
-        let engines = compiled.into_iter().map(|(engine, _)| engine).collect();
-        Ok(Self { compiled: Arc::new(Compiled { stages, engines, may_match_nothing }) })
+        let parse = |stage: &Stage| parse(&stage.pattern, unicode);
+        let mut parsed = stages.iter().map(parse).collect::<Result<Vec<_>>>()?;
+        let may_match_nothing = parsed.iter().any(|parsed| parsed.root.is_nullable());
+        let mut steps = Vec::new();
+        for group in groups(&stages, &parsed) {
+            let stage = stages[group.start].clone();
+            let patterns = parsed.drain(..group.len()).collect();
+            let engine = compile(together::one(patterns), &stage.pattern, ways)?;
+            steps.push(Step { stage, n_stages: group.len(), engine });
+        }
+        Ok(Self { compiled: Arc::new(Compiled { stages, steps, may_match_nothing }) })
     }
 
     /// The splitter without a stage: the whole text is one piece.
@@ -261,7 +283,7 @@ impl Splitter {
         boundaries: &mut Boundaries,
     ) -> Result<usize> {
         boundaries.begin(from);
-        if self.compiled.engines.is_empty() {
+        if self.compiled.steps.is_empty() {
             boundaries.mark_whole(text.len());
             return Ok(text.len());
         }
@@ -271,8 +293,8 @@ impl Splitter {
         let end = self.split_first(text, from, boundaries)?;
         // Where behaviours join pieces, the last start begins the next block.
         boundaries.marked().starts.truncate(end - from);
-        boundaries.finish_stage(end, Dropped::by(&self.compiled.stages[0]));
-        for index in 1..self.compiled.engines.len() {
+        boundaries.finish_stage(end, Dropped::by(&self.compiled.steps[0].stage));
+        for index in 1..self.compiled.steps.len() {
             self.split_pieces(index, text, boundaries)?;
         }
         Ok(end)
@@ -310,9 +332,7 @@ impl Splitter {
     /// Only neighbouring characters are looked at ([`Self::is_safe_cut`]). A pattern for the backtracker has no
     /// such place, nor has a splitter without a stage.
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
-        let Some(Engine::Automaton(machine)) = self.compiled.engines.first() else {
-            return None;
-        };
+        let Engine::Automaton(machine) = &self.compiled.steps.first()?.engine else { return None };
         if near == 0 || near >= text.len() {
             return Some(near.min(text.len()));
         }
@@ -329,7 +349,8 @@ impl Splitter {
 
     /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.
     pub fn has_safe_cuts(&self) -> bool {
-        matches!(self.compiled.engines.first(), Some(Engine::Automaton(_)))
+        let first = self.compiled.steps.first();
+        first.is_some_and(|step| matches!(step.engine, Engine::Automaton(_)))
     }
 
     /// Whether cutting the text in two at a place changes no piece, whatever stands around the two characters
@@ -341,7 +362,7 @@ impl Splitter {
         if place == 0 || place >= text.len() {
             return place <= text.len();
         }
-        for (engine, stage) in self.compiled.engines.iter().zip(&self.compiled.stages) {
+        for Step { stage, engine, .. } in &self.compiled.steps {
             let Engine::Automaton(machine) = engine else { return false };
             let Some([before, after]) = machine.automaton().classes_around(text, place) else {
                 return false;
@@ -368,14 +389,13 @@ impl Splitter {
     /// Whether it is proven that no text has an unmatched character, and that every match is a piece.
     pub fn covers_everything(&self) -> bool {
         let covers = |engine: &Engine| matches!(engine, Engine::Automaton(machine) if machine.automaton().covers_everything());
-        let is_plain = |stage: &Stage| stage.unmatched().is_some();
-        self.compiled.engines.iter().all(covers) && self.compiled.stages.iter().all(is_plain)
+        let does = |step: &Step| covers(&step.engine) && step.stage.unmatched().is_some();
+        self.compiled.steps.iter().all(does)
     }
 
-    /// One line per stage: the engine and the size of its tables.
+    /// One line per stage, or for several that are done at once: the engine and the size of its tables.
     pub fn explain(&self) -> Vec<String> {
-        let stages = self.compiled.stages.iter().zip(&self.compiled.engines);
-        stages.map(|(stage, engine)| explain_stage(stage, engine)).collect()
+        self.compiled.steps.iter().map(explain).collect()
     }
 
     /// The first stage; returns where the block ends.
@@ -388,7 +408,7 @@ impl Splitter {
             let limit = from.saturating_add(length).min(text.len());
             let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
             let end = self.scan(0, task, 0, boundaries)?;
-            let Some(join) = Join::by(&self.compiled.stages[0]) else { return Ok(end) };
+            let Some(join) = Join::by(&self.compiled.steps[0].stage) else { return Ok(end) };
             boundaries.marked().join(0..end - from, join);
             if end >= text.len() {
                 return Ok(end);
@@ -402,14 +422,14 @@ impl Splitter {
     }
 
     fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
-        let join = Join::by(&self.compiled.stages[index]);
+        let join = Join::by(&self.compiled.steps[index].stage);
         let (start, end) = (boundaries.block_start(), boundaries.block_end());
         if join.is_none()
-            && let Engine::Automaton(machine) = &self.compiled.engines[index]
+            && let Engine::Automaton(machine) = &self.compiled.steps[index].engine
         {
             let (marked, dropped) = boundaries.marked_and_dropped();
             if machine.run_pieces(&text[start..end], marked, dropped) {
-                boundaries.finish_stage(end, Dropped::by(&self.compiled.stages[index]));
+                boundaries.finish_stage(end, Dropped::by(&self.compiled.steps[index].stage));
                 return Ok(());
             }
         }
@@ -424,7 +444,8 @@ impl Splitter {
             }
             next = boundaries.piece_from(piece.end);
         }
-        boundaries.finish_stage(boundaries.block_end(), Dropped::by(&self.compiled.stages[index]));
+        boundaries
+            .finish_stage(boundaries.block_end(), Dropped::by(&self.compiled.steps[index].stage));
         Ok(())
     }
 
@@ -436,8 +457,8 @@ impl Splitter {
         text_start: usize,
         boundaries: &mut Boundaries,
     ) -> Result<usize> {
-        self.compiled.engines[index].scan(task, boundaries.marked()).map_err(|gave_up| {
-            let pattern = self.compiled.stages[index].pattern.source.clone();
+        self.compiled.steps[index].engine.scan(task, boundaries.marked()).map_err(|gave_up| {
+            let pattern = self.compiled.steps[index].stage.pattern.source.clone();
             let offset = text_start + gave_up.offset;
             ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()
         })

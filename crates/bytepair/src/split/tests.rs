@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::compile::compile_one;
 use super::*;
 
 fn stage(source: &str, flavour: Flavour, unmatched: Unmatched) -> Stage {
@@ -497,6 +498,27 @@ proptest! {
     }
 
     #[test]
+    fn stages_that_are_done_at_once_find_what_each_finds_on_its_own(
+        patterns in (
+            prop::sample::select(vec!["[ab]{1,3}", "a+?b|b", "(?>ab|a)", "b?a", "[ab]+"]),
+            prop::sample::select(vec!["[cé]+", "c{2}|é", "é?c", "(?:cé)+", r"[^\x00-\x7F]"]),
+            prop::sample::select(vec![r"\d{1,3}", r"1|\s\s", r"\s?1", r"\s+(?!\S)|\s+", "[a-c]+ ?"]),
+        ),
+        text in prop_oneof![byte_texts(), "[abcé1 ]{0,40}".prop_map(String::into_bytes)],
+        block_len in 1_usize..40,
+    ) {
+        let (first, second, third) = patterns;
+        let stage = |source| stage(source, Flavour::Oniguruma, Unmatched::Keep);
+        let stages: Vec<_> = [first, second, third].map(stage).into();
+        let windows = by_windows(&stages).unwrap();
+        let naive = Splitter::naive(stages, &UnicodeTables::latest()).unwrap();
+        prop_assert!(windows.compiled.steps.len() < naive.compiled.steps.len());
+        let expected = pieces_by_block(&naive, &text, usize::MAX);
+        prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), expected.clone());
+        prop_assert_eq!(pieces_by_block(&windows, &text, block_len), expected);
+    }
+
+    #[test]
     fn a_safe_cut_changes_no_piece(stages in stages(), text in byte_texts(), near in 0_usize..60) {
         if let Ok(splitter) = Splitter::new(stages, &UnicodeTables::latest())
             && let Some(cut) = splitter.safe_cut(&text, near)
@@ -658,9 +680,9 @@ fn behaviours_join_and_drop_delimiters() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let (engine, _) = compile(&stage.pattern, &UnicodeTables::latest(), Ways::PLAIN).unwrap();
-    let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
-    let machine = machine.without_limit();
+    let engine = compile_one(&stage.pattern, &UnicodeTables::latest(), Ways::PLAIN).unwrap();
+    let Engine::Backtracker(mut machine) = engine else { panic!("the naive engine was asked for") };
+    machine.take_all_steps();
     let mut steps = backtrack::Steps::new(0);
     let (mut found, mut offset, mut last_end, mut before) = (Vec::new(), 0, None, 0);
     while offset <= text.len() {

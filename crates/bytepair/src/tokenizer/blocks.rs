@@ -20,6 +20,9 @@ const RESERVED_LEN: usize = 64 << 10;
 /// Long pieces that the cache is asked for before the first is waited for.
 const N_SIDE_BY_SIDE: usize = 32;
 
+/// Longer pieces, in bytes, are hardly ever tokens.
+const MAX_ASKED_LEN: usize = 32;
+
 /// Memory for the pieces of one block that the cache did not give at once.
 #[derive(Default)]
 pub(super) struct Filling {
@@ -108,7 +111,7 @@ impl Filling {
         for (number, Hole { piece, .. }) in self.holes.iter().enumerate() {
             if number % N_ASKED == 0 {
                 let next = self.holes[number..].iter().take(N_ASKED).map(|hole| &hole.piece);
-                let pieces = next.filter(|piece| !is_wide(text, piece));
+                let pieces = next.filter(|piece| piece.len() <= MAX_ASKED_LEN);
                 encoder.ask_for_whole_tokens(pieces.map(|piece| &text[piece.clone()]));
             }
             let n_before = self.found.len();
@@ -200,9 +203,16 @@ mod tests {
 
     /// All bytes, and tokens made of the first letters and of one another.
     fn encoder(picks: &[(u8, u8)], ignore_merges: bool) -> Encoder {
+        encoder_without(None, picks, ignore_merges)
+    }
+
+    /// The same, perhaps without a byte: there is the token of two of it instead.
+    fn encoder_without(missing: Option<u8>, picks: &[(u8, u8)], ignore_merges: bool) -> Encoder {
         let mut vocabulary = Vocabulary::new();
         for byte in 0..=255 {
-            vocabulary.push(Token::plain(&[byte])).unwrap();
+            let bytes = [byte, byte];
+            let len = if missing == Some(byte) { 2 } else { 1 };
+            vocabulary.push(Token::plain(&bytes[..len])).unwrap();
         }
         for &(left, right) in picks {
             let made: Vec<_> = (256..vocabulary.len()).collect();
@@ -219,7 +229,7 @@ mod tests {
         fn a_text_is_its_pieces_one_by_one_whatever_the_cache_remembers(
             picks: Vec<(u8, u8)>,
             ignore_merges: bool,
-            text in "([abc]{1,5}|[ab]{10,90}|[ .é]|[a-z]{3,17}|-{1,300}){0,700}",
+            text in "([abc]{1,5}|[ab]{10,90}|[ .é]|[a-z]{3,17}|-{1,300}|\n{0,4} {10,80}){0,700}",
         ) {
             let encoder = encoder(&picks, ignore_merges);
             for splitter in [
@@ -239,6 +249,36 @@ mod tests {
                         append_text(&encoder, &splitter, text.as_bytes(), &mut ids, &mut worker).unwrap();
                         prop_assert_eq!(&ids, &expected);
                     }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_worker_goes_on_after_other_texts_and_after_errors(
+            picks: Vec<(u8, u8)>,
+            texts in prop::collection::vec(
+                "([abc]{1,5}|[ab]{10,90}|[ .é中]{1,30}|[a-y]{3,17}|\n{0,4} {10,80}){0,60}z?[ab]{0,20}",
+                1..6,
+            ),
+        ) {
+            let encoder = encoder_without(Some(b'z'), &picks, false);
+            let splitter = splitter(r" ?\p{L}+|\s+", Unmatched::Keep);
+            let mut workers = [PieceCache::tiny(), PieceCache::default(), PieceCache::default().plain()]
+                .map(|cache| Worker { cache, ..Worker::default() });
+            for text in texts {
+                let (mut ids, mut scratch) = (Vec::new(), Scratch::default());
+                let pieces = splitter.pieces(text.as_bytes()).unwrap();
+                let all = pieces
+                    .into_iter()
+                    .try_for_each(|piece| encoder.encode(piece, &mut scratch, &mut ids));
+                let expected = all.map(|()| ids).map_err(|error| error.to_string());
+                for worker in &mut workers {
+                    let mut ids = Vec::new();
+                    let all = append_text(&encoder, &splitter, text.as_bytes(), &mut ids, worker);
+                    let found = all.map(|()| ids).map_err(|error| error.to_string());
+                    prop_assert_eq!(&found, &expected);
                 }
             }
         }

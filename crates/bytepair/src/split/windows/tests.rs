@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::compile::{Ways, compile};
+use super::super::compile::{Ways, compile_one};
 use super::super::engine::Engine;
 use super::super::named;
 use super::super::program::Target;
@@ -30,9 +30,8 @@ fn for_each_named_automaton(mut visit: impl FnMut(&str, &Automaton)) {
     let ways = Ways { targets: &Target::BEST_FIRST, kernel: None, is_at_once: false };
     for name in named::names() {
         for stage in named::named(name).unwrap() {
-            if let (Engine::Automaton(machine), _) =
-                compile(&stage.pattern, &unicode, ways).unwrap()
-            {
+            let engine = compile_one(&stage.pattern, &unicode, ways).unwrap();
+            if let Engine::Automaton(machine) = engine {
                 visit(name, machine.automaton());
             }
         }
