@@ -68,6 +68,8 @@ pub(crate) struct Found {
     pub(crate) known: u8,
     /// A bit for each that has it with [`MARK`].
     pub(crate) marked: u8,
+    /// A bit for each that is free.
+    pub(crate) free: u8,
     /// The first and second half of the values.
     pub(crate) values: [__m512i; 2],
 }
@@ -165,6 +167,7 @@ impl Row {
         }
         found.known |= beside.known;
         found.marked |= beside.marked;
+        found.free |= beside.free;
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
@@ -175,7 +178,9 @@ impl Row {
         let same = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0], number))
             & _mm512_testn_epi64_mask(differs, _mm512_set1_epi64(!HIGH_MARK));
         let marked = same & _mm512_test_epi64_mask(differs, differs);
-        Found { known: same & !marked, marked, values: [first, second] }
+        let bits = _mm512_or_si512(low, high);
+        let free = _mm512_testn_epi64_mask(bits, bits);
+        Found { known: same & !marked, marked, free, values: [first, second] }
     }
 
     /// Takes the pieces of a word in. A row that is full has no room for them.

@@ -94,7 +94,9 @@ impl ByParts {
         };
         let mut from = Place { piece: 0, at: 0 };
         while from.piece < places.len() {
-            let taken = self.block.take((cuts, &means.encoder.symbols), (text, places), from);
+            let ask_for = |code| means.scratch.characters.ask_for(code);
+            let known = (cuts, &means.encoder.symbols);
+            let taken = self.block.take(known, (text, places), from, ask_for);
             from = match taken {
                 Taken::Parts(next) => {
                     self.append_block(means, pieces, (begins, ids))?;

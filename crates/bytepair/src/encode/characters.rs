@@ -11,6 +11,7 @@
 use super::Encoder;
 use super::cuts::{Cuts, N_CODES, OTHER, row};
 use crate::merge_table::Merges;
+use crate::prefetch::prefetch;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
 /// Ids of a character, at most.
@@ -35,6 +36,12 @@ pub(super) struct Characters {
 }
 
 impl Characters {
+    /// Asks for what is known of a character.
+    #[inline]
+    pub(super) fn ask_for(&self, code: u32) {
+        prefetch(&self.rows, code as usize);
+    }
+
     /// The ids of a character, packed, or [`NEW`], or something without ids.
     #[inline]
     pub(super) fn get(&self, code: u32) -> u64 {

@@ -17,8 +17,11 @@ use crate::vocabulary::TokenId;
 const MIN_LEN: usize = 16;
 /// So many symbols there are for each run, at least.
 const MIN_RUN_LEN: usize = 8;
-/// Look-ups for each symbol, at most. Who takes more has many ranks and long runs at once, and gives up.
+/// Runs, and look-ups for each symbol of up to so many, at most. What takes more has many ranks and long runs at once,
+/// and is given up before much was spent on it.
+const MAX_RUNS: usize = 512;
 const MAX_LOOK_UPS: usize = 8;
+const MAX_COUNTED: usize = 1 << 13;
 
 /// Symbols of one kind that stand side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +57,8 @@ pub(super) fn merge(
     out: &mut Vec<TokenId>,
 ) -> bool {
     ids.len() >= MIN_LEN
-        && scratch.lay_out(ids, ids.len() / MIN_RUN_LEN)
-        && scratch.merge(merges, MAX_LOOK_UPS.saturating_mul(ids.len()))
+        && scratch.lay_out(ids, MAX_RUNS.min(ids.len() / MIN_RUN_LEN))
+        && scratch.merge(merges, MAX_LOOK_UPS * MAX_COUNTED.min(ids.len()))
         && scratch.append_to(out)
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Filling {
     /// Their ids, and where those of each are.
     found: Vec<TokenId>,
     places: Vec<Range<usize>>,
+    /// The ids of other pieces, while those of the holes are put in between.
+    behind: Vec<TokenId>,
     /// The holes that are wide, and of those that the cache does not know what they are found by.
     wide: Vec<usize>,
     missed: Vec<(usize, Option<u128>)>,
@@ -94,7 +96,7 @@ impl Filling {
     ) -> Result<()> {
         let found = self.find(encoder, text, worker);
         if found.is_ok() {
-            put_in(ids, &self.holes, &self.found, &self.places);
+            put_in(ids, &self.holes, (&mut self.found, &self.places), &mut self.behind);
             return Ok(());
         }
         // Which of several errors is told is that of the piece that comes first.

@@ -80,10 +80,13 @@ fn append_row(
             continue;
         }
         let has_key = asked & !row.long(number);
+        let mut absent = 0;
         if has_key & !(found.known | found.marked) != 0 {
             row.look_beside(slots, number, &mut found);
+            // A key that had no room in its line would stand in a later one, and this one had no free slot then.
+            absent = has_key & found.free & !(found.known | found.marked);
         }
-        append_apart(cache, (text, row, number), (&found, asked), (ids, holes));
+        append_apart(cache, (text, row, number), (&found, asked, absent), (ids, holes));
     }
 }
 
@@ -93,7 +96,7 @@ fn append_row(
 fn append_apart(
     cache: &PieceCache,
     (text, row, number): (&[u8], &Row, usize),
-    (found, asked): (&Found, u8),
+    (found, asked, absent): (&Found, u8, u8),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
 ) {
     let step = StepIds::of(found, asked);
@@ -105,7 +108,9 @@ fn append_apart(
         let before = (1 << (lane * step.lane_ids)) - 1;
         step.write(before & !written, ids);
         written = before;
-        if !append_one(cache, (text, row, number + lane), (found, lane), ids) {
+        if absent >> lane & 1 > 0
+            || !append_one(cache, (text, row, number + lane), (found, lane), ids)
+        {
             holes.push(Hole { piece: row.piece(number + lane), n_before: ids.len() });
         }
         ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);

@@ -1,8 +1,8 @@
 //! Pieces whose ids are still to be found, and how they are put between those that are known.
 //!
 //! Known pieces are written one behind the other, as if the others were not there. Those are encoded together when a
-//! block is done: what they need is then at hand from one to the next. Putting them in moves each id of the
-//! block once at most.
+//! block is done: what they need is then at hand from one to the next. Putting them in copies each id of the
+//! block behind the first of them twice.
 
 use std::ops::Range;
 
@@ -16,23 +16,45 @@ pub(crate) struct Hole {
     pub(crate) n_before: usize,
 }
 
-/// Puts the ids of holes in: those of each are where `places` says.
+/// Ids that are copied at once, whatever their number: most rows are shorter, and the next one overwrites what does not
+/// count.
+const STEP_LEN: usize = 16;
+
+/// Puts the ids of holes in: those of each are where `places` says. `behind` is memory that is used again.
 pub(crate) fn put_in(
     ids: &mut Vec<TokenId>,
     holes: &[Hole],
-    filled: &[TokenId],
-    places: &[Range<usize>],
+    (filled, places): (&mut Vec<TokenId>, &[Range<usize>]),
+    behind: &mut Vec<TokenId>,
 ) {
-    let mut read_end = ids.len();
-    ids.resize(read_end + filled.len(), 0);
-    let mut write_end = ids.len();
-    for (hole, place) in holes.iter().zip(places).rev() {
-        let n_behind = read_end - hole.n_before;
-        ids.copy_within(hole.n_before..read_end, write_end - n_behind);
-        (read_end, write_end) = (hole.n_before, write_end - n_behind);
-        let found = &filled[place.clone()];
-        ids[write_end - found.len()..write_end].copy_from_slice(found);
-        write_end -= found.len();
+    let Some(first) = holes.first().map(|hole| hole.n_before) else { return };
+    let n_all = ids.len() + filled.len();
+    behind.clear();
+    behind.extend_from_slice(&ids[first..]);
+    let n_behind = behind.len();
+    behind.resize(n_behind + STEP_LEN, 0);
+    filled.resize(filled.len() + STEP_LEN, 0);
+    ids.resize(n_all + STEP_LEN, 0);
+    let ends = holes[1..].iter().map(|hole| hole.n_before - first).chain([n_behind]);
+    let (mut at, mut start) = (first, 0);
+    for (place, end) in places.iter().zip(ends) {
+        copy(filled, place.clone(), &mut ids[at..]);
+        at += place.len();
+        copy(behind, start..end, &mut ids[at..]);
+        at += end - start;
+        start = end;
+    }
+    ids.truncate(n_all);
+}
+
+/// Copies some ids to the front of others, and perhaps a few more, which stand behind them in both.
+#[inline]
+fn copy(from: &[TokenId], place: Range<usize>, to: &mut [TokenId]) {
+    for done in (0..place.len()).step_by(STEP_LEN) {
+        let some = from.get(place.start + done..).and_then(<[_]>::first_chunk::<STEP_LEN>);
+        let Some(some) = some else { return };
+        let Some(room) = to.get_mut(done..).and_then(<[_]>::first_chunk_mut) else { return };
+        *room = *some;
     }
 }
 
@@ -56,7 +78,7 @@ mod tests {
                     ids.extend(part);
                 }
             }
-            put_in(&mut ids, &holes, &filled, &places);
+            put_in(&mut ids, &holes, (&mut filled, &places), &mut vec![7; 3]);
             let expected: Vec<_> = parts.into_iter().flat_map(|(_, part)| part).collect();
             prop_assert_eq!(ids, expected);
         }

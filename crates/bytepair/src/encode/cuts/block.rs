@@ -90,14 +90,17 @@ impl Block {
         self.starts[characters.start]..self.ends[characters.end - 1]
     }
 
-    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for.
+    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `ask_for` is told
+    /// of each character, by its code, before parts are found out.
     pub(in crate::encode) fn take(
         &mut self,
         (cuts, symbols): (&Cuts, &Symbols),
         (text, pieces): (&[u8], &[Range<usize>]),
         from: Place,
+        ask_for: impl Fn(u32),
     ) -> Taken {
         let is_all = self.take_characters(cuts, (text, pieces), from);
+        self.codes.iter().take(self.n_characters).for_each(|&code| ask_for(code));
         let n_characters = self.n_characters;
         let joined = self.joined(cuts, text);
         let mut cut_before = ((1_u64 << n_characters) - 1) & !joined;

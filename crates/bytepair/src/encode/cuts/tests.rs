@@ -65,7 +65,7 @@ fn taken(encoder: &Encoder, text: &[u8], pieces: &[Range<usize>]) -> Vec<(Range<
     let mut from = Place { piece: 0, at: 0 };
     while from.piece < pieces.len() {
         let cuts = encoder.cuts().unwrap();
-        from = match block.take((cuts, &encoder.symbols), (text, pieces), from) {
+        from = match block.take((cuts, &encoder.symbols), (text, pieces), from, |_| ()) {
             Taken::Parts(next) => {
                 let n_characters = block.codes().len();
                 let starts =
