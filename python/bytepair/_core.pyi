@@ -336,7 +336,7 @@ class CoreTokenizer:
         """Look up the id of a token as Hugging Face files write it, or ``None``."""
 
     def explain(self) -> list[str]:
-        """Say for each stage of the splitter how it is executed."""
+        """Say for each stage of the splitter, or several done at once, how it is executed."""
 
     @property
     def n_vocab(self) -> int:

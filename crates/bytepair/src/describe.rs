@@ -33,7 +33,7 @@ impl Tokenizer {
         lines
     }
 
-    /// How each stage of the splitter is executed.
+    /// How each stage of the splitter is executed, or several that are done at once.
     pub fn explain(&self) -> Vec<String> {
         let rounds = self.parts().pre_tokenizer.rounds();
         rounds.iter().flat_map(|round| round.splitter.explain()).collect()
