@@ -1,0 +1,118 @@
+//! What the cache remembers, and for how long; that vectors find what single look-ups find.
+
+use super::*;
+use crate::hash::hash_bytes;
+use proptest::prelude::*;
+
+fn append(cache: &PieceCache, piece: &[u8], whole: Whole) -> Option<Vec<TokenId>> {
+    let mut ids = vec![7];
+    let is_here = cache.append(Name::new(piece, 0..piece.len(), whole)?, &mut ids);
+    is_here.then(|| ids.split_off(1))
+}
+
+fn insert(cache: &mut PieceCache, piece: &[u8], whole: Whole, ids: &[TokenId]) {
+    if let Some(name) = Name::new(piece, 0..piece.len(), whole) {
+        cache.insert(name, ids);
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
+/// Ids that no other piece has, as many as its hash says, some of them as large as any.
+fn ids_of(piece: &[u8], whole: Whole) -> Vec<TokenId> {
+    let hash = hash_bytes(piece, u64::from(whole == Whole::Part));
+    let n_ids = hash % 18;
+    let mask = if hash >> 8 & 1 > 0 { (1 << 17) - 1 } else { TokenId::MAX };
+    let id = |index: u64| hash.rotate_right(3 * index as u32) as TokenId & mask;
+    (0..n_ids).map(id).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_cache_of_any_size_gives_a_piece_its_own_ids_or_none(
+        pieces in prop::collection::vec((prop_oneof!["[ab]{1,20}", "a{1,300}", "a{4090,4100}", "[a-z]{0,18}"], any::<bool>()), 1..200),
+    ) {
+        for mut cache in [PieceCache::tiny(), PieceCache::default()] {
+            for (piece, is_part) in &pieces {
+                let (piece, whole) = (piece.as_bytes(), if *is_part { Whole::Part } else { Whole::Piece });
+                let ids = ids_of(piece, whole);
+                match append(&cache, piece, whole) {
+                    Some(found) => prop_assert_eq!(found, ids),
+                    None => insert(&mut cache, piece, whole, &ids),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn known_pieces_in_a_row_are_those_found_one_by_one(
+        words in prop::collection::vec("[a-d]{1,3}|[ab]{14,18}|[a-z]{60,70}|é", 1..400),
+        known in 0..400_usize,
+        n_behind in 0..200_usize,
+        from in 0..70_usize,
+    ) {
+        let mut cache = PieceCache::default();
+        for word in &words[..known.min(words.len())] {
+            insert(&mut cache, word.as_bytes(), Whole::Piece, &ids_of(word.as_bytes(), Whole::Piece));
+        }
+        // Some places away from the beginning and the end of the text, which vectors read beyond pieces.
+        let text = ["x".repeat(from), words.concat(), "y".repeat(n_behind)].concat();
+        let block = from..text.len() - n_behind;
+        let mut bits = vec![0_u64; block.len() / 64 + 1];
+        words.iter().fold(0, |place, word| { bits[place / 64] |= 1 << (place % 64); place + word.len() });
+        let starts = Starts::new(&bits, block.clone());
+        for kernel in [Kernel::OneByOne, Kernel::fast()] {
+            cache.kernel = kernel;
+            let (mut ids, mut holes) = (vec![7; 3], Vec::new());
+            cache.append_known(text.as_bytes(), &starts, &mut ids, &mut holes);
+            let mut expected = vec![7; 3];
+            let mut left = holes.iter();
+            let mut next = left.next();
+            for piece in starts.words().flat_map(Word::pieces) {
+                if let Some(hole) = next.filter(|hole| hole.piece == piece) {
+                    prop_assert_eq!(hole.n_before, expected.len());
+                    let key = key_or_none(text.as_bytes(), piece.start, piece.end);
+                    prop_assert!(cache.short.at_home(key).key != key);
+                    next = left.next();
+                } else {
+                    expected.extend(append(&cache, text[piece].as_bytes(), Whole::Piece).unwrap());
+                }
+            }
+            prop_assert!(next.is_none());
+            prop_assert_eq!(ids, expected);
+        }
+    }
+}
+
+#[test]
+fn a_cache_that_has_no_more_places_begins_anew() {
+    let mut cache = PieceCache::default();
+    let piece = [b'x'; 100];
+    insert(&mut cache, &piece, Whole::Piece, &[1; 100]);
+    assert!(append(&cache, &piece, Whole::Piece).is_some());
+    cache.ring.write_last();
+    insert(&mut cache, b"short", Whole::Piece, &[5]);
+    assert!(append(&cache, &piece, Whole::Piece).is_none());
+    insert(&mut cache, &piece, Whole::Piece, &[2; 100]);
+    assert_eq!(append(&cache, &piece, Whole::Piece), Some(vec![2; 100]));
+}
+
+#[test]
+fn pieces_that_come_again_stay_while_there_is_room() {
+    let mut cache = PieceCache::default();
+    let pieces: Vec<_> =
+        (0..100_000).map(|number| format!("{number:0>width$}", width = 6 + number % 20)).collect();
+    for _ in 0..4 {
+        for piece in &pieces {
+            let piece = piece.as_bytes();
+            insert(&mut cache, piece, Whole::Piece, &ids_of(piece, Whole::Piece));
+        }
+    }
+    let mut n_lost = 0;
+    for piece in pieces.iter().map(String::as_bytes) {
+        match append(&cache, piece, Whole::Piece) {
+            Some(found) => assert_eq!(found, ids_of(piece, Whole::Piece)),
+            None => n_lost += 1,
+        }
+    }
+    assert!(n_lost < pieces.len() / 10, "{n_lost}");
+}
