@@ -67,22 +67,16 @@ impl Ahead {
             self.end = first + len_there;
             return;
         }
-        self.give_up_if(are_distrusted(), row);
+        if !self.is_given_up && are_distrusted() {
+            give_up(row);
+            self.is_given_up = true;
+        }
         let began = Instant::now();
         populate(start, len);
         if began.elapsed() > QUICK {
             distrust();
         }
-        self.give_up_if(are_distrusted(), row);
         self.end = first + len;
-    }
-
-    /// Once for each row.
-    fn give_up_if<T>(&mut self, is_slow: bool, row: &mut Vec<T>) {
-        if is_slow && !self.is_given_up {
-            give_up(row);
-            self.is_given_up = true;
-        }
     }
 }
 

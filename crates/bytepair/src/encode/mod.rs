@@ -95,12 +95,11 @@ fn n_worth_cutting(piece: &[u8]) -> usize {
     if piece.is_ascii() {
         return 0;
     }
-    let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
-    match n_others {
-        _ if piece.len() > blocks::MAX_LEN => LONG_WEIGHT * piece.len(),
-        _ if n_others * 2 > piece.len() => n_others,
-        _ => 0,
+    if piece.len() > blocks::MAX_LEN {
+        return LONG_WEIGHT * piece.len();
     }
+    let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
+    if n_others * 2 > piece.len() { n_others } else { 0 }
 }
 
 /// Whether a long row of symbols has many different ones, as far as some of them say.

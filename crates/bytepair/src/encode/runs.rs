@@ -56,10 +56,13 @@ pub(super) fn merge(
     scratch: &mut RunScratch,
     out: &mut Vec<TokenId>,
 ) -> bool {
-    ids.len() >= MIN_LEN
+    let is_done = ids.len() >= MIN_LEN
         && scratch.lay_out(ids, MAX_RUNS.min(ids.len() / MIN_RUN_LEN))
-        && scratch.merge(merges, MAX_LOOK_UPS * MAX_COUNTED.min(ids.len()))
-        && scratch.append_to(out)
+        && scratch.merge(merges, MAX_LOOK_UPS * MAX_COUNTED.min(ids.len()));
+    if is_done {
+        scratch.append_to(out);
+    }
+    is_done
 }
 
 impl RunScratch {
@@ -89,9 +92,8 @@ impl RunScratch {
         true
     }
 
-    fn append_to(&self, out: &mut Vec<TokenId>) -> bool {
+    fn append_to(&self, out: &mut Vec<TokenId>) {
         self.runs.iter().for_each(|run| out.extend(std::iter::repeat_n(run.id, run.len)));
-        true
     }
 
     /// The pair of lowest rank, within a run or where two meet.
@@ -170,7 +172,8 @@ fn push(runs: &mut Vec<Run>, id: TokenId, len: usize) {
 pub(super) fn merge_any(merges: &Merges, ids: &[TokenId]) -> Option<Vec<TokenId>> {
     let (mut scratch, mut out) = (RunScratch::default(), Vec::new());
     let is_done = scratch.lay_out(ids, usize::MAX) && scratch.merge(merges, usize::MAX);
-    (is_done && scratch.append_to(&mut out)).then_some(out)
+    scratch.append_to(&mut out);
+    is_done.then_some(out)
 }
 
 #[cfg(test)]

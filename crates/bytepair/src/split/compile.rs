@@ -40,13 +40,13 @@ pub(super) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed
 }
 
 /// The first of the engines that can be built for what a pattern, or several, were read as.
-pub(super) fn compile(parsed: Parsed, pattern: &Pattern, ways: Ways<'_>) -> Result<Engine> {
+pub(super) fn compile(parsed: &Parsed, pattern: &Pattern, ways: Ways<'_>) -> Result<Engine> {
     let mut sets = program::sets_of(&parsed.root)
         .ok_or_else(|| too_large(pattern, "more than 1,000 sets of characters"))?;
     sets.extend(parsed.word.clone());
     let alphabet = Alphabet::new(&sets)
         .ok_or_else(|| too_large(pattern, "more than 254 kinds of characters"))?;
-    let word = parsed.word.map_or_else(Mask::default, |word| alphabet.mask(&word));
+    let word = parsed.word.as_ref().map_or_else(Mask::default, |word| alphabet.mask(word));
     // What tiktoken does with an empty match is not to be seen: it has no token.
     let tells_empty = pattern.flavour == Flavour::Oniguruma;
     let engines = ways.targets.iter().map(|&target| {
@@ -78,7 +78,7 @@ pub(super) fn compile_one(
     unicode: &UnicodeTables,
     ways: Ways<'_>,
 ) -> Result<Engine> {
-    compile(parse(pattern, unicode)?, pattern, ways)
+    compile(&parse(pattern, unicode)?, pattern, ways)
 }
 
 fn too_large(pattern: &Pattern, problem: &str) -> Error {

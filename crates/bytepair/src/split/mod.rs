@@ -206,7 +206,17 @@ struct Step {
     engine: Engine,
 }
 
-/// Which stages are done at once.
+impl Step {
+    /// Several stages at once; `None` for one, and where together they are too large for an automaton.
+    fn of_several(stages: &[Stage], parsed: &[Parsed], ways: Ways<'_>) -> Option<Self> {
+        let [stage, _, ..] = stages else { return None };
+        let engine = compile(&together::one(parsed), &stage.pattern, ways).ok()?;
+        let is_quick = matches!(engine, Engine::Automaton(_));
+        is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
+    }
+}
+
+/// Which stages may be done at once.
 type Grouping = fn(&[Stage], &[Parsed]) -> Vec<Range<usize>>;
 
 impl Splitter {
@@ -250,14 +260,19 @@ impl Splitter {
         groups: Grouping,
     ) -> Result<Self> {
         let parse = |stage: &Stage| parse(&stage.pattern, unicode);
-        let mut parsed = stages.iter().map(parse).collect::<Result<Vec<_>>>()?;
+        let parsed = stages.iter().map(parse).collect::<Result<Vec<_>>>()?;
         let may_match_nothing = parsed.iter().any(|parsed| parsed.root.is_nullable());
         let mut steps = Vec::new();
         for group in groups(&stages, &parsed) {
-            let stage = stages[group.start].clone();
-            let patterns = parsed.drain(..group.len()).collect();
-            let engine = compile(together::one(patterns), &stage.pattern, ways)?;
-            steps.push(Step { stage, n_stages: group.len(), engine });
+            let (stages, parsed) = (&stages[group.clone()], &parsed[group]);
+            if let Some(step) = Step::of_several(stages, parsed, ways) {
+                steps.push(step);
+                continue;
+            }
+            for (stage, parsed) in stages.iter().zip(parsed) {
+                let engine = compile(parsed, &stage.pattern, ways)?;
+                steps.push(Step { stage: stage.clone(), n_stages: 1, engine });
+            }
         }
         Ok(Self { compiled: Arc::new(Compiled { stages, steps, may_match_nothing }) })
     }

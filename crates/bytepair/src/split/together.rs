@@ -40,10 +40,10 @@ pub(super) fn groups(stages: &[Stage], parsed: &[Parsed]) -> Vec<Range<usize>> {
     groups
 }
 
-/// The pattern of a group: no place has matches of two of them.
-pub(super) fn one(parsed: Vec<Parsed>) -> Parsed {
-    let word = parsed.iter().find_map(|parsed| parsed.word.clone());
-    Parsed { root: Node::alternate(parsed.into_iter().map(|parsed| parsed.root).collect()), word }
+/// The pattern of a group: no place has matches of two of them. None looks at words.
+pub(super) fn one(parsed: &[Parsed]) -> Parsed {
+    let roots = parsed.iter().map(|parsed| parsed.root.clone());
+    Parsed { root: Node::alternate(roots.collect()), word: None }
 }
 
 /// All symbols that matches may hold; `None` if more than these is looked at.

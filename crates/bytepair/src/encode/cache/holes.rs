@@ -51,10 +51,8 @@ pub(crate) fn put_in(
 #[inline]
 fn copy(from: &[TokenId], place: Range<usize>, to: &mut [TokenId]) {
     for done in (0..place.len()).step_by(STEP_LEN) {
-        let some = from.get(place.start + done..).and_then(<[_]>::first_chunk::<STEP_LEN>);
-        let Some(some) = some else { return };
-        let Some(room) = to.get_mut(done..).and_then(<[_]>::first_chunk_mut) else { return };
-        *room = *some;
+        let start = place.start + done;
+        to[done..done + STEP_LEN].copy_from_slice(&from[start..start + STEP_LEN]);
     }
 }
 
