@@ -5,6 +5,7 @@ this project writes one. Where one pattern is all that splits, ranks are written
 all work with the same tokens; that their ids are equal is checked later.
 """
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,8 @@ def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
         shutil.copy(sources[0], folder / "vocabulary.json")
     else:
         tokenizer.save(folder / "vocabulary.json")
+    if sources[0].suffix == ".tiktoken":
+        _spell_pattern(folder / "vocabulary.json", vocabulary["pattern"])
     if "pattern" in vocabulary:
         tokenizer.save(ranks / "vocabulary.tiktoken")
         (ranks / "vocabulary.tiktoken").rename(folder / "vocabulary.tiktoken")
@@ -58,6 +61,14 @@ def _learned(vocabulary: Vocabulary, sources: list[Path], folder: Path) -> Any: 
     return bytepair.train(
         text, pattern=vocabulary["pattern"], merges=vocabulary["merges"]
     )
+
+
+def _spell_pattern(path: Path, pattern: str) -> None:
+    """Write the pattern as published files do: peers know patterns by their spelling."""
+    tokenizer = json.loads(path.read_text())
+    split = tokenizer["pre_tokenizer"]["pretokenizers"][0]
+    split["pattern"] = {"Regex": pattern}
+    path.write_text(json.dumps(tokenizer, ensure_ascii=False))
 
 
 def _sources(vocabulary: Vocabulary, files: list[str]) -> list[Path]:
