@@ -73,6 +73,10 @@ pub struct EncodeOptions<'n> {
     pub dropout: Option<Dropout>,
 }
 
+/// Of tokenizers with fewer merges, what other text than ASCII needs is made when such text comes: it would take longer
+/// than all else.
+const MIN_PREPARED: usize = 1 << 14;
+
 /// A compiled tokenizer.
 #[derive(Debug)]
 pub struct Tokenizer {
@@ -98,7 +102,10 @@ impl Tokenizer {
     /// Where an added token is not in the vocabulary, or is a whole piece although no token is.
     pub fn new(parts: Parts) -> Result<Self> {
         let tokenizer = Self::unprepared(parts)?;
-        tokenizer.encoder();
+        let encoder = tokenizer.encoder();
+        if tokenizer.parts.vocabulary.n_merges() >= MIN_PREPARED {
+            encoder.prepare();
+        }
         Ok(tokenizer)
     }
 

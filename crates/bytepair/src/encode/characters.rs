@@ -87,10 +87,22 @@ impl Encoder {
         if self.merges.is_ascending() {
             return u32::MAX;
         }
+        self.first_uses().map_or(0, |uses| uses[code as usize])
+    }
+
+    /// Made as [`Self::cuts`] are.
+    fn first_uses(&self) -> Option<&[u32]> {
         if self.first_uses.get().is_none() {
             drop(self.first_uses.set(first_uses(&self.vocabulary, &self.merges)));
         }
-        self.first_uses.get().map_or(0, |uses| uses[code as usize])
+        self.first_uses.get().map(Vec::as_slice)
+    }
+
+    /// Makes what text of other characters than ASCII needs, instead of when enough of it has come.
+    pub(crate) fn prepare(&self) {
+        if self.cuts().is_some() && self.symbols.is_complete() && !self.merges.is_ascending() {
+            self.first_uses();
+        }
     }
 
     /// Appends what a piece starts from: the ids of characters that become these before a part of them is joined to

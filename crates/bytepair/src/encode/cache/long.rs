@@ -61,13 +61,15 @@ impl Long {
         self.put((hash >> PLACE_BITS << PLACE_BITS) | (place + 1));
     }
 
-    /// Puts a slot into its bucket, where it is free or oldest.
+    /// Puts a slot into its bucket, before the others; the last one, which is free or oldest, makes room.
+    #[inline]
     fn put(&mut self, slot: u64) {
         let bucket = self.bucket(slot);
-        let places = bucket..bucket + BUCKET_LEN;
-        let oldest = places.min_by_key(|&index| self.slots[index] & N_PLACES).unwrap_or(bucket);
-        self.n_taken += usize::from(self.slots[oldest] == 0);
-        self.slots[oldest] = slot;
+        let Some(slots) = self.slots[bucket..].first_chunk_mut::<BUCKET_LEN>() else { return };
+        let [.., last] = *slots;
+        slots.copy_within(..BUCKET_LEN - 1, 1);
+        slots[0] = slot;
+        self.n_taken += usize::from(last == 0);
     }
 
     #[inline]
@@ -80,7 +82,9 @@ impl Long {
         let len = self.slots.len() * 2;
         let slots = std::mem::replace(&mut self.slots, free(len));
         (self.shift, self.n_taken) = (shift(len), 0);
-        slots.iter().filter(|slot| **slot != 0).for_each(|&slot| self.put(slot));
+        for bucket in slots.as_chunks::<BUCKET_LEN>().0 {
+            bucket.iter().rev().filter(|slot| **slot != 0).for_each(|&slot| self.put(slot));
+        }
     }
 
     /// Where the bucket of a hash, or of a slot, begins.
