@@ -33,8 +33,12 @@ impl Tokenizer {
         lines
     }
 
-    /// How each stage of the splitter is executed, or several that are done at once.
+    /// How each stage of the splitter is executed, or several that are done at once; or how words are found in a text that
+    /// is one piece, where no token reaches from one into the next.
     pub fn explain(&self) -> Vec<String> {
+        if let Some(splitter) = self.word_splitter() {
+            return splitter.explain();
+        }
         let rounds = self.parts().pre_tokenizer.rounds();
         rounds.iter().flat_map(|round| round.splitter.explain()).collect()
     }

@@ -25,6 +25,7 @@ mod pieces;
 mod recent;
 mod rows;
 mod seams;
+mod spaces;
 mod threads;
 mod truncating;
 mod units;
@@ -40,6 +41,7 @@ use self::named::NamedRules;
 pub use self::parts::Parts;
 use self::pieces::Grain;
 use self::recent::ShortText;
+use self::spaces::{Spaces, spelling};
 use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
@@ -51,7 +53,7 @@ use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
 use crate::large_pages::reserve;
 use crate::pool::Pool;
-use crate::split::Segment;
+use crate::split::{Segment, Splitter};
 use crate::template::{Padding, Template, Truncation};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -93,6 +95,9 @@ pub struct Tokenizer {
     workers: Pool<Worker>,
     /// Made when the first long text comes; `None` inside where texts cannot be cut.
     cutter: OnceLock<Option<Cutter>>,
+    /// Made with the tokenizer, or when the first text comes; `None` inside where texts do not go that way. Of all that
+    /// share their merges.
+    spaces: Arc<OnceLock<Option<Spaces>>>,
 }
 
 impl Tokenizer {
@@ -105,6 +110,7 @@ impl Tokenizer {
         let encoder = tokenizer.encoder();
         if tokenizer.parts.vocabulary.n_merges() >= MIN_PREPARED {
             encoder.prepare();
+            tokenizer.spaces();
         }
         Ok(tokenizer)
     }
@@ -121,6 +127,7 @@ impl Tokenizer {
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
+            spaces: Arc::default(),
             parts,
         })
     }
@@ -143,7 +150,21 @@ impl Tokenizer {
         }
         let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
         let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges);
-        self.encoder.get_or_init(|| made)
+        self.encoder.get_or_init(|| made.of_raw_texts(spelling(&self.parts)))
+    }
+
+    /// How texts are cut into words before they are normalized. Threads that come at the same time each make it, and
+    /// nobody waits.
+    fn spaces(&self) -> Option<&Spaces> {
+        if self.spaces.get().is_none() {
+            drop(self.spaces.set(Spaces::new(self)));
+        }
+        self.spaces.get()?.as_ref()
+    }
+
+    /// What finds the words of a text that is one piece, if anything does.
+    pub(crate) fn word_splitter(&self) -> Option<&Splitter> {
+        self.spaces().map(Spaces::splitter)
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
@@ -385,6 +406,7 @@ impl Tokenizer {
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
+            spaces: Arc::clone(&self.spaces),
         })
     }
 }

@@ -15,6 +15,8 @@
 mod block;
 mod sides;
 
+use std::collections::BTreeSet;
+
 pub(super) use self::block::{Block, MAX_CHARACTERS, Place, Taken};
 use self::sides::Sides;
 pub(super) use self::sides::{OTHER, row};
@@ -136,6 +138,11 @@ impl Cuts {
         left.joins_part(right) || left.may_join(right) && self.has(left.code, right.code)
     }
 
+    /// Whether a cut needs a known character behind it.
+    pub(super) fn must_be_known(&self) -> bool {
+        self.must_be_known
+    }
+
     /// The lowest id that is made by joining parts of neighbouring characters, by the bytes that meet.
     #[inline]
     pub(super) fn in_part(&self, last: u8, first: u8) -> TokenId {
@@ -195,6 +202,34 @@ impl Cuts {
     fn place(&self, left: u32, right: u32) -> (usize, u64) {
         place(left, right, self.of_others.len())
     }
+}
+
+/// The characters that some token has right before a character, and right behind it, itself left out; `None` where a
+/// token begins or ends in the middle of one.
+pub(super) fn neighbours(
+    vocabulary: &Vocabulary,
+    character: char,
+) -> Option<[BTreeSet<char>; 2]> {
+    let mut bytes = [0; 4];
+    let own = code(character.encode_utf8(&mut bytes).as_bytes());
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    for &merge in vocabulary.merges() {
+        let (last, first) = meeting(vocabulary, merge)?;
+        let is_of = [first.code == own, last.code == own];
+        for (is_of, (other, found)) in is_of.into_iter().zip([last, first].into_iter().zip(&mut found)) {
+            if is_of && other.code != own {
+                found.insert(character_of(other.code)?);
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The character of a code.
+fn character_of(code: u32) -> Option<char> {
+    let bytes = code.to_le_bytes();
+    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
+    std::str::from_utf8(&bytes[..len]).ok()?.chars().next()
 }
 
 fn border(last: u8, first: u8) -> usize {

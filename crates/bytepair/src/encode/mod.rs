@@ -25,15 +25,17 @@ mod naive;
 mod runs;
 mod scan;
 mod spans;
+mod spelling;
 mod stretches;
 mod symbols;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
 pub use dropout::Dropout;
+pub(crate) use spelling::Spelling;
 pub(crate) use dropout::Dropping;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -69,6 +71,8 @@ pub(crate) struct Encoder {
     cuts: OnceLock<Option<Arc<Cuts>>>,
     /// Present where a piece that is a token as a whole is taken without merging.
     whole_pieces: Option<WholePieces>,
+    /// Present where pieces come as they stand in a text, and are to be written otherwise.
+    spelling: Option<Spelling>,
 }
 
 /// About so many symbols of a long row are looked at to tell whether it has many different ones.
@@ -141,7 +145,26 @@ impl Encoder {
             whole_pieces: ignore_merges.then(|| WholePieces::new(units, &vocabulary)),
             vocabulary,
             cuts: OnceLock::new(),
+            spelling: None,
         }
+    }
+
+    /// The same for texts that may come before a character of them is written otherwise. None that comes afterwards
+    /// has it.
+    pub(crate) fn of_raw_texts(self, spelling: Option<Spelling>) -> Self {
+        Self { spelling, ..self }
+    }
+
+    /// Whether a piece stands in the text as the vocabulary has it.
+    #[inline]
+    pub(crate) fn is_spelled(&self, piece: &[u8]) -> bool {
+        self.spelling.as_ref().is_none_or(|spelling| !piece.contains(&spelling.from))
+    }
+
+    /// A piece as the vocabulary has it, if it stands otherwise in the text.
+    #[inline]
+    pub(crate) fn spelled(&self, piece: &[u8]) -> Option<Vec<u8>> {
+        self.spelling.as_ref()?.of(piece)
     }
 
     /// Calls `encode_part` with each of the [parts](Self::parts) of a long piece, or appends the token that the piece
@@ -203,6 +226,15 @@ impl Encoder {
     pub(crate) fn is_cut(&self, piece: &[u8], place: usize) -> bool {
         !self.takes_whole_pieces()
             && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
+    }
+
+    /// The characters that some token has right before a character, and right behind it, itself left out. Between it and
+    /// others is a cut; `None` where that is not proven.
+    pub(crate) fn neighbours(&self, character: char) -> Option<[BTreeSet<char>; 2]> {
+        let is_proven = !self.symbols.units().is_bytes()
+            && !self.takes_whole_pieces()
+            && self.cuts().is_some_and(|cuts| !cuts.must_be_known());
+        if is_proven { cuts::neighbours(&self.vocabulary, character) } else { None }
     }
 
     /// Whether there is any such place.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::worker::{Worker, append_by_parts, append_ids, is_wide};
+use super::worker::{Worker, append_by_parts, append_ids, append_new, is_wide};
 use crate::encode::{Encoder, Hole, N_ASKED, Name, Whole, put_in};
 use crate::error::Result;
 use crate::piece_starts::Starts;
@@ -157,8 +157,8 @@ impl Filling {
         if name.is_some_and(|name| worker.cache.append(name, &mut self.found)) {
         } else if let Some(id) = encoder.whole_token(piece) {
             self.found.push(id);
-        } else if !encoder.has_parts_for(piece, &worker.scratch) {
-            encoder.encode(piece, &mut worker.scratch, &mut self.found)?;
+        } else if !encoder.is_spelled(piece) || !encoder.has_parts_for(piece, &worker.scratch) {
+            append_new(encoder, text, place, &mut self.found, worker)?;
             if let Some(name) = name {
                 worker.cache.insert(name, &self.found[n_before..]);
             }

@@ -187,8 +187,15 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let encoder = self.tokenizer.encoder();
-        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
-        let Some(splitter) = splitter.filter(|_| !self.matcher.has_whole_pieces()) else {
+        if self.matcher.has_whole_pieces() {
+            return self.encode_pieces(stretch, ids, worker);
+        }
+        if let Some(spaces) = self.tokenizer.spaces() {
+            return self.for_each_segment(stretch, (ids, worker), |segment, ids, worker| {
+                spaces.append(encoder, segment, ids, worker)
+            });
+        }
+        let Some(splitter) = self.tokenizer.parts.pre_tokenizer.one_splitter() else {
             return self.encode_pieces(stretch, ids, worker);
         };
         let grain = Grain::Segment;

@@ -6,7 +6,7 @@
 
 use super::Tokenizer;
 use super::call::Call;
-use super::worker::Worker;
+use super::worker::{Worker, push};
 use crate::added::Part;
 use crate::encoding::Traced;
 use crate::error::{ErrorKind, Result};
@@ -53,6 +53,21 @@ impl Call<'_> {
                 let segment = stretch.part(range);
                 self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
             }
+        })
+    }
+
+    /// Appends the ids of added tokens, and calls `append` for what stands between two, as it was given.
+    pub(super) fn for_each_segment(
+        &self,
+        stretch: Segment<'_>,
+        (ids, worker): (&mut Vec<TokenId>, &mut Worker),
+        append: impl Fn(Segment<'_>, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
+    ) -> Result<()> {
+        self.tokenizer.check_utf8(stretch.text)?;
+        self.check_disallowed(stretch.text)?;
+        self.matcher.cut_raw(stretch.text, |part| match part {
+            Part::Token(id, _) => push(id, ids),
+            Part::Text(range) => append(stretch.part(range), ids, worker),
         })
     }
 

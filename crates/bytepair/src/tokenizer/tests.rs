@@ -180,7 +180,7 @@ fn options(allows: bool) -> EncodeOptions<'static> {
 }
 
 /// The ids of a text that is cut into stretches of about a length.
-fn in_stretches(
+pub(super) fn in_stretches(
     tokenizer: &Tokenizer,
     text: &[u8],
     options: EncodeOptions<'_>,

@@ -68,18 +68,44 @@ pub(super) fn append_ids(
         }
     }
     let n_before = ids.len();
-    let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
-    if is_short || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch) {
-        encoder.encode(&text[piece], &mut worker.scratch, ids)?;
-    } else if let Some(id) = encoder.whole_token(&text[piece.clone()]) {
-        ids.push(id);
-    } else {
-        append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)?;
-    }
+    append_new(encoder, text, piece, ids, worker)?;
     if let Some(name) = name {
         worker.cache.insert_at(place, name, &ids[n_before..]);
     }
     Ok(())
+}
+
+/// Appends the ids of a piece that the cache does not know.
+pub(super) fn append_new(
+    encoder: &Encoder,
+    text: &[u8],
+    piece: Range<usize>,
+    ids: &mut Vec<TokenId>,
+    worker: &mut Worker,
+) -> Result<()> {
+    match encoder.spelled(&text[piece.clone()]) {
+        Some(spelled) => append_spelled(encoder, &spelled, 0..spelled.len(), ids, worker),
+        None => append_spelled(encoder, text, piece, ids, worker),
+    }
+}
+
+/// The same for one that is as the vocabulary has it.
+fn append_spelled(
+    encoder: &Encoder,
+    text: &[u8],
+    piece: Range<usize>,
+    ids: &mut Vec<TokenId>,
+    worker: &mut Worker,
+) -> Result<()> {
+    let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
+    if is_short || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch) {
+        return encoder.encode(&text[piece], &mut worker.scratch, ids);
+    }
+    if let Some(id) = encoder.whole_token(&text[piece.clone()]) {
+        ids.push(id);
+        return Ok(());
+    }
+    append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)
 }
 
 /// Whether a piece is long and text without spaces, which is done by its parts.

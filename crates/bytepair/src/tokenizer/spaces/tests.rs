@@ -1,0 +1,144 @@
+//! Words of raw text beside the text that is normalized as a whole.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::added::AddedToken;
+use crate::normalize::{NormalizeStep, Normalizer};
+use crate::pretokenize::{PreTokenizer, Round};
+use crate::split::Splitter;
+use crate::tokenizer::tests::in_stretches;
+use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
+use crate::unicode::UnicodeTables;
+use crate::units::{Missing, Units};
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+
+/// What vocabularies may have; texts have more.
+const CHARACTERS: [&str; 8] = ["▁", "a", "b", ".", "-", "中", "\n", "c"];
+
+fn replace(from: &str, to: &str) -> NormalizeStep {
+    NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
+}
+
+fn prepend(only_first: bool, unless_there: bool) -> NormalizeStep {
+    NormalizeStep::Prepend { text: "▁".to_owned(), only_first, unless_there }
+}
+
+fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
+    Normalizer::new(steps, UnicodeTables::latest())
+}
+
+/// Some characters, and tokens made of them and of one another.
+fn vocabulary(n_characters: usize, has_bytes: bool, picks: &[(u8, u8)]) -> Vocabulary {
+    let mut vocabulary = Vocabulary::new();
+    vocabulary.push(Token { kind: TokenKind::Unknown, bytes: b"<unk>" }).unwrap();
+    if has_bytes {
+        for byte in 0..=255 {
+            vocabulary.push(Token { kind: TokenKind::Byte, bytes: &[byte] }).unwrap();
+        }
+    }
+    let first = vocabulary.len();
+    for character in &CHARACTERS[..n_characters] {
+        vocabulary.push(Token::plain(character.as_bytes())).unwrap();
+    }
+    for &(left, right) in picks {
+        let n = vocabulary.len() - first;
+        let id = |pick: u8| TokenId::try_from(first + usize::from(pick) % n).unwrap();
+        drop(vocabulary.push_merge(id(left), id(right)));
+    }
+    vocabulary
+}
+
+/// One piece, of which all that is said in `steps` happens to a text.
+fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, is_late: bool) -> Parts {
+    let parts = Parts::new(units, Arc::new(vocabulary));
+    if !is_late {
+        return Parts { normalizer: normalizer(steps), ..parts };
+    }
+    let round = Round { change: normalizer(steps), splitter: Splitter::whole() };
+    Parts { pre_tokenizer: PreTokenizer::new(vec![round]), ..parts }
+}
+
+/// As a message where it is an error.
+fn ids(tokenizer: &Tokenizer, text: &str) -> Result<Vec<TokenId>, String> {
+    let found = tokenizer.encode(text.as_bytes(), EncodeOptions::default());
+    found.map_err(|error| error.to_string())
+}
+
+/// By the normalized text as a whole.
+fn slow_ids(tokenizer: &Tokenizer, text: &str) -> Result<Vec<TokenId>, String> {
+    let found = tokenizer.encode_full(text.as_bytes(), None, EncodeOptions::default());
+    found.map(|found| found.ids).map_err(|error| error.to_string())
+}
+
+proptest! {
+    #[test]
+    fn words_of_a_raw_text_have_the_ids_of_the_normalized_text(
+        picks in prop::collection::vec(any::<(u8, u8)>(), 0..12),
+        n_characters in 2..=CHARACTERS.len(),
+        [has_bytes, has_unknown, fuses, drops, is_late, prepends_late]: [bool; 6],
+        prepends: Option<(bool, bool)>,
+        texts in prop::collection::vec("([ab.\\-中c]{1,6}|[ ▁]{1,3}|\n{1,3}|[é☃]{1,2}|<t>|[ab ]{20,40}){0,30}", 1..5),
+    ) {
+        let mut vocabulary = vocabulary(n_characters, has_bytes, &picks);
+        let id = vocabulary.push(Token { kind: TokenKind::Added, bytes: b"<t>" }).unwrap();
+        let units = Units {
+            unknown: has_unknown.then(|| "<unk>".to_owned()),
+            fuse_unknown: fuses,
+            byte_fallback: has_bytes,
+            missing: if drops { Missing::Drop } else { Missing::Error },
+            ..Units::characters()
+        };
+        let mut steps = vec![replace(" ", "▁")];
+        if let Some((only_first, unless_there)) = prepends {
+            steps.insert(usize::from(prepends_late), prepend(only_first, unless_there));
+        }
+        let mut parts = parts(vocabulary, units, steps, is_late);
+        parts.added = vec![AddedToken { id, content: "<t>".to_owned(), ..AddedToken::default() }];
+        let tokenizer = Tokenizer::new(parts).unwrap();
+        for text in texts {
+            let expected = slow_ids(&tokenizer, &text);
+            prop_assert_eq!(ids(&tokenizer, &text), expected.clone());
+            prop_assert_eq!(ids(&tokenizer, &text), expected.clone(), "known text");
+            let options = EncodeOptions::default();
+            let cut = in_stretches(&tokenizer, text.as_bytes(), options, (5, 2));
+            prop_assert_eq!(cut.ok(), expected.ok());
+        }
+    }
+}
+
+/// A vocabulary of all characters, with merges of those at these places.
+fn with_merges(merges: &[(u8, u8)], change: impl FnOnce(&mut Parts)) -> Tokenizer {
+    let steps = vec![prepend(false, false), replace(" ", "▁")];
+    let units = Units { byte_fallback: true, ..Units::characters() };
+    let mut parts = parts(vocabulary(CHARACTERS.len(), true, merges), units, steps, false);
+    change(&mut parts);
+    Tokenizer::new(parts).unwrap()
+}
+
+#[test]
+fn texts_are_cut_into_words_where_that_is_proven() {
+    // `▁a`, `ab`, `.▁` and `.▁a`.
+    let merges = [(0, 1), (1, 2), (3, 0), (10, 1)];
+    let words = |tokenizer: &Tokenizer, text: &str| {
+        let pieces = tokenizer.word_splitter()?.pieces(text.as_bytes()).unwrap();
+        let words = pieces.into_iter().map(|piece| String::from_utf8(piece.to_vec()).unwrap());
+        Some(words.collect::<Vec<_>>().join("|"))
+    };
+    let plain = with_merges(&merges, |_| {});
+    let found = words(&plain, "ab  a▁b. c..\n\n a \n.");
+    assert_eq!(found.as_deref(), Some("ab|  a|▁b. c..|\n\n| a| |\n|."));
+    // `\n▁`.
+    let joined = with_merges(&[(6, 0)], |_| {});
+    assert_eq!(words(&joined, "a b\n c.\na").as_deref(), Some("a| b\n c.\na"));
+    let is_cut = |change: fn(&mut Parts)| words(&with_merges(&merges, change), "a b").is_some();
+    assert!(is_cut(|_| {}));
+    assert!(!is_cut(|parts| parts.ignore_merges = true));
+    assert!(!is_cut(|parts| parts.normalizer = normalizer(vec![replace("a", "b")])));
+    assert!(!is_cut(|parts| parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, replace(" ", "▁")])));
+    assert!(!is_cut(|parts| {
+        let unk = AddedToken { content: "<unk>".to_owned(), normalized: true, ..AddedToken::default() };
+        parts.added = vec![unk];
+    }));
+}
