@@ -15,7 +15,7 @@
 mod block;
 mod sides;
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 pub(super) use self::block::{Block, MAX_CHARACTERS, Place, Taken};
 use self::sides::Sides;
@@ -204,25 +204,16 @@ impl Cuts {
     }
 }
 
-/// The characters that some token has right before a character, and right behind it, itself left out; `None` where a
-/// token begins or ends in the middle of one.
-pub(super) fn neighbours(
-    vocabulary: &Vocabulary,
-    character: char,
-) -> Option<[BTreeSet<char>; 2]> {
-    let mut bytes = [0; 4];
-    let own = code(character.encode_utf8(&mut bytes).as_bytes());
-    let mut found = [BTreeSet::new(), BTreeSet::new()];
+/// All pairs of characters that some token has side by side, and perhaps others; `None` where a token begins or ends in the
+/// middle of one.
+pub(super) fn joined_pairs(vocabulary: &Vocabulary) -> Option<HashSet<(char, char)>> {
+    let mut codes = HashSet::new();
     for &merge in vocabulary.merges() {
         let (last, first) = meeting(vocabulary, merge)?;
-        let is_of = [first.code == own, last.code == own];
-        for (is_of, (other, found)) in is_of.into_iter().zip([last, first].into_iter().zip(&mut found)) {
-            if is_of && other.code != own {
-                found.insert(character_of(other.code)?);
-            }
-        }
+        codes.insert((last.code, first.code));
     }
-    Some(found)
+    let pair = |(last, first)| Some((character_of(last)?, character_of(first)?));
+    codes.into_iter().map(pair).collect()
 }
 
 /// The character of a code.

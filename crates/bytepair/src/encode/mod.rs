@@ -35,7 +35,7 @@ pub use dropout::Dropout;
 pub(crate) use spelling::Spelling;
 pub(crate) use dropout::Dropping;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -228,13 +228,12 @@ impl Encoder {
             && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
     }
 
-    /// The characters that some token has right before a character, and right behind it, itself left out. Between it and
-    /// others is a cut; `None` where that is not proven.
-    pub(crate) fn neighbours(&self, character: char) -> Option<[BTreeSet<char>; 2]> {
+    /// All pairs of characters that are not proven to be cut apart wherever they stand; `None` where nothing is proven.
+    pub(crate) fn joined_pairs(&self) -> Option<HashSet<(char, char)>> {
         let is_proven = !self.symbols.units().is_bytes()
             && !self.takes_whole_pieces()
             && self.cuts().is_some_and(|cuts| !cuts.must_be_known());
-        if is_proven { cuts::neighbours(&self.vocabulary, character) } else { None }
+        if is_proven { cuts::joined_pairs(&self.vocabulary) } else { None }
     }
 
     /// Whether there is any such place.

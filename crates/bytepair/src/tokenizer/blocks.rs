@@ -155,13 +155,13 @@ impl Filling {
         let (place, n_before) = (self.holes[number].piece.clone(), self.found.len());
         let piece = &text[place.clone()];
         if name.is_some_and(|name| worker.cache.append(name, &mut self.found)) {
-        } else if let Some(id) = encoder.whole_token(piece) {
-            self.found.push(id);
         } else if !encoder.is_spelled(piece) || !encoder.has_parts_for(piece, &worker.scratch) {
             append_new(encoder, text, place, &mut self.found, worker)?;
             if let Some(name) = name {
                 worker.cache.insert(name, &self.found[n_before..]);
             }
+        } else if let Some(id) = encoder.whole_token(piece) {
+            self.found.push(id);
         } else {
             self.missed.push((number, name.map(|name| name.key())));
             self.pieces.push(place);

@@ -18,6 +18,9 @@ impl Tokenizer {
         if self.parts.units.is_bytes() || self.parts.normalizer.is_sentencepiece() {
             return Ok(());
         }
+        if simdutf8::basic::from_utf8(text).is_ok() {
+            return Ok(());
+        }
         let checked = std::str::from_utf8(text);
         checked
             .map(drop)

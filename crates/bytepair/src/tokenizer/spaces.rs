@@ -9,9 +9,11 @@
 //! Left out, so that texts go through the normalizer as a whole: vocabularies in which too many characters are joined to
 //! a space behind them, added tokens that are looked for in normalized text, and all that [`super::cutting`] leaves out.
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
+mod classes;
 
+use std::collections::BTreeSet;
+
+use self::classes::Classes;
 use super::Tokenizer;
 use super::blocks::append_text;
 use super::parts::Parts;
@@ -20,6 +22,7 @@ use crate::added::last_character;
 use crate::encode::{Encoder, Spelling};
 use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer, character_length};
+use crate::pretokenize::PreTokenizer;
 use crate::split::{Flavour, Pattern, Segment, Splitter, Stage, Unmatched};
 use crate::vocabulary::TokenId;
 
@@ -30,20 +33,33 @@ const MAX_JOINED: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Spaces {
     splitter: Splitter,
-    /// The character and what stands for it, between which and what stands before there is a cut.
+    /// The character and what stands for it.
     spaces: [char; 2],
-    /// What else may stand before them without a cut.
-    joined: BTreeSet<char>,
-    /// Whether line ends are joined to nothing else.
-    has_lines: bool,
+    rule: Rule,
+    classes: Classes,
     /// What the beginning of a segment goes through, if something is put in front.
-    beginning: Option<[Normalizer; 2]>,
+    beginning: Option<(Normalizer, PreTokenizer)>,
+}
+
+/// Where words begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// The text is one piece: at spaces behind other characters, if these are not joined to one.
+    Proven,
+    /// Each space begins a piece.
+    EachSpace,
 }
 
 /// What happens to every text, if that is no more than one character written as another, and something put in front.
 pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
-    let changes = changes(parts)?;
-    if changes.iter().filter(|change| !change.steps().is_empty()).count() != 1 {
+    let changes = match parts.pre_tokenizer.rounds() {
+        [] => vec![&parts.normalizer],
+        [round] => vec![&parts.normalizer, &round.change],
+        _ => return None,
+    };
+    // Where both change a text, the second has to be told where the first character came from.
+    let is_one = changes.iter().filter(|change| !change.steps().is_empty()).count() == 1;
+    if !is_one || parts.added.iter().any(|token| token.normalized) {
         return None;
     }
     let mut spelling = None;
@@ -62,39 +78,47 @@ pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
     spelling.filter(|spelling| spelling.from.is_ascii() && !spelling.to.is_ascii())
 }
 
-/// What changes a text, where it is one piece afterwards and nothing is looked for in it.
-fn changes(parts: &Parts) -> Option<[&Normalizer; 2]> {
-    static NOTHING: std::sync::LazyLock<Normalizer> = std::sync::LazyLock::new(Normalizer::default);
-    let round = match parts.pre_tokenizer.rounds() {
-        [] => None,
-        [round] if round.splitter.stages().is_empty() => Some(&round.change),
-        _ => return None,
-    };
-    let looks_later = parts.added.iter().any(|token| token.normalized);
-    (!looks_later).then(|| [&parts.normalizer, round.unwrap_or(&NOTHING)])
+impl Rule {
+    /// By what cuts a text once it is changed.
+    fn new(parts: &Parts, Spelling { from, to }: &Spelling) -> Option<Self> {
+        let rounds = parts.pre_tokenizer.rounds();
+        let stages = rounds.first().map_or(&[][..], |round| round.splitter.stages());
+        // What looks for the character that no text has any more finds nothing.
+        let void = escaped(char::from(*from));
+        if stages.iter().all(|stage| stage.pattern.source == void && !stage.invert) {
+            return Some(Self::Proven);
+        }
+        let each = format!("{0}?[^{0}]+|{0}", escaped(*to));
+        let [stage] = stages else { return None };
+        let is_each = stage.pattern.source == each && stage.unmatched() == Some(Unmatched::Keep);
+        is_each.then_some(Self::EachSpace)
+    }
 }
 
 impl Spaces {
     /// `None` where nothing is proven.
     pub(super) fn new(tokenizer: &Tokenizer) -> Option<Self> {
         let parts = &tokenizer.parts;
-        let Spelling { from, to } = spelling(parts)?;
-        let encoder = tokenizer.encoder();
-        let spaces = [char::from(from), to];
-        let [mut joined, _] = encoder.neighbours(to)?;
-        joined.remove(&spaces[0]);
-        if joined.len() > MAX_JOINED {
+        let spelling = spelling(parts)?;
+        let rule = Rule::new(parts, &spelling)?;
+        let spaces = [char::from(spelling.from), spelling.to];
+        let joined = tokenizer.encoder().joined_pairs();
+        let classes = joined.map(|joined| Classes::new(&joined, spaces));
+        let classes = match rule {
+            Rule::Proven => classes?,
+            Rule::EachSpace => classes.unwrap_or_default(),
+        };
+        if rule == Rule::Proven && classes.before_spaces.len() > MAX_JOINED {
             return None;
         }
-        let is_alone = |around: [BTreeSet<char>; 2]| around.iter().all(BTreeSet::is_empty);
-        let has_lines = encoder.neighbours('\n').is_some_and(is_alone);
-        let pattern = Pattern { source: pattern(spaces, &joined, has_lines), flavour: Flavour::Rust };
-        let stage = Stage::matches(pattern, Unmatched::Keep);
+        let source = pattern(spaces, rule, &classes);
+        let stage = Stage::matches(Pattern { source, flavour: Flavour::Rust }, Unmatched::Keep);
         let splitter = Splitter::new(vec![stage], &parts.normalizer.unicode()).ok()?;
-        let changes = changes(parts)?.map(Clone::clone);
-        let mut steps = changes.iter().flat_map(|change| change.steps());
+        let changes = parts.pre_tokenizer.rounds().iter().map(|round| &round.change);
+        let mut steps = changes.chain([&parts.normalizer]).flat_map(Normalizer::steps);
         let prepends = steps.any(|step| matches!(step, NormalizeStep::Prepend { .. }));
-        Some(Self { splitter, spaces, joined, has_lines, beginning: prepends.then_some(changes) })
+        let beginning = || (parts.normalizer.clone(), parts.pre_tokenizer.clone());
+        Some(Self { splitter, spaces, rule, classes, beginning: prepends.then(beginning) })
     }
 
     /// How the words are found.
@@ -111,13 +135,14 @@ impl Spaces {
         worker: &mut Worker,
     ) -> Result<()> {
         let begins = self.beginning.as_ref().filter(|_| !segment.is_rest);
-        let Some([normalizer, change]) = begins else {
+        let Some((normalizer, pre_tokenizer)) = begins else {
             return append_text(encoder, &self.splitter, segment.text, ids, worker);
         };
         let (first, rest) = segment.text.split_at(self.first_len(segment.text));
         let first = normalizer.normalize(Segment { text: first, ..segment })?;
-        let first = change.normalize(Segment { text: &first, ..segment })?;
-        append_ids(encoder, &first, 0..first.len(), ids, worker)?;
+        pre_tokenizer.for_each_piece(Segment { text: &first, ..segment }, |text, piece| {
+            append_ids(encoder, text, piece, ids, worker)
+        })?;
         append_text(encoder, &self.splitter, rest, ids, worker)
     }
 
@@ -127,9 +152,12 @@ impl Spaces {
         let (mut place, mut before) = (0, self.spaces[0]);
         while let Some(len) = character_length(&text[place..]) {
             let character = last_character(&text[..place + len]).unwrap_or(before);
-            let is_word = !is_space(before) && !self.joined.contains(&before);
-            let is_line = self.has_lines && character == '\n' && before != '\n' && place > 0;
-            if is_space(character) && is_word || is_line {
+            let begins = match self.rule {
+                Rule::Proven => !is_space(before) && !self.classes.before_spaces.contains(&before),
+                Rule::EachSpace => place > 0,
+            };
+            let is_apart = place > 0 && character != before && self.classes.alone.contains(&character);
+            if is_space(character) && begins || is_apart {
                 return place;
             }
             (place, before) = (place + len, character);
@@ -138,23 +166,36 @@ impl Spaces {
     }
 }
 
-/// A word: spaces, and what is not one, up to the next space, unless something joined to that stands before it.
-fn pattern(spaces: [char; 2], joined: &BTreeSet<char>, has_lines: bool) -> String {
-    let class = |characters: &mut dyn Iterator<Item = char>| {
-        characters.fold(String::new(), |mut class, character| {
-            let _ = write!(class, "\\x{{{:x}}}", u32::from(character));
-            class
-        })
+/// What words are.
+fn pattern(spaces: [char; 2], rule: Rule, classes: &Classes) -> String {
+    let class = |characters: &BTreeSet<char>| characters.iter().copied().map(escaped).collect();
+    let spaces: String = spaces.into_iter().map(escaped).collect();
+    let [signs, alone, joined]: [String; 3] =
+        [&classes.signs, &classes.alone, &classes.before_spaces].map(class);
+    let mut words = match rule {
+        Rule::Proven if !joined.is_empty() => {
+            let word = format!("(?:[^{spaces}{alone}{joined}]|[{joined}][{spaces}]*)+");
+            format!("[{spaces}]*{word}|[{spaces}]+")
+        }
+        rule => {
+            let before = if rule == Rule::EachSpace { "?" } else { "*" };
+            let letters = format!("[{spaces}]{before}[^{spaces}{alone}{signs}]+");
+            let signs = match signs.is_empty() {
+                true => String::new(),
+                false => format!("|[{spaces}]{before}[{signs}]+"),
+            };
+            format!("{letters}{signs}|[{spaces}]{}", before.replace('*', "+").replace('?', ""))
+        }
     };
-    let spaces = class(&mut spaces.into_iter());
-    let lines = if has_lines { "\\n" } else { "" };
-    let joined = class(&mut joined.iter().copied());
-    let word = match joined.is_empty() {
-        true => format!("[^{spaces}{lines}]+"),
-        false => format!("(?:[^{spaces}{lines}{joined}]|[{joined}][{spaces}]*)+"),
-    };
-    let pattern = format!("[{spaces}]*{word}|[{spaces}]+");
-    if has_lines { pattern + r"|\n+" } else { pattern }
+    if !alone.is_empty() {
+        words += &format!("|[{alone}]+");
+    }
+    words
+}
+
+/// A character as patterns have it, in a class and outside.
+fn escaped(character: char) -> String {
+    format!(r"\x{{{:X}}}", u32::from(character))
 }
 
 #[cfg(test)]

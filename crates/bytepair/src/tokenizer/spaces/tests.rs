@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::added::AddedToken;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pretokenize::{PreTokenizer, Round};
-use crate::split::Splitter;
+use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::tests::in_stretches;
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
@@ -15,7 +15,7 @@ use crate::units::{Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 /// What vocabularies may have; texts have more.
-const CHARACTERS: [&str; 8] = ["▁", "a", "b", ".", "-", "中", "\n", "c"];
+const CHARACTERS: [&str; 10] = ["▁", "a", "b", ".", "-", "中", "\n", "c", "1", "2"];
 
 fn replace(from: &str, to: &str) -> NormalizeStep {
     NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
@@ -50,13 +50,40 @@ fn vocabulary(n_characters: usize, has_bytes: bool, picks: &[(u8, u8)]) -> Vocab
     vocabulary
 }
 
-/// One piece, of which all that is said in `steps` happens to a text.
-fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, is_late: bool) -> Parts {
+/// When a text is changed, and what cuts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    First,
+    /// And then cut where the character is that no text has any more.
+    FirstAndCut,
+    Late,
+    /// And then cut before each `▁`.
+    LateAndCut,
+}
+
+const WAYS: [Way; 4] = [Way::First, Way::FirstAndCut, Way::Late, Way::LateAndCut];
+
+/// To which all that is said in `steps` happens.
+fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: Way) -> Parts {
     let parts = Parts::new(units, Arc::new(vocabulary));
-    if !is_late {
-        return Parts { normalizer: normalizer(steps), ..parts };
+    let pattern = |source: &str| Pattern { source: source.to_owned(), flavour: Flavour::Rust };
+    let stage = match way {
+        Way::First | Way::Late => None,
+        Way::FirstAndCut => {
+            let behaviour = Behaviour::MergedWithPrevious;
+            Some(Stage { pattern: pattern(r"\x{20}"), behaviour, invert: false })
+        }
+        Way::LateAndCut => {
+            let words = pattern(r"\x{2581}?[^\x{2581}]+|\x{2581}");
+            Some(Stage::matches(words, Unmatched::Keep))
+        }
+    };
+    let stages = stage.into_iter().collect();
+    let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+    if matches!(way, Way::First | Way::FirstAndCut) {
+        return Parts { normalizer: normalizer(steps), pre_tokenizer: splitter.into(), ..parts };
     }
-    let round = Round { change: normalizer(steps), splitter: Splitter::whole() };
+    let round = Round { change: normalizer(steps), splitter };
     Parts { pre_tokenizer: PreTokenizer::new(vec![round]), ..parts }
 }
 
@@ -77,9 +104,10 @@ proptest! {
     fn words_of_a_raw_text_have_the_ids_of_the_normalized_text(
         picks in prop::collection::vec(any::<(u8, u8)>(), 0..12),
         n_characters in 2..=CHARACTERS.len(),
-        [has_bytes, has_unknown, fuses, drops, is_late, prepends_late]: [bool; 6],
+        way in prop::sample::select(&WAYS[..]),
+        [has_bytes, has_unknown, fuses, drops, prepends_late, ignore_merges]: [bool; 6],
         prepends: Option<(bool, bool)>,
-        texts in prop::collection::vec("([ab.\\-中c]{1,6}|[ ▁]{1,3}|\n{1,3}|[é☃]{1,2}|<t>|[ab ]{20,40}){0,30}", 1..5),
+        texts in prop::collection::vec("([ab.\\-中c]{1,6}|[ ▁]{1,3}|\n{1,3}|[12]{1,4}|[é☃]{1,2}|<t>|[ab ]{20,40}){0,30}", 1..5),
     ) {
         let mut vocabulary = vocabulary(n_characters, has_bytes, &picks);
         let id = vocabulary.push(Token { kind: TokenKind::Added, bytes: b"<t>" }).unwrap();
@@ -94,7 +122,7 @@ proptest! {
         if let Some((only_first, unless_there)) = prepends {
             steps.insert(usize::from(prepends_late), prepend(only_first, unless_there));
         }
-        let mut parts = parts(vocabulary, units, steps, is_late);
+        let mut parts = Parts { ignore_merges, ..parts(vocabulary, units, steps, way) };
         parts.added = vec![AddedToken { id, content: "<t>".to_owned(), ..AddedToken::default() }];
         let tokenizer = Tokenizer::new(parts).unwrap();
         for text in texts {
@@ -109,10 +137,10 @@ proptest! {
 }
 
 /// A vocabulary of all characters, with merges of those at these places.
-fn with_merges(merges: &[(u8, u8)], change: impl FnOnce(&mut Parts)) -> Tokenizer {
+fn with_merges(merges: &[(u8, u8)], way: Way, change: impl FnOnce(&mut Parts)) -> Tokenizer {
     let steps = vec![prepend(false, false), replace(" ", "▁")];
     let units = Units { byte_fallback: true, ..Units::characters() };
-    let mut parts = parts(vocabulary(CHARACTERS.len(), true, merges), units, steps, false);
+    let mut parts = parts(vocabulary(CHARACTERS.len(), true, merges), units, steps, way);
     change(&mut parts);
     Tokenizer::new(parts).unwrap()
 }
@@ -126,13 +154,21 @@ fn texts_are_cut_into_words_where_that_is_proven() {
         let words = pieces.into_iter().map(|piece| String::from_utf8(piece.to_vec()).unwrap());
         Some(words.collect::<Vec<_>>().join("|"))
     };
-    let plain = with_merges(&merges, |_| {});
+    let plain = with_merges(&merges, Way::First, |_| {});
     let found = words(&plain, "ab  a▁b. c..\n\n a \n.");
     assert_eq!(found.as_deref(), Some("ab|  a|▁b. c..|\n\n| a| |\n|."));
     // `\n▁`.
-    let joined = with_merges(&[(6, 0)], |_| {});
+    let joined = with_merges(&[(6, 0)], Way::First, |_| {});
     assert_eq!(words(&joined, "a b\n c.\na").as_deref(), Some("a| b\n c.\na"));
-    let is_cut = |change: fn(&mut Parts)| words(&with_merges(&merges, change), "a b").is_some();
+    // `▁a`, `ab` and `.-`.
+    let apart = with_merges(&[(0, 1), (1, 2), (3, 4)], Way::First, |_| {});
+    let found = words(&apart, "ab.-  a12▁.b\n1");
+    assert_eq!(found.as_deref(), Some("ab|.-|  a|12|▁.|b|\n1"));
+    let void = with_merges(&merges, Way::FirstAndCut, |_| {});
+    assert_eq!(words(&void, "ab  a▁b"), words(&plain, "ab  a▁b"));
+    let each = with_merges(&merges, Way::LateAndCut, |_| {});
+    assert_eq!(words(&each, "ab  a.▁b\n c").as_deref(), Some("ab| | a|.|▁b|\n| c"));
+    let is_cut = |change: fn(&mut Parts)| words(&with_merges(&merges, Way::First, change), "a b").is_some();
     assert!(is_cut(|_| {}));
     assert!(!is_cut(|parts| parts.ignore_merges = true));
     assert!(!is_cut(|parts| parts.normalizer = normalizer(vec![replace("a", "b")])));
