@@ -33,7 +33,7 @@ impl Classes {
         let before_spaces = pairs().filter(|&(left, right)| is_space(right) && !is_space(left));
         let before_spaces = before_spaces.map(|(left, _)| left).collect();
         let words = || pairs().filter(|&(left, right)| !is_space(left) && !is_space(right));
-        let is_sign = |character: &char| !character.is_alphanumeric() && !alone.contains(character);
+        let is_sign = |character: &char| !character.is_alphabetic() && !alone.contains(character);
         let mut signs: BTreeSet<char> =
             words().flat_map(<[char; 2]>::from).filter(is_sign).collect();
         signs.extend(('!'..='~').filter(|sign| is_sign(sign) && !is_space(*sign)));
