@@ -6,7 +6,8 @@
 //! one text without spaces, or a whole book in a vocabulary of SentencePiece, becomes short parts that are
 //! merged quickly and remembered.
 //!
-//! Built once from the merges, in about 30 ns for each of them, when enough text came that it matters for. A question
+//! Built once from the merges, in about 30 ns for each of them, with a large tokenizer that is read from a file or when
+//! enough text came that it matters for. A question
 //! takes one look-up in a small table for two ASCII characters, for others two [rows](sides) and perhaps one in a
 //! bitmap, where a bit that is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
 //! whose text tokens are not their parts put together, in which a byte may be unknown, or that leave unknown

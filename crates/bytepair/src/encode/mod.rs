@@ -7,7 +7,7 @@
 //! hundred symbols, `buckets` or `heap` for long ones, in O(n log n); `stretches` puts long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
-//! `by_parts` does many long pieces at once; `cache` remembers pieces. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
+//! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
@@ -32,8 +32,8 @@ mod symbols;
 pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
 pub use dropout::Dropout;
-pub(crate) use spelling::Spelling;
 pub(crate) use dropout::Dropping;
+pub(crate) use spelling::Spelling;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -67,7 +67,8 @@ pub(crate) struct Encoder {
     vocabulary: Arc<Vocabulary>,
     /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
     first_uses: OnceLock<Vec<u32>>,
-    /// Made when [enough](Self::has_parts_for) came that they may matter for; `None` inside where there are none.
+    /// Made [with a large tokenizer](Self::prepare), or when [enough](Self::has_parts_for) came that they may matter for; `None`
+    /// inside where there are none.
     cuts: OnceLock<Option<Arc<Cuts>>>,
     /// Present where a piece that is a token as a whole is taken without merging.
     whole_pieces: Option<WholePieces>,

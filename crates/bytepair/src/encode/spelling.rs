@@ -15,11 +15,10 @@ impl Spelling {
     /// A piece as the vocabulary has it, if it is not written so.
     #[inline]
     pub(crate) fn of(&self, piece: &[u8]) -> Option<Vec<u8>> {
-        let n_changed = piece.iter().filter(|&&byte| byte == self.from).count();
-        if n_changed == 0 {
+        if !piece.contains(&self.from) {
             return None;
         }
-        let mut spelled = Vec::with_capacity(piece.len() + n_changed * self.to.len_utf8());
+        let mut spelled = Vec::with_capacity(piece.len() + self.to.len_utf8());
         let mut bytes = [0; 4];
         let to = self.to.encode_utf8(&mut bytes).as_bytes();
         for &byte in piece {

@@ -34,7 +34,7 @@ const MAX_JOINED: usize = 64;
 pub(super) struct Spaces {
     splitter: Splitter,
     /// The character and what stands for it.
-    spaces: [char; 2],
+    blanks: [char; 2],
     rule: Rule,
     classes: Classes,
     /// What the beginning of a segment goes through, if something is put in front.
@@ -59,7 +59,7 @@ pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
     };
     // Where both change a text, the second has to be told where the first character came from.
     let is_one = changes.iter().filter(|change| !change.steps().is_empty()).count() == 1;
-    if !is_one || parts.added.iter().any(|token| token.normalized) {
+    if !is_one || parts.units.is_bytes() || parts.added.iter().any(|token| token.normalized) {
         return None;
     }
     let mut spelling = None;
@@ -101,9 +101,9 @@ impl Spaces {
         let parts = &tokenizer.parts;
         let spelling = spelling(parts)?;
         let rule = Rule::new(parts, &spelling)?;
-        let spaces = [char::from(spelling.from), spelling.to];
+        let blanks = [char::from(spelling.from), spelling.to];
         let joined = tokenizer.encoder().joined_pairs();
-        let classes = joined.map(|joined| Classes::new(&joined, spaces));
+        let classes = joined.map(|joined| Classes::new(&joined, blanks));
         let classes = match rule {
             Rule::Proven => classes?,
             Rule::EachSpace => classes.unwrap_or_default(),
@@ -111,14 +111,14 @@ impl Spaces {
         if rule == Rule::Proven && classes.before_spaces.len() > MAX_JOINED {
             return None;
         }
-        let source = pattern(spaces, rule, &classes);
+        let source = pattern(blanks, rule, &classes);
         let stage = Stage::matches(Pattern { source, flavour: Flavour::Rust }, Unmatched::Keep);
         let splitter = Splitter::new(vec![stage], &parts.normalizer.unicode()).ok()?;
         let changes = parts.pre_tokenizer.rounds().iter().map(|round| &round.change);
         let mut steps = changes.chain([&parts.normalizer]).flat_map(Normalizer::steps);
         let prepends = steps.any(|step| matches!(step, NormalizeStep::Prepend { .. }));
         let beginning = || (parts.normalizer.clone(), parts.pre_tokenizer.clone());
-        Some(Self { splitter, spaces, rule, classes, beginning: prepends.then(beginning) })
+        Some(Self { splitter, blanks, rule, classes, beginning: prepends.then(beginning) })
     }
 
     /// How the words are found.
@@ -148,15 +148,16 @@ impl Spaces {
 
     /// How long the first word is.
     fn first_len(&self, text: &[u8]) -> usize {
-        let is_space = |character| self.spaces.contains(&character);
-        let (mut place, mut before) = (0, self.spaces[0]);
+        let is_space = |character| self.blanks.contains(&character);
+        let (mut place, mut before) = (0, self.blanks[0]);
         while let Some(len) = character_length(&text[place..]) {
             let character = last_character(&text[..place + len]).unwrap_or(before);
             let begins = match self.rule {
                 Rule::Proven => !is_space(before) && !self.classes.before_spaces.contains(&before),
                 Rule::EachSpace => place > 0,
             };
-            let is_apart = place > 0 && character != before && self.classes.alone.contains(&character);
+            let is_apart =
+                place > 0 && character != before && self.classes.alone.contains(&character);
             if is_space(character) && begins || is_apart {
                 return place;
             }
@@ -167,12 +168,12 @@ impl Spaces {
 }
 
 /// What words are.
-fn pattern(spaces: [char; 2], rule: Rule, classes: &Classes) -> String {
+fn pattern(blanks: [char; 2], rule: Rule, classes: &Classes) -> String {
     let class = |characters: &BTreeSet<char>| characters.iter().copied().map(escaped).collect();
-    let spaces: String = spaces.into_iter().map(escaped).collect();
+    let spaces: String = blanks.into_iter().map(escaped).collect();
     let [signs, alone, joined]: [String; 3] =
         [&classes.signs, &classes.alone, &classes.before_spaces].map(class);
-    let mut words = match rule {
+    let words = match rule {
         Rule::Proven if !joined.is_empty() => {
             let word = format!("(?:[^{spaces}{alone}{joined}]|[{joined}][{spaces}]*)+");
             format!("[{spaces}]*{word}|[{spaces}]+")
@@ -187,10 +188,7 @@ fn pattern(spaces: [char; 2], rule: Rule, classes: &Classes) -> String {
             format!("{letters}{signs}|[{spaces}]{}", before.replace('*', "+").replace('?', ""))
         }
     };
-    if !alone.is_empty() {
-        words += &format!("|[{alone}]+");
-    }
-    words
+    if alone.is_empty() { words } else { format!("{words}|[{alone}]+") }
 }
 
 /// A character as patterns have it, in a class and outside.

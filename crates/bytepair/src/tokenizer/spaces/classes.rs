@@ -38,7 +38,8 @@ impl Classes {
             words().flat_map(<[char; 2]>::from).filter(is_sign).collect();
         signs.extend(('!'..='~').filter(|sign| is_sign(sign) && !is_space(*sign)));
         loop {
-            let mixed = words().filter(|(left, right)| signs.contains(left) != signs.contains(right));
+            let mixed =
+                words().filter(|(left, right)| signs.contains(left) != signs.contains(right));
             let letters: HashSet<char> = mixed.flat_map(<[char; 2]>::from).collect();
             if letters.is_empty() {
                 return Self { signs, alone, before_spaces };
@@ -56,13 +57,14 @@ mod tests {
     proptest! {
         #[test]
         fn no_token_joins_what_is_kept_apart(
-            pairs in prop::collection::hash_set(
+            pairs in prop::collection::vec(
                 (prop::sample::select(&['a', 'b', '.', ',', '’', '1', '\n', ' ', '▁'][..]),
                  prop::sample::select(&['a', 'b', '.', ',', '’', '1', '\n', '▁'][..])),
                 0..12,
             ),
         ) {
-            let Classes { signs, alone, before_spaces } = Classes::new(&pairs, [' ', '▁']);
+            let joined = pairs.iter().copied().collect();
+            let Classes { signs, alone, before_spaces } = Classes::new(&joined, [' ', '▁']);
             let is_space = |character| [' ', '▁'].contains(&character);
             for (left, right) in pairs {
                 prop_assert!(left == right || !alone.contains(&left) && !alone.contains(&right));

@@ -168,13 +168,17 @@ fn texts_are_cut_into_words_where_that_is_proven() {
     assert_eq!(words(&void, "ab  a▁b"), words(&plain, "ab  a▁b"));
     let each = with_merges(&merges, Way::LateAndCut, |_| {});
     assert_eq!(words(&each, "ab  a.▁b\n c").as_deref(), Some("ab| | a|.|▁b|\n| c"));
-    let is_cut = |change: fn(&mut Parts)| words(&with_merges(&merges, Way::First, change), "a b").is_some();
+    let is_cut =
+        |change: fn(&mut Parts)| words(&with_merges(&merges, Way::First, change), "a b").is_some();
     assert!(is_cut(|_| {}));
     assert!(!is_cut(|parts| parts.ignore_merges = true));
     assert!(!is_cut(|parts| parts.normalizer = normalizer(vec![replace("a", "b")])));
-    assert!(!is_cut(|parts| parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, replace(" ", "▁")])));
+    assert!(!is_cut(
+        |parts| parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, replace(" ", "▁")])
+    ));
     assert!(!is_cut(|parts| {
-        let unk = AddedToken { content: "<unk>".to_owned(), normalized: true, ..AddedToken::default() };
+        let unk =
+            AddedToken { content: "<unk>".to_owned(), normalized: true, ..AddedToken::default() };
         parts.added = vec![unk];
     }));
 }
