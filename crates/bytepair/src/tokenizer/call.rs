@@ -190,7 +190,8 @@ impl<'c> Call<'c> {
         if self.matcher.has_whole_pieces() {
             return self.encode_pieces(stretch, ids, worker);
         }
-        if let Some(spaces) = self.tokenizer.spaces() {
+        let spaces = self.tokenizer.spaces();
+        if let Some(spaces) = spaces.filter(|spaces| spaces.takes(stretch.text)) {
             return self.for_each_segment(stretch, (ids, worker), |segment, ids, worker| {
                 spaces.append(encoder, segment, ids, worker)
             });

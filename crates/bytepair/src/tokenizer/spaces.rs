@@ -21,7 +21,9 @@ use super::worker::{Worker, append_ids};
 use crate::added::last_character;
 use crate::encode::{Encoder, Spelling};
 use crate::error::Result;
-use crate::normalize::{NormalizeStep, Normalizer, character_length};
+use crate::normalize::{
+    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePieceRules, character_length,
+};
 use crate::pretokenize::PreTokenizer;
 use crate::split::{Flavour, Pattern, Segment, Splitter, Stage, Unmatched};
 use crate::vocabulary::TokenId;
@@ -39,6 +41,8 @@ pub(super) struct Spaces {
     classes: Classes,
     /// What the beginning of a segment goes through, if something is put in front.
     beginning: Option<(Normalizer, PreTokenizer)>,
+    /// Whether a text that is no UTF-8 becomes some.
+    mends_utf8: bool,
 }
 
 /// Where words begin.
@@ -46,6 +50,8 @@ pub(super) struct Spaces {
 enum Rule {
     /// The text is one piece: at spaces behind other characters, if these are not joined to one.
     Proven,
+    /// At spaces behind other characters.
+    Spaces,
     /// Each space begins a piece.
     EachSpace,
 }
@@ -72,10 +78,23 @@ pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
                 spelling = Some(Spelling { from, to: *to });
             }
             NormalizeStep::Prepend { text, .. } if text.chars().count() == 1 => {}
+            NormalizeStep::SentencePiece(step) if spelling.is_none() && is_plain(step.rules()) => {
+                spelling = SPACE_SYMBOL.chars().next().map(|to| Spelling { from: b' ', to });
+            }
             _ => return None,
         }
     }
     spelling.filter(|spelling| spelling.from.is_ascii() && !spelling.to.is_ascii())
+}
+
+/// Whether no more is done than a space put in front, and each space written otherwise.
+fn is_plain(rules: &SentencePieceRules) -> bool {
+    let keeps_spaces = rules.verbatim.iter().any(|text| text.contains(' '));
+    rules.escapes_spaces
+        && rules.characters.is_none()
+        && !rules.removes_extra_spaces
+        && !(rules.adds_space && rules.space_is_suffix)
+        && !keeps_spaces
 }
 
 impl Rule {
@@ -88,10 +107,17 @@ impl Rule {
         if stages.iter().all(|stage| stage.pattern.source == void && !stage.invert) {
             return Some(Self::Proven);
         }
-        let each = format!("{0}?[^{0}]+|{0}", escaped(*to));
         let [stage] = stages else { return None };
-        let is_each = stage.pattern.source == each && stage.unmatched() == Some(Unmatched::Keep);
-        is_each.then_some(Self::EachSpace)
+        if stage.unmatched() != Some(Unmatched::Keep) {
+            return None;
+        }
+        let each = format!("{0}?[^{0}]+|{0}", escaped(*to));
+        let first = format!("{to}*[^{to}]+|{to}+");
+        match &stage.pattern.source {
+            source if *source == each => Some(Self::EachSpace),
+            source if *source == first => Some(Self::Spaces),
+            _ => None,
+        }
     }
 }
 
@@ -106,7 +132,7 @@ impl Spaces {
         let classes = joined.map(|joined| Classes::new(&joined, blanks));
         let classes = match rule {
             Rule::Proven => classes?,
-            Rule::EachSpace => classes.unwrap_or_default(),
+            Rule::Spaces | Rule::EachSpace => classes.unwrap_or_default(),
         };
         if rule == Rule::Proven && classes.before_spaces.len() > MAX_JOINED {
             return None;
@@ -116,14 +142,21 @@ impl Spaces {
         let splitter = Splitter::new(vec![stage], &parts.normalizer.unicode()).ok()?;
         let changes = parts.pre_tokenizer.rounds().iter().map(|round| &round.change);
         let mut steps = changes.chain([&parts.normalizer]).flat_map(Normalizer::steps);
-        let prepends = steps.any(|step| matches!(step, NormalizeStep::Prepend { .. }));
-        let beginning = || (parts.normalizer.clone(), parts.pre_tokenizer.clone());
-        Some(Self { splitter, blanks, rule, classes, beginning: prepends.then(beginning) })
+        let prepends = steps.any(|step| !matches!(step, NormalizeStep::Replace { .. }));
+        let beginning = prepends.then(|| (parts.normalizer.clone(), parts.pre_tokenizer.clone()));
+        let mends_utf8 = parts.normalizer.is_sentencepiece();
+        Some(Self { splitter, blanks, rule, classes, beginning, mends_utf8 })
     }
 
     /// How the words are found.
     pub(super) fn splitter(&self) -> &Splitter {
         &self.splitter
+    }
+
+    /// Whether a text is cut so.
+    #[inline]
+    pub(super) fn takes(&self, text: &[u8]) -> bool {
+        !self.mends_utf8 || simdutf8::basic::from_utf8(text).is_ok()
     }
 
     /// Appends the ids of a segment of a text as it was given.
@@ -154,6 +187,7 @@ impl Spaces {
             let character = last_character(&text[..place + len]).unwrap_or(before);
             let begins = match self.rule {
                 Rule::Proven => !is_space(before) && !self.classes.before_spaces.contains(&before),
+                Rule::Spaces => !is_space(before),
                 Rule::EachSpace => place > 0,
             };
             let is_apart =

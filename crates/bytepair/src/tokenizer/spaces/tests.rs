@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::added::AddedToken;
-use crate::normalize::{NormalizeStep, Normalizer};
+use crate::normalize::{NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
 use crate::pretokenize::{PreTokenizer, Round};
 use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::tests::in_stretches;
@@ -59,20 +59,26 @@ enum Way {
     Late,
     /// And then cut before each `▁`.
     LateAndCut,
+    /// By the step of SentencePiece.
+    Own,
+    /// And then cut before the first `▁` of several.
+    OwnAndCut,
 }
 
-const WAYS: [Way; 4] = [Way::First, Way::FirstAndCut, Way::Late, Way::LateAndCut];
+const WAYS: [Way; 6] =
+    [Way::First, Way::FirstAndCut, Way::Late, Way::LateAndCut, Way::Own, Way::OwnAndCut];
 
 /// To which all that is said in `steps` happens.
 fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: Way) -> Parts {
     let parts = Parts::new(units, Arc::new(vocabulary));
     let pattern = |source: &str| Pattern { source: source.to_owned(), flavour: Flavour::Rust };
     let stage = match way {
-        Way::First | Way::Late => None,
+        Way::First | Way::Late | Way::Own => None,
         Way::FirstAndCut => {
             let behaviour = Behaviour::MergedWithPrevious;
             Some(Stage { pattern: pattern(r"\x{20}"), behaviour, invert: false })
         }
+        Way::OwnAndCut => Some(Stage::matches(pattern("▁*[^▁]+|▁+"), Unmatched::Keep)),
         Way::LateAndCut => {
             let words = pattern(r"\x{2581}?[^\x{2581}]+|\x{2581}");
             Some(Stage::matches(words, Unmatched::Keep))
@@ -80,6 +86,16 @@ fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: W
     };
     let stages = stage.into_iter().collect();
     let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+    if matches!(way, Way::Own | Way::OwnAndCut) {
+        let rules = SentencePieceRules {
+            adds_space: steps.len() > 1,
+            escapes_spaces: true,
+            ..SentencePieceRules::default()
+        };
+        let step = NormalizeStep::SentencePiece(SentencePiece::new(rules).unwrap());
+        let normalizer = normalizer(vec![step]);
+        return Parts { normalizer, pre_tokenizer: splitter.into(), ..parts };
+    }
     if matches!(way, Way::First | Way::FirstAndCut) {
         return Parts { normalizer: normalizer(steps), pre_tokenizer: splitter.into(), ..parts };
     }
@@ -88,14 +104,14 @@ fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: W
 }
 
 /// As a message where it is an error.
-fn ids(tokenizer: &Tokenizer, text: &str) -> Result<Vec<TokenId>, String> {
-    let found = tokenizer.encode(text.as_bytes(), EncodeOptions::default());
+fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<TokenId>, String> {
+    let found = tokenizer.encode(text, EncodeOptions::default());
     found.map_err(|error| error.to_string())
 }
 
 /// By the normalized text as a whole.
-fn slow_ids(tokenizer: &Tokenizer, text: &str) -> Result<Vec<TokenId>, String> {
-    let found = tokenizer.encode_full(text.as_bytes(), None, EncodeOptions::default());
+fn slow_ids(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<TokenId>, String> {
+    let found = tokenizer.encode_full(text, None, EncodeOptions::default());
     found.map(|found| found.ids).map_err(|error| error.to_string())
 }
 
@@ -125,12 +141,16 @@ proptest! {
         let mut parts = Parts { ignore_merges, ..parts(vocabulary, units, steps, way) };
         parts.added = vec![AddedToken { id, content: "<t>".to_owned(), ..AddedToken::default() }];
         let tokenizer = Tokenizer::new(parts).unwrap();
-        for text in texts {
+        for (number, text) in texts.into_iter().enumerate() {
+            let mut text = text.into_bytes();
+            if number % 3 == 2 {
+                text.push(0xFF);
+            }
             let expected = slow_ids(&tokenizer, &text);
             prop_assert_eq!(ids(&tokenizer, &text), expected.clone());
             prop_assert_eq!(ids(&tokenizer, &text), expected.clone(), "known text");
             let options = EncodeOptions::default();
-            let cut = in_stretches(&tokenizer, text.as_bytes(), options, (5, 2));
+            let cut = in_stretches(&tokenizer, &text, options, (5, 2));
             prop_assert_eq!(cut.ok(), expected.ok());
         }
     }
