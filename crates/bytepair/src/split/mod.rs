@@ -22,6 +22,7 @@ mod cutters;
 mod engine;
 mod lanes;
 mod machine;
+mod marks;
 mod named;
 mod parser;
 mod program;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 
 pub use self::boundaries::{Boundaries, Pieces};
 pub use self::cutters::UNICODE_SCRIPTS;
+pub(crate) use self::marks::{each_begins, escaped, first_begins};
 pub use self::named::{named, names};
 
 use self::behaviour::{Dropped, Join};

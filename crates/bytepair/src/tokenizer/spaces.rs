@@ -25,7 +25,9 @@ use crate::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePieceRules, character_length,
 };
 use crate::pretokenize::PreTokenizer;
-use crate::split::{Flavour, Pattern, Segment, Splitter, Stage, Unmatched};
+use crate::split::{
+    Flavour, Pattern, Segment, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,
+};
 use crate::vocabulary::TokenId;
 
 /// More characters that are joined to a space behind them are not worth a pattern.
@@ -77,7 +79,12 @@ pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
                 };
                 spelling = Some(Spelling { from, to: *to });
             }
-            NormalizeStep::Prepend { text, .. } if text.chars().count() == 1 => {}
+            // What is put in front later is not written otherwise any more.
+            NormalizeStep::Prepend { text, .. }
+                if text.chars().count() == 1
+                    && spelling
+                        .as_ref()
+                        .is_none_or(|known| known.of(text.as_bytes()).is_none()) => {}
             NormalizeStep::SentencePiece(step) if spelling.is_none() && is_plain(step.rules()) => {
                 spelling = SPACE_SYMBOL.chars().next().map(|to| Spelling { from: b' ', to });
             }
@@ -107,15 +114,9 @@ impl Rule {
         if stages.iter().all(|stage| stage.pattern.source == void && !stage.invert) {
             return Some(Self::Proven);
         }
-        let [stage] = stages else { return None };
-        if stage.unmatched() != Some(Unmatched::Keep) {
-            return None;
-        }
-        let each = format!("{0}?[^{0}]+|{0}", escaped(*to));
-        let first = format!("{to}*[^{to}]+|{to}+");
-        match &stage.pattern.source {
-            source if *source == each => Some(Self::EachSpace),
-            source if *source == first => Some(Self::Spaces),
+        match stages {
+            [stage] if *stage == first_begins(*to) => Some(Self::Spaces),
+            [stage] if *stage == each_begins(*to) => Some(Self::EachSpace),
             _ => None,
         }
     }
@@ -223,11 +224,6 @@ fn pattern(blanks: [char; 2], rule: Rule, classes: &Classes) -> String {
         }
     };
     if alone.is_empty() { words } else { format!("{words}|[{alone}]+") }
-}
-
-/// A character as patterns have it, in a class and outside.
-fn escaped(character: char) -> String {
-    format!(r"\x{{{:X}}}", u32::from(character))
 }
 
 #[cfg(test)]

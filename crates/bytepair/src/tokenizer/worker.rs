@@ -83,20 +83,8 @@ pub(super) fn append_new(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    match encoder.spelled(&text[piece.clone()]) {
-        Some(spelled) => append_spelled(encoder, &spelled, 0..spelled.len(), ids, worker),
-        None => append_spelled(encoder, text, piece, ids, worker),
-    }
-}
-
-/// The same for one that is as the vocabulary has it.
-fn append_spelled(
-    encoder: &Encoder,
-    text: &[u8],
-    piece: Range<usize>,
-    ids: &mut Vec<TokenId>,
-    worker: &mut Worker,
-) -> Result<()> {
+    let spelled = encoder.spelled(&text[piece.clone()]);
+    let (text, piece) = spelled.as_deref().map_or((text, piece), |new| (new, 0..new.len()));
     let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
     if is_short || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch) {
         return encoder.encode(&text[piece], &mut worker.scratch, ids);

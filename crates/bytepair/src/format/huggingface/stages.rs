@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::{BYTE_LEVEL_PATTERN, WORD};
-use crate::split::{Behaviour, Flavour, Pattern, Stage, UNICODE_SCRIPTS, Unmatched};
+use crate::split::{Behaviour, Flavour, Pattern, Stage, UNICODE_SCRIPTS, Unmatched, escaped};
 use crate::unicode::{PublishedClass, published_class};
 
 /// The pieces of `Whitespace`.
@@ -38,12 +38,6 @@ fn rust(source: &str) -> Pattern {
 pub(super) fn byte_level() -> Stage {
     let pattern = Pattern { source: BYTE_LEVEL_PATTERN.to_owned(), flavour: Flavour::Oniguruma };
     Stage::matches(pattern, Unmatched::Keep)
-}
-
-/// The pieces of `Metaspace` with `split`: each mark begins one.
-pub(super) fn metaspace(mark: char) -> Stage {
-    let class = escaped(mark);
-    Stage::matches(rust(&format!("{class}?[^{class}]+|{class}")), Unmatched::Keep)
 }
 
 pub(super) fn whitespace() -> Stage {
@@ -116,9 +110,4 @@ fn numbered(stage: &Stage) -> Option<Value> {
     let character = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
     let is_same = *stage == delimiter(character);
     is_same.then(|| json!({"type": "CharDelimiterSplit", "delimiter": character.to_string()}))
-}
-
-/// A character as both flavours of patterns read it, in a class and outside.
-pub(super) fn escaped(character: char) -> String {
-    format!(r"\x{{{:X}}}", u32::from(character))
 }

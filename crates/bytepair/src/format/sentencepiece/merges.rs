@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::normalize::SPACE_SYMBOL;
-use crate::split::{Behaviour, Flavour, Pattern, Stage};
+use crate::split::{Behaviour, Flavour, Pattern, Stage, first_begins};
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// A piece that takes part in merging.
@@ -71,12 +71,13 @@ pub(crate) fn cut_stages<'p, P: Iterator<Item = &'p str>>(
         let is_space = || text.chars().map(|character| SPACE_SYMBOL.starts_with(character));
         is_space().zip(is_space().skip(1)).any(|pair| pair == (before_is_space, !before_is_space))
     };
-    let source = match () {
-        () if !pieces().any(|text| spans_cut(text, false)) => "▁*[^▁]+|▁+",
-        () if !pieces().any(|text| spans_cut(text, true)) => "[^▁]*▁+|[^▁]+",
-        () => return Vec::new(),
-    };
-    let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Rust };
+    if !pieces().any(|text| spans_cut(text, false)) {
+        return SPACE_SYMBOL.chars().map(first_begins).collect();
+    }
+    if pieces().any(|text| spans_cut(text, true)) {
+        return Vec::new();
+    }
+    let pattern = Pattern { source: "[^▁]*▁+|[^▁]+".to_owned(), flavour: Flavour::Rust };
     vec![Stage { pattern, behaviour: Behaviour::Isolated, invert: false }]
 }
 

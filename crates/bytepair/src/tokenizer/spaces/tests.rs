@@ -21,8 +21,8 @@ fn replace(from: &str, to: &str) -> NormalizeStep {
     NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
 }
 
-fn prepend(only_first: bool, unless_there: bool) -> NormalizeStep {
-    NormalizeStep::Prepend { text: "▁".to_owned(), only_first, unless_there }
+fn prepend(text: &str, only_first: bool, unless_there: bool) -> NormalizeStep {
+    NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there }
 }
 
 fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
@@ -122,7 +122,7 @@ proptest! {
         n_characters in 2..=CHARACTERS.len(),
         way in prop::sample::select(&WAYS[..]),
         [has_bytes, has_unknown, fuses, drops, prepends_late, ignore_merges]: [bool; 6],
-        prepends: Option<(bool, bool)>,
+        prepends in prop::option::of((prop::sample::select(&["▁", " ", "a", "1"][..]), any::<(bool, bool)>())),
         texts in prop::collection::vec("([ab.\\-中c]{1,6}|[ ▁]{1,3}|\n{1,3}|[12]{1,4}|[é☃]{1,2}|<t>|[ab ]{20,40}){0,30}", 1..5),
     ) {
         let mut vocabulary = vocabulary(n_characters, has_bytes, &picks);
@@ -135,8 +135,8 @@ proptest! {
             ..Units::characters()
         };
         let mut steps = vec![replace(" ", "▁")];
-        if let Some((only_first, unless_there)) = prepends {
-            steps.insert(usize::from(prepends_late), prepend(only_first, unless_there));
+        if let Some((put, (only_first, unless_there))) = prepends {
+            steps.insert(usize::from(prepends_late), prepend(put, only_first, unless_there));
         }
         let mut parts = Parts { ignore_merges, ..parts(vocabulary, units, steps, way) };
         parts.added = vec![AddedToken { id, content: "<t>".to_owned(), ..AddedToken::default() }];
@@ -158,7 +158,7 @@ proptest! {
 
 /// A vocabulary of all characters, with merges of those at these places.
 fn with_merges(merges: &[(u8, u8)], way: Way, change: impl FnOnce(&mut Parts)) -> Tokenizer {
-    let steps = vec![prepend(false, false), replace(" ", "▁")];
+    let steps = vec![prepend("▁", false, false), replace(" ", "▁")];
     let units = Units { byte_fallback: true, ..Units::characters() };
     let mut parts = parts(vocabulary(CHARACTERS.len(), true, merges), units, steps, way);
     change(&mut parts);

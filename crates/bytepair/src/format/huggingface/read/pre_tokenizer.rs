@@ -11,7 +11,7 @@ use crate::format::huggingface::schema::{self, PreTokenizer};
 use crate::format::huggingface::stages;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pretokenize::{self, Round};
-use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage};
+use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage, each_begins, escaped};
 use crate::unicode::UnicodeTables;
 
 /// What a pre-tokenizer does.
@@ -154,7 +154,7 @@ impl Cutting {
             scheme => self.prepend(replacement, scheme == "first"),
         }
         if metaspace.split != Some(false) {
-            self.cut(stages::metaspace(metaspace.replacement));
+            self.cut(each_begins(metaspace.replacement));
         }
         Ok(())
     }
@@ -188,6 +188,6 @@ fn behaviour(name: &str, field: &str) -> Result<Behaviour> {
 fn source(pattern: schema::Pattern) -> String {
     match pattern {
         schema::Pattern::Regex(source) => source,
-        schema::Pattern::String(text) => text.chars().map(stages::escaped).collect(),
+        schema::Pattern::String(text) => text.chars().map(escaped).collect(),
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::gpt2::is_gpt2_split;
 use crate::format::huggingface::stages;
 use crate::normalize::NormalizeStep;
-use crate::split::{Stage, Unmatched};
+use crate::split::{Stage, Unmatched, each_begins};
 use crate::tokenizer::Parts;
 
 /// A change of pieces, or a cut.
@@ -92,7 +92,8 @@ impl Writer<'_> {
             n_taken = 2;
             scheme = if *only_first { "first" } else { "always" };
         }
-        let splits = matches!(self.rest.get(n_taken), Some(Act::Cut(cut)) if **cut == stages::metaspace(mark));
+        let splits =
+            matches!(self.rest.get(n_taken), Some(Act::Cut(cut)) if **cut == each_begins(mark));
         let value = json!({
             "type": "Metaspace", "replacement": to, "prepend_scheme": scheme, "split": splits,
         });
