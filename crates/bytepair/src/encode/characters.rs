@@ -76,7 +76,7 @@ impl Encoder {
         let symbols = self.symbols.push_ids(character, &mut ids, |unit| self.unknown_unit(unit));
         let highest = merge_few(&self.merges, &mut ids);
         let Some(packed) = packed(&ids).filter(|_| symbols.is_ok()) else { return UNFIT };
-        let is_first = self.symbols.is_complete()
+        let is_first = self.symbols.are_bytes_of(character)
             && (ids.len() > 1 || highest.is_none_or(|highest| highest < self.first_use(code)));
         packed | if is_first { FIRST } else { 0 }
     }
@@ -100,7 +100,7 @@ impl Encoder {
 
     /// Makes what text of other characters than ASCII needs, instead of when enough of it has come.
     pub(crate) fn prepare(&self) {
-        if self.cuts().is_some() && self.symbols.is_complete() && !self.merges.is_ascending() {
+        if self.cuts().is_some() && self.symbols.are_bytes() && !self.merges.is_ascending() {
             self.first_uses();
         }
     }

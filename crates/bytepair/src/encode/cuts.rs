@@ -10,8 +10,8 @@
 //! enough text came that it matters for. A question
 //! takes one look-up in a small table for two ASCII characters, for others two [rows](sides) and perhaps one in a
 //! bitmap, where a bit that is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
-//! whose text tokens are not their parts put together, in which a byte may be unknown, or that leave unknown
-//! characters out, so that those around them become neighbours.
+//! whose text tokens are not their parts put together, or that leave unknown characters out, so that those around them
+//! become neighbours. Where bytes may be unknown, callers see to it that none is.
 
 mod block;
 mod sides;
@@ -67,10 +67,9 @@ impl Cuts {
         let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
         let unknown = symbols.unknown().and_then(|id| vocabulary.token(id));
         let is_text = |token: Token<'_>| matches!(token.kind, TokenKind::Text(_));
-        let is_known = symbols.is_complete() || symbols.has_all_bytes();
+        let is_known = symbols.are_bytes() || symbols.has_all_bytes();
         let leaves_out = !is_known && unknown.is_none() && units.missing == Missing::Drop;
-        let lacks_bytes = units.is_bytes() && !symbols.is_complete();
-        if has_marks || unknown.is_some_and(is_text) || lacks_bytes || leaves_out {
+        if has_marks || unknown.is_some_and(is_text) || leaves_out {
             return None;
         }
         let (mut pairs, mut in_part) = (Pairs::new(), vec![TokenId::MAX; 1 << 16]);
@@ -312,7 +311,8 @@ fn text(vocabulary: &Vocabulary, id: TokenId) -> Option<&[u8]> {
 
 /// Whether neighbouring unknown characters may become one token, or change places with bytes.
 fn must_be_known(units: &Units, symbols: &Symbols) -> bool {
-    let is_never_used = symbols.unknown().is_none() || symbols.has_all_bytes();
+    let is_never_used =
+        symbols.unknown().is_none() || symbols.has_all_bytes() || symbols.are_bytes();
     !is_never_used && (units.fuse_unknown || units.byte_fallback)
 }
 

@@ -200,6 +200,9 @@ impl Encoder {
     /// other characters than ASCII, or some and very long, as in vocabularies that write each space as such a one.
     #[inline]
     pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &Scratch) -> bool {
+        if !self.may_be_cut(piece) {
+            return false;
+        }
         if let Some(cuts) = self.cuts.get() {
             return cuts.is_some();
         }
@@ -208,9 +211,16 @@ impl Encoder {
         2 * n_bytes > self.vocabulary.n_merges() && self.cuts().is_some()
     }
 
+    /// Whether each byte of a piece is a symbol, where symbols are bytes: one that is left out makes neighbours of those
+    /// around it.
+    #[inline]
+    fn may_be_cut(&self, piece: &[u8]) -> bool {
+        !self.symbols.are_bytes() || self.symbols.are_bytes_of(piece)
+    }
+
     /// The parts of a long piece that can be encoded on their own, by [`Self::encode_part`].
     pub(crate) fn parts<'p>(&'p self, piece: &'p [u8]) -> impl Iterator<Item = Range<usize>> + 'p {
-        let cuts = self.cuts();
+        let cuts = self.cuts().filter(|_| self.may_be_cut(piece));
         let mut start = 0;
         std::iter::from_fn(move || {
             let end = match cuts {
@@ -226,6 +236,7 @@ impl Encoder {
     /// characters there.
     pub(crate) fn is_cut(&self, piece: &[u8], place: usize) -> bool {
         !self.takes_whole_pieces()
+            && self.may_be_cut(piece)
             && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
     }
 
@@ -264,7 +275,7 @@ impl Encoder {
     /// What says which characters a piece may start from instead of bytes, if that may matter.
     #[inline]
     fn cuts_for(&self, piece: &[u8], scratch: &Scratch) -> Option<&Cuts> {
-        let is_for_it = piece.len() <= MAX_CHARACTERS_LEN && self.symbols.is_complete();
+        let is_for_it = piece.len() <= MAX_CHARACTERS_LEN && self.symbols.are_bytes();
         if !is_for_it || piece.is_ascii() || !self.has_parts_for(piece, scratch) {
             return None;
         }

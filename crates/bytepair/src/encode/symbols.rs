@@ -21,7 +21,8 @@ pub(crate) struct Symbols {
     vocabulary: Arc<Vocabulary>,
     /// By form and byte: the id of the text token of that one byte, or `NO_ID`.
     of_byte: [[TokenId; 256]; 4],
-    /// Whether every symbol is a byte without marks that has an id.
+    /// Whether every symbol is a byte without marks, and whether each of them has an id.
+    are_bytes: bool,
     is_complete: bool,
     /// By byte: the id of the byte token, or `NO_ID`.
     fallback: [TokenId; 256],
@@ -41,10 +42,12 @@ impl Symbols {
         let ids = vocabulary.ids_of_bytes(&[&forms[..], &[TokenKind::Byte]].concat());
         let of_byte = [ids[0], ids[1], ids[2], ids[3]];
         let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
+        let are_bytes = units.is_bytes() && !has_marks;
         Self {
             units: units.clone(),
             vocabulary: Arc::clone(vocabulary),
-            is_complete: units.is_bytes() && !has_marks && !of_byte[0].contains(&NO_ID),
+            are_bytes,
+            is_complete: are_bytes && !of_byte[0].contains(&NO_ID),
             of_byte,
             fallback: if units.byte_fallback { ids[4] } else { [NO_ID; 256] },
             unknown: units.unknown.as_ref().and_then(|name| unknown(units, vocabulary, name)),
@@ -61,12 +64,18 @@ impl Symbols {
         self.unknown
     }
 
-    /// Whether every byte is a symbol of its own.
-    pub(super) fn is_complete(&self) -> bool {
-        self.is_complete
+    /// Whether every symbol is a byte without marks. Some bytes may be none, as those that no UTF-8 has.
+    pub(super) fn are_bytes(&self) -> bool {
+        self.are_bytes
     }
 
-    /// The id of a byte, where every byte is a symbol of its own.
+    /// Whether every byte of a text is a symbol of its own.
+    #[inline]
+    pub(super) fn are_bytes_of(&self, text: &[u8]) -> bool {
+        self.is_complete || self.are_bytes && text.iter().all(|&byte| self.of_byte(byte) != NO_ID)
+    }
+
+    /// The id of a byte that is a symbol of its own.
     #[inline]
     pub(super) fn of_byte(&self, byte: u8) -> TokenId {
         self.of_byte[0][usize::from(byte)]
@@ -90,7 +99,7 @@ impl Symbols {
         ids: &mut Vec<TokenId>,
         stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
     ) -> Result<()> {
-        if self.is_complete {
+        if self.are_bytes_of(piece) {
             ids.extend(piece.iter().map(|&byte| self.of_byte[0][usize::from(byte)]));
             return Ok(());
         }

@@ -37,10 +37,17 @@ fn of_characters(known: &[bool], fallback: &[u8], picks: &[(u16, u16)]) -> Vocab
     grown(vocabulary, &symbols, picks)
 }
 
-fn of_bytes(picks: &[(u16, u16)]) -> Vocabulary {
+/// All bytes but some. In place of each of these there is the token of two of it.
+fn of_bytes(missing: &[u8], picks: &[(u16, u16)]) -> Vocabulary {
     let mut vocabulary = Vocabulary::new();
-    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
-    let symbols: Vec<_> = LETTERS.concat().bytes().map(TokenId::from).collect();
+    for byte in 0..=255 {
+        let len = if missing.contains(&byte) { 2 } else { 1 };
+        vocabulary.push(Token::plain(&[byte, byte][..len])).unwrap();
+    }
+    vocabulary.push(Token { kind: TokenKind::Unknown, bytes: b"?" }).unwrap();
+    let bytes = LETTERS.concat().into_bytes();
+    let known = bytes.into_iter().filter(|byte| !missing.contains(byte));
+    let symbols: Vec<_> = known.map(TokenId::from).collect();
     grown(vocabulary, &symbols, picks)
 }
 
@@ -159,12 +166,49 @@ proptest! {
             let place = place.index(piece.len());
             piece[place] = byte;
         }
-        let vocabulary = Arc::new(of_bytes(&picks));
+        let vocabulary = Arc::new(of_bytes(&[], &picks));
         let encoder = Encoder::new(vocabulary, &Units::bytes(ByteIds::Value), false);
         let (whole, parts, _) = both(&encoder, &piece);
         prop_assert_eq!(parts, whole);
         let places = pieces(&piece, &places);
         prop_assert_eq!(taken(&encoder, &piece, &places), expected(&encoder, &piece, &places));
+    }
+
+    #[test]
+    fn bytes_that_a_vocabulary_lacks_keep_a_piece_whole(
+        picks in prop::collection::vec(any::<(u16, u16)>(), 0..60),
+        missing in prop::collection::vec(prop::sample::select(vec![0xFF, 0xF0, 0xA9, 0xB8, b'b']), 1..3),
+        [unknown, fuse_unknown, byte_fallback, drop] in any::<[bool; 4]>(),
+        pieces in prop::collection::vec("[aé中▁文]{1,40}|[abé中▁😀文]{1,40}|[abé中▁😀文]{1,300}", 1..4),
+        noise in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(vec![0xC3, 0xA9, 0xFF])), 0..3),
+    ) {
+        let units = Units {
+            unknown: unknown.then(|| "?".to_owned()),
+            fuse_unknown,
+            byte_fallback,
+            missing: if drop { Missing::Drop } else { Missing::Error },
+            ..Units::bytes(ByteIds::Value)
+        };
+        let encoder = Encoder::new(Arc::new(of_bytes(&missing, &picks)), &units, false);
+        let mut scratch = Scratch::default();
+        for piece in pieces {
+            let mut piece = piece.into_bytes();
+            for (place, byte) in &noise {
+                let place = place.index(piece.len());
+                piece[place] = *byte;
+            }
+            let (whole, parts, _) = both(&encoder, &piece);
+            prop_assert_eq!(&parts, &whole);
+            let mut ids_of = |piece: &[u8]| {
+                let mut ids = Vec::new();
+                encoder.encode(piece, &mut scratch, &mut ids).ok().map(|()| ids)
+            };
+            prop_assert_eq!(&ids_of(&piece), &whole);
+            for place in (1..piece.len()).filter(|&place| encoder.is_cut(&piece, place)) {
+                let [before, behind] = [&piece[..place], &piece[place..]].map(&mut ids_of);
+                prop_assert_eq!(&before.zip(behind).map(|(before, behind)| [before, behind].concat()), &whole);
+            }
+        }
     }
 }
 
