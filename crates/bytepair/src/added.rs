@@ -92,6 +92,8 @@ impl Specials<'_> {
 pub(crate) struct Matcher {
     raw: Finder,
     normalized: Finder,
+    /// Whether some of the latter are special.
+    has_late_specials: bool,
     /// By the piece that each is.
     whole_pieces: HashMap<Vec<u8>, TokenId>,
 }
@@ -148,6 +150,7 @@ impl Matcher {
         let takes_part = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
         let raw = tokens.iter().filter(takes_part).filter(|token| !token.normalized);
         let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
+        let has_late_specials = normalized.clone().any(|token| token.special);
         let normal_form = |content: &str| {
             let segment = Segment::inner(content.as_bytes());
             normalizer.normalize(segment).map(Cow::into_owned)
@@ -161,8 +164,14 @@ impl Matcher {
         Ok(Self {
             raw: Finder::new(raw.map(|token| (token.content.clone().into_bytes(), token)))?,
             normalized: Finder::new(normalized.into_iter())?,
+            has_late_specials,
             whole_pieces: whole.filter_map(piece).collect(),
         })
+    }
+
+    /// Whether a special token is looked for in normalized text.
+    pub(crate) fn has_late_specials(&self) -> bool {
+        self.has_late_specials
     }
 
     /// Whether an added token may be a whole piece.

@@ -34,7 +34,7 @@ impl Tokenizer {
     }
 
     /// How each stage of the splitter is executed, or several that are done at once; or how words are found in a text that
-    /// is one piece, where no token reaches from one into the next.
+    /// is one piece, where no token reaches from one into the next, or added tokens together with pieces.
     pub fn explain(&self) -> Vec<String> {
         if let Some(splitter) = self.word_splitter() {
             return splitter.explain();

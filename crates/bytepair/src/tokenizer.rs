@@ -23,6 +23,7 @@ mod named;
 mod parts;
 mod pieces;
 mod recent;
+mod repeats;
 mod rows;
 mod seams;
 mod spaces;
@@ -98,6 +99,9 @@ pub struct Tokenizer {
     /// Made with the tokenizer, or when the first text comes; `None` inside where texts do not go that way. Of all that
     /// share their merges.
     spaces: Arc<OnceLock<Option<Spaces>>>,
+    /// Made when the first text comes; `None` inside where added tokens do not come as pieces. Of all that share their
+    /// merges.
+    repeats: Arc<OnceLock<Option<Splitter>>>,
 }
 
 impl Tokenizer {
@@ -128,6 +132,7 @@ impl Tokenizer {
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
             spaces: Arc::default(),
+            repeats: Arc::default(),
             parts,
         })
     }
@@ -150,7 +155,10 @@ impl Tokenizer {
         }
         let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
         let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges);
-        self.encoder.get_or_init(|| made.of_raw_texts(spelling(&self.parts)))
+        self.encoder.get_or_init(|| {
+            let repeated = repeats::repeated(&self.parts).unwrap_or_default();
+            made.of_raw_texts(spelling(&self.parts)).of_repeated(repeated)
+        })
     }
 
     /// How texts are cut into words before they are normalized. Threads that come at the same time each make it, and
@@ -162,9 +170,17 @@ impl Tokenizer {
         self.spaces.get()?.as_ref()
     }
 
-    /// What finds the words of a text that is one piece, if anything does.
+    /// What cuts texts at added tokens and into pieces at once, if these tokens come as pieces.
+    fn repeats(&self) -> Option<&Splitter> {
+        if self.repeats.get().is_none() {
+            drop(self.repeats.set(repeats::splitter(&self.parts)));
+        }
+        self.repeats.get()?.as_ref()
+    }
+
+    /// What finds the words of a text that is one piece, or added tokens and pieces at once, if anything does.
     pub(crate) fn word_splitter(&self) -> Option<&Splitter> {
-        self.spaces().map(Spaces::splitter)
+        self.spaces().map(Spaces::splitter).or_else(|| self.repeats())
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
@@ -407,6 +423,7 @@ impl Tokenizer {
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),
             spaces: Arc::clone(&self.spaces),
+            repeats: Arc::clone(&self.repeats),
         })
     }
 }

@@ -7,7 +7,8 @@
 //! hundred symbols, `buckets` or `heap` for long ones, in O(n log n); `stretches` puts long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
-//! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
+//! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it,
+//! `repeated` knows those that are added tokens. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
@@ -22,6 +23,7 @@ mod dropout;
 mod heap;
 #[cfg(test)]
 mod naive;
+mod repeated;
 mod runs;
 mod scan;
 mod spans;
@@ -33,6 +35,7 @@ pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
+pub(crate) use repeated::Repeated;
 pub(crate) use spelling::Spelling;
 
 use std::collections::{HashMap, HashSet};
@@ -74,6 +77,8 @@ pub(crate) struct Encoder {
     whole_pieces: Option<WholePieces>,
     /// Present where pieces come as they stand in a text, and are to be written otherwise.
     spelling: Option<Spelling>,
+    /// Added tokens that come as pieces.
+    repeated: Vec<Repeated>,
 }
 
 /// About so many symbols of a long row are looked at to tell whether it has many different ones.
@@ -147,6 +152,7 @@ impl Encoder {
             vocabulary,
             cuts: OnceLock::new(),
             spelling: None,
+            repeated: Vec::new(),
         }
     }
 
@@ -154,6 +160,11 @@ impl Encoder {
     /// has it.
     pub(crate) fn of_raw_texts(self, spelling: Option<Spelling>) -> Self {
         Self { spelling, ..self }
+    }
+
+    /// The same for pieces that may be these added tokens.
+    pub(crate) fn of_repeated(self, repeated: Vec<Repeated>) -> Self {
+        Self { repeated, ..self }
     }
 
     /// Whether a piece stands in the text as the vocabulary has it.
@@ -409,9 +420,12 @@ impl Encoder {
         stretches::merge(ids, stretches::LENS, length, merge, out)
     }
 
-    /// The token that a piece is as a whole, where merges are ignored for such pieces.
+    /// The token that a piece is as a whole: an added one, or any where merges are ignored for such pieces.
     #[inline]
     pub(crate) fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
+        if let Some(id) = self.repeated.iter().find_map(|repeated| repeated.token(piece)) {
+            return Some(id);
+        }
         let whole_pieces = self.whole_pieces.as_ref()?;
         let id = self.vocabulary.id(whole_pieces.token(piece));
         id.or_else(|| self.spelled_token(whole_pieces, piece))

@@ -113,5 +113,6 @@ pub(super) fn explain(Step { stage, n_stages, engine }: &Step) -> String {
             backtracker.n_classes(),
             backtrack::STEP_LIMIT
         ),
+        Engine::Repeats(repeats) => format!("{}, {rest}", repeats.in_words()),
     }
 }

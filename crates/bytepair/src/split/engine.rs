@@ -1,4 +1,4 @@
-//! The engine of one stage: the automaton or the backtracker, from a boundary to a boundary.
+//! The engine of one stage: the automaton, the backtracker or what finds runs, from a boundary to a boundary.
 //!
 //! A task has a limit, but pieces end where they end: an engine goes on until a boundary past the start
 //! is settled, which no later text can move, or the text ends. An automaton is run by its
@@ -11,6 +11,7 @@
 use super::backtrack::{Backtracker, OutOfSteps, Steps};
 use super::lanes::run_in_lanes;
 use super::machine::Machine;
+use super::repeats::Repeats;
 use super::running::{Running, State};
 use super::scan::{Marked, Scan, Task};
 
@@ -18,6 +19,7 @@ use super::scan::{Marked, Scan, Task};
 pub(super) enum Engine {
     Automaton(Box<Machine>),
     Backtracker(Box<Backtracker>),
+    Repeats(Repeats),
 }
 
 /// The backtracker gave up on the match that starts here.
@@ -33,6 +35,7 @@ impl Engine {
         let end = match self {
             Self::Automaton(machine) => machine.run(&mut scan),
             Self::Backtracker(backtracker) => step_by_step(&mut scan, backtracker)?,
+            Self::Repeats(repeats) => repeats.run(&mut scan),
         };
         if end < task.text.len() {
             scan.marked.starts.truncate(scan.place(end));

@@ -26,6 +26,7 @@ mod marks;
 mod named;
 mod parser;
 mod program;
+mod repeats;
 mod running;
 mod scan;
 mod symbol;
@@ -42,12 +43,14 @@ pub use self::boundaries::{Boundaries, Pieces};
 pub use self::cutters::UNICODE_SCRIPTS;
 pub(crate) use self::marks::{each_begins, escaped, first_begins};
 pub use self::named::{named, names};
+pub(crate) use self::repeats::Repeat;
 
 use self::behaviour::{Dropped, Join};
 use self::compile::{Ways, compile, explain, parse};
 use self::engine::Engine;
 use self::parser::Parsed;
 use self::program::Target;
+use self::repeats::Repeats;
 use self::scan::Task;
 use self::windows::Kernel;
 use crate::error::{ErrorKind, Result};
@@ -196,7 +199,8 @@ pub struct Splitter {
 #[derive(Default)]
 struct Compiled {
     stages: Vec<Stage>,
-    steps: Vec<Step>,
+    /// A splitter made of another has its steps.
+    steps: Vec<Arc<Step>>,
     may_match_nothing: bool,
 }
 
@@ -248,6 +252,7 @@ impl Splitter {
         let mut splitter = Self::in_ways(stages, unicode, Ways::PLAIN, one_by_one)?;
         let compiled = Arc::get_mut(&mut splitter.compiled).expect("nobody else has it yet");
         for step in &mut compiled.steps {
+            let step = Arc::get_mut(step).expect("nobody else has it yet");
             if let Engine::Backtracker(backtracker) = &mut step.engine {
                 backtracker.take_all_steps();
             }
@@ -268,12 +273,12 @@ impl Splitter {
         for group in groups(&stages, &parsed) {
             let (stages, parsed) = (&stages[group.clone()], &parsed[group]);
             if let Some(step) = Step::of_several(stages, parsed, ways) {
-                steps.push(step);
+                steps.push(Arc::new(step));
                 continue;
             }
             for (stage, parsed) in stages.iter().zip(parsed) {
                 let engine = compile(parsed, &stage.pattern, ways)?;
-                steps.push(Step { stage: stage.clone(), n_stages: 1, engine });
+                steps.push(Arc::new(Step { stage: stage.clone(), n_stages: 1, engine }));
             }
         }
         Ok(Self { compiled: Arc::new(Compiled { stages, steps, may_match_nothing }) })
@@ -282,6 +287,21 @@ impl Splitter {
     /// The splitter without a stage: the whole text is one piece.
     pub fn whole() -> Self {
         Self { compiled: Arc::default() }
+    }
+
+    /// The same splitter for what a stage leaves that cuts runs of some characters out, and for these runs.
+    pub(crate) fn behind(&self, repeats: &[Repeat]) -> Self {
+        let stage = Repeats::stage(repeats);
+        let engine = Engine::Repeats(Repeats::new(repeats));
+        let first = Arc::new(Step { stage: stage.clone(), n_stages: 1, engine });
+        let Compiled { stages, steps, may_match_nothing } = &*self.compiled;
+        Self {
+            compiled: Arc::new(Compiled {
+                stages: [&[stage], &stages[..]].concat(),
+                steps: [&[first], &steps[..]].concat(),
+                may_match_nothing: *may_match_nothing,
+            }),
+        }
     }
 
     /// The stages it was made of.
@@ -379,7 +399,7 @@ impl Splitter {
         if place == 0 || place >= text.len() {
             return place <= text.len();
         }
-        for Step { stage, engine, .. } in &self.compiled.steps {
+        for Step { stage, engine, .. } in self.compiled.steps.iter().map(Arc::as_ref) {
             let Engine::Automaton(machine) = engine else { return false };
             let Some([before, after]) = machine.automaton().classes_around(text, place) else {
                 return false;
@@ -406,13 +426,13 @@ impl Splitter {
     /// Whether it is proven that no text has an unmatched character, and that every match is a piece.
     pub fn covers_everything(&self) -> bool {
         let covers = |engine: &Engine| matches!(engine, Engine::Automaton(machine) if machine.automaton().covers_everything());
-        let does = |step: &Step| covers(&step.engine) && step.stage.unmatched().is_some();
+        let does = |step: &Arc<Step>| covers(&step.engine) && step.stage.unmatched().is_some();
         self.compiled.steps.iter().all(does)
     }
 
     /// One line per stage, or for several that are done at once: the engine and the size of its tables.
     pub fn explain(&self) -> Vec<String> {
-        self.compiled.steps.iter().map(explain).collect()
+        self.compiled.steps.iter().map(|step| explain(step)).collect()
     }
 
     /// The first stage; returns where the block ends.

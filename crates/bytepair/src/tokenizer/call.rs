@@ -196,10 +196,14 @@ impl<'c> Call<'c> {
                 spaces.append(encoder, segment, ids, worker)
             });
         }
-        let Some(splitter) = self.tokenizer.parts.pre_tokenizer.one_splitter() else {
+        let repeats = self.tokenizer.repeats();
+        let (splitter, grain) = match repeats.filter(|_| !self.matcher.has_late_specials()) {
+            Some(splitter) => (Some(splitter), Grain::Normalized),
+            None => (self.tokenizer.parts.pre_tokenizer.one_splitter(), Grain::Segment),
+        };
+        let Some(splitter) = splitter else {
             return self.encode_pieces(stretch, ids, worker);
         };
-        let grain = Grain::Segment;
         self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),

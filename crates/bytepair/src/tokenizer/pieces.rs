@@ -35,6 +35,8 @@ pub(super) enum Grain {
     Piece,
     /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
     Segment,
+    /// The same, and with it the added tokens that are looked for in normalized text.
+    Normalized,
 }
 
 impl Call<'_> {
@@ -86,6 +88,9 @@ impl Call<'_> {
         let normalized = parts.normalizer.normalize(segment)?;
         if self.needs_tracing(segment, &normalized) {
             return self.for_each_traced_piece(segment, ids, worker, encode_part);
+        }
+        if grain == Grain::Normalized && !normalized.is_empty() {
+            return encode_part(&normalized, Part::Text(0..normalized.len()), ids, worker);
         }
         self.matcher.cut_normalized(&normalized, |part| match part {
             Part::Text(range) if grain == Grain::Piece => {
