@@ -1,8 +1,8 @@
 //! Texts that are one piece but for their spaces: cut into words before these are written otherwise.
 //!
 //! In many vocabularies a space is written as `▁`, whole texts are one piece, and no token reaches across a word's
-//! beginning. Where all that happens to a text is that one character is written as another, and perhaps something put
-//! in front, the words can be cut in the text as it is given: between two characters that no token joins. Then it goes
+//! beginning. Where the last that happens to a text is that one character is written as another, and perhaps something put
+//! in front, the words can be cut in the text as it is before: between two characters that no token joins. Then it goes
 //! the way of texts that a pattern splits, which are copied nowhere and whose words are known. The proof is in
 //! `docs/explanation/encoding.md`.
 //!
@@ -36,6 +36,8 @@ const MAX_JOINED: usize = 64;
 /// How words are cut.
 #[derive(Clone, Debug)]
 pub(super) struct Spaces {
+    /// What all of a segment goes through first, if anything.
+    before: Option<Normalizer>,
     splitter: Splitter,
     /// The character and what stands for it.
     blanks: [char; 2],
@@ -58,20 +60,60 @@ enum Rule {
     EachSpace,
 }
 
-/// What happens to every text, if that is no more than one character written as another, and something put in front.
-pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
-    let changes = match parts.pre_tokenizer.rounds() {
-        [] => vec![&parts.normalizer],
-        [round] => vec![&parts.normalizer, &round.change],
-        _ => return None,
-    };
-    // Where both change a text, the second has to be told where the first character came from.
-    let is_one = changes.iter().filter(|change| !change.steps().is_empty()).count() == 1;
-    if !is_one || parts.units.is_bytes() || parts.added.iter().any(|token| token.normalized) {
-        return None;
+/// What happens to every text, step by step.
+struct Changes<'p> {
+    /// What comes before the character is written otherwise.
+    before: &'p [NormalizeStep],
+    /// No more than that it is, and something put in front.
+    plain: &'p [NormalizeStep],
+    spelling: Spelling,
+}
+
+impl<'p> Changes<'p> {
+    fn of(parts: &'p Parts) -> Option<Self> {
+        if parts.units.is_bytes() || parts.added.iter().any(|token| token.normalized) {
+            return None;
+        }
+        let steps = parts.normalizer.steps();
+        let late = match parts.pre_tokenizer.rounds() {
+            [] => &[],
+            [round] => round.change.steps(),
+            _ => return None,
+        };
+        let changes = if late.is_empty() {
+            let splits = (0..steps.len()).map(|at| steps.split_at(at));
+            let mut plain = splits.filter_map(|(before, rest)| Self::new(before, rest));
+            plain.next()?
+        } else {
+            Self::new(steps, late)?
+        };
+        changes.are_apart().then_some(changes)
     }
+
+    fn new(before: &'p [NormalizeStep], plain: &'p [NormalizeStep]) -> Option<Self> {
+        Some(Self { before, plain, spelling: plain_spelling(plain)? })
+    }
+
+    /// Whether what comes before leaves no more behind than a text. What is put before the first character asks where that
+    /// came from, and the step of SentencePiece takes texts that are no UTF-8.
+    fn are_apart(&self) -> bool {
+        let is_own = |step: &NormalizeStep| matches!(step, NormalizeStep::SentencePiece(_));
+        let asks = |step: &NormalizeStep| {
+            is_own(step) || matches!(step, NormalizeStep::Prepend { only_first: true, .. })
+        };
+        self.before.is_empty() || !self.before.iter().any(is_own) && !self.plain.iter().any(asks)
+    }
+}
+
+/// The character that is written otherwise in every text, if any is.
+pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
+    Changes::of(parts).map(|changes| changes.spelling)
+}
+
+/// The same by these steps, if they do no more than that, and put something in front.
+fn plain_spelling(steps: &[NormalizeStep]) -> Option<Spelling> {
     let mut spelling = None;
-    for step in changes.iter().flat_map(|change| change.steps()) {
+    for step in steps {
         match step {
             NormalizeStep::Replace { from, to } if spelling.is_none() => {
                 let (&[from], [to]) = (from.as_bytes(), &*to.chars().collect::<Vec<_>>()) else {
@@ -126,7 +168,7 @@ impl Spaces {
     /// `None` where nothing is proven.
     pub(super) fn new(tokenizer: &Tokenizer) -> Option<Self> {
         let parts = &tokenizer.parts;
-        let spelling = spelling(parts)?;
+        let Changes { before, plain, spelling } = Changes::of(parts)?;
         let rule = Rule::new(parts, &spelling)?;
         let blanks = [char::from(spelling.from), spelling.to];
         let joined = tokenizer.encoder().joined_pairs();
@@ -141,12 +183,15 @@ impl Spaces {
         let source = pattern(blanks, rule, &classes);
         let stage = Stage::matches(Pattern { source, flavour: Flavour::Rust }, Unmatched::Keep);
         let splitter = Splitter::new(vec![stage], &parts.normalizer.unicode()).ok()?;
-        let changes = parts.pre_tokenizer.rounds().iter().map(|round| &round.change);
-        let mut steps = changes.chain([&parts.normalizer]).flat_map(Normalizer::steps);
-        let prepends = steps.any(|step| !matches!(step, NormalizeStep::Replace { .. }));
-        let beginning = prepends.then(|| (parts.normalizer.clone(), parts.pre_tokenizer.clone()));
+        let prepends = plain.iter().any(|step| !matches!(step, NormalizeStep::Replace { .. }));
+        let is_late = before.len() == parts.normalizer.steps().len();
+        let normalizer =
+            |steps: &[NormalizeStep]| Normalizer::new(steps.to_vec(), parts.normalizer.unicode());
+        let plain = if is_late { Normalizer::default() } else { normalizer(plain) };
+        let beginning = prepends.then(|| (plain, parts.pre_tokenizer.clone()));
+        let before = (!before.is_empty()).then(|| normalizer(before));
         let mends_utf8 = parts.normalizer.is_sentencepiece();
-        Some(Self { splitter, blanks, rule, classes, beginning, mends_utf8 })
+        Some(Self { before, splitter, blanks, rule, classes, beginning, mends_utf8 })
     }
 
     /// How the words are found.
@@ -168,6 +213,14 @@ impl Spaces {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
+        let text = match &self.before {
+            Some(before) => before.normalize(segment)?,
+            None => segment.text.into(),
+        };
+        let segment = Segment { text: &text, ..segment };
+        if segment.text.is_empty() {
+            return Ok(());
+        }
         let begins = self.beginning.as_ref().filter(|_| !segment.is_rest);
         let Some((normalizer, pre_tokenizer)) = begins else {
             return append_text(encoder, &self.splitter, segment.text, ids, worker);

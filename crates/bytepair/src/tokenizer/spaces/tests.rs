@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::added::AddedToken;
-use crate::normalize::{NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
+use crate::normalize::{NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm};
 use crate::pretokenize::{PreTokenizer, Round};
 use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::tests::in_stretches;
@@ -70,6 +70,16 @@ const WAYS: [Way; 6] =
 
 /// To which all that is said in `steps` happens.
 fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: Way) -> Parts {
+    parts_after(vec![], (vocabulary, units), steps, way)
+}
+
+/// The same, and something else before it.
+fn parts_after(
+    before: Vec<NormalizeStep>,
+    (vocabulary, units): (Vocabulary, Units),
+    steps: Vec<NormalizeStep>,
+    way: Way,
+) -> Parts {
     let parts = Parts::new(units, Arc::new(vocabulary));
     let pattern = |source: &str| Pattern { source: source.to_owned(), flavour: Flavour::Rust };
     let stage = match way {
@@ -93,14 +103,16 @@ fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: W
             ..SentencePieceRules::default()
         };
         let step = NormalizeStep::SentencePiece(SentencePiece::new(rules).unwrap());
-        let normalizer = normalizer(vec![step]);
+        let normalizer = normalizer([before, vec![step]].concat());
         return Parts { normalizer, pre_tokenizer: splitter.into(), ..parts };
     }
     if matches!(way, Way::First | Way::FirstAndCut) {
-        return Parts { normalizer: normalizer(steps), pre_tokenizer: splitter.into(), ..parts };
+        let normalizer = normalizer([before, steps].concat());
+        return Parts { normalizer, pre_tokenizer: splitter.into(), ..parts };
     }
     let round = Round { change: normalizer(steps), splitter };
-    Parts { pre_tokenizer: PreTokenizer::new(vec![round]), ..parts }
+    let pre_tokenizer = PreTokenizer::new(vec![round]);
+    Parts { normalizer: normalizer(before), pre_tokenizer, ..parts }
 }
 
 /// As a message where it is an error.
@@ -123,6 +135,13 @@ proptest! {
         way in prop::sample::select(&WAYS[..]),
         [has_bytes, has_unknown, fuses, drops, prepends_late, ignore_merges]: [bool; 6],
         prepends in prop::option::of((prop::sample::select(&["▁", " ", "a", "1"][..]), any::<(bool, bool)>())),
+        before in prop::sample::select(vec![
+            vec![],
+            vec![NormalizeStep::Form(UnicodeForm::Nfkc), replace("c", "")],
+            vec![replace("-", " "), NormalizeStep::Lowercase],
+            vec![replace(".", "▁a ")],
+            vec![prepend(" ", false, true)],
+        ]),
         texts in prop::collection::vec("([ab.\\-中c]{1,6}|[ ▁]{1,3}|\n{1,3}|[12]{1,4}|[é☃]{1,2}|<t>|[ab ]{20,40}){0,30}", 1..5),
     ) {
         let mut vocabulary = vocabulary(n_characters, has_bytes, &picks);
@@ -138,7 +157,8 @@ proptest! {
         if let Some((put, (only_first, unless_there))) = prepends {
             steps.insert(usize::from(prepends_late), prepend(put, only_first, unless_there));
         }
-        let mut parts = Parts { ignore_merges, ..parts(vocabulary, units, steps, way) };
+        let parts = parts_after(before, (vocabulary, units), steps, way);
+        let mut parts = Parts { ignore_merges, ..parts };
         parts.added = vec![AddedToken { id, content: "<t>".to_owned(), ..AddedToken::default() }];
         let tokenizer = Tokenizer::new(parts).unwrap();
         for (number, text) in texts.into_iter().enumerate() {
@@ -193,9 +213,13 @@ fn texts_are_cut_into_words_where_that_is_proven() {
     assert!(is_cut(|_| {}));
     assert!(!is_cut(|parts| parts.ignore_merges = true));
     assert!(!is_cut(|parts| parts.normalizer = normalizer(vec![replace("a", "b")])));
-    assert!(!is_cut(
-        |parts| parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, replace(" ", "▁")])
-    ));
+    let lowers = |spells: NormalizeStep, place: usize| {
+        let mut steps = vec![NormalizeStep::Lowercase];
+        steps.insert(place, spells);
+        with_merges(&merges, Way::First, |parts| parts.normalizer = normalizer(steps))
+    };
+    assert!(words(&lowers(replace(" ", "▁"), 1), "a b").is_some());
+    assert!(words(&lowers(replace(" ", "▁"), 0), "a b").is_none());
     assert!(!is_cut(|parts| {
         let unk =
             AddedToken { content: "<unk>".to_owned(), normalized: true, ..AddedToken::default() };
