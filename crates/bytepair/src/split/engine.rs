@@ -31,7 +31,7 @@ pub(super) struct GaveUp {
 impl Engine {
     /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
     pub(super) fn scan(&self, task: Task<'_>, marked: &mut Marked) -> Result<usize, GaveUp> {
-        let mut scan = Scan { task, marked, unmatched_end: None };
+        let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
         let end = match self {
             Self::Automaton(machine) => machine.run(&mut scan),
             Self::Backtracker(backtracker) => step_by_step(&mut scan, backtracker)?,

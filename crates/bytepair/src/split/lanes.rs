@@ -99,7 +99,9 @@ fn chunks<'t>(task: &Task<'t>, parts: &[Part; N_LANES]) -> Option<[&'t [u8; CHUN
 /// Runs one part alone, to the first symbol at or after `limit`.
 fn run_to(running: &Running, task: &Task<'_>, part: &mut Part, limit: usize, marked: &mut Marked) {
     let Part { from, unmatched_end, .. } = *part;
-    let mut scan = Scan { task: Task { from, ..*task }, marked, unmatched_end };
+    // Behind the last part nobody has been.
+    let end = if part.end < task.limit { part.end } else { task.text.len() };
+    let mut scan = Scan { task: Task { from, ..*task }, marked, unmatched_end, end };
     while part.offset < limit {
         let (offset, state, is_stopped) = scan.run_on(running, (part.offset, part.state), limit);
         (part.offset, part.state) =

@@ -62,6 +62,9 @@ pub(super) struct Scan<'s> {
     /// Up to here from the last start before, which is that of a run that matches nothing, no piece starts.
     /// Without it each failed attempt would search its run from the end to the start.
     pub(super) unmatched_end: Option<usize>,
+    /// Where nothing is marked any more: the end of the text, or a place where a piece surely starts and someone else goes
+    /// on. Starts that were marked ahead would be taken for attempts in progress.
+    pub(super) end: usize,
 }
 
 impl Scan<'_> {
@@ -172,7 +175,7 @@ impl Scan<'_> {
         let mut notes = Notes::default();
         let mut place = (start, State::BOUNDARY);
         let mut reach = start + 1;
-        while place.0 < reach && place.0 < text.len() {
+        while place.0 < reach.min(self.end) {
             let Attempt { end, reach: read } = notes.attempt(running.automaton(), text, place.0);
             reach = reach.max(read);
             self.marked.starts.insert(self.place(place.0));

@@ -821,3 +821,23 @@ proptest! {
         }
     }
 }
+
+/// Words in an order that looks random, the same each time.
+fn jumble(words: &[&str], n_words: usize, seed: u64) -> String {
+    let pick = |number: u64| (crate::hash::fold(number, seed) >> 32) as usize % words.len();
+    (0..n_words as u64).map(|number| words[pick(number)]).collect()
+}
+
+#[test]
+fn a_lane_that_reads_on_leaves_the_text_of_the_next_alone() {
+    let stages = vec![stage(r"(?:\s{2}|[^b\n]+?|\S)(?=a|$)", Flavour::Rust, Unmatched::Keep)];
+    let unicode = UnicodeTables::latest();
+    let lanes = Splitter::with_kernel(stages.clone(), &unicode, None).unwrap();
+    let naive = Splitter::naive(stages, &unicode).unwrap();
+    for seed in 0..40 {
+        let words = ["word", "word", "word", "word", "a", "b", " ", "\r\n  ", "...", "12345"];
+        let text = jumble(&words, 900, seed);
+        let found = lanes.pieces(text.as_bytes()).unwrap();
+        assert_eq!(found, naive.pieces(text.as_bytes()).unwrap(), "{seed}");
+    }
+}

@@ -99,7 +99,7 @@ pub(in super::super) fn run_pieces(
     scratch.edges.copy_from(&marked.starts);
     let mut spans = Spans { running, windows, kernel, scratch, has_edges: true };
     let task = Task { text, from: 0, limit: text.len(), shift: 0 };
-    let mut scan = Scan { task, marked, unmatched_end: None };
+    let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
     let mut reached = 0;
     while reached < text.len() {
         let Some(next) = spans.mark(&mut scan, (reached, text.len())) else { return };
@@ -208,7 +208,8 @@ impl Spans<'_> {
             let certain = scan.marked.starts.first_from(unknown + 1).unwrap_or(last).min(last);
             let task =
                 Task { text: &text[first..last], from: 0, limit: last - first, shift: first };
-            let mut piece = Scan { task, marked: &mut *scan.marked, unmatched_end: None };
+            let end = task.text.len();
+            let mut piece = Scan { task, marked: &mut *scan.marked, unmatched_end: None, end };
             let (start, certain) = (start - first, certain - first);
             let reached = if certain < last - first {
                 self.run_to_start(&mut piece, start, certain)
