@@ -44,9 +44,9 @@ def load(folder: Path, case: Case) -> bytepair.Tokenizer:
 def batch(
     tokenizer: bytepair.Tokenizer, output: str, n_threads: int
 ) -> Callable[[list[str]], Any]:
-    """Encode to lists, or to one array for all texts."""
+    """Encode to lists, or to one array for all texts, with special tokens, as the peers do."""
     calls = {"list": tokenizer.encode_batch, "numpy": tokenizer.encode_batch_to_numpy}
-    return functools.partial(calls[output], threads=n_threads)
+    return functools.partial(calls[output], threads=n_threads, allowed_special="all")
 
 
 def one(

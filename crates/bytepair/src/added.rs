@@ -141,9 +141,11 @@ pub(crate) enum Part {
 
 impl Matcher {
     /// A matcher for the added tokens that are not special, and for the special tokens allowed.
+    ///
+    /// Where `pieces_are_text`, pieces are stretches of the text as it was given.
     pub(crate) fn new(
         tokens: &[AddedToken],
-        (normalizer, units): (&Normalizer, &Units),
+        (normalizer, units, pieces_are_text): (&Normalizer, &Units, bool),
         allowed: Specials<'_>,
     ) -> Result<Self> {
         allowed.check(tokens)?;
@@ -159,8 +161,14 @@ impl Matcher {
             .map(|token| Ok((normal_form(&token.content)?, token)))
             .collect::<Result<_>>()?;
         let whole = tokens.iter().filter(takes_part).filter(|token| token.whole_piece);
-        let piece =
-            |token: &AddedToken| Some((units.text_of_name(&token.content)?.into_owned(), token.id));
+        // What is passed over since it is no word may hold another token.
+        let leaves_none =
+            pieces_are_text && !tokens.iter().filter(takes_part).any(|token| token.single_word);
+        let piece = |token: &AddedToken| {
+            let piece = units.text_of_name(&token.content)?;
+            let is_cut_out = leaves_none && *piece == *token.content.as_bytes();
+            (!is_cut_out).then(|| (piece.into_owned(), token.id))
+        };
         Ok(Self {
             raw: Finder::new(raw.map(|token| (token.content.clone().into_bytes(), token)))?,
             normalized: Finder::new(normalized.into_iter())?,

@@ -138,8 +138,10 @@ impl Tokenizer {
     }
 
     fn matcher(parts: &Parts, allowed: Specials<'_>) -> Result<Arc<Matcher>> {
-        let normal_form = (&parts.normalizer, &parts.units);
-        Matcher::new(&parts.added, normal_form, allowed).map(Arc::new)
+        let Parts { normalizer, pre_tokenizer, units, added, .. } = parts;
+        let changes = pre_tokenizer.rounds().iter().map(|round| &round.change);
+        let pieces_are_text = changes.chain([normalizer]).all(|change| change.steps().is_empty());
+        Matcher::new(added, (normalizer, units, pieces_are_text), allowed).map(Arc::new)
     }
 
     /// What this tokenizer is made of.

@@ -8,11 +8,14 @@ fn token(id: TokenId, content: &str) -> AddedToken {
     AddedToken { id, content: content.to_owned(), ..AddedToken::default() }
 }
 
+fn matcher(tokens: &[AddedToken], pieces_are_text: bool) -> Matcher {
+    let parts = (&Normalizer::default(), &Units::characters(), pieces_are_text);
+    Matcher::new(tokens, parts, Specials::All).unwrap()
+}
+
 /// The parts of a text: what stands for each token, and text in brackets.
 fn cut(tokens: &[AddedToken], text: &str) -> Vec<String> {
-    let matcher =
-        Matcher::new(tokens, (&Normalizer::default(), &Units::characters()), Specials::All)
-            .unwrap();
+    let matcher = matcher(tokens, false);
     let mut parts = Vec::new();
     let visit = |part| {
         parts.push(match part {
@@ -50,6 +53,49 @@ proptest::proptest! {
         let by_beginnings = found(&finder);
         finder.beginnings = None;
         proptest::prop_assert_eq!(by_beginnings, found(&finder));
+    }
+
+    #[test]
+    fn whole_pieces_that_are_left_out_never_come(
+        contents in proptest::collection::btree_set("[ab ]{1,3}", 1..5),
+        properties in proptest::collection::vec(any::<[bool; 3]>(), 5),
+        some_are_words in any::<bool>(),
+        text in "[abc ]{0,30}",
+    ) {
+        let tokens = (0..).zip(contents).zip(properties).map(|((id, content), [normalized, strips, is_word])| {
+            let (lstrip, rstrip) = (strips && normalized, strips);
+            let single_word = some_are_words && is_word;
+            AddedToken { normalized, lstrip, rstrip, single_word, whole_piece: true, ..token(id, &content) }
+        });
+        let tokens: Vec<_> = tokens.collect();
+        let [matcher, all] = [true, false].map(|are_text| matcher(&tokens, are_text));
+        let mut segments = Vec::new();
+        matcher.cut_raw(text.as_bytes(), |part| match part {
+            Part::Token(..) => Ok(()),
+            Part::Text(place) => {
+                let text = &text.as_bytes()[place];
+                matcher.cut_normalized(text, |part| {
+                    if let Part::Text(place) = part {
+                        segments.push(&text[place]);
+                    }
+                    Ok(())
+                })
+            }
+        }).unwrap();
+        for segment in segments {
+            for (start, end) in (0..segment.len()).flat_map(|start| (start..=segment.len()).map(move |end| (start, end))) {
+                let piece = &segment[start..end];
+                proptest::prop_assert_eq!(matcher.whole_piece(piece), all.whole_piece(piece));
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_pieces_are_left_out_where_no_token_must_be_a_word() {
+    for single_word in [false, true] {
+        let tokens = [AddedToken { single_word, whole_piece: true, ..token(1, "ab") }];
+        assert_eq!(matcher(&tokens, true).has_whole_pieces(), single_word);
     }
 }
 

@@ -85,7 +85,7 @@ mod tests {
                 AddedToken { id, content, lstrip, rstrip, single_word, ..AddedToken::default() }
             });
             let tokens: Vec<_> = tokens.collect();
-            let parts = (&Normalizer::default(), &Units::characters());
+            let parts = (&Normalizer::default(), &Units::characters(), false);
             let matcher = Matcher::new(&tokens, parts, Specials::All).unwrap();
             let seams = Seams::new(tokens.iter().map(|token| (token.content.as_bytes(), token)));
             let text = text.as_bytes();
