@@ -1,13 +1,15 @@
 //! Many texts on many threads, with the result in the order of the texts.
 //!
-//! Threads take runs of neighbouring texts, one run after the other, so a slow one holds nobody up. They
-//! live as long as the call: nothing survives a `fork`, and there is no pool to set up or to exhaust.
+//! Threads take runs of neighbouring texts, one run after the other, so a slow one holds nobody up, and what they make
+//! of them is put together meanwhile ([`in_order`](crate::in_order)). They live as long as the call: nothing survives a
+//! `fork`, and there is no pool to set up or to exhaust.
 
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
+use crate::fresh_pages::Ahead;
+use crate::in_order::in_order_within;
 use crate::large_pages::reserve;
 use crate::template::Padding;
 use crate::vocabulary::TokenId;
@@ -50,6 +52,27 @@ impl Batch {
         padded
     }
 
+    /// Appends the ids of a run of texts, with which `n_done` of so many bytes are done. Room for all is made by the first.
+    fn append(
+        &mut self,
+        encoded: &Encoded,
+        (n_done, total_len): (usize, usize),
+        ahead: &mut Ahead,
+    ) {
+        if self.ids.is_empty() {
+            let expected = encoded.ids.len() as u128 * total_len as u128 / n_done.max(1) as u128;
+            let expected = usize::try_from(expected).unwrap_or(total_len);
+            reserve(&mut self.ids, expected + expected / 16);
+        }
+        ahead.of(&mut self.ids);
+        self.ids.extend_from_slice(&encoded.ids);
+        let mut end = self.offsets.last().copied().unwrap_or_default();
+        self.offsets.extend(encoded.lens.iter().map(|len| {
+            end += len;
+            end
+        }));
+    }
+
     /// The number of ids of the longest text.
     pub(crate) fn longest(&self) -> usize {
         self.offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or_default()
@@ -81,8 +104,21 @@ pub(crate) fn encode<S: Send>(
         let Encoded { ids, lens } = encode_run(0..lens.len(), lens, states, (row, &encode_one))?;
         return Ok(Batch { ids, offsets: offsets(lens.into_iter()) });
     }
-    let work = |range, states: &mut [S]| encode_run(range, lens, states, (Vec::new(), &encode_one));
-    in_runs(lens, states, true, work).map(|finished| joined(finished, row))
+    let (total_len, emptied) = (lens.iter().sum(), Mutex::new(Vec::new()));
+    let work = |range, states: &mut [S]| {
+        let row = lock(&emptied).pop().unwrap_or_default();
+        encode_run(range, lens, states, (row, &encode_one))
+    };
+    let mut batch = Batch { ids: row, offsets: vec![0] };
+    batch.ids.clear();
+    let (mut n_done, mut ahead) = (0, Ahead::default());
+    in_runs(lens, states, true, work, |(range, encoded)| {
+        n_done += lens[range].iter().sum::<usize>();
+        batch.append(&encoded, (n_done, total_len), &mut ahead);
+        lock(&emptied).push(encoded.ids);
+        Ok(())
+    })?;
+    Ok(batch)
 }
 
 /// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
@@ -93,71 +129,49 @@ pub(crate) fn map<T: Send, S: Send>(
     deals_large: bool,
     make: impl Fn(usize, &mut [S]) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let runs = in_runs(lens, states, deals_large, |range, states| {
+    let mut all = Vec::with_capacity(lens.len());
+    let make_run = |range: Range<usize>, states: &mut [S]| {
         let make_one =
             |index| make(index, states).map_err(|error| ErrorKind::InBatch { index, error }.into());
         range.map(make_one).collect::<Result<Vec<_>>>()
+    };
+    in_runs(lens, states, deals_large, make_run, |(_, made)| {
+        all.extend(made);
+        Ok(())
     })?;
-    Ok(runs.into_iter().flatten().collect())
+    Ok(all)
 }
 
-/// What `work` makes of each run of neighbouring texts, in order, with one of the states for each thread; with all of
-/// them of a run of one large text.
+/// Hands what `work` makes of each run of neighbouring texts to `take`, in order. It is made with one of the states for
+/// each thread, of one large text with all of them.
 fn in_runs<T: Send, S: Send>(
     lens: &[usize],
     states: &mut [S],
     deals_large: bool,
     work: impl Fn(Range<usize>, &mut [S]) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let total_len = lens.iter().sum();
-    let is_large = |index: usize| deals_large && is_large(lens[index], total_len, states.len());
+    mut take: impl FnMut((Range<usize>, T)) -> Result<()>,
+) -> Result<()> {
+    let (total_len, n_states) = (lens.iter().sum(), states.len());
+    let is_large = |index: usize| deals_large && is_large(lens[index], total_len, n_states);
     let runs = runs(lens, is_large);
-    let (large, runs): (Vec<_>, Vec<_>) = runs
-        .into_iter()
-        .enumerate()
-        .partition(|(_, range)| range.len() == 1 && is_large(range.start));
-    let next_run = AtomicUsize::new(0);
-    let finished = Mutex::new(Vec::with_capacity(runs.len() + large.len()));
-    let do_runs = |state: &mut S| {
-        loop {
-            let next = next_run.fetch_add(1, Ordering::Relaxed);
-            let Some((run, range)) = runs.get(next) else { return Ok(()) };
-            let made = work(range.clone(), std::slice::from_mut(state))?;
-            lock(&finished).push((*run, made));
+    let are_alike =
+        |one: &Range<usize>, other: &Range<usize>| !is_large(one.start) && !is_large(other.start);
+    for runs in runs.chunk_by(are_alike) {
+        if let [run] = runs
+            && is_large(run.start)
+        {
+            take((run.clone(), work(run.clone(), states)?))?;
+            continue;
         }
-    };
-    let of_large = large.into_iter().try_for_each(|(run, range)| {
-        let made = work(range, states)?;
-        lock(&finished).push((run, made));
-        Ok(())
-    });
-    let n_threads = states.len().min(runs.len());
-    let of_runs = match &mut states[..n_threads] {
-        [] => Ok(()),
-        [state] => do_runs(state),
-        states => on_threads(states, &do_runs).unwrap_or_else(|| do_runs(&mut states[0])),
-    };
-    first_error([of_large, of_runs].into_iter())?;
-    let mut finished = finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    finished.sort_unstable_by_key(|(run, _)| *run);
-    Ok(finished.into_iter().map(|(_, made)| made).collect())
-}
-
-/// Calls `work` for each state on a thread of its own, as many as the system gives; `None` where it gives none.
-fn on_threads<S: Send>(
-    states: &mut [S],
-    work: &(impl Fn(&mut S) -> Result<()> + Sync),
-) -> Option<Result<()>> {
-    std::thread::scope(|scope| {
-        let spawn = |state| std::thread::Builder::new().spawn_scoped(scope, || work(state)).ok();
-        let threads: Vec<_> = states.iter_mut().filter_map(spawn).collect();
-        let is_done = !threads.is_empty();
-        let results = threads.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        is_done.then(|| first_error(results))
-    })
+        let (mut next, n_threads) = (runs.iter().cloned(), n_states.min(runs.len()));
+        let work = |run: Range<usize>, state: &mut S| {
+            work(run.clone(), std::slice::from_mut(state)).map(|made| (run, made))
+        };
+        // What is made is kept anyway, however long one of the texts takes.
+        let states = &mut states[..n_threads];
+        in_order_within(usize::MAX, states, || Ok(next.next()), work, |made| take(made?))?;
+    }
+    Ok(())
 }
 
 /// Whether a text of a batch is better dealt to all threads than taken by one, which others would wait for.
@@ -165,17 +179,8 @@ fn is_large(len: usize, total_len: usize, n_threads: usize) -> bool {
     n_threads > 1 && len >= 2 * RUN_LEN && len > total_len / (2 * n_threads)
 }
 
-/// Of several errors the one of the first text, so that threads do not show.
-fn first_error(results: impl Iterator<Item = Result<()>>) -> Result<()> {
-    let place = |error: &Error| match error.kind() {
-        ErrorKind::InBatch { index, .. } => *index,
-        _ => usize::MAX,
-    };
-    results.filter_map(Result::err).min_by_key(place).map_or(Ok(()), Err)
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Cuts the texts into runs of about [`RUN_LEN`] bytes. A large text is a run of its own.
@@ -254,18 +259,6 @@ fn with_room_for(
     reserve(&mut row, ids.len() + n_all);
     row.extend_from_slice(&ids);
     row
-}
-
-/// Puts the runs together in the order of their texts.
-fn joined(finished: Vec<Encoded>, mut row: Vec<TokenId>) -> Batch {
-    let n_ids = finished.iter().map(|encoded| encoded.ids.len()).sum();
-    row.clear();
-    reserve(&mut row, n_ids);
-    let offsets = offsets(finished.iter().flat_map(|encoded| encoded.lens.iter().copied()));
-    for Encoded { ids, .. } in finished {
-        row.extend_from_slice(&ids);
-    }
-    Batch { ids: row, offsets }
 }
 
 /// Where texts of so many ids begin, and the last one ends.

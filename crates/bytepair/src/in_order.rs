@@ -2,13 +2,13 @@
 //!
 //! The calling thread hands out the jobs and takes what became of them, so both may read and write a file. Where there
 //! is nothing to take it does a job itself: so there are never more threads that work than were asked for. No more
-//! jobs are out than a few for each thread, however long one of them takes: that bounds the memory. Threads live as
-//! long as the call. With one thread there is none but the caller's; where the system gives fewer than were asked for,
-//! these do all the work.
+//! jobs are out than so many for each thread, however long one of them takes: that bounds the memory, where somebody
+//! wants it bounded. Threads live as long as the call. With one thread there is none but the caller's; where the system
+//! gives fewer than were asked for, these do all the work.
 //!
 //! Of the jobs that wait a thread takes the first that is its own when they are dealt round, and the first of all where
-//! none is. So when the same work comes again most of it meets a state that has seen it, and no thread is idle while
-//! there is a job.
+//! none of the next ones is. So when the same work comes again most of it meets a state that has seen it, and no thread
+//! is idle while there is a job.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,7 +18,8 @@ use std::thread;
 
 use crate::error::Result;
 
-/// How many jobs are out at most, for each thread: one that is done, and some that wait.
+/// How many jobs are out at most, for each thread: one that is done, and some that wait. Among so many one looks for its
+/// own.
 pub(crate) const N_JOBS_PER_THREAD: usize = 4;
 
 /// Gives the jobs of `next` to the threads of `states`, each with a state of its own, and hands what `work` makes of
@@ -28,13 +29,25 @@ pub(crate) const N_JOBS_PER_THREAD: usize = 4;
 /// Those of `next` and of `take`, with which the work ends.
 pub(crate) fn in_order<J: Send, D: Send, S: Send>(
     states: &mut [S],
+    next: impl FnMut() -> Result<Option<J>>,
+    work: impl Fn(J, &mut S) -> D + Sync,
+    take: impl FnMut(D) -> Result<()>,
+) -> Result<()> {
+    in_order_within(N_JOBS_PER_THREAD, states, next, work, take)
+}
+
+/// The same with so many jobs out at most, for each thread.
+pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
+    n_jobs_per_thread: usize,
+    states: &mut [S],
     mut next: impl FnMut() -> Result<Option<J>>,
     work: impl Fn(J, &mut S) -> D + Sync,
     mut take: impl FnMut(D) -> Result<()>,
 ) -> Result<()> {
     let Some((own, others)) = states.split_first_mut() else { return Ok(()) };
     if !others.is_empty() {
-        return on_threads((own, others), &mut next, &work, &mut take);
+        let states = (own, others);
+        return on_threads(n_jobs_per_thread, states, &mut next, &work, &mut take);
     }
     while let Some(job) = next()? {
         take(work(job, own))?;
@@ -44,6 +57,7 @@ pub(crate) fn in_order<J: Send, D: Send, S: Send>(
 
 /// The same with a thread for each of the other states, or as many as the system gives.
 fn on_threads<J: Send, D: Send, S: Send>(
+    n_jobs_per_thread: usize,
     (own, others): (&mut S, &mut [S]),
     next: &mut impl FnMut() -> Result<Option<J>>,
     work: &(impl Fn(J, &mut S) -> D + Sync),
@@ -61,7 +75,7 @@ fn on_threads<J: Send, D: Send, S: Send>(
         let n_threads = 1 + (1..).zip(others).filter_map(spawn).count();
         // Where it ends, early or not, the threads end with the job that they are at.
         let _end = End(&jobs);
-        let n_out_at_most = n_threads * N_JOBS_PER_THREAD;
+        let n_out_at_most = n_jobs_per_thread.saturating_mul(n_threads);
         hand_out(n_out_at_most, (&jobs, &done), next, |job| work(job, own), take)
     })
 }
@@ -87,7 +101,8 @@ impl<J> Default for Waiting<J> {
 
 impl<J> Waiting<J> {
     fn pop(&mut self, thread: usize, n_dealt_to: usize) -> Option<(usize, J)> {
-        let own = self.jobs.iter().position(|(number, _)| number % n_dealt_to == thread);
+        let mut next = self.jobs.iter().take(N_JOBS_PER_THREAD * n_dealt_to);
+        let own = next.position(|(number, _)| number % n_dealt_to == thread);
         self.jobs.remove(own.unwrap_or(0))
     }
 }
