@@ -14,6 +14,11 @@ from typing import Any
 
 from . import mixture, texts
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 Vocabulary = dict[str, Any]
 
 
@@ -32,6 +37,7 @@ def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
     import bytepair
 
     sources = _sources(vocabulary, files)
+    pattern = vocabulary.get("pattern") or _published().get(vocabulary.get("dialect"))
     folder = scratch / str(vocabulary["name"])
     ranks = folder / "ranks"  # its sidecar has the name of the other file
     ranks.mkdir(parents=True)
@@ -45,11 +51,16 @@ def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
     else:
         tokenizer.save(folder / "vocabulary.json")
     if sources[0].suffix == ".tiktoken":
-        _spell_pattern(folder / "vocabulary.json", vocabulary["pattern"])
-    if "pattern" in vocabulary:
+        _spell_pattern(folder / "vocabulary.json", pattern)
+    if pattern:
         tokenizer.save(ranks / "vocabulary.tiktoken")
         (ranks / "vocabulary.tiktoken").rename(folder / "vocabulary.tiktoken")
     return folder
+
+
+def _published() -> dict[str, str]:
+    """Read the patterns of published ranks, by dialect."""
+    return tomllib.loads((Path(__file__).parent / "patterns.toml").read_text())
 
 
 def _learned(vocabulary: Vocabulary, sources: list[Path], folder: Path) -> Any:  # noqa: ANN401

@@ -200,6 +200,8 @@ mod tests {
     use super::*;
     use crate::error::{Error, ErrorKind};
     use proptest::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
 
     fn failed() -> Error {
         ErrorKind::EmptyCorpus.into()
@@ -254,6 +256,25 @@ mod tests {
         }
         let next = || Err::<Option<usize>, _>(failed());
         assert!(in_order(&mut [(); 2], next, |number, ()| number, |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn where_nothing_bounds_them_all_other_jobs_are_done_beside_a_long_one() {
+        const N_JOBS: usize = 20 * N_JOBS_PER_THREAD;
+        let (mut jobs, n_done) = (0..N_JOBS, AtomicUsize::new(0));
+        let work = |job, (): &mut ()| {
+            let is_waiting = || job == 0 && n_done.load(Ordering::Relaxed) < N_JOBS - 1;
+            let begin = Instant::now();
+            while is_waiting() && begin.elapsed() < Duration::from_secs(60) {
+                thread::yield_now();
+            }
+            let is_in_vain = is_waiting();
+            n_done.fetch_add(1, Ordering::Relaxed);
+            !is_in_vain
+        };
+        let take = |is_well| if is_well { Ok(()) } else { Err(failed()) };
+        let states = &mut [(); 2];
+        assert!(in_order_within(usize::MAX, states, || Ok(jobs.next()), work, take).is_ok());
     }
 
     #[test]
