@@ -198,7 +198,7 @@ def _encode(
                 "vocabulary": vocabulary,
                 "files": files,
                 "folder": str(folder),
-                "pattern": vocabulary.get("pattern"),
+                "pattern": vocabularies.pattern_of(vocabulary),
                 "max_bytes": grid.get("max_bytes"),
                 "document_bytes": wanted.get("document_bytes"),
                 "json_lines": wanted.get("json_lines", False),

@@ -37,7 +37,7 @@ def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
     import bytepair
 
     sources = _sources(vocabulary, files)
-    pattern = vocabulary.get("pattern") or _published().get(vocabulary.get("dialect"))
+    pattern = pattern_of(vocabulary)
     folder = scratch / str(vocabulary["name"])
     ranks = folder / "ranks"  # its sidecar has the name of the other file
     ranks.mkdir(parents=True)
@@ -58,9 +58,10 @@ def prepare(vocabulary: Vocabulary, files: list[str], scratch: Path) -> Path:
     return folder
 
 
-def _published() -> dict[str, str]:
-    """Read the patterns of published ranks, by dialect."""
-    return tomllib.loads((Path(__file__).parent / "patterns.toml").read_text())
+def pattern_of(vocabulary: Vocabulary) -> str | None:
+    """Give the one pattern that splits: the definition's, or that of published ranks."""
+    published = tomllib.loads((Path(__file__).parent / "patterns.toml").read_text())
+    return vocabulary.get("pattern") or published.get(vocabulary.get("dialect"))
 
 
 def _learned(vocabulary: Vocabulary, sources: list[Path], folder: Path) -> Any:  # noqa: ANN401

@@ -17,6 +17,8 @@ from benchmarks import (
     texts,
 )
 
+import bytepair
+
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "imports"),
@@ -140,6 +142,19 @@ def test_encoders_are_measured_and_compared(corpus, tmp_path):
     lines = list(overview.ratios(wanted, rows))
     assert sum(line.startswith("trained, corpus.txt") for line in lines) == 2
     assert any(line.startswith("cells that miss their bar") for line in lines)
+
+
+def test_published_ranks_come_with_their_pattern(corpus, tmp_path, monkeypatch):
+    """Engines that must be told the pattern of ranks are, and give the same ids."""
+    ranks = tmp_path / "vocabularies" / "ranks.tiktoken"
+    ranks.parent.mkdir()
+    bytepair.train(corpus, merges=20, dialect="gpt4").save(ranks)
+    monkeypatch.setattr(texts, "SHARED", tmp_path)
+    wanted = to_encode("encode", corpus, document_bytes=4096)
+    named = {"name": "ranks", "file": ranks.name, "dialect": "gpt4"}
+    rows, problems = measured({**wanted, "vocabulary": [named]}, corpus, tmp_path)
+    assert problems == []
+    assert {row.engine.split()[0] for row in rows} >= {"bytepair", "tokenizers"}
 
 
 def test_one_text_a_call_is_measured(corpus, tmp_path):
