@@ -264,6 +264,27 @@ def test_lists_share_nothing_but_their_numbers(tokenizer):
         found[:] = [0] * len(found)
 
 
+def test_a_list_gives_back_what_it_has_of_each_integer(tokenizer):
+    """However large an id is, lists hold it rightly, count a reference each, and end it.
+
+    The integers of ids below 2 ** 18 are kept.
+    """
+    large = {"<a>": 70_000, "<b>": 262_143, "<c>": 262_144, "<d>": 300_000}
+    more = tokenizer.with_special_tokens(large)
+    text, expected = "".join(large), list(large.values())
+    ids = more.encode(text, allowed_special="all")
+    assert ids == expected
+    n_held = [50, 50, 0, 0]
+    counts = [sys.getrefcount(id_) for id_ in ids]
+    for _ in range(3):
+        lists = more.encode_batch([text] * 50, allowed_special="all")
+        assert lists == [expected] * 50
+        found = [sys.getrefcount(id_) for id_ in ids]
+        assert found == [count + n for count, n in zip(counts, n_held, strict=True)]
+        del lists
+        assert [sys.getrefcount(id_) for id_ in ids] == counts
+
+
 def test_an_empty_batch_is_a_batch(tokenizer):
     """No text gives no ids, and offsets of one zero."""
     assert tokenizer.encode_batch([]) == []

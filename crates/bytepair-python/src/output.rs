@@ -2,36 +2,37 @@
 //!
 //! A list needs an integer for each id. Python makes those above 256 anew each time, 32 bytes each, and frees them
 //! with the list. So those that were handed out once are kept, for all tokenizers and as long as the process lives,
-//! and later lists only count a reference more (`docs/explanation/performance.md` has what that gives). That holds for
-//! small ids, which are those of frequent tokens where a vocabulary was learned: the others come too seldom to lie in
-//! the processor's cache, and cost less when made anew. At most 3 MB are kept: 48 bytes for each id.
+//! and later lists only count a reference more (`docs/explanation/tried.md` has what that gives). At most 10 MB are
+//! kept, 40 bytes for each id below a quarter of a million; larger ones, which hardly any vocabulary has, are made anew.
 //!
 //! Kept integers belong to one interpreter: `PyO3` refuses to be imported by a second one in the same process.
+#![expect(
+    unsafe_code,
+    reason = "a bare pointer to each integer: lists take a tenth to a third less time than through cells"
+)]
 
-use std::array;
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::{mem, ptr};
 
 use bytepair::TokenId;
 use numpy::{Element, PyArray1};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
 use crate::error::raise;
 use crate::lent::{at_hand_for, give_back, lend};
 
-/// Ids whose integers lie side by side.
-const CHUNK_LEN: usize = 1024;
-
 /// Integers of larger ids are not kept.
-const MAX_CHUNKS: usize = 64;
+const N_KEPT: usize = 1 << 18;
 
 /// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
 const MAX_COPIED: usize = 1024;
 
-type Chunk = [OnceLock<Py<PyInt>>; CHUNK_LEN];
-
-static KEPT: [OnceLock<Box<Chunk>>; MAX_CHUNKS] = [const { OnceLock::new() }; MAX_CHUNKS];
+/// By id: the integer, once it was made.
+static KEPT: [AtomicPtr<ffi::PyObject>; N_KEPT] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; N_KEPT];
 
 /// The list of these ids.
 pub(crate) fn list<'py>(py: Python<'py>, ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
@@ -119,22 +120,24 @@ fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
 /// The integer that is kept, or a new one.
 #[inline]
 fn integer(py: Python<'_>, id: TokenId) -> Bound<'_, PyInt> {
-    let index = id as usize;
-    let chunk = KEPT.get(index / CHUNK_LEN).and_then(OnceLock::get);
-    match chunk.and_then(|chunk| chunk[index % CHUNK_LEN].get()) {
-        Some(integer) => integer.bind(py).clone(),
+    let kept = KEPT.get(id as usize).map_or(ptr::null_mut(), |kept| kept.load(Ordering::Acquire));
+    // SAFETY: what is there is an object of Python's, of which one reference is never given back.
+    match unsafe { Bound::from_borrowed_ptr_or_opt(py, kept) } {
+        // SAFETY: all objects there are integers.
+        Some(kept) => unsafe { kept.cast_into_unchecked() },
         None => new_integer(py, id),
     }
 }
 
-/// Nothing of Python runs while a cell is filled, so no thread that waits for one holds up another.
+/// Of two threads that make the same integer at once, the first one's is kept.
 #[cold]
 fn new_integer(py: Python<'_>, id: TokenId) -> Bound<'_, PyInt> {
     let Ok(integer) = id.into_pyobject(py);
-    let index = id as usize;
-    if let Some(chunk) = KEPT.get(index / CHUNK_LEN) {
-        let chunk = chunk.get_or_init(|| Box::new(array::from_fn(|_| OnceLock::new())));
-        let _was_empty = chunk[index % CHUNK_LEN].set(integer.clone().unbind()).is_ok();
+    if let Some(kept) = KEPT.get(id as usize) {
+        let (none, new) = (ptr::null_mut(), integer.as_ptr());
+        if kept.compare_exchange(none, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            mem::forget(integer.clone());
+        }
     }
     integer
 }
