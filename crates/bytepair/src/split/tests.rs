@@ -456,6 +456,44 @@ fn windows_split_text_without_edges_like_the_definition() {
     }
 }
 
+/// Each row of five common letters, then each with a rare one behind every 41 rows, so that it stands at every place of a
+/// word of 64.
+#[test]
+fn windows_split_common_letters_with_and_without_rare_ones_like_the_definition() {
+    let common: [&[u8]; 8] =
+        [b"a", b"s", b"A", b" ", b"\n", b"!", "中".as_bytes(), "\u{301}".as_bytes()];
+    let rare: [&[u8]; 5] = [b"'s", b"1", b"12345", b"/", b"' "];
+    let mut text: Vec<u8> = rows(&common, 5).flatten().collect();
+    for (number, row) in rows(&common, 5).enumerate() {
+        text.extend(row);
+        if number % 41 == 0 {
+            text.extend(rare[number / 41 % rare.len()]);
+        }
+    }
+    for (name, is_sorted) in [
+        ("gpt2", true),
+        ("o200k", true),
+        ("clip", true),
+        ("seed-coder", true),
+        ("minicpm5", true),
+        ("cl100k", false),
+        ("tekken", false),
+    ] {
+        let stages = named(name).unwrap();
+        let unicode = UnicodeTables::latest();
+        let naive = Splitter::naive(stages.clone(), &unicode).unwrap();
+        let expected = naive.pieces(&text).unwrap();
+        for kernel in Kernel::all() {
+            let windows = Splitter::with_kernel(stages.clone(), &unicode, Some(kernel)).unwrap();
+            assert!(windows.pieces(&text).unwrap() == expected, "{name} {kernel:?}");
+            if kernel == Kernel::Plain {
+                let has_common = windows.explain().iter().any(|line| line.contains("no rare"));
+                assert_eq!(has_common, is_sorted, "{name}");
+            }
+        }
+    }
+}
+
 /// Characters of every length and script, and bytes that are none.
 fn any_script() -> impl Strategy<Value = Vec<u8>> {
     let of_char = |character: char| character.to_string().into_bytes();

@@ -172,7 +172,12 @@ fn look_up<const N: usize>(bytes: __m256i, tables: &[__m256i; N]) -> __m256i {
     found
 }
 
-pub(super) fn group(letters: &[u8], steps: &[Step], cuts: Option<&Cuts>, words: &mut [u64]) {
+pub(super) fn group(
+    letters: &[u8],
+    steps: &[Step],
+    cuts: Option<&Cuts>,
+    words: (&[u8], &mut [u64]),
+) {
     match steps.len() {
         0 => {}
         1 => any_cuts::<1>(letters, steps, cuts, words),
@@ -188,7 +193,7 @@ fn any_cuts<const N: usize>(
     letters: &[u8],
     steps: &[Step],
     cuts: Option<&Cuts>,
-    words: &mut [u64],
+    words: (&[u8], &mut [u64]),
 ) {
     let Some(steps) = steps.first_chunk() else { return };
     if let Some(cuts) = cuts {
@@ -205,7 +210,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
     letters: &[u8],
     steps: &[Step; N],
     cuts: &Cuts,
-    words: &mut [u64],
+    (numbers, words): (&[u8], &mut [u64]),
 ) {
     let edge = _mm256_set1_epi8(cuts.edge.cast_signed());
     let mut tables = [[_mm256_set1_epi8(0); 2]; N];
@@ -213,7 +218,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
         let (low, high) = steps[index].table.split_at(PART);
         tables[index] = [load_part(low), load_part(high)];
     }
-    for (index, word) in words.iter_mut().enumerate() {
+    for index in numbers.iter().copied().map(usize::from) {
         let mut all = [_mm256_set1_epi8(-1); 2];
         for step in 0..N {
             let distance = steps[step].distance;
@@ -225,7 +230,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
             all[0] = _mm256_and_si256(all[0], look_up(low, &tables[step]));
             all[1] = _mm256_and_si256(all[1], look_up(high, &tables[step]));
         }
-        *word |= non_zero(all[0]) | non_zero(all[1]) << HALF;
+        words[index] |= non_zero(all[0]) | non_zero(all[1]) << HALF;
     }
 }
 

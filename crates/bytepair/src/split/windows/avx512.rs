@@ -233,7 +233,12 @@ fn load_part(around: &[u8; AROUND], shift: usize) -> __m512i {
     around[shift..].first_chunk().map_or_else(|| _mm512_set1_epi8(0), |part| load(part))
 }
 
-pub(super) fn group(letters: &[u8], steps: &[Step], cuts: Option<&Cuts>, words: &mut [u64]) {
+pub(super) fn group(
+    letters: &[u8],
+    steps: &[Step],
+    cuts: Option<&Cuts>,
+    words: (&[u8], &mut [u64]),
+) {
     match steps.len() {
         0 => {}
         1 => any_cuts::<1>(letters, steps, cuts, words),
@@ -249,7 +254,7 @@ fn any_cuts<const N: usize>(
     letters: &[u8],
     steps: &[Step],
     cuts: Option<&Cuts>,
-    words: &mut [u64],
+    words: (&[u8], &mut [u64]),
 ) {
     let Some(steps) = steps.first_chunk() else { return };
     if let Some(cuts) = cuts {
@@ -266,7 +271,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
     letters: &[u8],
     steps: &[Step; N],
     cuts: &Cuts,
-    words: &mut [u64],
+    (numbers, words): (&[u8], &mut [u64]),
 ) {
     let edge = _mm512_set1_epi8(cuts.edge.cast_signed());
     let mut tables = [_mm512_set1_epi8(0); N];
@@ -280,7 +285,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
     let last = distances.iter().max().unwrap_or(&0);
     let n_words = words.len().min((letters.len() - last) / WORD);
     debug_assert!(n_words == words.len(), "there are letters for all words");
-    for (index, word) in words[..n_words].iter_mut().enumerate() {
+    for index in numbers.iter().copied().map(usize::from).take_while(|&index| index < n_words) {
         let mut all = _mm512_set1_epi8(-1);
         for step in 0..N {
             // SAFETY: `n_words` is such that all words end within the letters at every distance.
@@ -289,7 +294,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
             shown = _mm512_mask_blend_epi8(cut, shown, edge);
             all = _mm512_and_si512(all, _mm512_permutexvar_epi8(shown, tables[step]));
         }
-        *word |= _mm512_test_epi8_mask(all, all);
+        words[index] |= _mm512_test_epi8_mask(all, all);
     }
 }
 

@@ -13,7 +13,7 @@ use super::super::alphabet::Alphabet;
 use super::super::bits::Bits;
 use super::super::symbol::code_at;
 use super::contexts::N_BEFORE;
-use super::kernels::{Cuts, Kernel, WORD};
+use super::kernels::{Cuts, Kernel, WORD, all_words};
 use super::letters::{Kinds, Letters};
 use super::program::{Group, MAX_NUMBERS, Numbering};
 use super::wide::Wide;
@@ -202,8 +202,8 @@ impl Ahead {
         words.resize(n_words, 0);
         goals.clear();
         goals.resize(n_words, 0);
-        kernel.group(letters, &self.run, None, words);
-        kernel.group(letters, &self.goal, None, goals);
+        kernel.group(letters, &self.run, None, (all_words(n_words), words));
+        kernel.group(letters, &self.goal, None, (all_words(n_words), goals));
         let mut before = 0;
         for (index, (&run, &goal)) in words.iter().zip(&*goals).enumerate() {
             let edges = edges.get(index).copied().unwrap_or(0);

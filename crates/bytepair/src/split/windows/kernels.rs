@@ -25,6 +25,23 @@ pub(super) struct Cuts {
 /// No edges.
 pub(super) static NO_CUTS: Cuts = Cuts { places: [const { Vec::new() }; N_SHOWN], edge: 0 };
 
+/// More words than a span has.
+pub(super) const MAX_WORDS: usize = 80;
+
+/// The numbers of words: of all, as many as are asked for.
+pub(super) fn all_words(n_words: usize) -> &'static [u8] {
+    static NUMBERS: [u8; MAX_WORDS] = {
+        let mut numbers = [0; MAX_WORDS];
+        let mut number = 1;
+        while number < MAX_WORDS {
+            numbers[number] = numbers[number - 1] + 1;
+            number += 1;
+        }
+        numbers
+    };
+    &NUMBERS[..n_words]
+}
+
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kernel {
@@ -150,14 +167,14 @@ impl Kernel {
         }
     }
 
-    /// Adds the places where the group holds: bit `i` of the words is for the window from `letters[i]` on.
-    /// All letters are below [`MAX_NUMBERS`]. Cuts have as many words.
+    /// Adds the places where the group holds, in the words of these numbers: bit `i` of all words is for the window from
+    /// `letters[i]` on. All letters are below [`MAX_NUMBERS`]. Cuts have as many words.
     pub(super) fn group(
         self,
         letters: &[u8],
         group: &Group,
         cuts: Option<&Cuts>,
-        words: &mut [u64],
+        words: (&[u8], &mut [u64]),
     ) {
         match self {
             Self::Plain => plain_group(letters, &group.steps, cuts, words),
@@ -203,8 +220,13 @@ fn one_by_one(
     }
 }
 
-fn plain_group(letters: &[u8], steps: &[Step], cuts: Option<&Cuts>, words: &mut [u64]) {
-    for (index, word) in words.iter_mut().enumerate() {
+fn plain_group(
+    letters: &[u8],
+    steps: &[Step],
+    cuts: Option<&Cuts>,
+    (numbers, words): (&[u8], &mut [u64]),
+) {
+    for index in numbers.iter().copied().map(usize::from) {
         for bit in 0..WORD {
             let looked_up = steps.iter().map(|step| {
                 let edge = cuts
@@ -213,7 +235,7 @@ fn plain_group(letters: &[u8], steps: &[Step], cuts: Option<&Cuts>, words: &mut 
                 let letter = edge.unwrap_or(letters[index * WORD + bit + step.distance]);
                 step.table[usize::from(letter) % MAX_NUMBERS]
             });
-            *word |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
+            words[index] |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
         }
     }
 }

@@ -16,6 +16,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod classify;
+mod common;
 mod contexts;
 mod cover;
 mod fewer;
@@ -32,6 +33,7 @@ mod tests;
 mod wide;
 
 use self::classify::Reader;
+use self::common::Common;
 use self::contexts::{Context, Window, contexts};
 use self::cover::{Product, cover, loosened};
 pub(super) use self::kernels::Kernel;
@@ -45,17 +47,27 @@ use super::automaton::Automaton;
 /// More foresights are not compared. Real patterns have three.
 const MAX_FORESIGHTS: usize = 64;
 
+/// To sort words takes as long as half of these look-ups.
+const MIN_SPARED: usize = 8;
+
 /// A pattern as windows.
 pub(super) struct Windows {
     reader: Reader,
+    all: Program,
+    /// For windows that show common letters alone, with what holds where another one stands.
+    common: Option<(Program, Group)>,
+    n_letters: usize,
+    has_foresight: bool,
+}
+
+/// What is asked of windows.
+struct Program {
     /// Where a piece starts, if that is certain.
     starts: Vec<Group>,
     /// Where it is not.
     unknown: Vec<Group>,
     /// Where what starts matches nothing, if that is certain; none if no text has such places.
     unmatched: Vec<Group>,
-    n_letters: usize,
-    has_foresight: bool,
 }
 
 /// What is known about all windows of a pattern.
@@ -80,30 +92,69 @@ impl Windows {
         } else {
             cover(contexts, letters.len(), Marks::starts_unmatched)?
         };
-        let numbering = Numbering::new(letters, &[&starts, &unknown, &unmatched])?;
-        let groups = |products: &[Product]| numbering.groups(products);
+        let products = [&starts[..], &unknown, &unmatched];
+        let common =
+            Common::new((automaton.alphabet(), &kinds), &analysis, automaton.covers_everything());
+        let with_common = common.and_then(|common| {
+            let Common { starts, unknown, unmatched, .. } = &common;
+            let sets = common.sets();
+            let lists = [&products[..], &[starts, unknown, unmatched, &sets]].concat();
+            Some((Numbering::new(letters, &lists)?, common))
+        });
+        let (max_numbers, max_steps) = kernel.limits();
+        let with_common = with_common.filter(|(numbering, _)| numbering.n_numbers <= max_numbers);
+        let (numbering, common) = match with_common {
+            Some((numbering, common)) => (numbering, Some(common)),
+            None => (Numbering::new(letters, &products)?, None),
+        };
+        let all = Program::new(&numbering, products);
+        let common = common.map(|common| {
+            let Common { letters, starts, unknown, unmatched } = &common;
+            let program = Program::new(&numbering, [starts, unknown, unmatched]);
+            (program, numbering.set(!letters))
+        });
         let windows = Self {
             reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
-            starts: groups(&starts),
-            unknown: groups(&unknown),
-            unmatched: groups(&unmatched),
+            common: common.filter(|(program, _)| program.spares_much_of(&all)),
+            all,
             n_letters: numbering.n_numbers,
             has_foresight: letters.foresight.is_some(),
         };
-        let (max_numbers, max_steps) = kernel.limits();
-        let is_small = windows.n_letters <= max_numbers && windows.n_steps() <= max_steps;
+        let is_small = windows.n_letters <= max_numbers && windows.all.n_steps() <= max_steps;
         is_small.then_some(windows)
-    }
-
-    fn n_steps(&self) -> usize {
-        let groups = [&self.starts, &self.unknown, &self.unmatched];
-        groups.into_iter().flatten().map(|group| group.steps.len()).sum()
     }
 
     /// For people: the letters and the table look-ups for each byte.
     pub(super) fn in_words(&self) -> String {
         let ahead = if self.has_foresight { ", runs looked through" } else { "" };
-        format!("windows of {} letters, {} look-ups{ahead}", self.n_letters, self.n_steps())
+        let common = self.common.as_ref().map_or_else(String::new, |(program, _)| {
+            format!(", {} where no rare letter is near", program.n_steps() + 1)
+        });
+        let n_steps = self.all.n_steps();
+        format!("windows of {} letters, {n_steps} look-ups{common}{ahead}", self.n_letters)
+    }
+}
+
+impl Program {
+    fn new(numbering: &Numbering, [starts, unknown, unmatched]: [&[Product]; 3]) -> Self {
+        let groups = |products: &[Product]| numbering.groups(products);
+        Self { starts: groups(starts), unknown: groups(unknown), unmatched: groups(unmatched) }
+    }
+
+    /// The look-ups for each byte.
+    fn n_steps(&self) -> usize {
+        self.groups().into_iter().flatten().map(|group| group.steps.len()).sum()
+    }
+
+    /// Whether it pays to tell which words it is enough for: it leaves half of the look-ups at most.
+    fn spares_much_of(&self, all: &Self) -> bool {
+        let n_spared = all.n_steps().saturating_sub(self.n_steps() + 1);
+        n_spared >= MIN_SPARED && 2 * n_spared >= all.n_steps()
+    }
+
+    /// Of starts, of what is unknown, of what matches nothing.
+    fn groups(&self) -> [&[Group]; 3] {
+        [&self.starts, &self.unknown, &self.unmatched]
     }
 }
 

@@ -15,7 +15,8 @@ use super::super::running::{Running, State};
 use super::super::scan::{Marked, Scan, Task};
 use super::Windows;
 use super::classify::{SPAN, Span, clip};
-use super::kernels::{Kernel, WORD};
+use super::common::Sorted;
+use super::kernels::{Kernel, WORD, all_words};
 use super::program::Group;
 
 /// With more places in a span than one of so many, the automaton is faster.
@@ -30,6 +31,7 @@ pub(in super::super) struct Scratch {
     /// Where pieces of the stage before start.
     edges: Bits,
     words: [Vec<u64>; 3],
+    sorted: Sorted,
 }
 
 impl Scratch {
@@ -141,11 +143,24 @@ impl Spans<'_> {
             scratch.leave(start - from..end - from, *has_edges);
             return Some(end);
         }
-        let groups = [&windows.starts, &windows.unknown, &windows.unmatched];
-        for (words, groups) in scratch.words.iter_mut().zip(groups) {
-            look_up(*kernel, &scratch.span, groups, words);
-            scratch.span.spread(*kernel, words);
-            clip(words, start - scratch.span.first..known - scratch.span.first);
+        let Scratch { span, sorted, words, .. } = &mut **scratch;
+        let n_words = span.n_words();
+        let programs = match (&windows.common, span.cuts()) {
+            (Some((common, others)), None) => {
+                sorted.sort(*kernel, span.windows(), n_words, others);
+                let [of_common, of_others] = sorted.numbers();
+                [(common, of_common), (&windows.all, of_others)]
+            }
+            _ => [(&windows.all, all_words(n_words)), (&windows.all, &[])],
+        };
+        for (index, words) in words.iter_mut().enumerate() {
+            words.clear();
+            words.resize(n_words, 0);
+            for (program, numbers) in programs {
+                look_up(*kernel, span, program.groups()[index], (numbers, words));
+            }
+            span.spread(*kernel, words);
+            clip(words, start - span.first..known - span.first);
         }
         let [starts, unknown, unmatched] = &scratch.words;
         let n_unknown = n_ones(unknown);
@@ -270,12 +285,13 @@ fn n_ones(words: &[u64]) -> usize {
     }
 }
 
-/// Where one of the groups holds, for each symbol.
-fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: &mut Vec<u64>) {
-    words.clear();
-    words.resize(span.n_words(), 0);
+/// Where one of the groups holds, for each symbol of the words of these numbers.
+fn look_up(kernel: Kernel, span: &Span, groups: &[Group], (numbers, words): (&[u8], &mut [u64])) {
+    if numbers.is_empty() {
+        return;
+    }
     for group in groups {
-        kernel.group(span.windows(), group, span.cuts(), words);
+        kernel.group(span.windows(), group, span.cuts(), (numbers, words));
     }
 }
 

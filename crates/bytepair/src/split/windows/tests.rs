@@ -204,8 +204,8 @@ proptest! {
         ascii in prop::collection::vec(0..32_u8, 128),
         steps in steps(),
         cuts in prop::option::of(prop::collection::vec(any::<u64>(), 5 * N_SHOWN)),
+        asked in prop::collection::vec(any::<bool>(), 5),
     ) {
-
         let ascii: [u8; 128] = ascii.try_into().unwrap();
         let ascii = ascii.map(|letter| letter + n_numbers - 32);
         let cuts = cuts.map(|words| Cuts {
@@ -213,13 +213,15 @@ proptest! {
             edge: n_numbers - 3,
         });
         let n_words = text.len().div_ceil(WORD);
+        let numbers: Vec<u8> = (0..5).filter(|&number| asked[usize::from(number)]).collect();
         let read = |kernel: Kernel| {
             let mut letters = vec![0; n_words * WORD + 2 * WORD];
             let mut leads = vec![0; n_words];
             kernel.letters(&text, (&ascii, n_numbers - 1), &mut letters, &mut leads);
             letters[text.len()..].fill(n_numbers - 2);
             let mut words = vec![0; n_words];
-            kernel.group(&letters, &Group { steps: steps.clone() }, cuts.as_ref(), &mut words);
+            let numbers = &numbers[..numbers.partition_point(|&number| usize::from(number) < n_words)];
+            kernel.group(&letters, &Group { steps: steps.clone() }, cuts.as_ref(), (numbers, &mut words));
             (letters, leads, words)
         };
         for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {
