@@ -47,7 +47,7 @@ use super::automaton::Automaton;
 /// More foresights are not compared. Real patterns have three.
 const MAX_FORESIGHTS: usize = 64;
 
-/// To sort words takes as long as half of these look-ups.
+/// Words are sorted only where that spares so many look-ups.
 const MIN_SPARED: usize = 8;
 
 /// A pattern as windows.
