@@ -32,7 +32,6 @@ impl<'b> Starts<'b> {
     }
 
     /// Bytes of the block.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn block_len(&self) -> usize {
         self.block.len()
     }

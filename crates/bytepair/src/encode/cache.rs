@@ -33,7 +33,7 @@ use crate::hash::hash_long;
 use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_hash, key_or_none};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_row::Row;
-use crate::piece_starts::{Starts, WORD_LEN, Word};
+use crate::piece_starts::{WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
 /// Most slots of the table of short pieces; 32 MiB, half a million pieces. Ten megabytes of text in many languages
@@ -46,6 +46,9 @@ const MAX_LEN: usize = 4096;
 /// Shorter blocks are looked up piece by piece.
 #[cfg(target_arch = "x86_64")]
 const MIN_BLOCK_LEN: usize = 24;
+
+/// Words that are looked at before holes are filled.
+const N_WORDS: usize = 16;
 
 /// Most pieces that are noted for others before they take them.
 const MAX_NOTED: usize = 1 << 14;
@@ -140,23 +143,33 @@ impl PieceCache {
         self
     }
 
-    /// Appends the ids of the pieces of a text that are at home in their table, and perhaps of others that are known;
-    /// the rest become holes.
+    /// Appends the ids of the next pieces of a block of text that are at home in their table, and perhaps of others that
+    /// are known; the rest become holes. Stops after some pieces if there are holes, so that these are known when they
+    /// come again; says whether it has not come to the end.
     pub(crate) fn append_known(
         &mut self,
-        text: &[u8],
-        starts: &Starts<'_>,
+        (text, block_len): (&[u8], usize),
+        words: &mut impl Iterator<Item = Word>,
         ids: &mut Vec<TokenId>,
         holes: &mut Vec<Hole>,
-    ) {
+    ) -> bool {
         match self.kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Eight if starts.block_len() >= MIN_BLOCK_LEN => {
+            Kernel::Eight if block_len >= MIN_BLOCK_LEN => {
                 let mut row = self.row.take().unwrap_or_default();
-                eight::append(self, &mut row, (text, starts), (ids, holes));
+                let is_more = eight::append(self, &mut row, (text, words), (ids, holes));
                 self.row = Some(row);
+                is_more
             }
-            _ => starts.words().for_each(|word| self.append_word(text, word, ids, holes)),
+            _ => {
+                for (number, word) in (1..).zip(words) {
+                    self.append_word(text, word, ids, holes);
+                    if number % N_WORDS == 0 && !holes.is_empty() {
+                        return true;
+                    }
+                }
+                false
+            }
         }
     }
 

@@ -77,15 +77,35 @@ fn append_block(
     let block = boundaries.block_start()..boundaries.block_end();
     let starts = Starts::new(boundaries.starts(), block);
     let mut filling = worker.filling.take().unwrap_or_default();
-    filling.holes.clear();
-    worker.cache.append_known(text, &starts, ids, &mut filling.holes);
-    let filled =
-        if filling.holes.is_empty() { Ok(()) } else { filling.fill(encoder, text, ids, worker) };
+    let filled = filling.append(encoder, (text, &starts), ids, worker);
     worker.filling = Some(filling);
     filled
 }
 
 impl Filling {
+    /// Appends the ids of the pieces of a block: of those that the cache knows, as many as there are up to some that it
+    /// does not, and then of these.
+    fn append(
+        &mut self,
+        encoder: &Encoder,
+        (text, starts): (&[u8], &Starts<'_>),
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let mut words = starts.words();
+        loop {
+            self.holes.clear();
+            let block = (text, starts.block_len());
+            let is_more = worker.cache.append_known(block, &mut words, ids, &mut self.holes);
+            if !self.holes.is_empty() {
+                self.fill(encoder, text, ids, worker)?;
+            }
+            if !is_more {
+                return Ok(());
+            }
+        }
+    }
+
     /// Finds the ids of the pieces that the cache left out, and puts them between the others.
     fn fill(
         &mut self,

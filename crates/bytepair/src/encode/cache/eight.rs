@@ -23,39 +23,44 @@ use super::indents::{self, MAX_FEEDS};
 use super::{ABSENT, MAX_IDS, MORE, PieceCache};
 use crate::piece_key::MAX_KEY_LEN;
 use crate::piece_row::{Found, Row, STEP_LEN};
-use crate::piece_starts::{Starts, WORD_LEN};
+use crate::piece_starts::{WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
 const VECTOR_IDS: usize = 16;
 
-/// Appends the ids of the pieces that the cache knows; the others become holes.
+/// Appends the ids of the pieces that the cache knows; the others become holes. Stops after a row that has some; says
+/// whether it has not come to the end.
 pub(super) fn append(
     cache: &PieceCache,
     row: &mut Row,
-    (text, starts): (&[u8], &Starts<'_>),
+    (text, words): (&[u8], &mut impl Iterator<Item = Word>),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
-) {
+) -> bool {
     // SAFETY: callers ask for it only where [`crate::piece_row::is_here`] found these instructions.
-    unsafe { append_words(cache, row, (text, starts), (ids, holes)) }
+    unsafe { append_words(cache, row, (text, words), (ids, holes)) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn append_words(
     cache: &PieceCache,
     row: &mut Row,
-    (text, starts): (&[u8], &Starts<'_>),
+    (text, words): (&[u8], &mut impl Iterator<Item = Word>),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
-) {
+) -> bool {
     row.clear();
-    for word in starts.words() {
+    for word in words {
         row.push(cache.short.slots(), (text, word));
         if row.is_full() {
             append_row(cache, (text, row), ids, holes);
+            if !holes.is_empty() {
+                return true;
+            }
             row.clear();
         }
     }
     append_row(cache, (text, row), ids, holes);
+    false
 }
 
 /// Looks the pieces of a row up.
