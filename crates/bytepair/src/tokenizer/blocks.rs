@@ -1,8 +1,8 @@
 //! A block of text to ids: the pieces that the cache knows in runs, those between them one by one.
 //!
 //! Nearly all pieces of all texts go through here. It does what `append_ids` does for each piece in turn, but without
-//! a call, a closure and a result for each: the cache takes all pieces that it knows, and the others are put in
-//! between when the block is done.
+//! a call, a closure and a result for each: the cache takes the pieces that it knows, and after some hundred of them the
+//! others are put in between.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ const N_SIDE_BY_SIDE: usize = 32;
 /// Longer pieces, in bytes, are hardly ever tokens.
 const MAX_ASKED_LEN: usize = 32;
 
-/// Memory for the pieces of one block that the cache did not give at once.
+/// Memory for the pieces of a block that the cache did not give at once.
 #[derive(Default)]
 pub(super) struct Filling {
     holes: Vec<Hole>,
@@ -83,8 +83,8 @@ fn append_block(
 }
 
 impl Filling {
-    /// Appends the ids of the pieces of a block: of those that the cache knows, as many as there are up to some that it
-    /// does not, and then of these.
+    /// Appends the ids of the pieces of a block: of some hundred that the cache knows, and of the others between them,
+    /// and so on.
     fn append(
         &mut self,
         encoder: &Encoder,
@@ -92,15 +92,14 @@ impl Filling {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let mut words = starts.words();
+        let (block, mut words) = ((text, starts.block_len()), starts.words());
         loop {
             self.holes.clear();
-            let block = (text, starts.block_len());
-            let is_more = worker.cache.append_known(block, &mut words, ids, &mut self.holes);
+            let has_stopped = worker.cache.append_known(block, &mut words, ids, &mut self.holes);
             if !self.holes.is_empty() {
                 self.fill(encoder, text, ids, worker)?;
             }
-            if !is_more {
+            if !has_stopped {
                 return Ok(());
             }
         }

@@ -29,8 +29,8 @@ use crate::vocabulary::TokenId;
 /// Ids that a vector holds.
 const VECTOR_IDS: usize = 16;
 
-/// Appends the ids of the pieces that the cache knows; the others become holes. Stops after a row that has some; says
-/// whether it has not come to the end.
+/// Appends the ids of the pieces that the cache knows; the others become holes. Stops after a row with a short one among
+/// these; says whether it did.
 pub(super) fn append(
     cache: &PieceCache,
     row: &mut Row,
@@ -52,8 +52,9 @@ fn append_words(
     for word in words {
         row.push(cache.short.slots(), (text, word));
         if row.is_full() {
+            let n_before = holes.len();
             append_row(cache, (text, row), ids, holes);
-            if !holes.is_empty() {
+            if holes[n_before..].iter().any(Hole::is_short) {
                 return true;
             }
             row.clear();

@@ -1,11 +1,12 @@
 //! Pieces whose ids are still to be found, and how they are put between those that are known.
 //!
-//! Known pieces are written one behind the other, as if the others were not there. Those are encoded together when a
-//! block is done: what they need is then at hand from one to the next. Putting them in copies each id of the
-//! block behind the first of them twice.
+//! Known pieces are written one behind the other, as if the others were not there. Those are encoded together after some
+//! hundred pieces: what they need is then at hand from one to the next. Putting them in copies each id behind the first
+//! of them twice.
 
 use std::ops::Range;
 
+use crate::piece_key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 
 /// A piece that was left out.
@@ -14,6 +15,13 @@ pub(crate) struct Hole {
     pub(crate) piece: Range<usize>,
     /// How many ids stand before those of the piece, none of other holes counted.
     pub(crate) n_before: usize,
+}
+
+impl Hole {
+    /// Whether the piece is found at once when it comes again. Most long ones are left out each time, known or not.
+    pub(super) fn is_short(&self) -> bool {
+        self.piece.len() <= MAX_KEY_LEN
+    }
 }
 
 /// Ids that are copied at once, whatever their number: most rows are shorter, and the next one overwrites what does not

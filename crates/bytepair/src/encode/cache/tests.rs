@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::hash::hash_bytes;
+use crate::piece_starts::Starts;
 use proptest::prelude::*;
 
 fn append(cache: &PieceCache, piece: &[u8], whole: Whole) -> Option<Vec<TokenId>> {
@@ -63,7 +64,8 @@ proptest! {
         for kernel in [Kernel::OneByOne, Kernel::fast()] {
             cache.kernel = kernel;
             let (mut ids, mut holes) = (vec![7; 3], Vec::new());
-            cache.append_known(text.as_bytes(), &starts, &mut ids, &mut holes);
+            let (block, mut rest) = ((text.as_bytes(), block.len()), starts.words());
+            while cache.append_known(block, &mut rest, &mut ids, &mut holes) {}
             let mut expected = vec![7; 3];
             let mut left = holes.iter();
             let mut next = left.next();
@@ -79,6 +81,31 @@ proptest! {
             }
             prop_assert!(next.is_none());
             prop_assert_eq!(ids, expected);
+        }
+    }
+}
+
+#[test]
+fn a_short_hole_stops_after_some_hundred_pieces_and_a_long_one_does_not() {
+    let long = "é".repeat(20);
+    for kernel in [Kernel::OneByOne, Kernel::fast()] {
+        let mut cache = PieceCache { kernel, ..PieceCache::default() };
+        insert(&mut cache, b"known", Whole::Piece, &[1]);
+        for (unknown, stops) in [("new", true), (&long, false)] {
+            let mut pieces = vec!["known"; 10_000];
+            pieces[500] = unknown;
+            let text = pieces.concat();
+            let mut bits = vec![0_u64; text.len() / 64 + 1];
+            pieces.iter().fold(0, |place, piece| {
+                bits[place / 64] |= 1 << (place % 64);
+                place + piece.len()
+            });
+            let starts = Starts::new(&bits, 0..text.len());
+            let (mut ids, mut holes, mut words) = (Vec::new(), Vec::new(), starts.words());
+            let block = (text.as_bytes(), text.len());
+            assert_eq!(cache.append_known(block, &mut words, &mut ids, &mut holes), stops);
+            assert_eq!(holes.len(), 1, "{unknown}");
+            assert_eq!(ids.len() < 2000, stops, "{unknown}");
         }
     }
 }
