@@ -47,9 +47,6 @@ const MAX_LEN: usize = 4096;
 #[cfg(target_arch = "x86_64")]
 const MIN_BLOCK_LEN: usize = 24;
 
-/// Words of text, 64 bytes each, that are looked up before holes are filled: some hundred pieces.
-const N_WORDS: usize = 16;
-
 /// Most pieces that are noted for others before they take them.
 const MAX_NOTED: usize = 1 << 14;
 
@@ -144,8 +141,9 @@ impl PieceCache {
     }
 
     /// Appends the ids of the next pieces of a block of text that are at home in their table, and perhaps of others that
-    /// are known; the rest become holes. Stops after some hundred pieces if a short one is among these, so that it is known
-    /// when it comes again soon, as what is new in a text does; says whether it stopped.
+    /// are known; the rest become holes. Where pieces are looked up eight at a time it stops after some hundred if a short
+    /// one is among these, so that it is known when it comes again soon, as what is new in a text does; says whether it
+    /// stopped.
     pub(crate) fn append_known(
         &mut self,
         (text, block_len): (&[u8], usize),
@@ -161,30 +159,11 @@ impl PieceCache {
                 self.row = Some(row);
                 is_more
             }
-            _ => self.append_words(text, words, ids, holes),
-        }
-    }
-
-    /// The same piece by piece.
-    fn append_words(
-        &self,
-        text: &[u8],
-        words: &mut impl Iterator<Item = Word>,
-        ids: &mut Vec<TokenId>,
-        holes: &mut Vec<Hole>,
-    ) -> bool {
-        let mut n_seen = 0;
-        for (number, word) in (1..).zip(words) {
-            self.append_word(text, word, ids, holes);
-            if number % N_WORDS > 0 {
-                continue;
+            _ => {
+                words.for_each(|word| self.append_word(text, word, ids, holes));
+                false
             }
-            if holes[n_seen..].iter().any(Hole::is_short) {
-                return true;
-            }
-            n_seen = holes.len();
         }
-        false
     }
 
     #[inline]

@@ -1,8 +1,8 @@
 //! A block of text to ids: the pieces that the cache knows in runs, those between them one by one.
 //!
 //! Nearly all pieces of all texts go through here. It does what `append_ids` does for each piece in turn, but without
-//! a call, a closure and a result for each: the cache takes the pieces that it knows, and after some hundred of them the
-//! others are put in between.
+//! a call, a closure and a result for each: the cache takes the pieces that it knows, and the others are put in between
+//! after a row of some hundred, or when the block is done.
 
 use std::ops::Range;
 
@@ -83,8 +83,8 @@ fn append_block(
 }
 
 impl Filling {
-    /// Appends the ids of the pieces of a block: of some hundred that the cache knows, and of the others between them,
-    /// and so on.
+    /// Appends the ids of the pieces of a block: of those that the cache knows, as far as it goes at once, and of the
+    /// others between them, and so on.
     fn append(
         &mut self,
         encoder: &Encoder,
