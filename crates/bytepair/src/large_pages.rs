@@ -2,8 +2,8 @@
 //!
 //! What is looked up here and there in many small pages takes a second look-up each time, to find the page, and each
 //! small page is a call of the system when it is first written. Large pages are a wish: a system that does not grant
-//! it gives small ones, and nothing else changes. What grows while others wait wishes for small ones
-//! ([`crate::fresh_pages`] says why).
+//! it gives small ones, and nothing else changes. What grows while others wait wishes for small ones where large
+//! ones were slow to come ([`crate::fresh_pages`] says why).
 #![expect(
     unsafe_code,
     reason = "standard vectors cannot be aligned; a third less time in large tables"
@@ -14,6 +14,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::fresh_pages::populate;
 
@@ -28,6 +29,9 @@ const SMALL_PAGE_LEN: usize = 4 << 10;
 
 /// Fewer small pages are not worth a call of the system.
 const MIN_SMALL_PAGES: usize = 16;
+
+/// What a large page takes at most to come and to be filled if all is well; as many small ones take about as long.
+const QUICK: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(1) };
 
 /// Smaller vectors, in bytes, have no large page in them, or hardly any.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
@@ -55,6 +59,14 @@ pub(crate) enum Pages {
     /// For one that grows while others wait: where they are slow to come, large ones take longer than what they
     /// save.
     Small,
+}
+
+impl Pages {
+    /// Those that are quick to come as far as is known, for a row that [grows](LargeRow::fill_up_or_give_up) while
+    /// others wait.
+    pub(crate) fn quick() -> Self {
+        if are_distrusted() { Self::Small } else { Self::Large }
+    }
 }
 
 /// A row of so many values, which grows into room that it has from the beginning, or is given when it needs some.
@@ -173,6 +185,23 @@ impl<T: Copy> LargeRow<T> {
             unsafe { place.write(value) };
         }
         self.len = self.len.max(len);
+    }
+}
+
+impl<T: Copy> LargeRow<T> {
+    /// The same; if large pages are slow to come, the rest of the room has small ones.
+    pub(crate) fn fill_up_or_give_up(&mut self, value: T, len: usize) {
+        let n_pages = len.saturating_sub(self.len) * size_of::<T>() / PAGE_LEN;
+        let began = Instant::now();
+        self.fill_up(value, len);
+        let is_slow = || began.elapsed().as_nanos() > QUICK.as_nanos() * n_pages as u128;
+        if self.pages == Pages::Large && n_pages > 0 && is_slow() {
+            distrust();
+            self.pages = Pages::Small;
+            let n_used = self.len * size_of::<T>();
+            let rest = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
+            refuse_large_pages(rest, self.room * size_of::<T>() - n_used);
+        }
     }
 }
 
@@ -342,6 +371,24 @@ mod tests {
         for pages in [Pages::Large, Pages::Small] {
             grow(n_page, pages);
         }
+    }
+
+    #[test]
+    fn a_row_that_gives_large_pages_up_keeps_its_values_and_grows_on() {
+        let n_page = PAGE_LEN / 8;
+        let mut row = LargeRow::with_room(6 * n_page, Pages::Large);
+        // Any time is too long here.
+        for (len, pages) in
+            [(5, Pages::Large), (2 * n_page, Pages::Small), (6 * n_page, Pages::Small)]
+        {
+            row.fill_up_or_give_up(len as u64, len);
+            assert_eq!((row.len(), row.pages), (len, pages));
+        }
+        let expected =
+            |place: usize| [5, 2 * n_page, 6 * n_page].into_iter().find(|&len| place < len);
+        assert!(
+            row.iter().enumerate().all(|(place, &value)| Some(value as usize) == expected(place))
+        );
     }
 
     #[test]

@@ -161,11 +161,13 @@ impl Table {
     /// before it is used; so its memory is asked of the system once.
     fn lengthen(&mut self, len: usize) {
         if len <= self.slots.room() {
-            self.slots.fill_up(FREE, len);
+            self.slots.fill_up_or_give_up(FREE, len);
             return;
         }
         let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
-        let mut slots = LargeRow::filled_with_room(FREE, len, (room, Pages::Small));
+        let pages = if len < LARGE_LEN { Pages::Small } else { Pages::quick() };
+        let mut slots = LargeRow::with_room(room, pages);
+        slots.fill_up_or_give_up(FREE, len);
         slots[..self.slots.len()].copy_from_slice(&self.slots);
         self.slots = slots;
     }
