@@ -381,14 +381,12 @@ mod tests {
         for (len, pages) in
             [(5, Pages::Large), (2 * n_page, Pages::Small), (6 * n_page, Pages::Small)]
         {
-            row.fill_up_or_give_up(len as u64, len);
+            row.fill_up_or_give_up(len, len);
             assert_eq!((row.len(), row.pages), (len, pages));
         }
         let expected =
             |place: usize| [5, 2 * n_page, 6 * n_page].into_iter().find(|&len| place < len);
-        assert!(
-            row.iter().enumerate().all(|(place, &value)| Some(value as usize) == expected(place))
-        );
+        assert!(row.iter().enumerate().all(|(place, &value)| Some(value) == expected(place)));
     }
 
     #[test]
