@@ -186,9 +186,7 @@ impl<T: Copy> LargeRow<T> {
         }
         self.len = self.len.max(len);
     }
-}
 
-impl<T: Copy> LargeRow<T> {
     /// The same; if large pages are slow to come, the rest of the room has small ones.
     pub(crate) fn fill_up_or_give_up(&mut self, value: T, len: usize) {
         let n_pages = len.saturating_sub(self.len) * size_of::<T>() / PAGE_LEN;

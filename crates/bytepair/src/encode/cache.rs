@@ -144,6 +144,10 @@ impl PieceCache {
     /// are known; the rest become holes. Where pieces are looked up eight at a time it stops after some hundred if a short
     /// one is among these, so that it is known when it comes again soon, as what is new in a text does; says whether it
     /// stopped.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "long and short blocks are looked up in one way there")
+    )]
     pub(crate) fn append_known(
         &mut self,
         (text, block_len): (&[u8], usize),

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
 use crate::piece_key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 
@@ -17,6 +18,7 @@ pub(crate) struct Hole {
     pub(crate) n_before: usize,
 }
 
+#[cfg(target_arch = "x86_64")]
 impl Hole {
     /// Whether the piece is found at once when it comes again. Most long ones are left out each time, known or not.
     pub(super) fn is_short(&self) -> bool {
