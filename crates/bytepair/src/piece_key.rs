@@ -1,12 +1,22 @@
 //! A short piece as one number: the key of the counting table and of the encoder's cache.
 //!
 //! A piece of 1 to 15 bytes fits a 128-bit word together with its length, so that two pieces are
-//! compared by one comparison and hashed by one multiplication. No key is 0.
+//! compared by one comparison and hashed by one multiplication. No key is 0. In the cache so does a longer piece that ends
+//! in one byte over and over, as indents and rules do: its first eight bytes and its length are all there is to it.
 
 use crate::hash::fold;
 
 /// Longest piece that has a key, in bytes.
 pub(crate) const MAX_KEY_LEN: usize = 15;
+
+/// Longest piece that ends in one byte over and over and has a key, in bytes.
+pub(crate) const MAX_RUN_LEN: usize = 4096;
+
+/// In a key: it is that of a longer piece. No short piece has this bit.
+const RUN: u128 = 1 << 124;
+
+/// Bytes of such a piece before those that are all like the next one.
+pub(crate) const N_BEFORE_RUN: usize = 7;
 
 /// Stands where there is no key. No piece has it.
 pub(crate) const NO_KEY: u128 = u128::MAX;
@@ -81,6 +91,25 @@ pub(crate) fn key_or_none(text: &[u8], start: usize, end: usize) -> u128 {
     if len > MAX_KEY_LEN { NO_KEY } else { piece | (len as u128) << 120 }
 }
 
+/// The key of a piece that is too long for another one, if its bytes from the eighth on are all the same.
+#[inline]
+pub(crate) fn run_key(piece: &[u8]) -> Option<u128> {
+    if !(MAX_KEY_LEN + 1..=MAX_RUN_LEN).contains(&piece.len()) {
+        return None;
+    }
+    let (first, rest) = piece.split_first_chunk()?;
+    let same = [first[N_BEFORE_RUN]; 8];
+    let (eights, _) = rest.as_chunks();
+    let is_run = rest.ends_with(&same) && eights.iter().all(|eight| *eight == same);
+    is_run.then(|| key_of_run(*first, piece.len()))
+}
+
+/// The key of a piece that begins with these bytes, of which the last one comes again to its end.
+#[inline]
+pub(crate) fn key_of_run(first: [u8; 8], len: usize) -> u128 {
+    u128::from(u64::from_le_bytes(first)) | (len as u128) << 64 | RUN
+}
+
 /// The bytes from `start` on, fewer than 16, filled up with zeros.
 #[cold]
 fn last_bytes(text: &[u8], start: usize) -> u128 {
@@ -145,5 +174,34 @@ mod tests {
                 None => proptest::prop_assert!(start == end || end - start > MAX_KEY_LEN),
             }
         }
+
+        #[test]
+        fn a_run_is_told_by_its_first_bytes_and_its_length(
+            before in "[ab]{0,9}",
+            n_same in 0..30_usize,
+            behind in "[ab]?",
+        ) {
+            let piece = before + &"a".repeat(n_same) + &behind;
+            let bytes = piece.as_bytes();
+            let is_run = piece.len() > 15 && bytes[7..].iter().all(|&byte| byte == bytes[7]);
+            let expected = is_run.then(|| (bytes[..8].to_vec(), piece.len()));
+            let found = run_key(bytes).map(|key| {
+                let bytes = key.to_le_bytes();
+                (bytes[..8].to_vec(), usize::from(bytes[8]))
+            });
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn no_run_has_the_key_of_a_short_piece() {
+        for len in [16, 255, 256, MAX_RUN_LEN] {
+            let piece = vec![0; len];
+            assert!(
+                run_key(&piece)
+                    .is_some_and(|key| key >> 120 > MAX_KEY_LEN as u128 && key & MARK == 0)
+            );
+        }
+        assert!(run_key(&[0; MAX_RUN_LEN + 1]).is_none() && run_key(&[0; MAX_KEY_LEN]).is_none());
     }
 }

@@ -18,17 +18,20 @@
 
 use std::arch::x86_64::{
     __m256i, __m512i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm512_add_epi8, _mm512_add_epi64,
-    _mm512_and_si512, _mm512_castsi256_si512, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask,
-    _mm512_cmplt_epu8_mask, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi8,
-    _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8,
-    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8,
-    _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64,
-    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
-    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm512_and_si512, _mm512_castsi256_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi64_mask,
+    _mm512_cmpgt_epu8_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask, _mm512_inserti64x4,
+    _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
+    _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,
+    _mm512_sub_epi8, _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 use std::ops::Range;
 
-use crate::piece_key::{FACTORS, Keyed, MARK, MAX_KEY_LEN};
+use crate::piece_key::{
+    FACTORS, Keyed, MARK, MAX_KEY_LEN, N_BEFORE_RUN, high_hash, key_of_run, run_key,
+};
 use crate::piece_starts::{WORD_LEN, Word};
 use crate::prefetch::prefetch;
 
@@ -152,15 +155,25 @@ impl Row {
         _mm512_cmpeq_epi64_mask(load(&self.keys[1], number), _mm512_set1_epi64(-1))
     }
 
+    /// Whether the piece of this number is too long for a key.
+    pub(crate) fn is_long(&self, number: usize) -> bool {
+        self.keys[1][number] == u64::MAX
+    }
+
     /// The key of the piece of this number.
     pub(crate) fn key(&self, number: usize) -> u128 {
         u128::from(self.keys[1][number]) << 64 | u128::from(self.keys[0][number])
     }
 
-    /// Looks for those that are not at home in the other slot of the line.
+    /// Looks for those that are not at home in the other slot of the line; a bit for each that is there.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(crate) fn look_beside<V>(&self, slots: &[Keyed<V>], number: usize, found: &mut Found) {
+    pub(crate) fn look_beside<V>(
+        &self,
+        slots: &[Keyed<V>],
+        number: usize,
+        found: &mut Found,
+    ) -> u8 {
         let beside = self.compare(slots, number, self.homes(number).map(|home| home ^ 1));
         for (value, beside_value) in found.values.iter_mut().zip(beside.values) {
             *value = _mm512_mask_blend_epi64(beside.known | beside.marked, *value, beside_value);
@@ -168,6 +181,7 @@ impl Row {
         found.known |= beside.known;
         found.marked |= beside.marked;
         found.free |= beside.free;
+        beside.known | beside.marked
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
@@ -183,11 +197,11 @@ impl Row {
         Found { known: same & !marked, marked, free, values: [first, second] }
     }
 
-    /// Takes the pieces of a word in. A row that is full has no room for them.
+    /// Takes the pieces of a word in; a bit for each that is too long for a key. A row that is full has no room for them.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "numbers of places in a window")]
-    pub(crate) fn push<V>(&mut self, slots: &[Keyed<V>], (text, word): (&[u8], Word)) {
+    pub(crate) fn push<V>(&mut self, slots: &[Keyed<V>], (text, word): (&[u8], Word)) -> u64 {
         let window = window(text, word.start);
         let n_starts = word.bits.count_ones() as usize;
         // Places and lengths as bytes. A length that fits none is cut, and still too long for a key.
@@ -219,7 +233,51 @@ impl Row {
         }
         self.len += n_starts;
         self.starts[self.len] = word.end as u64;
+        // Behind the last piece are no places, and ends that are zero.
+        _mm512_cmpgt_epu8_mask(lens, splat(MAX_KEY_LEN as u8)) & (u64::MAX >> (WORD_LEN - n_starts))
     }
+
+    /// Gives long pieces of the word that was taken in last their keys, if they have one: [`piece_key::run_key`].
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "halves of a key")]
+    pub(crate) fn name_runs<V>(
+        &mut self,
+        slots: &[Keyed<V>],
+        (text, word): (&[u8], Word),
+        mut long: u64,
+    ) {
+        let first_number = self.len - word.bits.count_ones() as usize;
+        let same = same_as_next(text, word.start);
+        let shift = u64::BITS - slots.len().ilog2();
+        while long != 0 {
+            let number = first_number + long.trailing_zeros() as usize;
+            long &= long - 1;
+            let piece = self.piece(number);
+            let from = piece.start + N_BEFORE_RUN - word.start;
+            let key = match piece.end - 1 - word.start {
+                to @ ..WINDOW_LEN if !same & (u128::MAX >> from << from) & ((1 << to) - 1) == 0 => {
+                    let first = text[piece.clone()].first_chunk();
+                    first.map(|first| key_of_run(*first, piece.len()))
+                }
+                ..WINDOW_LEN => None,
+                _ => run_key(&text[piece]),
+            };
+            let Some(key) = key else { continue };
+            [self.keys[0][number], self.keys[1][number]] = [key as u64, (key >> 64) as u64];
+            self.homes[number] = high_hash(key) >> shift;
+            prefetch(slots, self.homes[number] as usize);
+        }
+    }
+}
+
+/// A bit for each byte of a window from a place on that is followed by the same byte; whatever behind the text.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn same_as_next(text: &[u8], start: usize) -> u128 {
+    let (window, next) = (window(text, start), window(text, start + 1));
+    let [low, high] = [0, 1].map(|half: usize| _mm512_cmpeq_epi8_mask(window[half], next[half]));
+    u128::from(high) << WORD_LEN | u128::from(low)
 }
 
 /// The lower and upper halves of the keys of eight pieces. Each byte of a lane says where its piece starts in the

@@ -1,19 +1,21 @@
 //! Pieces that were encoded before, with their ids: bounded memory, one cache line for nearly all of them.
 //!
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
-//! [`Table`] of their own, with a few more ids closely packed, and up to sixteen in rows of their own ([`Many`]). Longer
-//! ones, up to 4 KiB, stand in a [`Ring`] with their bytes and ids, and [`Long`] says where. A part of a piece, which
-//! hardly ever comes again, is taken in when it does ([`Seen`]). [`Indents`] have rows of their own.
+//! [`Table`] of their own, with a few more ids closely packed ([`close`]) or the same one over and over ([`alike`]), and up
+//! to sixteen in rows of their own ([`Many`]); so do longer ones that end in one byte over and over. Others, up to 4 KiB,
+//! stand in a [`Ring`] with their bytes and ids, and [`Long`] says where. A part of a piece, which hardly ever comes again,
+//! is taken in when it does ([`Seen`]).
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
 //! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 10
 //! ([`eight`]).
 
+mod alike;
 mod close;
+mod crowds;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 mod holes;
-mod indents;
 mod long;
 mod many;
 mod ring;
@@ -23,14 +25,13 @@ mod table;
 use std::ops::Range;
 
 pub(crate) use self::holes::{Hole, put_in};
-use self::indents::Indents;
 use self::long::Long;
 use self::many::Many;
 use self::ring::Ring;
 use self::seen::Seen;
 use self::table::{MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
-use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_hash, key_or_none};
+use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_hash, key_or_none, run_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_row::Row;
 use crate::piece_starts::{WORD_LEN, Word};
@@ -52,7 +53,7 @@ const MAX_NOTED: usize = 1 << 14;
 
 /// In a key: what it stands for is a part of a piece, which is not to be taken for the piece that looks the same.
 const PART: u128 = 1 << 127;
-/// In a key: it is the hash of a long piece.
+/// In a key: it is the hash of a long piece. No piece has this bit in place of its length.
 const LONG: u128 = 1 << 125;
 /// In a slot, in place of an id that its piece does not have.
 const ABSENT: TokenId = TokenId::MAX;
@@ -67,7 +68,6 @@ pub(crate) struct PieceCache {
     long: Long,
     ring: Ring,
     seen: Seen,
-    indents: Indents,
     /// Short pieces since it was asked for them, where somebody will.
     noted: Option<Vec<Learned>>,
     /// Made when the first long text comes. What it holds counts no more.
@@ -112,14 +112,12 @@ impl PieceCache {
     fn with_bounds(len: usize, max_len: usize, ring_len: usize) -> Self {
         let (short, long) = (Table::new(len.min(max_len), max_len), Long::new());
         let (ring, seen) = (Ring::new(ring_len), Seen::new());
-        let (many, indents) = (Many::default(), Indents::default());
         Self {
             short,
-            many,
+            many: Many::default(),
             long,
             ring,
             seen,
-            indents,
             noted: None,
             #[cfg(target_arch = "x86_64")]
             row: None,
@@ -189,12 +187,11 @@ impl PieceCache {
         append_first(n_ids, &row, ids);
     }
 
-    /// Appends the ids of a long piece of the text, if it is here and neither an indent nor one of those that are asked
-    /// for by their parts.
+    /// Appends the ids of a long piece of the text, if it is here and not one of those that are asked for by their parts.
     #[cfg(target_arch = "x86_64")]
-    fn append_ascii(&self, text: &[u8], piece: Range<usize>, out: &mut Vec<TokenId>) -> bool {
-        text[piece.clone()].is_ascii()
-            && Name::new(text, piece, Whole::Piece).is_some_and(|name| self.append_long(name, out))
+    fn append_ascii(&self, piece: &[u8], out: &mut Vec<TokenId>) -> bool {
+        piece.is_ascii()
+            && Name::of_long(piece, Whole::Piece).is_some_and(|name| self.append_long(name, out))
     }
 
     /// Appends the ids of a piece of the text, if it is here.
@@ -205,17 +202,17 @@ impl PieceCache {
     /// The same; where it is not, gives the place to [insert](Self::insert_at) it, if it has one of its own.
     #[inline]
     pub(crate) fn append_or_place(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> Option<Place> {
-        if !name.is_short() {
-            let is_indent = name.is_whole() && self.indents.append(name.piece, out);
-            return (!is_indent && !self.append_long(name, out)).then_some(Place::Any);
+        if name.is_long() {
+            return (!self.append_long(name, out)).then_some(Place::Any);
         }
         let place = self.short.place(name.key);
         let slot = self.short.at(place);
-        let is_here = slot.key & !MARK == name.key && self.append_slot(slot, out);
+        let is_here = slot.key & !MARK == name.key && self.append_slot(slot, out)
+            || name.as_long().is_some_and(|name| self.append_long(name, out));
         (!is_here).then_some(Place::Slot(place))
     }
 
-    /// Appends the ids of a short piece, if they still stand.
+    /// Appends the ids of a slot, if they still stand.
     #[inline]
     fn append_slot(&self, slot: Slot, out: &mut Vec<TokenId>) -> bool {
         if slot.key & MARK > 0 {
@@ -228,7 +225,7 @@ impl PieceCache {
     /// The same for the value of a slot that has a mark.
     #[inline]
     fn append_marked(&self, value: u128, out: &mut Vec<TokenId>) -> bool {
-        close::append(value, out) || self.many.append(value, out)
+        close::append(value, out) || alike::append(value, out) || self.many.append(value, out)
     }
 
     /// The same for a long piece.
@@ -251,23 +248,21 @@ impl PieceCache {
 
     /// The same for one that was looked for, where nothing was remembered since.
     pub(crate) fn insert_at(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) {
-        if name.is_short() {
-            return self.insert_short(place, name, ids);
+        if name.is_long() {
+            return self.insert_long(name, ids);
         }
-        if self.ring.is_used_up() {
-            self.forget();
+        let is_in = self.insert_short(place, name, ids);
+        if let Some(name) = name.as_long().filter(|_| !is_in) {
+            self.insert_long(name, ids);
         }
-        if name.is_whole() && self.indents.insert(name.piece, ids) {
-            return;
-        }
-        self.insert_long(name, ids);
     }
 
-    fn insert_short(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) {
+    /// Returns whether the ids fit a slot, whether or not they were worth one.
+    fn insert_short(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) -> bool {
         let key = name.key;
         let has_room = self.short.is_small() || name.may_come_again && self.short.has_room();
         if !has_room && !self.seen.note(key_hash(key) as u64) {
-            return;
+            return true;
         }
         let slot = if let Some(value) = packed(ids) {
             let slot = Slot { key, value };
@@ -275,18 +270,22 @@ impl PieceCache {
                 noted.push(slot);
             }
             slot
-        } else if let Some(value) = close::packed(ids).or_else(|| self.many.push(ids)) {
-            Slot { key: key | MARK, value }
         } else {
-            return;
+            let value = close::packed(ids).or_else(|| alike::packed(ids));
+            let Some(value) = value.or_else(|| self.many.push(ids)) else { return false };
+            Slot { key: key | MARK, value }
         };
         match place {
             Place::Slot(place) => self.short.insert_at(place, slot),
             Place::Any => self.short.insert(slot),
         }
+        true
     }
 
     fn insert_long(&mut self, name: Name<'_>, ids: &[TokenId]) {
+        if self.ring.is_used_up() {
+            self.forget();
+        }
         if !name.may_come_again && !self.seen.note(name.hash()) {
             return;
         }
@@ -334,14 +333,31 @@ impl<'t> Name<'t> {
         let key = match piece.len() {
             0 => return None,
             1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
-            // No short piece has zeros in place of its length, and no key is 0.
-            len if len <= MAX_LEN => {
-                u128::from(hash_long(piece, u64::from(whole == Whole::Part))) | LONG
-            }
-            _ => return None,
+            _ => match run_key(piece) {
+                Some(key) => key,
+                None => return Self::of_long(piece, whole),
+            },
         };
-        let mark = if whole == Whole::Part { PART } else { 0 };
-        Some(Self { piece, key: key | mark, may_come_again: true })
+        Some(Self { piece, key: key | whole.mark(), may_come_again: true })
+    }
+
+    /// The name that a piece has in the ring, unless it is too long.
+    #[inline]
+    fn of_long(piece: &'t [u8], whole: Whole) -> Option<Self> {
+        let hash = hash_long(piece, u64::from(whole == Whole::Part));
+        let key = u128::from(hash) | LONG | whole.mark();
+        (piece.len() <= MAX_LEN).then_some(Self { piece, key, may_come_again: true })
+    }
+
+    /// The name that a piece has in the ring, if it is not short and this is another one.
+    #[inline]
+    fn as_long(self) -> Option<Self> {
+        if self.piece.len() <= MAX_KEY_LEN || self.is_long() {
+            return None;
+        }
+        let whole = if self.is_whole() { Whole::Piece } else { Whole::Part };
+        let may_come_again = self.may_come_again;
+        Self::of_long(self.piece, whole).map(|name| Self { may_come_again, ..name })
     }
 
     /// What it is found by, for [`Self::of_key`].
@@ -375,8 +391,16 @@ impl<'t> Name<'t> {
         self.key as u64
     }
 
-    fn is_short(&self) -> bool {
-        self.piece.len() <= MAX_KEY_LEN
+    /// Whether it is found by its hash, in the ring.
+    fn is_long(&self) -> bool {
+        self.key & LONG > 0
+    }
+}
+
+impl Whole {
+    /// In a key: what it stands for.
+    fn mark(self) -> u128 {
+        if self == Self::Part { PART } else { 0 }
     }
 }
 

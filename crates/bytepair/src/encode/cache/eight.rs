@@ -12,18 +12,15 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpneq_epi32_mask,
-    _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi8, _mm512_movepi32_mask,
-    _mm512_permutex2var_epi64, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    __m512i, _mm512_and_si512, _mm512_cmpneq_epi32_mask, _mm512_maskz_compress_epi32,
+    _mm512_movepi32_mask, _mm512_permutex2var_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_setr_epi64, _mm512_storeu_si512, _pdep_u32,
 };
 
 use super::holes::Hole;
-use super::indents::{self, MAX_FEEDS};
 use super::{ABSENT, MAX_IDS, MORE, PieceCache};
-use crate::piece_key::MAX_KEY_LEN;
 use crate::piece_row::{Found, Row, STEP_LEN};
-use crate::piece_starts::{WORD_LEN, Word};
+use crate::piece_starts::Word;
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
@@ -32,7 +29,7 @@ const VECTOR_IDS: usize = 16;
 /// Appends the ids of the pieces that the cache knows; the others become holes. Stops after a row with a short one among
 /// these; says whether it did.
 pub(super) fn append(
-    cache: &PieceCache,
+    cache: &mut PieceCache,
     row: &mut Row,
     (text, words): (&[u8], &mut impl Iterator<Item = Word>),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
@@ -43,14 +40,17 @@ pub(super) fn append(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn append_words(
-    cache: &PieceCache,
+    cache: &mut PieceCache,
     row: &mut Row,
     (text, words): (&[u8], &mut impl Iterator<Item = Word>),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
 ) -> bool {
     row.clear();
     for word in words {
-        row.push(cache.short.slots(), (text, word));
+        let long = row.push(cache.short.slots(), (text, word));
+        if long != 0 {
+            row.name_runs(cache.short.slots(), (text, word), long);
+        }
         if row.is_full() {
             let n_before = holes.len();
             append_row(cache, (text, row), ids, holes);
@@ -69,16 +69,16 @@ fn append_words(
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
 fn append_row(
-    cache: &PieceCache,
+    cache: &mut PieceCache,
     (text, row): (&[u8], &Row),
     ids: &mut Vec<TokenId>,
     holes: &mut Vec<Hole>,
 ) {
-    let slots = cache.short.slots();
     for number in (0..row.len()).step_by(STEP_LEN) {
         // Room for all ids of the slots of a step, and for a vector of which nothing counts.
         ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
         let asked = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
+        let slots = cache.short.slots();
         let mut found = row.find(slots, number);
         // The next step does not wait for the slots of this one, as long as it goes as expected.
         if found.known & asked == asked {
@@ -88,7 +88,8 @@ fn append_row(
         let has_key = asked & !row.long(number);
         let mut absent = 0;
         if has_key & !(found.known | found.marked) != 0 {
-            row.look_beside(slots, number, &mut found);
+            let beside = row.look_beside(slots, number, &mut found);
+            note_beside(cache, (row, number), beside & asked);
             // A key that had no room in its line would stand in a later one, and this one had no free slot then.
             absent = has_key & found.free & !(found.known | found.marked);
         }
@@ -96,11 +97,22 @@ fn append_row(
     }
 }
 
+/// Notes that some pieces of a step stand beside their homes.
+#[target_feature(enable = "bmi1")]
+#[inline]
+fn note_beside(cache: &mut PieceCache, (row, number): (&Row, usize), mut beside: u8) {
+    while beside != 0 {
+        let home = row.homes(number)[beside.trailing_zeros() as usize];
+        beside &= beside - 1;
+        cache.short.note_away(home, home ^ 1);
+    }
+}
+
 /// Appends the ids of a step of which not all are known at once, and notes those that are not known at all.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
 #[inline]
 fn append_apart(
-    cache: &PieceCache,
+    cache: &mut PieceCache,
     (text, row, number): (&[u8], &Row, usize),
     (found, asked, absent): (&Found, u8, u8),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
@@ -124,34 +136,11 @@ fn append_apart(
     step.write(!written, ids);
 }
 
-/// The number of line feeds of an indent that is too long for a key: [`indents::n_feeds`].
-#[target_feature(enable = "avx512f,avx512bw,bmi1")]
-#[inline]
-fn n_feeds(piece: &[u8]) -> Option<usize> {
-    if !indents::may_be_one(piece) {
-        return None;
-    }
-    let (mut n_feeds, mut others) = (0, 0);
-    for (number, part) in piece.chunks(WORD_LEN).enumerate() {
-        let inside = u64::MAX >> (WORD_LEN - part.len());
-        // SAFETY: no other bytes are read than those of the part.
-        let bytes = unsafe { _mm512_maskz_loadu_epi8(inside, part.as_ptr().cast()) };
-        let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()));
-        let mut blank = is(b' ');
-        if number == 0 {
-            n_feeds = (is(b'\n').trailing_ones() as usize).min(MAX_FEEDS);
-            blank |= (1 << n_feeds) - 1;
-        }
-        others |= inside & !blank;
-    }
-    (others == 0).then_some(n_feeds)
-}
-
 /// Appends the ids of a piece that is not known at once, if they stand elsewhere in the cache.
 #[target_feature(enable = "avx512f,avx512bw,bmi1")]
 #[inline]
 fn append_one(
-    cache: &PieceCache,
+    cache: &mut PieceCache,
     (text, row, number): (&[u8], &Row, usize),
     (found, lane): (&Found, usize),
     ids: &mut Vec<TokenId>,
@@ -159,15 +148,10 @@ fn append_one(
     if found.marked >> lane & 1 > 0 {
         return cache.append_marked(found.value(lane), ids);
     }
-    let piece = row.piece(number);
-    if piece.len() > MAX_KEY_LEN {
-        let bytes = &text[piece.clone()];
-        return match n_feeds(bytes) {
-            Some(n_feeds) => cache.indents.append_by(n_feeds, bytes.len(), ids),
-            None => cache.append_ascii(text, piece, ids),
-        };
+    if row.is_long(number) {
+        return cache.append_ascii(&text[row.piece(number)], ids);
     }
-    cache.short.get(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
+    cache.short.get_away(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
 }
 
 /// The ids of the known slots of a step.
@@ -229,23 +213,4 @@ fn write_some(vector: __m512i, wanted: u16, ids: &mut Vec<TokenId>) {
     unsafe { _mm512_storeu_si512(end.cast(), vector) };
     // SAFETY: so many ids have just been written.
     unsafe { ids.set_len(len + written.count_ones() as usize) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    proptest::proptest! {
-        #[test]
-        fn vectors_tell_the_same_of_an_indent(feeds in 0..5_usize, blanks in 0..300_usize, other in "[ \n]{0,3}[\t x]?", at: usize) {
-            let mut piece = "\n".repeat(feeds) + &" ".repeat(blanks);
-            piece.insert_str(at % (piece.len() + 1), &other);
-            let piece = piece.as_bytes();
-            if crate::piece_row::is_here() {
-                // SAFETY: the processor has the instructions.
-                let found = unsafe { n_feeds(piece) };
-                proptest::prop_assert_eq!(found, indents::n_feeds(piece));
-            }
-        }
-    }
 }
