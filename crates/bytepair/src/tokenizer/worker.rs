@@ -1,7 +1,7 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
 //! A piece that the cache does not know goes through it part by part if it is long, cut where no merge crosses; one of
-//! ASCII only if it is longer still. The cache never shows in a result. One look-up for a piece that is known; else
+//! ASCII only if it is longer still, and not a word. The cache never shows in a result. One look-up for a piece that is known; else
 //! what the encoder takes.
 
 use std::ops::Range;
@@ -86,7 +86,10 @@ pub(super) fn append_new(
     let spelled = encoder.spelled(&text[piece.clone()]);
     let (text, piece) = spelled.as_deref().map_or((text, piece), |new| (new, 0..new.len()));
     let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
-    if is_short || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch) {
+    if is_short
+        || is_word(&text[piece.clone()])
+        || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch)
+    {
         return encoder.encode(&text[piece], &mut worker.scratch, ids);
     }
     if let Some(id) = encoder.whole_token(&text[piece.clone()]) {
@@ -94,6 +97,12 @@ pub(super) fn append_new(
         return Ok(());
     }
     append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)
+}
+
+/// Whether a piece is one word, perhaps with a space or a mark before it. The parts of such a one, however long, hardly ever
+/// come again: no cache is asked for them.
+fn is_word(piece: &[u8]) -> bool {
+    piece.iter().skip(1).all(u8::is_ascii_alphanumeric)
 }
 
 /// Whether a piece is long and text without spaces, which is done by its parts.
