@@ -256,7 +256,7 @@ impl Row {
             let piece = self.piece(number);
             let from = piece.start + N_BEFORE_RUN - word.start;
             let key = match piece.end - 1 - word.start {
-                to @ ..WINDOW_LEN if !same & (u128::MAX >> from << from) & ((1 << to) - 1) == 0 => {
+                to @ ..WINDOW_LEN if !same & (u128::MAX << from) & ((1 << to) - 1) == 0 => {
                     let first = text[piece.clone()].first_chunk();
                     first.map(|first| key_of_run(*first, piece.len()))
                 }
@@ -426,4 +426,52 @@ fn store(numbers: &mut Numbers, number: usize, value: __m512i) {
 #[inline]
 fn splat(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::piece_key::{NO_KEY, key_or_none};
+    use crate::piece_starts::Starts;
+
+    /// The keys of all pieces of a text, those of runs among them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
+    fn keys_in_rows(text: &[u8], starts: &Starts<'_>) -> Vec<u128> {
+        let slots = [Keyed { key: 0, value: 0_u128 }; 512];
+        let (mut row, mut keys) = (Row::default(), Vec::new());
+        for word in starts.words() {
+            row.clear();
+            let long = row.push(&slots, (text, word));
+            row.name_runs(&slots, (text, word), long);
+            let key = |number| if row.is_long(number) { NO_KEY } else { row.key(number) };
+            keys.extend((0..row.len()).map(key));
+        }
+        keys
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_row_gives_every_piece_the_key_of_its_definition(
+            words in proptest::collection::vec("[ab]{1,3}|[a-]{0,9}-{5,20}[ab]?|[ -]{0,8} {40,260}-?| {4090,4100}", 1..60),
+            n_before in 0..70_usize,
+        ) {
+            let text = "x".repeat(n_before) + &words.concat();
+            let mut bits = vec![0_u64; text.len() / 64 + 1];
+            words.iter().fold(0, |place, word| {
+                bits[place / 64] |= 1 << (place % 64);
+                place + word.len()
+            });
+            let starts = Starts::new(&bits, n_before..text.len());
+            if is_here() {
+                // SAFETY: the processor has the instructions.
+                let found = unsafe { keys_in_rows(text.as_bytes(), &starts) };
+                let key = |word: &String| match key_or_none(word.as_bytes(), 0, word.len()) {
+                    NO_KEY => run_key(word.as_bytes()).unwrap_or(NO_KEY),
+                    key => key,
+                };
+                let expected: Vec<_> = words.iter().map(key).collect();
+                proptest::prop_assert_eq!(found, expected);
+            }
+        }
+    }
 }

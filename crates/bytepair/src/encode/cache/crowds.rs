@@ -3,7 +3,7 @@
 //! Lines are counted by some bits of their number: how often pieces were asked for that belong there and stand
 //! elsewhere. Counting begins anew every few thousand times, so that only such pieces come to their number as are a good
 //! part of all these. Each exchange doubles what the next one takes: two pieces that come equally often do not drive each
-//! other out for ever, and the one that stays at home comes at least half as often as the other. A kilobyte.
+//! other out for ever, and the one that stays at home comes about half as often as the other, or more. A kilobyte.
 
 /// Lines that are told apart.
 const N_LINES: usize = 256;
