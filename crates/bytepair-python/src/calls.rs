@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use bytepair::{Dropout, EncodeOptions, TokenId};
+use bytepair::{Batch, Dropout, EncodeOptions, TokenId};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -122,15 +122,37 @@ impl CoreTokenizer {
         texts: &Bound<'_, PyAny>,
         options: EncodeOptions<'_>,
         threads: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<bytepair::Batch> {
-        let sources = Sources::new(texts)?;
-        let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
-        let batch = py.detach(|| {
-            let texts = sources.texts();
-            self.0.encode_batch_in(row_for(&texts), &texts, options, n_threads)
-        });
-        batch.map_err(|error| sources.first_wrong(py, to_python(&error)))
+    ) -> PyResult<Batch> {
+        batch_by(py, texts, threads, |texts, n_threads| {
+            self.0.encode_batch_in(row_for(texts), texts, options, n_threads)
+        })
     }
+
+    /// The same as numbers of two bytes.
+    pub(crate) fn narrow_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        options: EncodeOptions<'_>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Batch<u16>> {
+        batch_by(py, texts, threads, |texts, n_threads| {
+            self.0.encode_batch_narrow(row_for(texts), texts, options, n_threads)
+        })
+    }
+}
+
+/// What `encode` makes of the texts of a batch on so many threads, without the GIL.
+fn batch_by<N: Send>(
+    py: Python<'_>,
+    texts: &Bound<'_, PyAny>,
+    threads: Option<&Bound<'_, PyAny>>,
+    encode: impl Fn(&[bytepair::Text<'_>], usize) -> bytepair::Result<Batch<N>> + Sync,
+) -> PyResult<Batch<N>> {
+    let sources = Sources::new(texts)?;
+    let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
+    let batch = py.detach(|| encode(&sources.texts(), n_threads));
+    batch.map_err(|error| sources.first_wrong(py, to_python(&error)))
 }
 
 /// Each text of a batch, converted; an error says which one it is about.
@@ -160,7 +182,7 @@ pub(crate) fn extend_by_each<T>(
 
 /// Memory for the ids of texts. Characters of two bytes may be English or Chinese, which need much more: so there are two
 /// guesses.
-fn row_for(texts: &[bytepair::Text<'_>]) -> Vec<TokenId> {
+fn row_for<N: Send + Sync + 'static>(texts: &[bytepair::Text<'_>]) -> Vec<N> {
     let n_bytes: usize = texts.iter().map(|text| text.expected_len()).sum();
     let row = at_hand_for(n_bytes / BYTES_PER_ID);
     if row.capacity() > 0 {

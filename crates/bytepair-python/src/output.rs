@@ -15,13 +15,13 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{mem, ptr};
 
-use bytepair::TokenId;
+use bytepair::{TokenId, append_narrow};
 use numpy::{Element, PyArray1};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
-use crate::error::raise;
+use crate::error::{raise, to_python};
 use crate::lent::{at_hand_for, give_back, lend};
 
 /// Integers of larger ids are not kept.
@@ -91,13 +91,14 @@ pub(crate) fn array<'py>(
         Width::Bits16 => {
             let numbers = narrow(&ids)?;
             lay_aside(ids);
-            Ok(owned(py, Cow::Owned(numbers))?.into_any())
+            Ok(array_of(py, Cow::Owned(numbers))?.into_any())
         }
-        Width::Bits32 => Ok(owned(py, ids)?.into_any()),
+        Width::Bits32 => Ok(array_of(py, ids)?.into_any()),
     }
 }
 
-fn owned<'py, T: Element + Copy + 'static>(
+/// The array of these numbers.
+pub(crate) fn array_of<'py, T: Element + Copy + 'static>(
     py: Python<'py>,
     numbers: Cow<'_, [T]>,
 ) -> PyResult<Bound<'py, PyArray1<T>>> {
@@ -108,12 +109,9 @@ fn owned<'py, T: Element + Copy + 'static>(
 }
 
 fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
-    let too_large = |id| raise("TokenizerError", format!("dtype: the id {id} does not fit uint16"));
     let mut numbers = at_hand_for(ids.len());
     numbers.reserve_exact(ids.len());
-    for &id in ids {
-        numbers.push(u16::try_from(id).map_err(|_| too_large(id))?);
-    }
+    append_narrow(ids, &mut numbers).map_err(|error| to_python(&error))?;
     Ok(numbers)
 }
 

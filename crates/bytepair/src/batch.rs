@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::fresh_pages::Ahead;
 use crate::in_order::in_order_within;
 use crate::large_pages::reserve;
+use crate::narrow::append_narrow;
 use crate::template::Padding;
 use crate::vocabulary::TokenId;
 
@@ -32,9 +33,9 @@ const MAX_SPARE: usize = 1 << 24;
 
 /// The ids of many texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
+pub struct Batch<N = TokenId> {
     /// The ids of all texts, one after the other.
-    pub ids: Vec<TokenId>,
+    pub ids: Vec<N>,
     /// Where each text begins in `ids`, and behind the last one where it ends.
     pub offsets: Vec<usize>,
 }
@@ -52,30 +53,34 @@ impl Batch {
         padded
     }
 
+    /// The number of ids of the longest text.
+    pub(crate) fn longest(&self) -> usize {
+        self.offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or_default()
+    }
+}
+
+impl<N> Batch<N> {
     /// Appends the ids of a run of texts, with which `n_done` of so many bytes are done. Room for all is made by the first.
     fn append(
         &mut self,
         encoded: &Encoded,
         (n_done, total_len): (usize, usize),
         ahead: &mut Ahead,
-    ) {
+        append_ids: impl Fn(&[TokenId], &mut Vec<N>) -> Result<()>,
+    ) -> Result<()> {
         if self.ids.is_empty() {
             let expected = encoded.ids.len() as u128 * total_len as u128 / n_done.max(1) as u128;
             let expected = usize::try_from(expected).unwrap_or(total_len);
             reserve(&mut self.ids, expected + expected / 16);
         }
         ahead.of(&mut self.ids);
-        self.ids.extend_from_slice(&encoded.ids);
+        append_ids(&encoded.ids, &mut self.ids)?;
         let mut end = self.offsets.last().copied().unwrap_or_default();
         self.offsets.extend(encoded.lens.iter().map(|len| {
             end += len;
             end
         }));
-    }
-
-    /// The number of ids of the longest text.
-    pub(crate) fn longest(&self) -> usize {
-        self.offsets.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or_default()
+        Ok(())
     }
 }
 
@@ -104,6 +109,33 @@ pub(crate) fn encode<S: Send>(
         let Encoded { ids, lens } = encode_run(0..lens.len(), lens, states, (row, &encode_one))?;
         return Ok(Batch { ids, offsets: offsets(lens.into_iter()) });
     }
+    encode_in_runs(lens, states, row, encode_one, |ids, all| {
+        all.extend_from_slice(ids);
+        Ok(())
+    })
+}
+
+/// The same, as numbers of two bytes. Beside them lie no more ids than those of a run of texts for each thread.
+///
+/// # Errors
+/// As for [`encode`], and where an id does not fit.
+pub(crate) fn encode_narrow<S: Send>(
+    lens: &[usize],
+    states: &mut [S],
+    row: Vec<u16>,
+    encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
+) -> Result<Batch<u16>> {
+    encode_in_runs(lens, states, row, encode_one, append_narrow)
+}
+
+/// Encodes runs of texts, and puts the ids of each behind those before it by `append_ids`.
+fn encode_in_runs<N, S: Send>(
+    lens: &[usize],
+    states: &mut [S],
+    row: Vec<N>,
+    encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
+    append_ids: impl Fn(&[TokenId], &mut Vec<N>) -> Result<()>,
+) -> Result<Batch<N>> {
     let (total_len, emptied) = (lens.iter().sum(), Mutex::new(Vec::new()));
     let work = |range, states: &mut [S]| {
         let row = lock(&emptied).pop().unwrap_or_default();
@@ -114,7 +146,7 @@ pub(crate) fn encode<S: Send>(
     let (mut n_done, mut ahead) = (0, Ahead::default());
     in_runs(lens, states, true, work, |(range, encoded)| {
         n_done += lens[range].iter().sum::<usize>();
-        batch.append(&encoded, (n_done, total_len), &mut ahead);
+        batch.append(&encoded, (n_done, total_len), &mut ahead, &append_ids)?;
         lock(&emptied).push(encoded.ids);
         Ok(())
     })?;
@@ -293,6 +325,9 @@ mod tests {
             let texts: Vec<_> = lens.iter().zip(0..).map(|(&len, byte)| vec![byte; len]).collect();
             let batch = encode(&lens, &mut vec![(); n_threads], Vec::new(), |index, ids, _| encode_one(&texts[index], ids)).unwrap();
             prop_assert_eq!(batch.offsets.len(), texts.len() + 1);
+            let narrow = encode_narrow(&lens, &mut vec![(); n_threads], vec![7], |index, ids, _| encode_one(&texts[index], ids)).unwrap();
+            prop_assert_eq!(&narrow.offsets, &batch.offsets);
+            prop_assert!(narrow.ids.iter().map(|&number| TokenId::from(number)).eq(batch.ids.iter().copied()));
             for (text, ends) in texts.iter().zip(batch.offsets.windows(2)) {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();
                 prop_assert_eq!(&batch.ids[ends[0]..ends[1]], &expected);

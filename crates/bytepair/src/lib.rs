@@ -17,6 +17,7 @@ mod in_order;
 pub mod jsonl;
 mod large_pages;
 mod merge_table;
+mod narrow;
 mod normalize;
 mod pair_map;
 mod parallel;
@@ -53,6 +54,7 @@ pub use dialect::Dialect;
 pub use encode::Dropout;
 pub use encoding::Encoding;
 pub use error::{Error, ErrorKind, Result};
+pub use narrow::append_narrow;
 pub use normalize::{
     Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,
     TextPattern, UnicodeForm,

@@ -35,6 +35,7 @@ mod worker;
 
 use std::sync::{Arc, OnceLock};
 
+use self::call::Call;
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::file::{IdFormat, Written};
@@ -53,6 +54,7 @@ use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
 use crate::large_pages::reserve;
+use crate::narrow::append_narrow;
 use crate::pool::Pool;
 use crate::split::{Segment, Splitter};
 use crate::template::{Padding, Template, Truncation};
@@ -79,6 +81,9 @@ pub struct EncodeOptions<'n> {
 /// Of tokenizers with fewer merges, what other text than ASCII needs is made when such text comes: it would take longer
 /// than all else.
 const MIN_PREPARED: usize = 1 << 14;
+
+/// What appends the ids of the text of an index.
+type EncodeOne<'e> = dyn Fn(usize, &mut Vec<TokenId>, &mut [Box<Worker>]) -> Result<()> + Sync + 'e;
 
 /// A compiled tokenizer.
 #[derive(Debug)]
@@ -298,18 +303,54 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Batch> {
         let call = self.call(options)?;
-        let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
-        let n_threads = batch::n_useful(&lens, n_threads);
-        let encode_one = |index, ids: &mut Vec<_>, workers: &mut [_]| {
-            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
-            call.encode_text_or_units(texts[index], index as u64, ids, &mut Team::of(workers))
-        };
-        let batch =
-            self.with_workers(n_threads, |workers| batch::encode(&lens, workers, row, encode_one))?;
+        let batch = self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
+            batch::encode(lens, workers, row, encode_one)
+        })?;
         Ok(match call.padding() {
             Some(padding) => batch.padded(padding, padding.len(batch.longest())),
             None => batch,
         })
+    }
+
+    /// The same as numbers of two bytes.
+    ///
+    /// # Errors
+    /// As for [`Self::encode_batch_in`], and where an id does not fit.
+    pub fn encode_batch_narrow(
+        &self,
+        row: Vec<u16>,
+        texts: &[Text<'_>],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+    ) -> Result<Batch<u16>> {
+        let call = self.call(options)?;
+        if call.padding().is_some() {
+            let wide = self.encode_batch_in(Vec::new(), texts, options, n_threads)?;
+            let mut ids = row;
+            ids.clear();
+            append_narrow(&wide.ids, &mut ids)?;
+            return Ok(Batch { ids, offsets: wide.offsets });
+        }
+        self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
+            batch::encode_narrow(lens, workers, row, encode_one)
+        })
+    }
+
+    /// Lets `encode` go over texts of these lengths, in bytes, by what appends the ids of one of them.
+    fn encode_each<B>(
+        &self,
+        call: &Call<'_>,
+        texts: &[Text<'_>],
+        n_threads: usize,
+        encode: impl FnOnce(&[usize], &mut [Box<Worker>], &EncodeOne<'_>) -> Result<B>,
+    ) -> Result<B> {
+        let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
+        let n_threads = batch::n_useful(&lens, n_threads);
+        let encode_one = |index: usize, ids: &mut Vec<_>, workers: &mut [_]| {
+            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
+            call.encode_text_or_units(texts[index], index as u64, ids, &mut Team::of(workers))
+        };
+        self.with_workers(n_threads, |workers| encode(&lens, workers, &encode_one))
     }
 
     /// Calls `work` with so many workers.

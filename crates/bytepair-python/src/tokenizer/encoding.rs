@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::{EncodeOptions, IdFormat};
+use bytepair::{Batch, EncodeOptions, IdFormat};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -18,7 +18,7 @@ use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
 use crate::lent::give_back;
-use crate::output::{Width, array, list, listed};
+use crate::output::{Width, array, array_of, list, listed};
 use crate::sources::{Source, Sources};
 
 /// The ids of a batch and where each text begins.
@@ -180,10 +180,19 @@ impl CoreTokenizer {
     ) -> PyResult<BatchArrays<'py>> {
         let width = Width::of(dtype, self.n_vocab())?;
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        let batch = self.batch(py, texts, options, threads)?;
+        let (ids, offsets) = match width {
+            Width::Bits16 => {
+                let Batch { ids, offsets } = self.narrow_batch(py, texts, options, threads)?;
+                (array_of(py, ids.into())?.into_any(), offsets)
+            }
+            Width::Bits32 => {
+                let Batch { ids, offsets } = self.batch(py, texts, options, threads)?;
+                (array_of(py, ids.into())?.into_any(), offsets)
+            }
+        };
         let offsets: Vec<i64> =
-            batch.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((array(py, batch.ids.into(), width)?, offsets.into_pyarray(py)))
+            offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
+        Ok((ids, offsets.into_pyarray(py)))
     }
 
     #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
