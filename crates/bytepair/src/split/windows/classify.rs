@@ -60,7 +60,7 @@ pub(super) struct Span {
     /// Of the symbols, behind a margin.
     letters: Vec<u8>,
     n_symbols: usize,
-    /// The bytes that are inside of a character, as bits.
+    /// The bytes that are inside of a character, as bits, if there are any.
     inner: Vec<u64>,
     words: Vec<u64>,
     goals: Vec<u64>,
@@ -107,14 +107,14 @@ impl Reader {
         span.letters.resize(MARGIN + BEFORE + SPAN + BEHIND + 3 * WORD, self.edge);
         span.letters[..MARGIN].fill(self.edge);
         span.words.resize(n_words.max(span.words.len()), 0);
-        span.inner.clear();
-        span.inner.resize(n_words + 1, 0);
         let invalid = self.letter_of.last().copied().unwrap_or(0);
         let (_, letters) = span.letters.split_at_mut(MARGIN);
         let leads = &mut span.words[..n_words];
         let is_ascii = kernel.letters(bytes, (&self.ascii, invalid), letters, leads);
         span.n_symbols = bytes.len();
         if !is_ascii {
+            span.inner.clear();
+            span.inner.resize(n_words + 1, 0);
             kernel.wide(bytes, &self.wide, letters, (leads, &mut span.inner));
             for (index, &leads) in leads.iter().enumerate() {
                 self.read_others(
@@ -338,12 +338,18 @@ fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
 
 /// Clears all bits but those of some places.
 pub(super) fn clip(words: &mut [u64], places: Range<usize>) {
-    words[..places.start / WORD].fill(0);
-    if let Some(word) = words.get_mut(places.start / WORD) {
-        *word &= u64::MAX << (places.start % WORD);
+    if places.start > 0 {
+        words[..places.start / WORD].fill(0);
+        if let Some(word) = words.get_mut(places.start / WORD) {
+            *word &= u64::MAX << (places.start % WORD);
+        }
     }
-    if let Some(word) = words.get_mut(places.end / WORD) {
+    if let Some((word, behind)) =
+        words.get_mut(places.end / WORD..).and_then(<[_]>::split_first_mut)
+    {
         *word &= (1 << (places.end % WORD)) - 1;
-        words[places.end / WORD + 1..].fill(0);
+        if !behind.is_empty() {
+            behind.fill(0);
+        }
     }
 }

@@ -22,6 +22,9 @@ use super::program::Group;
 /// With more places in a span than one of so many, the automaton is faster.
 const MIN_BYTES_PER_UNKNOWN: usize = 12;
 
+/// To tell words of common letters from others pays from so many on.
+const MIN_SORTED: usize = if cfg!(test) { 2 } else { 6 };
+
 /// Memory for one task after the other.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Scratch {
@@ -146,7 +149,7 @@ impl Spans<'_> {
         let Scratch { span, sorted, words, .. } = &mut **scratch;
         let n_words = span.n_words();
         let programs = match (&windows.common, span.cuts()) {
-            (Some((common, others)), None) => {
+            (Some((common, others)), None) if n_words >= MIN_SORTED => {
                 sorted.sort(*kernel, span.windows(), n_words, others);
                 let [of_common, of_others] = sorted.numbers();
                 [(common, of_common), (&windows.all, of_others)]
