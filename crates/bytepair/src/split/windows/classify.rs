@@ -336,7 +336,7 @@ fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
     }
 }
 
-/// Clears all bits but those of some places.
+/// Clears all bits but those of some places. Where there are no others it makes no call, which texts of two words feel.
 pub(super) fn clip(words: &mut [u64], places: Range<usize>) {
     if places.start > 0 {
         words[..places.start / WORD].fill(0);
