@@ -225,6 +225,20 @@ def test_arrays_of_16_bits_have_the_same_ids(tokenizer):
     assert (narrow.tolist(), same_ends.tolist()) == (wide.tolist(), ends.tolist())
 
 
+@pytest.mark.parametrize("n_texts", [4, 1_100])
+def test_the_memory_of_an_array_that_is_gone_is_used_again(tokenizer, n_texts):
+    """It is, also where there was room for more than is kept: of 1,100 texts for twice as many ids."""
+    texts = ["the " * 16_384] * n_texts
+    array, _ = tokenizer.encode_batch_to_numpy(texts, threads=1)
+    place, n_bytes = array.ctypes.data, array.nbytes
+    del array
+    # What was given back to the system would come here.
+    others = [np.empty(n_bytes, np.uint8) for _ in range(3)]
+    array, _ = tokenizer.encode_batch_to_numpy(texts[2:], threads=1)
+    assert array.ctypes.data == place
+    assert {other.ctypes.data for other in others}.isdisjoint([place])
+
+
 def test_an_array_that_cannot_hold_all_ids_is_refused(tokenizer):
     """The text does not decide: a vocabulary of more ids than 16 bits tell apart has none."""
     names = [f"<{place}>" for place in range(65_536 - tokenizer.n_vocab)]

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 const MIN_LEN: usize = 64 << 10;
 
 /// What lies on the shelf at most, in bytes.
-const MAX_LEN: usize = 64 << 20;
+const MAX_LEN: usize = 128 << 20;
 
 /// Memory of an array, and how long it is, in bytes.
 struct Memory {
@@ -56,11 +56,19 @@ fn taken<T: Send + Sync + 'static>(is_right: impl Fn(&Memory) -> bool) -> Vec<T>
 }
 
 /// Lays memory on the shelf. What lies there longest makes room for it.
-pub(crate) fn give_back<T: Send + Sync + 'static>(numbers: Vec<T>) {
-    let len = numbers.capacity() * size_of::<T>();
-    if (MIN_LEN..=MAX_LEN).contains(&len) {
+pub(crate) fn give_back<T: Send + Sync + 'static>(mut numbers: Vec<T>) {
+    if let Some(len) = len_kept(&mut numbers) {
         lay_down(Memory { numbers: Box::new(numbers), len });
     }
+}
+
+/// How long memory is, in bytes, if the shelf may take it. Room that was never written, which may be as much as the
+/// numbers take, is given up where it is the reason that it may not.
+fn len_kept<T>(numbers: &mut Vec<T>) -> Option<usize> {
+    if numbers.capacity() * size_of::<T>() > MAX_LEN {
+        numbers.shrink_to_fit();
+    }
+    Some(numbers.capacity() * size_of::<T>()).filter(|len| (MIN_LEN..=MAX_LEN).contains(len))
 }
 
 fn lay_down(memory: Memory) {
@@ -87,10 +95,7 @@ pub(crate) fn lend<T: Element + 'static>(
     py: Python<'_>,
     mut numbers: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
-    let len = numbers.capacity() * size_of::<T>();
-    if !(MIN_LEN..=MAX_LEN).contains(&len) {
-        return Ok(numbers.into_pyarray(py));
-    }
+    let Some(len) = len_kept(&mut numbers) else { return Ok(numbers.into_pyarray(py)) };
     let (start, n_numbers) = (numbers.as_mut_ptr(), numbers.len());
     let lent = Bound::new(py, Lent(Some(Memory { numbers: Box::new(numbers), len })))?;
     // SAFETY: the memory stays where it is until `lent` is dropped, which the array keeps alive, and nothing else

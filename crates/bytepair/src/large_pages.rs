@@ -187,19 +187,21 @@ impl<T: Copy> LargeRow<T> {
         self.len = self.len.max(len);
     }
 
-    /// The same; if large pages are slow to come, the rest of the room has small ones.
+    /// The same, one large page after the other; if one is slow to come, the rest of the room has small ones.
     pub(crate) fn fill_up_or_give_up(&mut self, value: T, len: usize) {
-        let n_pages = len.saturating_sub(self.len) * size_of::<T>() / PAGE_LEN;
-        let began = Instant::now();
-        self.fill_up(value, len);
-        let is_slow = || began.elapsed().as_nanos() > QUICK.as_nanos() * n_pages as u128;
-        if self.pages == Pages::Large && n_pages > 0 && is_slow() {
-            distrust();
-            self.pages = Pages::Small;
-            let n_used = self.len * size_of::<T>();
-            let rest = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
-            refuse_large_pages(rest, self.room * size_of::<T>() - n_used);
+        let n_in_page = PAGE_LEN / size_of::<T>();
+        while self.pages == Pages::Large && self.len + n_in_page <= len {
+            let began = Instant::now();
+            self.fill_up(value, self.len + n_in_page);
+            if began.elapsed() > QUICK {
+                distrust();
+                self.pages = Pages::Small;
+                let n_used = self.len * size_of::<T>();
+                let rest = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
+                refuse_large_pages(rest, self.room * size_of::<T>() - n_used);
+            }
         }
+        self.fill_up(value, len);
     }
 }
 
