@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use bytepair::{Batch, Dropout, EncodeOptions, TokenId};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::convert::{SpecialNames, Text, is_in_characters, n_threads};
 use crate::error::{raise, to_python};
 use crate::lent::at_hand_for;
+use crate::output::Lists;
 use crate::sources::{Source, Sources};
 use crate::tokenizer::CoreTokenizer;
 
@@ -128,6 +129,22 @@ impl CoreTokenizer {
         })
     }
 
+    /// The same as a list for each text. Lists are made while other threads encode.
+    pub(crate) fn lists(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        options: EncodeOptions<'_>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Py<PyList>>> {
+        batch_by(py, texts, threads, |texts, n_threads| {
+            let mut lists = Lists::for_texts(texts.len());
+            let append = |group: &[Batch]| lists.append(group);
+            self.0.encode_batch_in_groups(texts, options, n_threads, append)?;
+            Ok(lists.all())
+        })?
+    }
+
     /// The same as numbers of two bytes.
     pub(crate) fn narrow_batch(
         &self,
@@ -143,12 +160,12 @@ impl CoreTokenizer {
 }
 
 /// What `encode` makes of the texts of a batch on so many threads, without the GIL.
-fn batch_by<N: Send>(
+fn batch_by<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
     threads: Option<&Bound<'_, PyAny>>,
-    encode: impl Fn(&[bytepair::Text<'_>], usize) -> bytepair::Result<Batch<N>> + Sync,
-) -> PyResult<Batch<N>> {
+    encode: impl FnOnce(&[bytepair::Text<'_>], usize) -> bytepair::Result<T> + Send,
+) -> PyResult<T> {
     let sources = Sources::new(texts)?;
     let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
     let batch = py.detach(|| encode(&sources.texts(), n_threads));

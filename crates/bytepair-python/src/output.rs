@@ -13,9 +13,10 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{Duration, Instant};
 use std::{mem, ptr};
 
-use bytepair::{TokenId, append_narrow};
+use bytepair::{Batch, TokenId, append_narrow};
 use numpy::{Element, PyArray1};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -29,6 +30,12 @@ const N_KEPT: usize = 1 << 18;
 
 /// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
 const MAX_COPIED: usize = 1024;
+
+/// Lists are made of so many ids at a time: 256 KB, which the processor still has at hand.
+const MIN_GROUP_LEN: usize = 1 << 16;
+
+/// Who waits longer for the GIL waits for another thread that runs Python, five milliseconds each time.
+const LONG_WAIT: Duration = Duration::from_millis(1);
 
 /// By id: the integer, once it was made.
 static KEPT: [AtomicPtr<ffi::PyObject>; N_KEPT] =
@@ -47,6 +54,49 @@ pub(crate) fn listed<'py>(
     let listed = list(py, &ids);
     lay_aside(ids);
     listed
+}
+
+/// The lists of a batch, made some at a time by a thread that does not hold the GIL meanwhile.
+pub(crate) struct Lists {
+    made: Vec<Py<PyList>>,
+    failed: Option<PyErr>,
+    n_wanted: usize,
+}
+
+impl Lists {
+    pub(crate) fn for_texts(n_texts: usize) -> Self {
+        Self { made: Vec::with_capacity(n_texts), failed: None, n_wanted: MIN_GROUP_LEN }
+    }
+
+    /// Appends a list for each text; says how many ids make it worth to ask for the GIL again.
+    pub(crate) fn append(&mut self, group: &[Batch]) -> usize {
+        if self.failed.is_none() {
+            let asked = Instant::now();
+            let appended = Python::attach(|py| {
+                self.note_wait(asked.elapsed());
+                group.iter().try_for_each(|batch| self.append_batch(py, batch))
+            });
+            self.failed = appended.err();
+        }
+        self.n_wanted
+    }
+
+    fn note_wait(&mut self, waited: Duration) {
+        if waited > LONG_WAIT {
+            self.n_wanted = self.n_wanted.saturating_mul(4);
+        }
+    }
+
+    fn append_batch(&mut self, py: Python<'_>, Batch { ids, offsets }: &Batch) -> PyResult<()> {
+        for ends in offsets.windows(2) {
+            self.made.push(list(py, &ids[ends[0]..ends[1]])?.unbind());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn all(self) -> PyResult<Vec<Py<PyList>>> {
+        self.failed.map_or(Ok(self.made), Err)
+    }
 }
 
 fn lay_aside(ids: Cow<'_, [TokenId]>) {

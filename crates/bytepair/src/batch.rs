@@ -96,6 +96,16 @@ struct Encoded {
     lens: Vec<usize>,
 }
 
+impl From<Encoded> for Batch {
+    fn from(Encoded { ids, lens }: Encoded) -> Self {
+        let ends = lens.into_iter().scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        });
+        Self { ids, offsets: std::iter::once(0).chain(ends).collect() }
+    }
+}
+
 /// Encodes texts by `encode_one`, which appends the ids of the text of an index: one text on each thread, or, for
 /// texts so large that threads would wait for one of them, one after the other on all. The ids come into the memory of
 /// `row`, if it has room for them.
@@ -106,8 +116,7 @@ pub(crate) fn encode<S: Send>(
     encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
 ) -> Result<Batch> {
     if states.len() == 1 {
-        let Encoded { ids, lens } = encode_run(0..lens.len(), lens, states, (row, &encode_one))?;
-        return Ok(Batch { ids, offsets: offsets(lens.into_iter()) });
+        return encode_run(0..lens.len(), lens, states, (row, &encode_one)).map(Batch::from);
     }
     encode_in_runs(lens, states, row, encode_one, |ids, all| {
         all.extend_from_slice(ids);
@@ -151,6 +160,36 @@ fn encode_in_runs<N, S: Send>(
         Ok(())
     })?;
     Ok(batch)
+}
+
+/// Encodes runs of texts, and hands the ids of some of them at a time to `take`, in order; so nothing is as long as the
+/// batch. It says how many ids it wants at least the next time.
+pub(crate) fn encode_in_groups<S: Send>(
+    lens: &[usize],
+    states: &mut [S],
+    encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
+    mut take: impl FnMut(&[Batch]) -> usize,
+) -> Result<()> {
+    let emptied = Mutex::new(Vec::new());
+    let work = |range, states: &mut [S]| {
+        let row = lock(&emptied).pop().unwrap_or_default();
+        encode_run(range, lens, states, (row, &encode_one)).map(Batch::from)
+    };
+    let (mut group, mut n_ids, mut n_wanted) = (Vec::new(), 0, 0);
+    in_runs(lens, states, true, work, |(_, batch)| {
+        n_ids += batch.ids.len();
+        group.push(batch);
+        if n_ids >= n_wanted {
+            n_wanted = take(&group);
+            lock(&emptied).extend(group.drain(..).map(|batch: Batch| batch.ids));
+            n_ids = 0;
+        }
+        Ok(())
+    })?;
+    if !group.is_empty() {
+        take(&group);
+    }
+    Ok(())
 }
 
 /// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
@@ -293,15 +332,6 @@ fn with_room_for(
     row
 }
 
-/// Where texts of so many ids begin, and the last one ends.
-fn offsets(lens: impl Iterator<Item = usize>) -> Vec<usize> {
-    let ends = lens.scan(0, |end, len| {
-        *end += len;
-        Some(*end)
-    });
-    std::iter::once(0).chain(ends).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,6 +358,19 @@ mod tests {
             let narrow = encode_narrow(&lens, &mut vec![(); n_threads], vec![7], |index, ids, _| encode_one(&texts[index], ids)).unwrap();
             prop_assert_eq!(&narrow.offsets, &batch.offsets);
             prop_assert!(narrow.ids.iter().map(|&number| TokenId::from(number)).eq(batch.ids.iter().copied()));
+            let (mut in_groups, mut n_wanted) = (Batch { ids: Vec::new(), offsets: vec![0] }, 0);
+            let encode_one = |index: usize, ids: &mut Vec<_>, _: &mut [()]| encode_one(&texts[index], ids);
+            encode_in_groups(&lens, &mut vec![(); n_threads], encode_one, |group| {
+                for Batch { ids, offsets } in group {
+                    let n_before = in_groups.ids.len();
+                    in_groups.ids.extend(ids);
+                    in_groups.offsets.extend(offsets[1..].iter().map(|end| n_before + end));
+                }
+                n_wanted = (n_wanted + 7) * 11 % 300_000;
+                n_wanted
+            })
+            .unwrap();
+            prop_assert_eq!(&in_groups, &batch);
             for (text, ends) in texts.iter().zip(batch.offsets.windows(2)) {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();
                 prop_assert_eq!(&batch.ids[ends[0]..ends[1]], &expected);

@@ -312,6 +312,29 @@ impl Tokenizer {
         })
     }
 
+    /// The same, handed to `take` in order, some texts at a time: for those who make something else of the ids. With
+    /// several threads it is made while others encode. `take` says how many ids it wants at least the next time.
+    ///
+    /// # Errors
+    /// As for [`Self::encode_batch_in`]; some may have been handed on then.
+    pub fn encode_batch_in_groups(
+        &self,
+        texts: &[Text<'_>],
+        options: EncodeOptions<'_>,
+        n_threads: usize,
+        mut take: impl FnMut(&[Batch]) -> usize,
+    ) -> Result<()> {
+        let call = self.call(options)?;
+        if call.padding().is_some() {
+            let batch = self.encode_batch_in(Vec::new(), texts, options, n_threads)?;
+            take(&[batch]);
+            return Ok(());
+        }
+        self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
+            batch::encode_in_groups(lens, workers, encode_one, take)
+        })
+    }
+
     /// The same as numbers of two bytes.
     ///
     /// # Errors

@@ -17,7 +17,6 @@ use crate::convert::{Given, SpecialNames, Text, Threads, extract, is_in_characte
 use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
-use crate::lent::give_back;
 use crate::output::{Width, array, array_of, list, listed};
 use crate::sources::{Source, Sources};
 
@@ -157,14 +156,9 @@ impl CoreTokenizer {
         disallowed_special: SpecialNames,
         add_special_tokens: bool,
         threads: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+    ) -> PyResult<Vec<Py<PyList>>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        let batch = self.batch(py, texts, options, threads)?;
-
-        let texts = batch.offsets.windows(2).map(|ends| &batch.ids[ends[0]..ends[1]]);
-        let lists = texts.map(|ids| list(py, ids)).collect();
-        give_back(batch.ids);
-        lists
+        self.lists(py, texts, options, threads)
     }
 
     #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
