@@ -146,13 +146,7 @@ impl ByParts {
     fn look_up(&mut self, means: &mut Means<'_>, text: &[u8]) {
         let Self { block, kinds, .. } = self;
         let characters = &mut means.scratch.characters;
-        (kinds.known, kinds.first, kinds.single) = (0, 0, 0);
-        let mut new = 0;
-        for (number, &code) in block.codes().iter().enumerate() {
-            let found = characters.get(code);
-            kinds.set(number, found);
-            new |= u64::from(found == NEW) << number;
-        }
+        let mut new = kinds.set_all(block.codes(), |code| characters.get(code));
         while new > 0 {
             let number = new.trailing_zeros() as usize;
             new &= new - 1;
@@ -223,8 +217,23 @@ impl ByParts {
 }
 
 impl Kinds {
-    /// Notes the ids of a character.
+    /// Notes the ids of all characters; a bit for each that is new.
     #[inline]
+    fn set_all(&mut self, codes: &[u32], ids_of: impl Fn(u32) -> u64) -> u64 {
+        let (mut known, mut first, mut single, mut new) = (0, 0, 0, 0);
+        for (number, (&code, ids)) in codes.iter().zip(&mut self.ids).enumerate() {
+            let found = ids_of(code);
+            *ids = found;
+            known |= u64::from(n_ids(found) > 0) << number;
+            first |= u64::from(is_first(found)) << number;
+            single |= u64::from(is_first(found) && n_ids(found) == 1) << number;
+            new |= u64::from(found == NEW) << number;
+        }
+        (self.known, self.first, self.single) = (known, first, single);
+        new
+    }
+
+    /// Notes the ids of one that was new.
     fn set(&mut self, number: usize, ids: u64) {
         self.ids[number] = ids;
         self.known |= u64::from(n_ids(ids) > 0) << number;

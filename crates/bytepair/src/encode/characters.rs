@@ -31,7 +31,7 @@ const UNFIT: u64 = 1 << 63;
 /// Ids by character.
 #[derive(Default)]
 pub(super) struct Characters {
-    /// By code.
+    /// By code; the last is that of all else.
     rows: Vec<u64>,
 }
 
@@ -45,8 +45,7 @@ impl Characters {
     /// The ids of a character, packed, or [`NEW`], or something without ids.
     #[inline]
     pub(super) fn get(&self, code: u32) -> u64 {
-        let absent = if code < N_CODES { NEW } else { UNFIT };
-        self.rows.get(code as usize).copied().unwrap_or(absent)
+        self.rows.get(code as usize).copied().unwrap_or(NEW)
     }
 
     /// The same for a character of these bytes, which is looked into if it is new.
@@ -61,8 +60,8 @@ impl Characters {
     /// Finds the ids of a new character, and remembers them.
     #[cold]
     pub(super) fn learn(&mut self, code: u32, character: &[u8], encoder: &Encoder) -> u64 {
-        let found = encoder.ids_of_character(code, character);
-        self.rows.resize(N_CODES as usize, NEW);
+        let found = if code < OTHER { encoder.ids_of_character(code, character) } else { UNFIT };
+        self.rows.resize(OTHER as usize + 1, NEW);
         self.rows[code as usize] = found;
         found
     }

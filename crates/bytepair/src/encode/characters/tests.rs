@@ -175,7 +175,9 @@ fn each_character_has_its_own_ids_and_nothing_else_has_any() {
     }
     assert!([&[1 << ID_BITS][..], &[1, 2, 3, 4], &[]].map(packed) == [None; 3]);
     assert_eq!([NEW, UNFIT].map(n_ids), [0; 2]);
-    let characters = Characters::default();
+    let mut characters = Characters::default();
+    let encoder = Encoder::new(Arc::new(of_bytes()), &Units::bytes(ByteIds::Value), false);
+    assert_eq!(characters.found(OTHER, b"\xFF", &encoder), UNFIT);
     assert_eq!([0, N_CODES - 1, OTHER].map(|code| characters.get(code)), [NEW, NEW, UNFIT]);
 }
 

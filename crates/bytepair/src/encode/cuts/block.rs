@@ -29,8 +29,6 @@ pub(in crate::encode) struct Block {
     starts: [usize; MAX_CHARACTERS + 1],
     ends: [usize; MAX_CHARACTERS],
     codes: [u32; MAX_CHARACTERS],
-    /// Pairs of which the bitmap knows more: the number of the second character, the word and its bit.
-    asked: [(usize, usize, u64); MAX_CHARACTERS],
     /// How many of them belong to parts that end here.
     n_characters: usize,
     /// A bit for each character that begins a piece, and for each that begins a part.
@@ -46,7 +44,6 @@ impl Default for Block {
             starts: [0; MAX_CHARACTERS + 1],
             ends: [0; MAX_CHARACTERS],
             codes: [0; MAX_CHARACTERS],
-            asked: [(0, 0, 0); MAX_CHARACTERS],
             n_characters: 0,
             piece_starts: 0,
             part_starts: 0,
@@ -163,31 +160,44 @@ impl Block {
 
     /// A bit for each character that may be joined to the one before, whether or not they are of one piece.
     fn joined(&mut self, cuts: &Cuts, text: &[u8]) -> u64 {
-        let (mut joined, mut apart, mut odd, mut n_asked) = (0, 0, 0, 0);
-        let (mut code_before, mut before) = (OTHER, cuts.sides.of(OTHER));
-        for (number, &code) in self.codes.iter().enumerate().take(self.n_characters) {
+        let codes = &self.codes[..self.n_characters];
+        let (mut in_part, mut whole) = (0, 0);
+        let mut before = cuts.sides.of(OTHER);
+        for (number, &code) in codes.iter().enumerate() {
             let here = cuts.sides.of(code);
-            let is_odd = code.max(code_before) == OTHER || code.max(code_before) < 128;
-            odd |= u64::from(is_odd) << number;
-            let joins_part = u64::from(before.joins_part(here)) << number;
-            joined |= joins_part;
-            apart |= joins_part ^ 1 << number;
-            let (word, bit) = cuts.place(before.code, here.code);
-            self.asked[n_asked] = (number, word, bit);
-            n_asked += usize::from(before.may_join(here));
-            (code_before, before) = (code, here);
+            in_part |= u64::from(before.joins_part(here)) << number;
+            whole |= u64::from(before.may_join(here)) << number;
+            before = here;
         }
-        let has = |&(number, word, bit): &(usize, usize, u64)| {
-            u64::from(cuts.of_others[word] & bit > 0) << number
-        };
-        joined = self.asked[..n_asked].iter().fold(joined, |joined, pair| joined | has(pair));
-        self.apart = apart;
-        self.look_at_odd(cuts, text, odd & !1, joined & !odd)
+        // Nothing stands before the first. Of pairs that may be joined as a whole the bitmap knows more.
+        let mut joined = in_part & !1;
+        let mut asked = whole & !in_part & !1;
+        while asked > 0 {
+            let number = asked.trailing_zeros() as usize;
+            asked &= asked - 1;
+            let [left, right] =
+                [number - 1, number].map(|number| cuts.sides.of(codes[number]).code);
+            joined |= u64::from(cuts.has(left, right)) << number;
+        }
+        self.apart = !in_part;
+        match codes.iter().all(|code| (128..OTHER).contains(code)) {
+            true => joined,
+            false => self.look_at_odd(cuts, text, joined),
+        }
     }
 
-    /// Adds to `joined` those of some characters that rows do not tell of: where the character or the one before has
-    /// none, or both are ASCII.
-    fn look_at_odd(&mut self, cuts: &Cuts, text: &[u8], mut odd: u64, mut joined: u64) -> u64 {
+    /// A bit for each character that rows do not tell of: it or the one before has none, or both are ASCII.
+    fn odd(&self) -> u64 {
+        let codes = &self.codes[..self.n_characters];
+        let is_odd = |pair: &[u32]| pair[0].max(pair[1]) == OTHER || pair[0].max(pair[1]) < 128;
+        let odd = codes.windows(2).zip(1..).map(|(pair, number)| u64::from(is_odd(pair)) << number);
+        odd.fold(0, |all, bit| all | bit)
+    }
+
+    /// The same bits where rows do not tell of all characters.
+    fn look_at_odd(&mut self, cuts: &Cuts, text: &[u8], joined: u64) -> u64 {
+        let mut odd = self.odd();
+        let mut joined = joined & !odd;
         while odd > 0 {
             let number = odd.trailing_zeros() as usize;
             odd &= odd - 1;

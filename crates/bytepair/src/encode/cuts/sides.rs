@@ -108,7 +108,6 @@ fn side(row: u32) -> Side {
 /// The row of the character at a place, and its length.
 #[inline]
 pub(in crate::encode) fn row(piece: &[u8], place: usize) -> (u32, usize) {
-    let bits = |byte: u8| u32::from(byte & 0x3F);
     // Most are three bytes long, of these most with four to read; without a branch for each of them.
     if let Some(four) = piece.get(place..).and_then(<[u8]>::first_chunk) {
         let four = u32::from_le_bytes(*four);
@@ -117,6 +116,12 @@ pub(in crate::encode) fn row(piece: &[u8], place: usize) -> (u32, usize) {
             return (row, 3);
         }
     }
+    any_row(piece, place)
+}
+
+/// The same, whatever the character is.
+fn any_row(piece: &[u8], place: usize) -> (u32, usize) {
+    let bits = |byte: u8| u32::from(byte & 0x3F);
     match piece[place..] {
         [byte @ ..0x80, ..] => (byte.into(), 1),
         [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {
