@@ -1,7 +1,8 @@
 //! Texts from Python to calls of the core that encode.
 //!
 //! Arguments become texts and [`EncodeOptions`], the GIL is released where that pays, and an error says which
-//! text of a batch it is about. What becomes of the ids is left to `tokenizer`. Bytes of texts are not copied.
+//! text of a batch it is about. What becomes of the ids is left to `tokenizer` and `output`. Bytes of texts are not
+//! copied.
 
 use std::borrow::Cow;
 
@@ -129,7 +130,7 @@ impl CoreTokenizer {
         })
     }
 
-    /// The same as a list for each text. Lists are made while other threads encode.
+    /// The same as a list for each text. With several threads they are made while others encode.
     pub(crate) fn lists(
         &self,
         py: Python<'_>,
@@ -137,15 +138,15 @@ impl CoreTokenizer {
         options: EncodeOptions<'_>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Py<PyList>>> {
-        batch_by(py, texts, threads, |texts, n_threads| {
-            let mut lists = Lists::for_texts(texts.len());
-            let append = |group: &[Batch]| lists.append(group);
-            self.0.encode_batch_in_groups(texts, options, n_threads, append)?;
-            Ok(lists.all())
-        })?
+        let mut lists = Lists::default();
+        let left = batch_by(py, texts, threads, |texts, n_threads| {
+            let append = |group: &[Batch]| lists.append_when_it_can(group);
+            self.0.encode_batch_in_groups((row_for(texts), texts), options, n_threads, append)
+        })?;
+        lists.all(py, left)
     }
 
-    /// The same as numbers of two bytes.
+    /// The ids of a batch as numbers of two bytes.
     pub(crate) fn narrow_batch(
         &self,
         py: Python<'_>,
@@ -159,7 +160,7 @@ impl CoreTokenizer {
     }
 }
 
-/// What `encode` makes of the texts of a batch on so many threads, without the GIL.
+/// What `encode` makes of the texts of a batch on so many threads. It begins without the GIL.
 fn batch_by<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,

@@ -65,7 +65,7 @@ pub(crate) fn give_back<T: Send + Sync + 'static>(mut numbers: Vec<T>) {
 /// How long memory is, in bytes, if the shelf may take it. Room that was never written, which may be as much as the
 /// numbers take, is given up where it is the reason that it may not.
 fn len_kept<T>(numbers: &mut Vec<T>) -> Option<usize> {
-    if numbers.capacity() * size_of::<T>() > MAX_LEN {
+    if numbers.capacity() * size_of::<T>() > MAX_LEN && numbers.len() * size_of::<T>() <= MAX_LEN {
         numbers.shrink_to_fit();
     }
     Some(numbers.capacity() * size_of::<T>()).filter(|len| (MIN_LEN..=MAX_LEN).contains(len))

@@ -31,10 +31,10 @@ const N_KEPT: usize = 1 << 18;
 /// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
 const MAX_COPIED: usize = 1024;
 
-/// Lists are made of so many ids at a time: 256 KB, which the processor still has at hand.
-const MIN_GROUP_LEN: usize = 1 << 16;
+/// For so many ids, 256 KB of them, it is worth to ask for the GIL.
+const GROUP_LEN: usize = 1 << 16;
 
-/// Who waits longer for the GIL waits for another thread that runs Python, five milliseconds each time.
+/// Who waits longer for the GIL mostly waits for another thread that runs Python, five milliseconds each time.
 const LONG_WAIT: Duration = Duration::from_millis(1);
 
 /// By id: the integer, once it was made.
@@ -56,27 +56,30 @@ pub(crate) fn listed<'py>(
     listed
 }
 
-/// The lists of a batch, made some at a time by a thread that does not hold the GIL meanwhile.
+/// The lists of a batch. Most are made by a thread that encodes without the GIL and asks for it now and then.
 pub(crate) struct Lists {
     made: Vec<Py<PyList>>,
     failed: Option<PyErr>,
     n_wanted: usize,
 }
 
-impl Lists {
-    pub(crate) fn for_texts(n_texts: usize) -> Self {
-        Self { made: Vec::with_capacity(n_texts), failed: None, n_wanted: MIN_GROUP_LEN }
+impl Default for Lists {
+    fn default() -> Self {
+        Self { made: Vec::new(), failed: None, n_wanted: GROUP_LEN }
     }
+}
 
-    /// Appends a list for each text; says how many ids make it worth to ask for the GIL again.
-    pub(crate) fn append(&mut self, group: &[Batch]) -> usize {
+impl Lists {
+    /// Asks for the GIL and appends a list for each text; says how many ids make it worth to ask again. While Python is
+    /// shut down nobody gets it any more, nor the lists.
+    pub(crate) fn append_when_it_can(&mut self, group: &[Batch]) -> usize {
         if self.failed.is_none() {
             let asked = Instant::now();
-            let appended = Python::attach(|py| {
+            let appended = Python::try_attach(|py| {
                 self.note_wait(asked.elapsed());
-                group.iter().try_for_each(|batch| self.append_batch(py, batch))
+                self.append(py, group)
             });
-            self.failed = appended.err();
+            self.failed = appended.and_then(Result::err);
         }
         self.n_wanted
     }
@@ -87,15 +90,23 @@ impl Lists {
         }
     }
 
-    fn append_batch(&mut self, py: Python<'_>, Batch { ids, offsets }: &Batch) -> PyResult<()> {
-        for ends in offsets.windows(2) {
-            self.made.push(list(py, &ids[ends[0]..ends[1]])?.unbind());
+    fn append(&mut self, py: Python<'_>, group: &[Batch]) -> PyResult<()> {
+        for Batch { ids, offsets } in group {
+            for ends in offsets.windows(2) {
+                self.made.push(list(py, &ids[ends[0]..ends[1]])?.unbind());
+            }
         }
         Ok(())
     }
 
-    pub(crate) fn all(self) -> PyResult<Vec<Py<PyList>>> {
-        self.failed.map_or(Ok(self.made), Err)
+    /// All lists, with those of the group that is left, whose memory may be used again.
+    pub(crate) fn all(mut self, py: Python<'_>, left: Vec<Batch>) -> PyResult<Vec<Py<PyList>>> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        self.append(py, &left)?;
+        left.into_iter().for_each(|batch| give_back(batch.ids));
+        Ok(self.made)
     }
 }
 

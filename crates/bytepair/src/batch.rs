@@ -28,6 +28,9 @@ const SAMPLE_LEN: usize = 128 << 10;
 /// copied to where there are large pages.
 const LONG_ROW: usize = 1 << 18;
 
+/// The first texts are handed on when they have so many ids: 256 KB, which the processor still has at hand.
+const GROUP_LEN: usize = 1 << 16;
+
 /// Most ids for which there is room though they are not expected: 64 MiB.
 const MAX_SPARE: usize = 1 << 24;
 
@@ -162,20 +165,24 @@ fn encode_in_runs<N, S: Send>(
     Ok(batch)
 }
 
-/// Encodes runs of texts, and hands the ids of some of them at a time to `take`, in order; so nothing is as long as the
-/// batch. It says how many ids it wants at least the next time.
+/// Encodes runs of texts, and hands some of them at a time to `take`, in order, as soon as they have enough ids; `take` says
+/// how many are enough the next time. Returns those that are left. So no row is as long as the batch, unless that is
+/// wanted or others wait behind a slow run. The first run has the memory of `row`.
 pub(crate) fn encode_in_groups<S: Send>(
     lens: &[usize],
     states: &mut [S],
-    encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
+    (row, encode_one): (
+        Vec<TokenId>,
+        impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
+    ),
     mut take: impl FnMut(&[Batch]) -> usize,
-) -> Result<()> {
-    let emptied = Mutex::new(Vec::new());
+) -> Result<Vec<Batch>> {
+    let emptied = Mutex::new(vec![row]);
     let work = |range, states: &mut [S]| {
         let row = lock(&emptied).pop().unwrap_or_default();
         encode_run(range, lens, states, (row, &encode_one)).map(Batch::from)
     };
-    let (mut group, mut n_ids, mut n_wanted) = (Vec::new(), 0, 0);
+    let (mut group, mut n_ids, mut n_wanted) = (Vec::new(), 0, GROUP_LEN);
     in_runs(lens, states, true, work, |(_, batch)| {
         n_ids += batch.ids.len();
         group.push(batch);
@@ -186,10 +193,7 @@ pub(crate) fn encode_in_groups<S: Send>(
         }
         Ok(())
     })?;
-    if !group.is_empty() {
-        take(&group);
-    }
-    Ok(())
+    Ok(group)
 }
 
 /// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
@@ -359,8 +363,7 @@ mod tests {
             prop_assert_eq!(&narrow.offsets, &batch.offsets);
             prop_assert!(narrow.ids.iter().map(|&number| TokenId::from(number)).eq(batch.ids.iter().copied()));
             let (mut in_groups, mut n_wanted) = (Batch { ids: Vec::new(), offsets: vec![0] }, 0);
-            let encode_one = |index: usize, ids: &mut Vec<_>, _: &mut [()]| encode_one(&texts[index], ids);
-            encode_in_groups(&lens, &mut vec![(); n_threads], encode_one, |group| {
+            let mut append = |group: &[Batch]| {
                 for Batch { ids, offsets } in group {
                     let n_before = in_groups.ids.len();
                     in_groups.ids.extend(ids);
@@ -368,8 +371,11 @@ mod tests {
                 }
                 n_wanted = (n_wanted + 7) * 11 % 300_000;
                 n_wanted
-            })
-            .unwrap();
+            };
+            let encode_one = |index: usize, ids: &mut Vec<_>, _: &mut [()]| encode_one(&texts[index], ids);
+            let (states, row) = (&mut vec![(); n_threads], vec![7]);
+            let left = encode_in_groups(&lens, states, (row, encode_one), &mut append).unwrap();
+            append(&left);
             prop_assert_eq!(&in_groups, &batch);
             for (text, ends) in texts.iter().zip(batch.offsets.windows(2)) {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();

@@ -189,6 +189,7 @@ impl<T: Copy> LargeRow<T> {
 
     /// The same, one large page after the other; if one is slow to come, the rest of the room has small ones.
     pub(crate) fn fill_up_or_give_up(&mut self, value: T, len: usize) {
+        const { assert!(0 < size_of::<T>() && size_of::<T>() <= PAGE_LEN, "a page holds values") };
         let n_in_page = PAGE_LEN / size_of::<T>();
         while self.pages == Pages::Large && self.len + n_in_page <= len {
             let began = Instant::now();

@@ -312,30 +312,30 @@ impl Tokenizer {
         })
     }
 
-    /// The same, handed to `take` in order, some texts at a time: for those who make something else of the ids. With
-    /// several threads it is made while others encode. `take` says how many ids it wants at least the next time.
+    /// The same, some texts at a time, for those who make something else of the ids: in order, `take` is handed a group of
+    /// texts as soon as they have some ten thousand ids, and says how many it wants the next time. With several threads
+    /// the others encode meanwhile. Returns the group that is left; where texts are filled up to the length of the
+    /// longest, that is all.
     ///
     /// # Errors
     /// As for [`Self::encode_batch_in`]; some may have been handed on then.
     pub fn encode_batch_in_groups(
         &self,
-        texts: &[Text<'_>],
+        (row, texts): (Vec<TokenId>, &[Text<'_>]),
         options: EncodeOptions<'_>,
         n_threads: usize,
-        mut take: impl FnMut(&[Batch]) -> usize,
-    ) -> Result<()> {
+        take: impl FnMut(&[Batch]) -> usize,
+    ) -> Result<Vec<Batch>> {
         let call = self.call(options)?;
         if call.padding().is_some() {
-            let batch = self.encode_batch_in(Vec::new(), texts, options, n_threads)?;
-            take(&[batch]);
-            return Ok(());
+            return Ok(vec![self.encode_batch_in(row, texts, options, n_threads)?]);
         }
         self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
-            batch::encode_in_groups(lens, workers, encode_one, take)
+            batch::encode_in_groups(lens, workers, (row, encode_one), take)
         })
     }
 
-    /// The same as numbers of two bytes.
+    /// What [`Self::encode_batch_in`] gives, as numbers of two bytes.
     ///
     /// # Errors
     /// As for [`Self::encode_batch_in`], and where an id does not fit.

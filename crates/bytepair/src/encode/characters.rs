@@ -42,7 +42,7 @@ impl Characters {
         prefetch(&self.rows, code as usize);
     }
 
-    /// The ids of a character, packed, or [`NEW`], or something without ids.
+    /// The ids of a character, packed, or [`NEW`], or something without ids; [`OTHER`] is new too until it is looked into.
     #[inline]
     pub(super) fn get(&self, code: u32) -> u64 {
         self.rows.get(code as usize).copied().unwrap_or(NEW)

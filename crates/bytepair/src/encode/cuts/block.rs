@@ -194,7 +194,7 @@ impl Block {
         odd.fold(0, |all, bit| all | bit)
     }
 
-    /// The same bits where rows do not tell of all characters.
+    /// What [`Self::joined`] gives where rows do not tell of all characters, from what they tell.
     fn look_at_odd(&mut self, cuts: &Cuts, text: &[u8], joined: u64) -> u64 {
         let mut odd = self.odd();
         let mut joined = joined & !odd;
