@@ -225,6 +225,22 @@ def test_arrays_of_16_bits_have_the_same_ids(tokenizer):
     assert (narrow.tolist(), same_ends.tolist()) == (wide.tolist(), ends.tolist())
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_lists_of_a_large_batch_come_in_order_and_its_last_text_may_fail(
+    tokenizer, threads
+):
+    """They are made while texts are encoded; an error names its text, and the next call is right."""
+    texts = [f"the cat {place} sat " * 1_000 for place in range(100)]
+    expected = [tokenizer.encode(text) for text in texts]
+    assert sum(map(len, expected)) > 500_000
+    for _ in range(2):
+        assert tokenizer.encode_batch(texts, threads=threads) == expected
+        with pytest.raises(bytepair.TokenizerError, match=r"text 100 of the batch"):
+            tokenizer.encode_batch(
+                [*texts, "<s>"], threads=threads, disallowed_special="all"
+            )
+
+
 @pytest.mark.parametrize("n_texts", [4, 1_100])
 def test_the_memory_of_an_array_that_is_gone_is_used_again(tokenizer, n_texts):
     """It is, also where there was room for more than is kept: of 1,100 texts for twice as many ids."""
