@@ -250,9 +250,9 @@ def test_the_memory_of_an_array_that_is_gone_is_used_again(tokenizer, n_texts):
     del array
     # What was given back to the system would come here.
     others = [np.empty(n_bytes, np.uint8) for _ in range(3)]
+    assert {other.ctypes.data for other in others}.isdisjoint([place])
     array, _ = tokenizer.encode_batch_to_numpy(texts[2:], threads=1)
     assert array.ctypes.data == place
-    assert {other.ctypes.data for other in others}.isdisjoint([place])
 
 
 def test_an_array_that_cannot_hold_all_ids_is_refused(tokenizer):

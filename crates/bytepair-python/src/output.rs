@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, ptr};
 
-use bytepair::{Batch, TokenId, append_narrow};
+use bytepair::{Batch, GROUP_LEN, TokenId, append_narrow};
 use numpy::{Element, PyArray1};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -30,9 +30,6 @@ const N_KEPT: usize = 1 << 18;
 
 /// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
 const MAX_COPIED: usize = 1024;
-
-/// For so many ids, 256 KB of them, it is worth to ask for the GIL.
-const GROUP_LEN: usize = 1 << 16;
 
 /// Who waits longer for the GIL mostly waits for another thread that runs Python, five milliseconds each time.
 const LONG_WAIT: Duration = Duration::from_millis(1);

@@ -28,8 +28,8 @@ const SAMPLE_LEN: usize = 128 << 10;
 /// copied to where there are large pages.
 const LONG_ROW: usize = 1 << 18;
 
-/// The first texts are handed on when they have so many ids: 256 KB, which the processor still has at hand.
-const GROUP_LEN: usize = 1 << 16;
+/// Texts are handed on when they have so many ids, until more are wanted: 256 KB, which the processor still has at hand.
+pub const GROUP_LEN: usize = 1 << 16;
 
 /// Most ids for which there is room though they are not expected: 64 MiB.
 const MAX_SPARE: usize = 1 << 24;

@@ -313,7 +313,7 @@ impl Tokenizer {
     }
 
     /// The same, some texts at a time, for those who make something else of the ids: in order, `take` is handed a group of
-    /// texts as soon as they have some ten thousand ids, and says how many it wants the next time. With several threads
+    /// texts as soon as they have [`GROUP_LEN`](crate::GROUP_LEN) ids, and says how many it wants the next time. With several threads
     /// the others encode meanwhile. Returns the group that is left; where texts are filled up to the length of the
     /// longest, that is all.
     ///
