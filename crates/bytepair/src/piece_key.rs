@@ -36,12 +36,12 @@ pub(crate) struct Keyed<V> {
 /// In the key of a slot: its value is of another kind. No key that is asked for has this bit.
 pub(crate) const MARK: u128 = 1 << 126;
 
-/// How pieces are looked for in a table of such slots.
+/// How pieces are looked for in a table of such slots, and how characters are gone through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
     /// By the definition.
     OneByOne,
-    /// By rows of them (`piece_row`).
+    /// Several at once, by vectors (`piece_row`).
     #[cfg(target_arch = "x86_64")]
     Eight,
 }

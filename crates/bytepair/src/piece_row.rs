@@ -312,15 +312,21 @@ fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
 }
 
 /// Eight slots as four vectors, each of one word of all: the halves of their keys, and of their values.
-///
-/// Two slots are loaded into each vector, in such an order that two steps of shuffling leave every word in its place.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn words<V>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
+    transposed(|lane| slot(slots, places[lane]))
+}
+
+/// Eight rows of four words as four vectors, each of one word of all.
+///
+/// Two rows are loaded into each vector, in such an order that two steps of shuffling leave every word in its place.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(crate) fn transposed(row: impl Fn(usize) -> __m256i) -> [__m512i; 4] {
     // Written out: `map` may stay a call of its own, depending on how the compiler cuts the crate, which doubles the time.
     let pair = |low: usize, high: usize| {
-        let (low, high) = (slot(slots, places[low]), slot(slots, places[high]));
-        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(row(low)), row(high))
     };
     let pairs = [pair(0, 2), pair(1, 3), pair(4, 6), pair(5, 7)];
     let even =

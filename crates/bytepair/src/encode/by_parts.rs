@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use super::characters::{self, MAX_IDS, NEW, is_first, n_ids};
+use super::characters::{self, Kinds, MAX_IDS, N_AT_ONCE, n_ids};
 use super::cuts::{Block, Cuts, MAX_CHARACTERS, Place, Taken};
 use super::{Encoder, MAX_SCAN_LEN, Name, PieceCache, Scratch};
 use crate::error::Result;
@@ -40,18 +40,15 @@ pub(crate) struct Pieces<'p> {
 #[derive(Default)]
 pub(crate) struct ByParts {
     block: Block,
-    kinds: Kinds,
+    found: Found,
     row: Row,
 }
 
-/// What is known of the characters of a block and of its parts, a bit or a number for each character.
-struct Kinds {
-    /// The ids of characters, and of parts that are done by their first one; packed.
-    ids: [u64; MAX_CHARACTERS],
-    /// Characters whose ids are known, those that a part may start from, and those of them that are one id.
-    known: u64,
-    first: u64,
-    single: u64,
+/// What is known of the characters of a block and of its parts.
+struct Found {
+    /// By character: its ids, and those of parts that are done by their first one; packed.
+    ids: [u64; N_AT_ONCE],
+    kinds: Kinds,
 }
 
 /// Ids of parts in a row, and where they begin.
@@ -60,9 +57,9 @@ struct Row {
     begins: [usize; MAX_CHARACTERS],
 }
 
-impl Default for Kinds {
+impl Default for Found {
     fn default() -> Self {
-        Self { ids: [0; MAX_CHARACTERS], known: 0, first: 0, single: 0 }
+        Self { ids: [0; N_AT_ONCE], kinds: Kinds::default() }
     }
 }
 
@@ -121,7 +118,7 @@ impl ByParts {
         loop {
             let next = others & to_do;
             let before_next = to_do & (next & next.wrapping_neg()).wrapping_sub(1);
-            self.row.append(before_next, &self.kinds.ids, ids);
+            self.row.append(before_next, &self.found.ids, ids);
             if next == 0 {
                 break;
             }
@@ -144,45 +141,53 @@ impl ByParts {
 
     /// Looks characters up, and asks for pairs of them that may be merged.
     fn look_up(&mut self, means: &mut Means<'_>, text: &[u8]) {
-        let Self { block, kinds, .. } = self;
+        let Self { block, found, .. } = self;
         let characters = &mut means.scratch.characters;
-        let mut new = kinds.set_all(block.codes(), |code| characters.get(code));
+        let all = found.ids.iter_mut().zip(block.codes());
+        all.for_each(|(ids, &code)| *ids = characters.get(code));
+        found.tell_kinds(block);
+        let mut new = found.kinds.new;
         while new > 0 {
             let number = new.trailing_zeros() as usize;
             new &= new - 1;
             let character = &text[block.range(number..number + 1)];
             let code = block.codes()[number];
-            kinds.set(number, characters.found(code, character, means.encoder));
+            found.ids[number] = characters.found(code, character, means.encoder);
         }
-        let mut joined = !block.part_starts() & kinds.single & kinds.single << 1 & block.apart();
+        if found.kinds.new > 0 {
+            found.tell_kinds(block);
+        }
+        let single = found.kinds.single;
+        let mut joined = !block.part_starts() & single & single << 1 & block.apart();
         while joined > 0 {
             let second = joined.trailing_zeros() as usize;
             joined &= joined - 1;
-            means.encoder.merges.ask_for(kinds.id(second - 1), kinds.id(second));
+            means.encoder.merges.ask_for(found.id(second - 1), found.id(second));
         }
     }
 
     /// Finds the ids of parts that are two characters; a bit for each part that is neither one of them nor a
     /// character that is known.
     fn merge_pairs(&mut self, encoder: &Encoder) -> u64 {
-        let Self { block, kinds, .. } = self;
+        let Self { block, found, .. } = self;
+        let Kinds { known, single, .. } = found.kinds;
         let parts = block.part_starts();
         let ends = (parts | 1 << block.codes().len()) >> 1;
-        let of_one = parts & ends & kinds.known;
-        let of_two = parts & !ends & ends >> 1 & kinds.single & (kinds.single & block.apart()) >> 1;
+        let of_one = parts & ends & known;
+        let of_two = parts & !ends & ends >> 1 & single & (single & block.apart()) >> 1;
         let mut others = parts & !of_one & !of_two;
         let mut pairs = of_two;
         while pairs > 0 {
             let number = pairs.trailing_zeros() as usize;
             pairs &= pairs - 1;
-            let [left, right] = [number, number + 1].map(|number| kinds.id(number));
+            let [left, right] = [number, number + 1].map(|number| found.id(number));
             let merge = encoder.merges.get(left, right);
-            let found = match merge.exists() {
+            let packed = match merge.exists() {
                 true => characters::packed(&[merge.result]),
                 false => characters::packed(&[left, right]),
             };
-            match found {
-                Some(found) => kinds.ids[number] = found,
+            match packed {
+                Some(packed) => found.ids[number] = packed,
                 None => others |= 1 << number,
             }
         }
@@ -202,7 +207,7 @@ impl ByParts {
         }
         let scratch = &mut *means.scratch;
         scratch.ids.clear();
-        part.for_each(|number| characters::append(self.kinds.ids[number], &mut scratch.ids));
+        part.for_each(|number| characters::append(self.found.ids[number], &mut scratch.ids));
         means.encoder.merge_symbols(scratch, ids)
     }
 
@@ -211,34 +216,16 @@ impl ByParts {
         let all = ((1 << part.len()) - 1) << part.start;
         let behind_first = all & (all << 1);
         part.len() <= MAX_SCAN_LEN / MAX_IDS
-            && self.kinds.first & all == all
+            && self.found.kinds.first & all == all
             && self.block.apart() & behind_first == behind_first
     }
 }
 
-impl Kinds {
-    /// Notes the ids of all characters; a bit for each that is new.
+impl Found {
+    /// Tells of what kind the characters of a block are.
     #[inline]
-    fn set_all(&mut self, codes: &[u32], ids_of: impl Fn(u32) -> u64) -> u64 {
-        let (mut known, mut first, mut single, mut new) = (0, 0, 0, 0);
-        for (number, (&code, ids)) in codes.iter().zip(&mut self.ids).enumerate() {
-            let found = ids_of(code);
-            *ids = found;
-            known |= u64::from(n_ids(found) > 0) << number;
-            first |= u64::from(is_first(found)) << number;
-            single |= u64::from(is_first(found) && n_ids(found) == 1) << number;
-            new |= u64::from(found == NEW) << number;
-        }
-        (self.known, self.first, self.single) = (known, first, single);
-        new
-    }
-
-    /// Notes the ids of one that was new.
-    fn set(&mut self, number: usize, ids: u64) {
-        self.ids[number] = ids;
-        self.known |= u64::from(n_ids(ids) > 0) << number;
-        self.first |= u64::from(is_first(ids)) << number;
-        self.single |= u64::from(is_first(ids) && n_ids(ids) == 1) << number;
+    fn tell_kinds(&mut self, block: &Block) {
+        self.kinds = Kinds::of(&self.ids, block.codes().len(), block.kernel());
     }
 
     /// The first id of a character.
@@ -250,7 +237,7 @@ impl Kinds {
 
 impl Row {
     /// Appends the ids of parts by their first characters.
-    fn append(&mut self, mut parts: u64, ids_of: &[u64; MAX_CHARACTERS], out: &mut Vec<TokenId>) {
+    fn append(&mut self, mut parts: u64, ids_of: &[u64; N_AT_ONCE], out: &mut Vec<TokenId>) {
         let (n_before, mut n_done) = (out.len(), 0);
         while parts > 0 {
             let first = parts.trailing_zeros() as usize;

@@ -128,7 +128,7 @@ impl PieceCache {
     /// A cache that hardly remembers anything.
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
-        Self::with_bounds(2, 8, 600)
+        Self::with_bounds(2, 8, 512)
     }
 
     /// The same cache without vectors.

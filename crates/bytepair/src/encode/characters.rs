@@ -5,12 +5,17 @@
 //! none of as low a rank, its bytes become its ids whatever stands around, and before anything joins these to others
 //! (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
 //!
-//! Each character is looked into once, when it first comes; half a megabyte. Left out: characters of four bytes, more or
+//! Each character is looked into once, when it first comes; half a megabyte. Of what kind some dozen are is told together
+//! ([`Kinds`]), by vectors where the processor has them. Left out: characters of four bytes, more or
 //! larger ids than fit eight bytes, and vocabularies without [`Cuts`], which say what tokens join.
+
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 use super::Encoder;
 use super::cuts::{Cuts, N_CODES, OTHER, row};
 use crate::merge_table::Merges;
+use crate::piece_key::Kernel;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
@@ -28,11 +33,49 @@ pub(super) const NEW: u64 = 0;
 /// It has no ids that fit.
 const UNFIT: u64 = 1 << 63;
 
+/// Characters whose kinds are told together.
+pub(super) const N_AT_ONCE: usize = 64;
+
+/// Of what kind some characters are, by what [`Characters::get`] gives for each; a bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds {
+    /// Those whose ids are known, those from whose ids a piece may start, and those of these that are one id.
+    pub(super) known: u64,
+    pub(super) first: u64,
+    pub(super) single: u64,
+    /// Those of which nothing is known yet.
+    pub(super) new: u64,
+}
+
 /// Ids by character.
 #[derive(Default)]
 pub(super) struct Characters {
     /// By code; the last is that of all else.
     rows: Vec<u64>,
+}
+
+impl Kinds {
+    /// Those of the first characters; what stands behind them counts no more.
+    #[inline]
+    pub(super) fn of(all: &[u64; N_AT_ONCE], n_characters: usize, kernel: Kernel) -> Self {
+        match kernel {
+            Kernel::OneByOne => Self::one_by_one(&all[..n_characters]),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Eight => vectors::kinds(all, n_characters),
+        }
+    }
+
+    #[inline]
+    fn one_by_one(all: &[u64]) -> Self {
+        let mut kinds = Self::default();
+        for (number, &ids) in all.iter().enumerate() {
+            kinds.known |= u64::from(n_ids(ids) > 0) << number;
+            kinds.first |= u64::from(is_first(ids)) << number;
+            kinds.single |= u64::from(is_first(ids) && n_ids(ids) == 1) << number;
+            kinds.new |= u64::from(ids == NEW) << number;
+        }
+        kinds
+    }
 }
 
 impl Characters {

@@ -14,11 +14,13 @@
 //! become neighbours. Where bytes may be unknown, callers see to it that none is.
 
 mod block;
+mod sequence;
 mod sides;
 
 use std::collections::HashSet;
 
-pub(super) use self::block::{Block, MAX_CHARACTERS, Place, Taken};
+pub(super) use self::block::{Block, Taken};
+pub(super) use self::sequence::{MAX_CHARACTERS, Place};
 use self::sides::Sides;
 pub(super) use self::sides::{OTHER, row};
 use super::symbols::Symbols;

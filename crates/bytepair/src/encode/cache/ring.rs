@@ -34,8 +34,9 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The length is a multiple of [`UNIT`].
+    /// The length is a power of two, and no less than [`UNIT`].
     pub(super) fn new(max_len: usize) -> Self {
+        debug_assert!(max_len.is_power_of_two() && max_len >= UNIT, "a ring of {max_len} bytes");
         Self { bytes: Vec::new(), head: 0, max_len, ahead: Ahead::default() }
     }
 
@@ -131,7 +132,7 @@ impl Ring {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "less than the length of the ring")]
     fn offset(&self, place: u64) -> usize {
-        (place % self.max_len as u64) as usize
+        (place & (self.max_len as u64 - 1)) as usize
     }
 }
 
@@ -156,10 +157,10 @@ mod tests {
 
     #[test]
     fn an_entry_stands_until_it_is_written_over_and_is_that_of_its_piece_alone() {
-        let mut ring = Ring::new(104);
+        let mut ring = Ring::new(128);
         let mut written = Vec::new();
         for number in 0..200_u32 {
-            let piece = vec![b'a' + (number % 7) as u8; 1 + number as usize % 40];
+            let piece = vec![b'a' + (number % 7) as u8; 1 + number as usize % 50];
             let id = if number % 4 == 0 { number << 16 } else { number };
             let (ids, is_part) = (vec![id; number as usize % 9], number % 3 == 0);
             let place = ring.push((&piece, is_part), &ids).unwrap();
@@ -177,6 +178,6 @@ mod tests {
                 assert!(found.is_none_or(|found| found == *ids));
             }
         }
-        assert!(ring.push((&[0; 105], false), &[]).is_none());
+        assert!(ring.push((&[0; 129], false), &[]).is_none());
     }
 }

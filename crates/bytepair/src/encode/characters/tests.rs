@@ -195,3 +195,29 @@ fn a_piece_of_many_characters_is_scanned() {
         assert_eq!(ids, vec![256; len / 2], "{len}");
     }
 }
+
+proptest! {
+    #[test]
+    fn kinds_are_told_by_vectors_as_one_by_one(
+        all in prop::collection::vec((any::<bool>(), prop::collection::vec(0..1_u32 << 20, 0..4)), N_AT_ONCE),
+        n_characters in 0..N_AT_ONCE,
+    ) {
+        let ids = all.iter().map(|(is_first, ids)| match packed(ids) {
+            Some(packed) => packed | if *is_first { FIRST } else { 0 },
+            None => if *is_first { NEW } else { UNFIT },
+        });
+        let ids: Vec<_> = ids.collect();
+        let ids = ids.first_chunk().unwrap();
+        let kinds = Kinds::of(ids, n_characters, Kernel::OneByOne);
+        prop_assert_eq!(Kinds::of(ids, n_characters, Kernel::fast()), kinds);
+        for (number, (is_first, all)) in all.iter().enumerate().take(n_characters) {
+            let has = |bits: u64| bits >> number & 1 > 0;
+            prop_assert_eq!(has(kinds.known), !all.is_empty());
+            prop_assert_eq!(has(kinds.first), *is_first && !all.is_empty());
+            prop_assert_eq!(has(kinds.single), *is_first && all.len() == 1);
+            prop_assert_eq!(has(kinds.new), *is_first && all.is_empty());
+        }
+        let Kinds { known, first, single, new } = kinds;
+        prop_assert_eq!((known | first | single | new) >> n_characters, 0);
+    }
+}

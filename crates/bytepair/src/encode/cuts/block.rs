@@ -9,30 +9,17 @@
 
 use std::ops::Range;
 
-use super::sides::{self, OTHER};
+use super::sequence::{Place, Sequence};
+use super::sides::OTHER;
 use super::{Cuts, N_CODES, character};
 use crate::encode::symbols::Symbols;
-
-/// Characters of a block, at most: a word has a bit for each of them and one for the end.
-pub(in crate::encode) const MAX_CHARACTERS: usize = 63;
-
-/// A place in one of several pieces: which one, and where in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::encode) struct Place {
-    pub(in crate::encode) piece: usize,
-    pub(in crate::encode) at: usize,
-}
+use crate::piece_key::Kernel;
 
 /// Some characters. Holds nothing from one block to the next but its memory.
 pub(in crate::encode) struct Block {
-    /// Where each character begins in the text, also the one behind a full block, and where it ends.
-    starts: [usize; MAX_CHARACTERS + 1],
-    ends: [usize; MAX_CHARACTERS],
-    codes: [u32; MAX_CHARACTERS],
-    /// How many of them belong to parts that end here.
-    n_characters: usize,
-    /// A bit for each character that begins a piece, and for each that begins a part.
-    piece_starts: u64,
+    sequence: Sequence,
+    kernel: Kernel,
+    /// A bit for each character that begins a part.
     part_starts: u64,
     /// A bit for each character of which no token joins a part to the one before, or to a part of that one.
     apart: u64,
@@ -40,15 +27,8 @@ pub(in crate::encode) struct Block {
 
 impl Default for Block {
     fn default() -> Self {
-        Self {
-            starts: [0; MAX_CHARACTERS + 1],
-            ends: [0; MAX_CHARACTERS],
-            codes: [0; MAX_CHARACTERS],
-            n_characters: 0,
-            piece_starts: 0,
-            part_starts: 0,
-            apart: 0,
-        }
+        let (sequence, kernel) = (Sequence::default(), Kernel::fast());
+        Self { sequence, kernel, part_starts: 0, apart: 0 }
     }
 }
 
@@ -64,12 +44,24 @@ pub(in crate::encode) enum Taken {
 impl Block {
     /// The codes of its characters, some number above all codes of three bytes for others.
     pub(in crate::encode) fn codes(&self) -> &[u32] {
-        &self.codes[..self.n_characters]
+        self.sequence.codes()
+    }
+
+    /// How the block is taken.
+    pub(in crate::encode) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The same block without vectors.
+    #[cfg(test)]
+    pub(in crate::encode) fn plain(mut self) -> Self {
+        self.kernel = Kernel::OneByOne;
+        self
     }
 
     /// A bit for each character that begins a piece.
     pub(in crate::encode) fn piece_starts(&self) -> u64 {
-        self.piece_starts
+        self.sequence.piece_starts()
     }
 
     /// A bit for each character that begins a part.
@@ -84,7 +76,7 @@ impl Block {
 
     /// Where some characters of one piece are.
     pub(in crate::encode) fn range(&self, characters: Range<usize>) -> Range<usize> {
-        self.starts[characters.start]..self.ends[characters.end - 1]
+        self.sequence.range(characters)
     }
 
     /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `ask_for` is told
@@ -96,79 +88,36 @@ impl Block {
         from: Place,
         ask_for: impl Fn(u32),
     ) -> Taken {
-        let is_all = self.take_characters(cuts, (text, pieces), from);
-        self.codes.iter().take(self.n_characters).for_each(|&code| ask_for(code));
-        let n_characters = self.n_characters;
+        let is_all = self.sequence.take((text, pieces), from, self.kernel);
+        self.codes().iter().for_each(|&code| {
+            cuts.sides.ask_for(code);
+            ask_for(code);
+        });
         let joined = self.joined(cuts, text);
-        let mut cut_before = ((1_u64 << n_characters) - 1) & !joined;
+        let mut cut_before = ((1_u64 << self.codes().len()) - 1) & !joined;
         if cuts.must_be_known {
             cut_before = self.known_alone(cuts, text, cut_before, symbols);
         }
-        self.part_starts = cut_before | self.piece_starts | 1;
+        self.part_starts = cut_before | self.piece_starts() | 1;
         if is_all {
             return Taken::Parts(Place { piece: pieces.len(), at: text.len() });
         }
         // The last part may go on.
-        self.n_characters = self.part_starts.ilog2() as usize;
-        let here = (1 << self.n_characters) - 1;
-        let is_begun = u32::from(self.piece_starts & 1 == 0);
-        let n_pieces = (self.piece_starts & (here << 1 | 1)).count_ones() + is_begun;
-        self.part_starts &= here;
-        self.piece_starts &= here;
-        match self.n_characters {
+        let number = self.part_starts.ilog2() as usize;
+        let n_begun = self.sequence.n_pieces_begun(number);
+        self.part_starts &= (1 << number) - 1;
+        let at = self.sequence.start(number);
+        self.sequence.keep_first(number);
+        match number {
             0 => Taken::Nothing,
-            number => Taken::Parts(Place {
-                piece: from.piece + n_pieces as usize - 1,
-                at: self.starts[number],
-            }),
+            _ => Taken::Parts(Place { piece: from.piece + n_begun - 1, at }),
         }
-    }
-
-    /// Takes characters from a place on; returns whether these are all of the pieces.
-    fn take_characters(
-        &mut self,
-        cuts: &Cuts,
-        (text, pieces): (&[u8], &[Range<usize>]),
-        from: Place,
-    ) -> bool {
-        (self.n_characters, self.piece_starts) = (0, 0);
-        pieces[from.piece..].iter().all(|piece| {
-            // Of the first one some may be done.
-            let start = from.at.max(piece.start);
-            self.piece_starts |= u64::from(start == piece.start) << self.n_characters;
-            self.take_more(cuts, &text[..piece.end], start)
-        })
-    }
-
-    /// Takes characters up to the end of a text; returns whether there was room.
-    #[inline]
-    fn take_more(&mut self, cuts: &Cuts, text: &[u8], mut place: usize) -> bool {
-        let mut number = self.n_characters;
-        while place < text.len() && number < MAX_CHARACTERS {
-            let (code, len) = sides::row(text, place);
-            cuts.sides.ask_for(code);
-            self.starts[number] = place;
-            self.codes[number] = code;
-            place += len;
-            self.ends[number] = place;
-            number += 1;
-        }
-        self.n_characters = number;
-        self.starts[number] = place;
-        place == text.len()
     }
 
     /// A bit for each character that may be joined to the one before, whether or not they are of one piece.
     fn joined(&mut self, cuts: &Cuts, text: &[u8]) -> u64 {
-        let codes = &self.codes[..self.n_characters];
-        let (mut in_part, mut whole) = (0, 0);
-        let mut before = cuts.sides.of(OTHER);
-        for (number, &code) in codes.iter().enumerate() {
-            let here = cuts.sides.of(code);
-            in_part |= u64::from(before.joins_part(here)) << number;
-            whole |= u64::from(before.may_join(here)) << number;
-            before = here;
-        }
+        let [in_part, whole] = cuts.sides.joined(self.codes(), self.kernel);
+        let codes = self.codes();
         // Nothing stands before the first. Of pairs that may be joined as a whole the bitmap knows more.
         let mut joined = in_part & !1;
         let mut asked = whole & !in_part & !1;
@@ -179,8 +128,9 @@ impl Block {
                 [number - 1, number].map(|number| cuts.sides.of(codes[number]).code);
             joined |= u64::from(cuts.has(left, right)) << number;
         }
+        let is_plain = codes.iter().fold(true, |all, code| all & (128..OTHER).contains(code));
         self.apart = !in_part;
-        match codes.iter().all(|code| (128..OTHER).contains(code)) {
+        match is_plain {
             true => joined,
             false => self.look_at_odd(cuts, text, joined),
         }
@@ -188,7 +138,7 @@ impl Block {
 
     /// A bit for each character that rows do not tell of: it or the one before has none, or both are ASCII.
     fn odd(&self) -> u64 {
-        let codes = &self.codes[..self.n_characters];
+        let codes = self.codes();
         let is_odd = |pair: &[u32]| pair[0].max(pair[1]) == OTHER || pair[0].max(pair[1]) < 128;
         let odd = codes.windows(2).zip(1..).map(|(pair, number)| u64::from(is_odd(pair)) << number);
         odd.fold(0, |all, bit| all | bit)
@@ -202,9 +152,11 @@ impl Block {
             let number = odd.trailing_zeros() as usize;
             odd &= odd - 1;
             let [left, right] = [number - 1, number];
-            let is_ascii = self.codes[left].max(self.codes[right]) < 128;
-            let [left, right] = [left, right]
-                .map(|number| character(&text[..self.ends[number]], self.starts[number]).0);
+            let is_ascii = self.codes()[left].max(self.codes()[right]) < 128;
+            let [left, right] = [left, right].map(|number| {
+                let Range { start, end } = self.range(number..number + 1);
+                character(&text[..end], start).0
+            });
             joined |= u64::from(cuts.joins(left, right)) << number;
             self.apart = self.apart & !(1 << number) | u64::from(is_ascii) << number;
         }
@@ -215,7 +167,7 @@ impl Block {
     fn known_alone(&self, cuts: &Cuts, text: &[u8], characters: u64, symbols: &Symbols) -> u64 {
         let is_known =
             |number: usize| cuts.is_known(&text[self.range(number..number + 1)], symbols);
-        let unknown = (0..self.n_characters)
+        let unknown = (0..self.codes().len())
             .filter(|&number| characters >> number & 1 > 0 && !is_known(number))
             .fold(0, |bits, number| bits | 1 << number);
         characters & !unknown

@@ -6,9 +6,13 @@
 //! group is among them need the pair itself be asked for. Takes 2 MiB, made with the pairs. Left out: characters of
 //! four bytes, and bytes that are none.
 
+#[cfg(target_arch = "x86_64")]
+mod vectors;
+
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
 use crate::large_pages::{LargeRow, Pages};
+use crate::piece_key::Kernel;
 use crate::prefetch::prefetch;
 
 /// The row of all else, and of what is no character.
@@ -16,6 +20,7 @@ pub(in crate::encode) const OTHER: u32 = N_CODES;
 
 /// What is known of a character.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)] // read by `vectors`
 pub(super) struct Side {
     /// A bit for each last byte, less 0x80, of a character that a token may join before it.
     before: u64,
@@ -74,6 +79,28 @@ impl Sides {
     #[inline]
     pub(super) fn of(&self, row: u32) -> &Side {
         &self.0[row.min(OTHER) as usize]
+    }
+
+    /// A bit for each of some characters, 63 at most, that may be joined to the one before: in part, and as a whole.
+    /// What is said of the first means nothing.
+    pub(super) fn joined(&self, rows: &[u32], kernel: Kernel) -> [u64; 2] {
+        match kernel {
+            Kernel::OneByOne => self.joined_one_by_one(rows),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Eight => vectors::joined(self, rows),
+        }
+    }
+
+    fn joined_one_by_one(&self, rows: &[u32]) -> [u64; 2] {
+        let (mut in_part, mut whole) = (0, 0);
+        let mut before = self.of(OTHER);
+        for (number, &row) in rows.iter().enumerate() {
+            let here = self.of(row);
+            in_part |= u64::from(before.joins_part(here)) << number;
+            whole |= u64::from(before.may_join(here)) << number;
+            before = here;
+        }
+        [in_part, whole]
     }
 }
 

@@ -67,8 +67,13 @@ fn both(encoder: &Encoder, piece: &[u8]) -> (Option<Vec<TokenId>>, Option<Vec<To
 
 /// The parts of pieces that follow each other in a text, taken block by block, and which of them are the first of a
 /// piece. What is said of neighbours is looked at too.
-fn taken(encoder: &Encoder, text: &[u8], pieces: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
-    let (mut parts, mut block) = (Vec::new(), Block::default());
+fn taken(
+    encoder: &Encoder,
+    text: &[u8],
+    pieces: &[Range<usize>],
+    mut block: Block,
+) -> Vec<(Range<usize>, bool)> {
+    let mut parts = Vec::new();
     let mut from = Place { piece: 0, at: 0 };
     while from.piece < pieces.len() {
         let cuts = encoder.cuts().unwrap();
@@ -149,8 +154,10 @@ proptest! {
             .filter(|place| [place.start, place.end].iter().all(|&at| piece.is_char_boundary(at)))
             .collect();
         if encoder.cuts().is_some() {
-            let found = taken(&encoder, piece.as_bytes(), &places);
-            prop_assert_eq!(found, expected(&encoder, piece.as_bytes(), &places));
+            let expected = expected(&encoder, piece.as_bytes(), &places);
+            for block in [Block::default(), Block::default().plain()] {
+                prop_assert_eq!(&taken(&encoder, piece.as_bytes(), &places, block), &expected);
+            }
         }
     }
 
@@ -171,7 +178,10 @@ proptest! {
         let (whole, parts, _) = both(&encoder, &piece);
         prop_assert_eq!(parts, whole);
         let places = pieces(&piece, &places);
-        prop_assert_eq!(taken(&encoder, &piece, &places), expected(&encoder, &piece, &places));
+        let expected = expected(&encoder, &piece, &places);
+        for block in [Block::default(), Block::default().plain()] {
+            prop_assert_eq!(&taken(&encoder, &piece, &places, block), &expected);
+        }
     }
 
     #[test]

@@ -1,0 +1,38 @@
+//! What is known of characters, eight at a time, with AVX-512. The definition is [`Kinds::one_by_one`].
+#![expect(
+    unsafe_code,
+    reason = "vector instructions; new text without spaces is encoded in a thirtieth less time"
+)]
+
+use std::arch::x86_64::{
+    _mm512_loadu_si512, _mm512_set1_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
+};
+
+use super::{ALL_BITS, FIRST, Kinds, N_AT_ONCE};
+
+/// What [`Kinds::of`] gives. Call only where [`crate::piece_row::is_here`].
+pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
+    debug_assert!(crate::piece_row::is_here(), "vectors that the processor lacks");
+    // SAFETY: callers ask for it only where these instructions were found.
+    unsafe { kinds_by_eight(all, n_characters) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn kinds_by_eight(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
+    let (mut known, mut first, mut several, mut new) = (0, 0, 0, 0);
+    for (step, eight) in all.as_chunks::<8>().0.iter().enumerate() {
+        // SAFETY: the array has the 64 bytes that are read, which need no alignment.
+        let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
+        let has = |bits: u64| {
+            let found = _mm512_test_epi64_mask(eight, _mm512_set1_epi64(bits.cast_signed()));
+            u64::from(found) << (8 * step)
+        };
+        known |= has(3 << ALL_BITS);
+        first |= has(FIRST);
+        several |= has(2 << ALL_BITS);
+        new |= u64::from(_mm512_testn_epi64_mask(eight, eight)) << (8 * step);
+    }
+    let here = (1 << n_characters) - 1;
+    let (known, first) = (known & here, first & here);
+    Kinds { known, first, single: known & first & !several, new: new & here }
+}
