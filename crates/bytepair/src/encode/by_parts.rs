@@ -6,7 +6,8 @@
 //!
 //! - *One character*: its ids are in a [row by its code](super::characters), once it came.
 //! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
-//!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters take one look-up.
+//!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters take one look-up, three take
+//!   three, the last of which is asked for before those of two are looked up.
 //! - *Others*: from the cache, or merged from bytes.
 //!
 //! The ids of the first two kinds are written without a branch for each part. Left out: pieces that are a token as a
@@ -49,6 +50,15 @@ struct Found {
     /// By character: its ids, and those of parts that are done by their first one; packed.
     ids: [u64; N_AT_ONCE],
     kinds: Kinds,
+    /// By the first character of a part of three that is two tokens now: these, packed.
+    pairs: [u64; N_AT_ONCE],
+}
+
+/// Parts of three characters of which the first pair was merged, if one is.
+#[derive(Default)]
+struct Begun {
+    of_two: u64,
+    of_three: u64,
 }
 
 /// Ids of parts in a row, and where they begin.
@@ -59,7 +69,7 @@ struct Row {
 
 impl Default for Found {
     fn default() -> Self {
-        Self { ids: [0; N_AT_ONCE], kinds: Kinds::default() }
+        Self { ids: [0; N_AT_ONCE], kinds: Kinds::default(), pairs: [0; N_AT_ONCE] }
     }
 }
 
@@ -113,7 +123,7 @@ impl ByParts {
         (begins, ids): (&mut Vec<usize>, &mut Vec<TokenId>),
     ) -> Result<()> {
         self.look_up(means, pieces.text);
-        let others = self.merge_pairs(means.encoder);
+        let others = self.merge_few(means.encoder);
         let mut to_do = self.block.part_starts();
         loop {
             let next = others & to_do;
@@ -131,11 +141,7 @@ impl ByParts {
             self.row.begins[first] = ids.len();
             self.append_part(means, pieces, first..end, ids)?;
         }
-        let mut piece_starts = self.block.piece_starts();
-        while piece_starts > 0 {
-            begins.push(self.row.begins[piece_starts.trailing_zeros() as usize]);
-            piece_starts &= piece_starts - 1;
-        }
+        begins.extend(bits(self.block.piece_starts()).map(|first| self.row.begins[first]));
         Ok(())
     }
 
@@ -146,10 +152,7 @@ impl ByParts {
         let all = found.ids.iter_mut().zip(block.codes());
         all.for_each(|(ids, &code)| *ids = characters.get(code));
         found.tell_kinds(block);
-        let mut new = found.kinds.new;
-        while new > 0 {
-            let number = new.trailing_zeros() as usize;
-            new &= new - 1;
+        for number in bits(found.kinds.new) {
             let character = &text[block.range(number..number + 1)];
             let code = block.codes()[number];
             found.ids[number] = characters.found(code, character, means.encoder);
@@ -158,40 +161,33 @@ impl ByParts {
             found.tell_kinds(block);
         }
         let single = found.kinds.single;
-        let mut joined = !block.part_starts() & single & single << 1 & block.apart();
-        while joined > 0 {
-            let second = joined.trailing_zeros() as usize;
-            joined &= joined - 1;
+        for second in bits(!block.part_starts() & single & single << 1 & block.apart()) {
             means.encoder.merges.ask_for(found.id(second - 1), found.id(second));
         }
     }
 
-    /// Finds the ids of parts that are two characters; a bit for each part that is neither one of them nor a
-    /// character that is known.
-    fn merge_pairs(&mut self, encoder: &Encoder) -> u64 {
+    /// Finds the ids of parts that are two characters or three; a bit for each part that is none of them, nor a character
+    /// that is known.
+    fn merge_few(&mut self, encoder: &Encoder) -> u64 {
         let Self { block, found, .. } = self;
         let Kinds { known, single, .. } = found.kinds;
         let parts = block.part_starts();
         let ends = (parts | 1 << block.codes().len()) >> 1;
         let of_one = parts & ends & known;
-        let of_two = parts & !ends & ends >> 1 & single & (single & block.apart()) >> 1;
-        let mut others = parts & !of_one & !of_two;
-        let mut pairs = of_two;
-        while pairs > 0 {
-            let number = pairs.trailing_zeros() as usize;
-            pairs &= pairs - 1;
-            let [left, right] = [number, number + 1].map(|number| found.id(number));
-            let merge = encoder.merges.get(left, right);
-            let packed = match merge.exists() {
-                true => characters::packed(&[merge.result]),
-                false => characters::packed(&[left, right]),
-            };
-            match packed {
-                Some(packed) => found.ids[number] = packed,
-                None => others |= 1 << number,
-            }
-        }
-        others
+        // One id each, that and the next.
+        let two = single & (single & block.apart()) >> 1;
+        let of_two = parts & !ends & ends >> 1 & two;
+        let of_three = parts & !ends & !(ends >> 1) & ends >> 2 & two & two >> 1;
+        // Those of three first, so that what they ask for is at hand when those of two are done.
+        let begun = found.merge_threes(encoder, of_three);
+        let done = found.merge_pairs(encoder, of_two, |found, number| {
+            [number, number + 1].map(|number| found.id(number))
+        });
+        let done_too = found.merge_pairs(encoder, begun.of_two, |found, number| {
+            let [left, right, _] = characters::unpacked(found.pairs[number]);
+            [left, right]
+        });
+        parts & !of_one & !(done | begun.of_three | done_too)
     }
 
     /// Appends the ids of a part of which no row has them.
@@ -228,6 +224,55 @@ impl Found {
         self.kinds = Kinds::of(&self.ids, block.codes().len(), block.kernel());
     }
 
+    /// Merges the first pair of parts of three characters, the lowest, the leftmost of several, and asks for what is a
+    /// pair then. Which of them are two tokens now, and which three for good.
+    fn merge_threes(&mut self, encoder: &Encoder, parts: u64) -> Begun {
+        let mut begun = Begun::default();
+        for number in bits(parts) {
+            let [a, b, c] = [number, number + 1, number + 2].map(|number| self.id(number));
+            let [left, right] = [encoder.merges.get(a, b), encoder.merges.get(b, c)];
+            if !left.exists() && !right.exists() {
+                begun.of_three |= self.set(number, &[a, b, c]);
+                continue;
+            }
+            let pair = if left.rank <= right.rank { [left.result, c] } else { [a, right.result] };
+            encoder.merges.ask_for(pair[0], pair[1]);
+            if let Some(packed) = characters::packed(&pair) {
+                self.pairs[number] = packed;
+                begun.of_two |= 1 << number;
+            }
+        }
+        begun
+    }
+
+    /// Merges parts that are two tokens, if these are joined; a bit for each whose ids are known then.
+    fn merge_pairs(
+        &mut self,
+        encoder: &Encoder,
+        parts: u64,
+        tokens: impl Fn(&Self, usize) -> [TokenId; 2],
+    ) -> u64 {
+        let mut done = 0;
+        for number in bits(parts) {
+            let pair = tokens(self, number);
+            let merge = encoder.merges.get(pair[0], pair[1]);
+            done |= match merge.exists() {
+                true => self.set(number, &[merge.result]),
+                false => self.set(number, &pair),
+            };
+        }
+        done
+    }
+
+    /// Notes the ids of a part; its bit, if they fit.
+    #[inline]
+    fn set(&mut self, number: usize, ids: &[TokenId]) -> u64 {
+        characters::packed(ids).map_or(0, |packed| {
+            self.ids[number] = packed;
+            1 << number
+        })
+    }
+
     /// The first id of a character.
     #[inline]
     fn id(&self, number: usize) -> TokenId {
@@ -237,11 +282,9 @@ impl Found {
 
 impl Row {
     /// Appends the ids of parts by their first characters.
-    fn append(&mut self, mut parts: u64, ids_of: &[u64; N_AT_ONCE], out: &mut Vec<TokenId>) {
+    fn append(&mut self, parts: u64, ids_of: &[u64; N_AT_ONCE], out: &mut Vec<TokenId>) {
         let (n_before, mut n_done) = (out.len(), 0);
-        while parts > 0 {
-            let first = parts.trailing_zeros() as usize;
-            parts &= parts - 1;
+        for first in bits(parts) {
             let (Some(&ids), Some(begin)) = (ids_of.get(first), self.begins.get_mut(first)) else {
                 break;
             };
@@ -255,6 +298,15 @@ impl Row {
         }
         out.extend_from_slice(&self.ids[..n_done]);
     }
+}
+
+/// The places of the bits that are set.
+fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (bits > 0).then(|| bits.trailing_zeros() as usize)?;
+        bits &= bits - 1;
+        Some(place)
+    })
 }
 
 /// Appends the ids of the part at a place, which is longer than a block; returns where it ends.

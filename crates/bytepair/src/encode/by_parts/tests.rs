@@ -96,6 +96,39 @@ fn a_character_without_ids_is_an_error_wherever_it_stands() {
 }
 
 #[test]
+fn tokens_whose_ids_do_not_fit_a_row_are_found_all_the_same() {
+    const LARGE: TokenId = 1 << 20;
+    let mut vocabulary = Vocabulary::new();
+    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut merged = |parts: &[TokenId]| {
+        parts.iter().copied().reduce(|left, right| vocabulary.push_merge(left, right).unwrap())
+    };
+    let [a, b, c] = ["中", "文", "字"].map(|text| {
+        let bytes: Vec<_> = text.bytes().map(TokenId::from).collect();
+        merged(&bytes).unwrap()
+    });
+    let ab = merged(&[a, b]).unwrap();
+    for (id, left, right) in [(LARGE, ab, c), (LARGE + 1, b, c), (LARGE + 2, LARGE + 1, a)] {
+        let (_, bytes) = vocabulary.merged(left, right).unwrap();
+        vocabulary.insert(id, Token::plain(&bytes)).unwrap();
+        vocabulary.push_merge_to(crate::Merge { left, right, result: id });
+    }
+    let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
+    let texts = [("中文", vec![ab]), ("文字", vec![LARGE + 1]), ("中文字", vec![LARGE])];
+    let more =
+        [("文字中", vec![LARGE + 2]), ("字文字", vec![c, LARGE + 1]), ("字中中", vec![c, a, a])];
+    for (text, expected) in texts.into_iter().chain(more) {
+        let (mut by_parts, mut cache, mut scratch) = Default::default();
+        for _ in 0..2 {
+            let memory = (&mut by_parts, &mut cache, &mut scratch);
+            let all = 0..text.len();
+            let found = found(&encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
+            assert_eq!(found.unwrap().0[1..], expected, "{text}");
+        }
+    }
+}
+
+#[test]
 fn pieces_of_a_vocabulary_without_parts_are_merged_as_they_are() {
     let encoder = of_characters(Missing::Drop);
     assert!(encoder.cuts().is_none());
