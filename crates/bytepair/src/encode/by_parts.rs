@@ -6,11 +6,12 @@
 //!
 //! - *One character*: its ids are in a [row by its code](super::characters), once it came.
 //! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
-//!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters take one look-up, three take
-//!   three, the last of which is asked for before those of two are looked up.
+//!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one look-up,
+//!   three take two or three, the last of which is asked for before those of two are looked up.
 //! - *Others*: from the cache, or merged from bytes.
 //!
-//! The ids of the first two kinds are written without a branch for each part. Left out: pieces that are a token as a
+//! The ids of the first two kinds are written without a branch for each part, but for those of four characters and more.
+//! Left out: pieces that are a token as a
 //! whole, which callers look for where merges are ignored for these. Takes some nanoseconds for each character of a
 //! known kind.
 
@@ -21,6 +22,9 @@ use super::cuts::{Block, Cuts, MAX_CHARACTERS, Place, Taken};
 use super::{Encoder, MAX_SCAN_LEN, Name, PieceCache, Scratch};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
+
+const _: () =
+    assert!(MAX_CHARACTERS < N_AT_ONCE, "a block's characters have their kinds told at once");
 
 /// What parts are encoded with.
 pub(crate) struct Means<'m> {
@@ -47,16 +51,17 @@ pub(crate) struct ByParts {
 
 /// What is known of the characters of a block and of its parts.
 struct Found {
-    /// By character: its ids, and those of parts that are done by their first one; packed.
+    /// By character: its ids, packed; a part that is done has its ids at its first character.
     ids: [u64; N_AT_ONCE],
     kinds: Kinds,
     /// By the first character of a part of three that is two tokens now: these, packed.
     pairs: [u64; N_AT_ONCE],
 }
 
-/// Parts of three characters of which the first pair was merged, if one is.
+/// Parts of three characters after their first merge, if there is one.
 #[derive(Default)]
 struct Begun {
+    /// Those that are two tokens now, and those that are three for good.
     of_two: u64,
     of_three: u64,
 }
@@ -123,7 +128,7 @@ impl ByParts {
         (begins, ids): (&mut Vec<usize>, &mut Vec<TokenId>),
     ) -> Result<()> {
         self.look_up(means, pieces.text);
-        let others = self.merge_few(means.encoder);
+        let others = self.merge_small_parts(means.encoder);
         let mut to_do = self.block.part_starts();
         loop {
             let next = others & to_do;
@@ -166,9 +171,9 @@ impl ByParts {
         }
     }
 
-    /// Finds the ids of parts that are two characters or three; a bit for each part that is none of them, nor a character
-    /// that is known.
-    fn merge_few(&mut self, encoder: &Encoder) -> u64 {
+    /// Finds the ids of parts that are two characters or three, of one id each; a bit for each part whose ids are not known
+    /// then.
+    fn merge_small_parts(&mut self, encoder: &Encoder) -> u64 {
         let Self { block, found, .. } = self;
         let Kinds { known, single, .. } = found.kinds;
         let parts = block.part_starts();
@@ -183,11 +188,11 @@ impl ByParts {
         let done = found.merge_pairs(encoder, of_two, |found, number| {
             [number, number + 1].map(|number| found.id(number))
         });
-        let done_too = found.merge_pairs(encoder, begun.of_two, |found, number| {
+        let done_of_three = found.merge_pairs(encoder, begun.of_two, |found, number| {
             let [left, right, _] = characters::unpacked(found.pairs[number]);
             [left, right]
         });
-        parts & !of_one & !(done | begun.of_three | done_too)
+        parts & !of_one & !(done | begun.of_three | done_of_three)
     }
 
     /// Appends the ids of a part of which no row has them.
@@ -224,8 +229,7 @@ impl Found {
         self.kinds = Kinds::of(&self.ids, block.codes().len(), block.kernel());
     }
 
-    /// Merges the first pair of parts of three characters, the lowest, the leftmost of several, and asks for what is a
-    /// pair then. Which of them are two tokens now, and which three for good.
+    /// Merges the lowest pair of each part of three characters, the leftmost of two, and asks for the pair that is left.
     fn merge_threes(&mut self, encoder: &Encoder, parts: u64) -> Begun {
         let mut begun = Begun::default();
         for number in bits(parts) {

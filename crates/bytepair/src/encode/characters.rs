@@ -55,7 +55,7 @@ pub(super) struct Characters {
 }
 
 impl Kinds {
-    /// Those of the first characters; what stands behind them counts no more.
+    /// Those of the first characters, 63 at most; what stands behind them counts no more.
     #[inline]
     pub(super) fn of(all: &[u64; N_AT_ONCE], n_characters: usize, kernel: Kernel) -> Self {
         match kernel {

@@ -96,6 +96,34 @@ fn a_character_without_ids_is_an_error_wherever_it_stands() {
 }
 
 #[test]
+fn of_pairs_that_share_a_rank_the_left_one_of_three_characters_is_merged() {
+    let mut vocabulary = Vocabulary::new();
+    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut merged = |left, right, priority| {
+        let (_, bytes) = vocabulary.merged(left, right).unwrap();
+        let result = vocabulary.push(Token::plain(&bytes)).unwrap();
+        vocabulary.push_merge_with_priority(crate::Merge { left, right, result }, priority);
+        result
+    };
+    let [a, b, c] = ["中", "文", "字"].map(|text| {
+        let bytes = text.bytes().map(TokenId::from);
+        bytes.reduce(|left, right| merged(left, right, 0)).unwrap()
+    });
+    let (ab, bc) = (merged(a, b, 7), merged(b, c, 7));
+    let cbc = merged(c, bc, 3);
+    let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
+    for (text, expected) in
+        [("中文字", vec![ab, c]), ("文字中", vec![bc, a]), ("字文字", vec![cbc])]
+    {
+        let (mut by_parts, mut cache, mut scratch) = Default::default();
+        let memory = (&mut by_parts, &mut cache, &mut scratch);
+        let all = 0..text.len();
+        let found = found(&encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
+        assert_eq!(found.unwrap().0[1..], expected, "{text}");
+    }
+}
+
+#[test]
 fn tokens_whose_ids_do_not_fit_a_row_are_found_all_the_same() {
     const LARGE: TokenId = 1 << 20;
     let mut vocabulary = Vocabulary::new();

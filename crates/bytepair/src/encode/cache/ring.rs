@@ -34,7 +34,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The length is a power of two, and no less than [`UNIT`].
+    /// The length is a power of two, so that no place needs a division, and no less than [`UNIT`].
     pub(super) fn new(max_len: usize) -> Self {
         debug_assert!(max_len.is_power_of_two() && max_len >= UNIT, "a ring of {max_len} bytes");
         Self { bytes: Vec::new(), head: 0, max_len, ahead: Ahead::default() }

@@ -1,7 +1,10 @@
-//! What is known of characters, eight at a time, with AVX-512. The definition is [`Kinds::one_by_one`].
+//! Of what kind characters are, eight at a time, with AVX-512: the bits of their packed ids that tell it are tested, and the
+//! answers are bits already. The definition is [`Kinds::one_by_one`].
+//!
+//! Cost: about a cycle for a character, where the definition takes 4.
 #![expect(
     unsafe_code,
-    reason = "vector instructions; new text without spaces is encoded in a thirtieth less time"
+    reason = "vector instructions; with those of `cuts` new Chinese takes a tenth less time"
 )]
 
 use std::arch::x86_64::{

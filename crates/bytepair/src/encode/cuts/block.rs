@@ -18,6 +18,7 @@ use crate::piece_key::Kernel;
 /// Some characters. Holds nothing from one block to the next but its memory.
 pub(in crate::encode) struct Block {
     sequence: Sequence,
+    /// How they are gone through.
     kernel: Kernel,
     /// A bit for each character that begins a part.
     part_starts: u64,
@@ -42,12 +43,12 @@ pub(in crate::encode) enum Taken {
 }
 
 impl Block {
-    /// The codes of its characters, some number above all codes of three bytes for others.
+    /// The codes of its characters, [`OTHER`] for all that has none of its own.
     pub(in crate::encode) fn codes(&self) -> &[u32] {
         self.sequence.codes()
     }
 
-    /// How the block is taken.
+    /// How its characters are gone through.
     pub(in crate::encode) fn kernel(&self) -> Kernel {
         self.kernel
     }
