@@ -95,6 +95,17 @@ fn a_character_without_ids_is_an_error_wherever_it_stands() {
     }
 }
 
+/// A text that is one piece has these ids, when it is new and when it comes again.
+fn assert_is_found(encoder: &Encoder, text: &str, expected: &[TokenId]) {
+    let (mut by_parts, mut cache, mut scratch) = Default::default();
+    for _ in 0..2 {
+        let memory = (&mut by_parts, &mut cache, &mut scratch);
+        let all = 0..text.len();
+        let found = found(encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
+        assert_eq!(found.unwrap().0[1..], *expected, "{text}");
+    }
+}
+
 #[test]
 fn of_pairs_that_share_a_rank_the_left_one_of_three_characters_is_merged() {
     let mut vocabulary = Vocabulary::new();
@@ -115,11 +126,7 @@ fn of_pairs_that_share_a_rank_the_left_one_of_three_characters_is_merged() {
     for (text, expected) in
         [("中文字", vec![ab, c]), ("文字中", vec![bc, a]), ("字文字", vec![cbc])]
     {
-        let (mut by_parts, mut cache, mut scratch) = Default::default();
-        let memory = (&mut by_parts, &mut cache, &mut scratch);
-        let all = 0..text.len();
-        let found = found(&encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
-        assert_eq!(found.unwrap().0[1..], expected, "{text}");
+        assert_is_found(&encoder, text, &expected);
     }
 }
 
@@ -146,13 +153,7 @@ fn tokens_whose_ids_do_not_fit_a_row_are_found_all_the_same() {
     let more =
         [("文字中", vec![LARGE + 2]), ("字文字", vec![c, LARGE + 1]), ("字中中", vec![c, a, a])];
     for (text, expected) in texts.into_iter().chain(more) {
-        let (mut by_parts, mut cache, mut scratch) = Default::default();
-        for _ in 0..2 {
-            let memory = (&mut by_parts, &mut cache, &mut scratch);
-            let all = 0..text.len();
-            let found = found(&encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
-            assert_eq!(found.unwrap().0[1..], expected, "{text}");
-        }
+        assert_is_found(&encoder, text, &expected);
     }
 }
 
