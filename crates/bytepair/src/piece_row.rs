@@ -374,7 +374,7 @@ fn halves(window: &[u8; WINDOW_LEN]) -> [__m512i; 2] {
 /// The number of each byte.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn numbers() -> __m512i {
+pub(crate) fn numbers() -> __m512i {
     bytes(const { &numbered(1, 64) })
 }
 
@@ -406,7 +406,7 @@ const fn numbered(step: usize, n: usize) -> [u8; WORD_LEN] {
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn bytes(bytes: &[u8; WORD_LEN]) -> __m512i {
+pub(crate) fn bytes(bytes: &[u8; WORD_LEN]) -> __m512i {
     // SAFETY: the array has the 64 bytes that are read, which need no alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }

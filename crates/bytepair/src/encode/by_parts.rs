@@ -11,9 +11,8 @@
 //! - *Others*: from the cache, or merged from bytes.
 //!
 //! The ids of the first two kinds are written without a branch for each part, but for those of four characters and more.
-//! Left out: pieces that are a token as a
-//! whole, which callers look for where merges are ignored for these. Takes some nanoseconds for each character of a
-//! known kind.
+//! Left out: pieces that are a token as a whole, which callers look for where merges are ignored for these. Takes some
+//! nanoseconds for each character of a known kind.
 
 use std::ops::Range;
 

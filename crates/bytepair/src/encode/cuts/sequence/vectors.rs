@@ -16,7 +16,7 @@ use std::arch::x86_64::{
     __m512i, _mm_storeu_si128, _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask,
     _mm512_cmpge_epu8_mask, _mm512_cmplt_epu32_mask, _mm512_cvtepi32_epi8, _mm512_cvtepu8_epi32,
-    _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi32,
+    _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_mask_mov_epi32,
     _mm512_maskz_compress_epi8, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8,
     _mm512_set1_epi32, _mm512_set1_epi64, _mm512_set4_epi32, _mm512_shuffle_epi8,
     _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _pdep_u64, _pext_u64,
@@ -24,6 +24,7 @@ use std::arch::x86_64::{
 use std::ops::Range;
 
 use super::{MAX_CHARACTERS, Place, ROOM, Sequence};
+use crate::piece_row::{bytes, numbers};
 
 /// Bytes of a window of text.
 const WINDOW_LEN: usize = 64;
@@ -103,7 +104,7 @@ fn take_window(sequence: &mut Sequence, text: &[u8], piece: Range<usize>) -> usi
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn window(text: &[u8], piece: Range<usize>) -> Window {
-    let bytes = bytes(&text[piece.start..]);
+    let bytes = first_bytes(&text[piece.start..]);
     let here = u64::MAX >> (WINDOW_LEN - piece.len().min(WINDOW_LEN));
     let from =
         |least: u8| here & _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(least.cast_signed()));
@@ -183,37 +184,13 @@ impl Sequence {
 /// The first bytes of a text, with zeros behind its end.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn bytes(text: &[u8]) -> __m512i {
-    if let Some(bytes) = text.first_chunk() {
-        return load(bytes);
+fn first_bytes(text: &[u8]) -> __m512i {
+    if let Some(first) = text.first_chunk() {
+        return bytes(first);
     }
-    let mut bytes = [0; WINDOW_LEN];
-    bytes[..text.len()].copy_from_slice(text);
-    load(&bytes)
-}
-
-/// 0, 1, 2 and so on, a byte each.
-#[target_feature(enable = "avx512f")]
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "less than 64")]
-fn numbers() -> __m512i {
-    const NUMBERS: [u8; WINDOW_LEN] = {
-        let mut numbers = [0; WINDOW_LEN];
-        let mut number = 0;
-        while number < WINDOW_LEN {
-            numbers[number] = number as u8;
-            number += 1;
-        }
-        numbers
-    };
-    load(&NUMBERS)
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(bytes: &[u8; WINDOW_LEN]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read, which need no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    let mut first = [0; WINDOW_LEN];
+    first[..text.len()].copy_from_slice(text);
+    bytes(&first)
 }
 
 /// Stores numbers, which may have any bits.
