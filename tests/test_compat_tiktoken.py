@@ -1,13 +1,30 @@
 """``bytepair.compat.tiktoken`` beside tiktoken itself: the same calls, the same answers."""
 
+import base64
+import copy
+import hashlib
+import inspect
+import json
 import pickle
+import random
+import shutil
+import threading
 
 import numpy as np
 import pytest
 
 import bytepair
 from bytepair import torture
-from bytepair.compat.tiktoken import Encoding, encoding_name_for_model, get_encoding
+from bytepair.compat import tiktoken as shaped
+from bytepair.compat.tiktoken import (
+    Encoding,
+    encoding_name_for_model,
+    get_encoding,
+    load,
+    model,
+    published,
+    registry,
+)
 
 tiktoken = pytest.importorskip("tiktoken", reason="compares with tiktoken")
 
@@ -164,18 +181,24 @@ def test_an_encoding_is_extended_as_in_tiktoken(pair):
 
 
 def test_models_have_the_encodings_that_tiktoken_names():
-    """For every model that tiktoken knows."""
-    models = [*tiktoken.model.MODEL_TO_ENCODING]
-    models += [f"{start}x" for start in tiktoken.model.MODEL_PREFIX_TO_ENCODING]
-    differing = {
-        model
-        for model in models
-        if outcome(lambda: encoding_name_for_model(model))  # noqa: B023
-        != tiktoken.encoding_name_for_model(model)
-    }
-    assert differing == set()
-    with pytest.raises(KeyError, match="llama"):
-        encoding_name_for_model("llama")
+    """The tables are tiktoken's, in its order, and every name made of them answers so."""
+    for name in ("MODEL_TO_ENCODING", "MODEL_PREFIX_TO_ENCODING"):
+        assert getattr(model, name) == getattr(tiktoken.model, name)
+    names = [*model.MODEL_TO_ENCODING, *model.MODEL_PREFIX_TO_ENCODING]
+    drawn = random.Random(5)
+    made_up = [
+        drawn.choice(["", "ft:", "my-", "GPT"])
+        + drawn.choice(names)[: drawn.randint(1, 30)]
+        + drawn.choice(["", "-", "x", "-2024-05-13", ":org::id", " ", "-mini-x"])
+        for _ in range(1000)
+    ]
+    for name in [*names, *made_up, "", "llama"]:
+        expected = outcome(lambda name=name: tiktoken.encoding_name_for_model(name))
+        assert outcome(lambda name=name: encoding_name_for_model(name)) == expected, (
+            name
+        )
+    with pytest.raises(KeyError, match=r"gpt-4o-.*get_encoding"):
+        encoding_name_for_model("gpt4o")
 
 
 def test_encodings_come_from_folders_and_paths(tmp_path, pair, monkeypatch):
@@ -193,3 +216,315 @@ def test_encodings_come_from_folders_and_paths(tmp_path, pair, monkeypatch):
     monkeypatch.delenv("BYTEPAIR_ENCODINGS")
     with pytest.raises(ValueError, match="folder="):
         get_encoding("own")
+
+
+PUBLISHED = "gpt2 r50k_base p50k_base p50k_edit cl100k_base o200k_base o200k_harmony"
+
+
+@pytest.fixture
+def cache(shared, tmp_path, monkeypatch):
+    """Fill a cache as tiktoken has it, and forget what was loaded."""
+    sources = {
+        f"{name}.tiktoken": published.RANKS[name].url for name in published.RANKS
+    }
+    sources |= {
+        "merges.txt": published.VOCAB_BPE.url,
+        "vocab.json": published.ENCODER_JSON.url,
+    }
+    for name, url in sources.items():
+        folder = "tiktoken" if name.endswith(".tiktoken") else "gpt2"
+        key = hashlib.sha1(url.encode()).hexdigest()
+        path = shared(f"vocabularies/{folder}/{name}")
+        shutil.copyfile(path, tmp_path / key)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("BYTEPAIR_ENCODINGS", raising=False)
+    monkeypatch.setattr(registry, "ENCODINGS", {})
+    monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", PUBLISHED.split())
+def test_published_encodings_come_from_the_cache_that_tiktoken_fills(cache, name):
+    """Ids, pattern, special tokens and ranks are those of tiktoken, by name alone."""
+    assert shaped.list_encoding_names() == tiktoken.list_encoding_names()
+    ours, theirs = get_encoding(name), tiktoken.get_encoding(name)
+    for text in TEXTS:
+        expected = theirs.encode(text, allowed_special="all")
+        assert ours.encode(text, allowed_special="all") == expected
+    for part in ("_pat_str", "_special_tokens", "_mergeable_ranks", "n_vocab"):
+        assert getattr(ours, part) == getattr(theirs, part)
+    arguments = registry.ENCODING_CONSTRUCTORS[name]()
+    assert arguments == tiktoken.registry.ENCODING_CONSTRUCTORS[name]()
+
+
+def test_a_name_is_loaded_once_for_all_threads(cache):
+    """Every thread gets the same object, and so does every later call."""
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(get_encoding("r50k_base")))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {id(encoding) for encoding in found} == {id(get_encoding("r50k_base"))}
+    assert registry.ENCODINGS["r50k_base"] is found[0]
+    assert shaped.encoding_for_model("text-ada-001") is found[0]
+
+
+def test_gpt2_is_found_in_any_file_that_holds_its_ranks(cache, shared, monkeypatch):
+    """GPT-2's own two files, the ranks of r50k_base, and a folder of those."""
+    folder = shared("vocabularies/tiktoken")
+    expected = tiktoken.get_encoding("gpt2").encode("hello world, 123")
+    for source in (published.VOCAB_BPE, published.ENCODER_JSON):
+        assert get_encoding("gpt2").encode("hello world, 123") == expected
+        registry.ENCODINGS.clear()
+        (cache / hashlib.sha1(source.url.encode()).hexdigest()).unlink()
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    with pytest.raises(ValueError, match="TIKTOKEN_CACHE_DIR"):
+        get_encoding("gpt2")
+    assert get_encoding("gpt2", folder=folder).n_vocab == 50257
+    monkeypatch.setenv("BYTEPAIR_ENCODINGS", str(folder))
+    assert shaped.encoding_for_model("gpt-2").encode("hello world, 123") == expected
+
+
+def test_a_damaged_file_of_the_cache_is_refused_and_kept(cache, monkeypatch):
+    """Its hash decides; nothing is deleted, nothing fetched."""
+    source = published.RANKS["cl100k_base"]
+    path = cache / hashlib.sha1(source.url.encode()).hexdigest()
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="SHA-256"):
+        get_encoding("cl100k_base")
+    assert path.exists()
+    path.unlink()
+    with pytest.raises(ValueError, match="Nothing is downloaded"):
+        get_encoding("cl100k_base")
+    with pytest.raises(ValueError, match=path.name):
+        load.load_tiktoken_bpe(*source)
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
+    monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(cache / "other"))
+    assert load.cache_path(source.url) == cache / "other" / path.name
+
+
+@pytest.mark.parametrize("name", [None, 5, b"gpt2", "cl200k_base", "gpt2 "])
+def test_names_that_are_none_are_refused_as_tiktoken_does(cache, name):
+    """With the names that there are."""
+    for get in (get_encoding, tiktoken.get_encoding):
+        with pytest.raises(ValueError):
+            get(name)
+
+
+def test_a_vocabulary_with_a_token_of_no_bytes_loads(tmp_path):
+    """As Whisper has one: by the constructor, and in files written and read."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"": 257}
+    arguments = {"pat_str": PATTERN, "special_tokens": {"<s>": 258}}
+    ours = Encoding("x", mergeable_ranks=ranks, explicit_n_vocab=259, **arguments)
+    theirs = tiktoken.Encoding("x", mergeable_ranks=ranks, **arguments)
+    for text in TEXTS:
+        assert ours.encode_ordinary(text) == theirs.encode_ordinary(text)
+    assert ours.encode_single_token("") == 257
+    assert ours.decode([97, 257, 98]) == "ab"
+    path = tmp_path / "own.tiktoken"
+    load.dump_tiktoken_bpe(ranks, str(path))
+    assert load.load_tiktoken_bpe(str(path)) == ranks
+    assert tiktoken.load.load_tiktoken_bpe(str(path)) == ranks
+    assert base64.b64decode(b"=") == b""
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\w+", r".+", r"[a-z]+|\s", r"(?s:.+)", r"\S+\s?"]
+)
+def test_text_that_a_pattern_does_not_match_is_left_out_as_in_tiktoken(pair, pattern):
+    """And the pattern is told as it was given."""
+    ranks = pair[1]._mergeable_ranks
+    arguments = {
+        "pat_str": pattern,
+        "mergeable_ranks": ranks,
+        "special_tokens": SPECIAL,
+    }
+    ours, theirs = Encoding("x", **arguments), tiktoken.Encoding("x", **arguments)
+    for text in TEXTS:
+        expected = theirs.encode(text, allowed_special="all")
+        assert ours.encode(text, allowed_special="all") == expected
+    assert ours._pat_str == pattern
+
+
+def test_bytes_and_single_pieces_are_encoded_as_in_tiktoken(pair):
+    """What is no UTF-8, cut characters, and pieces that the pattern would cut."""
+    ours, theirs = pair
+    drawn = random.Random(7)
+    for _ in range(1000):
+        data = bytes(
+            drawn.choices(b"ab \n\t\xe3\x81\x82\xff<|", k=drawn.randint(1, 12))
+        )
+        assert ours._encode_bytes(data) == theirs._encode_bytes(data)
+        assert ours._encode_single_piece(data) == theirs._encode_single_piece(data)
+    for text in TEXTS[:-2]:
+        if text:
+            expected = theirs._encode_single_piece(text)
+            assert ours._encode_single_piece(text) == expected
+        expected = theirs._encode_only_native_bpe(text)
+        assert ours._encode_only_native_bpe(text) == expected
+
+
+def test_unstable_ends_and_their_completions_are_those_of_tiktoken(pair):
+    """Stable tokens, and the same rows of tokens in whatever order."""
+    ours, theirs = pair
+    drawn = random.Random(11)
+    texts = [text[: drawn.randint(0, 9)] for text in TEXTS[:-2] for _ in range(3)]
+    texts += [
+        "a<s>",
+        "a<s> b",
+        "\n\n",
+        "x\u3000",
+        "x\x1c",
+        " \x85",
+        "hello \n ",
+        "caf\u00e9",
+    ]
+    for text in texts:
+        for arguments in ({"allowed_special": "all"}, {"disallowed_special": ()}):
+            stable, rows = theirs.encode_with_unstable(text, **arguments)
+            found = ours.encode_with_unstable(text, **arguments)
+            assert found == (stable, sorted(rows)), text
+    with pytest.raises(ValueError):
+        ours.encode_with_unstable("a<s>")
+
+
+def test_core_bpe_answers_as_that_of_tiktoken(pair):
+    """By the names that it has there, made from its parts or from an encoding."""
+    ours, theirs = (encoding._core_bpe for encoding in pair)
+    parts = (pair[0]._mergeable_ranks, SPECIAL, PATTERN)
+    names = {name for name in dir(theirs) if not name.startswith("__")}
+    assert names <= set(dir(ours))
+    for core in (ours, shaped.core.CoreBPE(*parts)):
+        for text in TEXTS[:-2]:
+            for call in (
+                lambda core: core.encode_ordinary(text),  # noqa: B023
+                lambda core: core.encode(text, {"<s>"}),  # noqa: B023
+                lambda core: core._encode_bytes(text.encode()),  # noqa: B023
+            ):
+                assert call(core) == call(theirs)
+            buffer = np.frombuffer(
+                core.encode_to_tiktoken_buffer(text, set()), np.uint32
+            )
+            assert buffer.tolist() == theirs.encode_ordinary(text)
+        assert core.token_byte_values() == theirs.token_byte_values()
+        assert core.encode_single_token(b"a") == theirs.encode_single_token(b"a")
+        assert core.encode_single_piece(b"ab ") == theirs.encode_single_piece(b"ab ")
+        assert core.decode_bytes([1, 2]) == theirs.decode_bytes([1, 2])
+
+
+def test_registered_encodings_are_pickled_by_name_and_others_whole(cache, pair):
+    """Copies encode as before; what is registered stays one object's content."""
+    registered = get_encoding("r50k_base")
+    assert len(pickle.dumps(registered)) < 200
+    for encoding in (registered, pair[0]):
+        for made in (
+            pickle.loads(pickle.dumps(encoding)),
+            copy.copy(encoding),
+            copy.deepcopy(encoding),
+        ):
+            assert made.name == encoding.name
+            assert made._pat_str == encoding._pat_str
+            assert made._special_tokens == encoding._special_tokens
+            assert made._mergeable_ranks == encoding._mergeable_ranks
+            assert made.encode("a b", disallowed_special=()) == encoding.encode("a b")
+
+
+def test_signatures_are_those_of_tiktoken():
+    """Every public function and method: the same names, kinds and defaults, or more."""
+    modules = ("core", "load", "model", "registry")
+    pairs = [(Encoding, tiktoken.Encoding)]
+    pairs += [(getattr(shaped, name), getattr(tiktoken, name)) for name in modules]
+    n_compared = 0
+    for ours, theirs in pairs:
+        for name, there in vars(theirs).items():
+            is_own = getattr(there, "__module__", "").startswith("tiktoken")
+            if not (inspect.isfunction(there) and is_own) or name in PRIVATE:
+                continue
+            here = inspect.signature(getattr(ours, name)).parameters
+            for wanted in inspect.signature(there).parameters.values():
+                found = here[wanted.name]
+                assert found.kind == wanted.kind, (name, wanted)
+                default = () if wanted.default == set() else wanted.default
+                assert found.default == default, (name, wanted)
+                n_compared += 1
+    assert n_compared > 60
+
+
+PRIVATE = {"_special_token_regex", "_available_plugin_modules", "_find_constructors"}
+
+
+def test_no_argument_is_swallowed(pair):
+    """A number of threads, a text that is none, and names that are one text are refused."""
+    ours, theirs = pair
+    for call, error in (
+        (lambda encoding: encoding.decode_batch([[1]], num_threads=0), ValueError),
+        (
+            lambda encoding: encoding.decode_bytes_batch([[1]], num_threads=0),
+            ValueError,
+        ),
+        (lambda encoding: encoding.encode(b"abc"), TypeError),
+        (lambda encoding: encoding.encode_ordinary(b"abc"), TypeError),
+        (lambda encoding: encoding.encode_ordinary_batch([b"abc"]), TypeError),
+        (lambda encoding: encoding.encode_batch([b"abc"]), TypeError),
+        (lambda encoding: encoding.encode_single_token(5), TypeError),
+        (lambda encoding: encoding.is_special_token("a"), AssertionError),
+        (lambda encoding: encoding.encode("a", allowed_special="<s>"), TypeError),
+        (lambda encoding: encoding.encode("a", special=()), TypeError),
+        (lambda encoding: encoding.decode([1], errors="no such"), LookupError),
+    ):
+        for encoding in (ours, theirs):
+            if error is LookupError and encoding.decode([1]).isascii():
+                continue  # a codec asks for its handler only where it needs one
+            with pytest.raises(error):
+                call(encoding)
+    for made in (Encoding, tiktoken.Encoding):
+        with pytest.raises(AssertionError):
+            made(
+                "x",
+                pat_str=PATTERN,
+                mergeable_ranks={b"a": 0},
+                special_tokens={},
+                explicit_n_vocab=2,
+            )
+
+
+def test_constructors_that_a_program_registers_are_found(monkeypatch, pair):
+    """By name, once."""
+    arguments = {
+        "name": "mine",
+        "pat_str": PATTERN,
+        "mergeable_ranks": pair[0]._mergeable_ranks,
+        "special_tokens": {},
+    }
+    monkeypatch.setattr(registry, "ENCODINGS", {})
+    monkeypatch.setitem(registry.ENCODING_CONSTRUCTORS, "mine", lambda: arguments)
+    assert get_encoding("mine") is get_encoding("mine")
+    assert "mine" in shaped.list_encoding_names()
+
+
+def test_ranks_of_gpt2s_own_files_are_read_as_tiktoken_reads_them(
+    tmp_path, monkeypatch
+):
+    """With and without ids of bytes of their own; files of two vocabularies are refused."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # tiktoken keeps copies of any path
+    shown = list(load._bytes_by_character())
+    merges = tmp_path / "vocab.bpe"
+    merges.write_text("#version\n\u0120 t\nh e\n\u0120t he\n", encoding="utf-8")
+    for one_byte in (shown, shown[::-1]):
+        listed = {name: id_ for id_, name in enumerate(one_byte)}
+        listed |= {"\u0120t": 256, "he": 257, "\u0120the": 258, "<|endoftext|>": 259}
+        encoder = tmp_path / "encoder.json"
+        encoder.write_text(json.dumps(listed), encoding="utf-8")
+        arguments = [str(merges), str(encoder), None, None]
+        both = (tiktoken.load, load)
+        theirs, ours = (
+            module.data_gym_to_mergeable_bpe_ranks(*arguments, one_byte is not shown)
+            for module in both
+        )
+        assert ours == theirs
+    with pytest.raises(ValueError, match="merges"):
+        load.data_gym_to_mergeable_bpe_ranks(*arguments)

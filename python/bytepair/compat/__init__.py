@@ -1,6 +1,7 @@
 """The shapes of other libraries, so that a program changes an import and goes on.
 
-- ``bytepair.compat.tiktoken``: ``Encoding``, ``get_encoding``, ``encoding_for_model``
+- ``bytepair.compat.tiktoken``: ``Encoding``, ``get_encoding``, ``encoding_for_model``, and
+  the modules ``core``, ``load``, ``model`` and ``registry``
 - ``bytepair.compat.transformers``: ``AutoTokenizer``, ``PreTrainedTokenizerFast``
 - ``bytepair.compat.streaming``: text from ids that come one by one, for servers
 

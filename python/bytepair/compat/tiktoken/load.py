@@ -1,0 +1,181 @@
+r"""Files of ranks, from disk and from tiktoken's cache, and back to disk.
+
+The cache is the folder that ``TIKTOKEN_CACHE_DIR`` or ``DATA_GYM_CACHE_DIR`` names, else
+``data-gym-cache`` in the folder for temporary files; a file there is named by the SHA-1 of
+its address. It is read and never written. Nothing is downloaded: an address that is not in
+the cache is an error that says where to put the file.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from bytepair.errors import FileError, FormatError
+
+__all__ = [
+    "check_hash",
+    "data_gym_to_mergeable_bpe_ranks",
+    "dump_tiktoken_bpe",
+    "load_tiktoken_bpe",
+    "read_file",
+    "read_file_cached",
+]
+
+CACHE_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
+
+EMPTY_TOKEN = b"="
+"""How a token of no bytes is written: what base64 gives for it would be nothing."""
+
+
+def read_file(blobpath: str) -> bytes:
+    """Read a file.
+
+    Raises
+    ------
+    ValueError
+        It cannot be read, or it is an address: nothing is downloaded.
+    """
+    if "://" in blobpath:
+        message = (
+            f"{blobpath}: nothing is downloaded; fetch it, and put it into the folder "
+            f"that TIKTOKEN_CACHE_DIR names, as {_cache_name(blobpath)}"
+        )
+        raise FileError(message)
+    try:
+        return Path(blobpath).read_bytes()
+    except OSError as error:
+        message = f"{blobpath}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def check_hash(data: bytes, expected_hash: str) -> bool:
+    """Tell whether the SHA-256 of data is the one expected."""
+    return hashlib.sha256(data).hexdigest() == expected_hash
+
+
+def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
+    """Read a file, or what the cache has for an address. A path is never looked up there.
+
+    Raises
+    ------
+    ValueError
+        It is not there, or does not have the hash.
+    """
+    cached = cache_path(blobpath) if "://" in blobpath else None
+    is_cached = cached is not None and cached.is_file()
+    path = str(cached) if is_cached else blobpath
+    data = read_file(path)
+    if expected_hash is not None and not check_hash(data, expected_hash):
+        message = (
+            f"{path}: its SHA-256 is not {expected_hash}, so it is not {blobpath} or "
+            "was damaged; remove it and fetch it again"
+        )
+        raise FormatError(message)
+    return data
+
+
+def cache_path(blobpath: str) -> Path | None:
+    """Say where the cache has an address; ``None`` where caching is turned off."""
+    named = (os.environ[name] for name in CACHE_VARIABLES if name in os.environ)
+    folder = next(named, None)
+    if folder is None:
+        folder = os.path.join(tempfile.gettempdir(), "data-gym-cache")  # noqa: PTH118
+    return Path(folder, _cache_name(blobpath)) if folder else None
+
+
+def _cache_name(blobpath: str) -> str:
+    return hashlib.sha1(blobpath.encode(), usedforsecurity=False).hexdigest()
+
+
+def load_tiktoken_bpe(
+    tiktoken_bpe_file: str, expected_hash: str | None = None
+) -> dict[bytes, int]:
+    """Read ranks by token from a ``.tiktoken`` file.
+
+    Raises
+    ------
+    ValueError
+        It is not there, does not have the hash, or a line is not a token and its rank.
+    """
+    ranks = {}
+    for line in read_file_cached(tiktoken_bpe_file, expected_hash).splitlines():
+        if not line:
+            continue
+        try:
+            token, rank = line.split()
+            ranks[base64.b64decode(token)] = int(rank)
+        except ValueError as error:
+            message = (
+                f"{tiktoken_bpe_file}: {line!r} is not a token in base64 and its rank"
+            )
+            raise FormatError(message) from error
+    return ranks
+
+
+def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str) -> None:
+    """Write ranks by token to a ``.tiktoken`` file, in the order of the ranks."""
+    Path(tiktoken_bpe_file).write_bytes(ranks_file(bpe_ranks))
+
+
+def ranks_file(ranks: Mapping[bytes, int]) -> bytes:
+    """Give the content of a ``.tiktoken`` file."""
+    in_order = sorted(ranks.items(), key=lambda item: item[1])
+    return b"".join(
+        b"%s %d\n" % (base64.b64encode(token) or EMPTY_TOKEN, rank)
+        for token, rank in in_order
+    )
+
+
+def data_gym_to_mergeable_bpe_ranks(
+    vocab_bpe_file: str,
+    encoder_json_file: str,
+    vocab_bpe_hash: str | None = None,
+    encoder_json_hash: str | None = None,
+    clobber_one_byte_tokens: bool = False,  # noqa: FBT001, FBT002 (tiktoken's signature)
+) -> dict[bytes, int]:
+    """Read ranks by token from ``vocab.bpe`` and ``encoder.json`` of GPT-2.
+
+    Tokens of one byte come first, in GPT-2's order, or have the ids of the second file
+    if ``clobber_one_byte_tokens``; each merge is the next one.
+
+    Raises
+    ------
+    ValueError
+        The files do not belong together.
+    """
+    byte_of = _bytes_by_character()
+    ranks = {bytes([byte]): rank for rank, byte in enumerate(byte_of.values())}
+    merges = read_file_cached(vocab_bpe_file, vocab_bpe_hash).decode()
+    for number, line in enumerate(merges.split("\n")[1:-1], 256):
+        left, right = line.split()
+        ranks[_spelled(left + right, byte_of)] = number
+    listed = json.loads(read_file_cached(encoder_json_file, encoder_json_hash))
+    ids = {_spelled(name, byte_of): id_ for name, id_ in listed.items()}
+    for special in (b"<|endoftext|>", b"<|startoftext|>"):
+        ids.pop(special, None)
+    if clobber_one_byte_tokens:
+        ranks.update((token, id_) for token, id_ in ids.items() if len(token) == 1)
+    if ranks != ids:
+        message = f"{encoder_json_file}: its ids are not those of the merges in {vocab_bpe_file}"
+        raise FormatError(message)
+    return ranks
+
+
+def _bytes_by_character() -> dict[str, int]:
+    """Give the byte that each character of GPT-2's files stands for, in their order."""
+    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in visible]
+    shown = {chr(byte): byte for byte in visible}
+    return shown | {chr(256 + place): byte for place, byte in enumerate(hidden)}
+
+
+def _spelled(name: str, byte_of: dict[str, int]) -> bytes:
+    try:
+        return bytes(byte_of[character] for character in name)
+    except KeyError as error:
+        message = f"{name!r} has a character that stands for no byte"
+        raise FormatError(message) from error
