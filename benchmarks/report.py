@@ -20,7 +20,9 @@ CLOCKS = ("cpu", "wall")
 
 def table(task: str, rows: list[Row]) -> Iterator[str]:
     """Draw the table of one case."""
-    return speeds(rows) if task in {"encode", "worst", "file"} else compared(rows)
+    return (
+        speeds(rows) if task in {"encode", "worst", "file", "added"} else compared(rows)
+    )
 
 
 def compared(rows: list[Row]) -> Iterator[str]:

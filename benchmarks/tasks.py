@@ -184,6 +184,28 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
+def added(job: Job) -> Iterator[Sample]:
+    """Load a file with many added tokens, add them to a tokenizer, encode a text with some."""
+    module, _ = engine(job["engine"])
+    contents = texts.added_contents(job["contents"], job["n_tokens"])
+    n_bytes = sum(map(len, contents))
+    text = f" x {contents[0]}{contents[-1]} y"
+    with tempfile.TemporaryDirectory() as folder:
+        few, many = Path(folder, "few"), Path(folder, "many")
+        for path, listed in ((few, []), (many, contents)):
+            path.mkdir()
+            texts.write_bytes_with_added(path / "vocabulary.json", listed)
+        loaded, cost = timed(module.load, many, job)
+        yield Sample(
+            "load", *cost, n_bytes, *_summed([module.with_added(loaded, text)])
+        )
+        base = module.load(few, job)
+        more, cost = timed(module.add, base, contents)
+        yield Sample("add", *cost, n_bytes, *_summed([module.with_added(more, text)]))
+        ids, cost = timed(module.with_added, more, text)
+        yield Sample("encode", *cost, len(text), *_summed([ids]))
+
+
 def _loaded(job: Job) -> tuple[Any, Any, str]:
     """Load the vocabulary of a job: the module of its engine, a tokenizer, the output."""
     module, output = engine(job["engine"])

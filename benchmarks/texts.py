@@ -38,6 +38,55 @@ def made(kind: str, n_bytes: int) -> bytes:
     return unit * (n_bytes // len(unit))
 
 
+def added_contents(kind: str, n_tokens: int) -> list[str]:
+    """Make up contents of added tokens; ``one`` is a single one of so many characters."""
+    if kind == "common beginning":
+        return [f"new_{place}" for place in range(n_tokens)]
+    if kind == "common ending":
+        return [f"{place}_new" for place in range(n_tokens)]
+    if kind == "nested":
+        return ["a" * length for length in range(2, n_tokens + 2)]
+    random_ = random.Random(n_tokens)
+    n_characters, n_tokens = (n_tokens, 1) if kind == "one" else (1000, n_tokens)
+    return [
+        "".join(random_.choices("abcdefghij", k=n_characters)) for _ in range(n_tokens)
+    ]
+
+
+def write_bytes_with_added(path: Path, contents: list[str]) -> None:
+    """Write a ``tokenizer.json`` of the 256 bytes alone, and of these special tokens."""
+    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    shown = [*map(chr, visible), *map(chr, range(256, 512 - len(visible)))]
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    added = [
+        {"id": id_, "content": content, "special": True, **flags}
+        for id_, content in enumerate(contents, 256)
+    ]
+    byte_level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
+    model = {
+        "type": "BPE",
+        "vocab": {letter: id_ for id_, letter in enumerate(shown)},
+        "merges": [],
+    }
+    parts = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": None,
+        "pre_tokenizer": byte_level,
+        "post_processor": None,
+        "decoder": byte_level,
+        "model": model,
+    }
+    path.write_text(json.dumps(parts), encoding="utf-8")
+
+
 def counted_pieces(n_pieces: int) -> dict[bytes, int]:
     """Make up distinct words of some syllables, the n-th of them as frequent as 1/n."""
     random_ = random.Random(n_pieces)

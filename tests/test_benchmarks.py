@@ -22,7 +22,7 @@ import bytepair
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "imports"),
-    *("encode", "latency", "worst", "file", "corpus"),
+    *("encode", "latency", "worst", "file", "corpus", "added"),
 }
 
 
@@ -195,6 +195,20 @@ def test_a_corpus_to_files_is_measured(corpus, tmp_path):
     assert len({(row.n_results, row.digest) for row in rows}) == 1
     *_, last = overview.corpus(wanted, rows)
     assert last.startswith("reading, parsing and writing add ")
+
+
+@pytest.mark.parametrize("contents", ["common beginning", "nested", "long", "one"])
+def test_many_added_tokens_are_measured(tmp_path, contents):
+    """Loading and adding give both libraries the same ids."""
+    pytest.importorskip("tokenizers")
+    case = {"name": "few", "contents": contents, "n_tokens": 20}
+    wanted = cases.definition("added") | {"rounds": 1, "case": [case]}
+    [few] = cases.cases(wanted, [], tmp_path)
+    rows, *problems = runner.run(few)
+    assert problems == [[], [], []]
+    assert {row.phase for row in rows} == {"load", "add", "encode"}
+    assert len({row.digest for row in rows}) == 1
+    assert list(report.table("added", rows))
 
 
 def row_of(engine, phase, seconds, **changes):

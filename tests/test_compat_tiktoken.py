@@ -506,6 +506,39 @@ def test_constructors_that_a_program_registers_are_found(monkeypatch, pair):
     assert "mine" in shaped.list_encoding_names()
 
 
+def test_constructors_of_other_packages_are_found(monkeypatch, tmp_path):
+    """A module in the namespace that tiktoken searches offers an encoding."""
+    folder = tmp_path / "tiktoken_ext"
+    folder.mkdir()
+    (folder / "made_up.py").write_text(
+        "def made_up():\n"
+        "    ranks = {bytes([byte]): byte for byte in range(256)}\n"
+        "    return {'name': 'made_up', 'pat_str': '.', 'mergeable_ranks': ranks,\n"
+        "            'special_tokens': {}}\n"
+        "ENCODING_CONSTRUCTORS = {'made_up': made_up}\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    constructors = dict(registry.ENCODING_CONSTRUCTORS)
+    monkeypatch.setattr(registry, "ENCODING_CONSTRUCTORS", constructors)
+    monkeypatch.setattr(registry, "ENCODINGS", {})
+    monkeypatch.setattr(registry, "_searched", [])
+    assert get_encoding("made_up").encode("ab\n") == [97, 98]
+    assert "made_up" in shaped.list_encoding_names()
+
+
+def test_two_special_tokens_may_have_one_id():
+    """Both are found, as in tiktoken."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    arguments = {"pat_str": ".+", "mergeable_ranks": ranks}
+    special = {"<a>": 256, "<b>": 256}
+    ours = Encoding("x", special_tokens=special, **arguments)
+    theirs = tiktoken.Encoding("x", special_tokens=special, **arguments)
+    for text in ("x<a><b>y", "<b>"):
+        expected = theirs.encode(text, allowed_special="all")
+        assert ours.encode(text, allowed_special="all") == expected
+    assert ours.n_vocab == theirs.n_vocab
+
+
 def test_ranks_of_gpt2s_own_files_are_read_as_tiktoken_reads_them(
     tmp_path, monkeypatch
 ):

@@ -14,6 +14,9 @@ function that writes the ids of a file of JSON lines into a folder, and ``ids_of
 ids of what that gives. ``flat(result)`` is there where results of ``batch`` are neither arrays or
 lists of ids nor one array of ids with offsets.
 
+``add(tokenizer, contents)`` gives a tokenizer with more special tokens, and
+``with_added(tokenizer, text)`` the ids of a text in which all of them count, as an array.
+
 An engine is named after its library; ``bytepair numpy`` is one with its output. Libraries
 are imported by the job that uses them, so none weighs on another.
 """

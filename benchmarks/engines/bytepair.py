@@ -41,6 +41,16 @@ def load(folder: Path, case: Case) -> bytepair.Tokenizer:
     return tokenizer
 
 
+def add(tokenizer: bytepair.Tokenizer, contents: list[str]) -> bytepair.Tokenizer:
+    """Make a tokenizer with more special tokens."""
+    return tokenizer.with_special_tokens(contents)
+
+
+def with_added(tokenizer: bytepair.Tokenizer, text: str) -> Any:  # noqa: ANN401
+    """Encode a text in which special tokens count, to an array."""
+    return tokenizer.encode_to_numpy(text, allowed_special="all")
+
+
 def batch(
     tokenizer: bytepair.Tokenizer, output: str, n_threads: int
 ) -> Callable[[list[str]], Any]:

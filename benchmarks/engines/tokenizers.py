@@ -7,7 +7,9 @@ many, and than its own reading of files by lines.
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
@@ -64,6 +66,17 @@ def _as_bytes(token: str) -> bytes:
 def load(folder: Path, case: Case) -> tokenizers.Tokenizer:
     """Load a ``tokenizer.json``."""
     return tokenizers.Tokenizer.from_file(str(folder / "vocabulary.json"))
+
+
+def add(tokenizer: tokenizers.Tokenizer, contents: list[str]) -> tokenizers.Tokenizer:
+    """Add special tokens."""
+    tokenizer.add_special_tokens(contents)
+    return tokenizer
+
+
+def with_added(tokenizer: tokenizers.Tokenizer, text: str) -> Any:  # noqa: ANN401
+    """Encode a text in which special tokens count, to an array."""
+    return np.array(tokenizer.encode(text).ids)
 
 
 def batch(

@@ -378,6 +378,12 @@ class Tokenizer(_core.CoreTokenizer):
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
+    def __copy__(self) -> "Tokenizer":
+        return self  # nothing of it ever changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tokenizer":
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
 

@@ -14,14 +14,16 @@
 //! other added tokens may be found. Takes one pass over the text for each of the two searches, with nothing
 //! to do where there are no such tokens.
 
+mod dictionary;
+mod finder;
+
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, Anchored, Input, Match, MatchKind, StartKind, packed};
-
-use crate::error::{Error, ErrorKind, Result};
+pub(crate) use self::finder::Finder;
+use crate::error::{ErrorKind, Result};
 use crate::normalize::Normalizer;
 use crate::split::Segment;
 use crate::unicode::UnicodeTables;
@@ -66,23 +68,35 @@ pub enum Specials<'n> {
     Only(&'n [String]),
 }
 
-impl Specials<'_> {
-    fn contains(self, content: &str) -> bool {
-        match self {
-            Self::None => false,
-            Self::All => true,
-            Self::Only(names) => names.iter().any(|name| name == content),
+/// [`Specials`] whose names are looked up, not compared one by one.
+enum Chosen<'n> {
+    None,
+    All,
+    Only(HashSet<&'n str>),
+}
+
+impl<'n> Chosen<'n> {
+    /// # Errors
+    /// Where a name is no special token.
+    fn new(specials: Specials<'n>, tokens: &[AddedToken]) -> Result<Self> {
+        let names = match specials {
+            Specials::None => return Ok(Self::None),
+            Specials::All => return Ok(Self::All),
+            Specials::Only(names) => names,
+        };
+        let special = tokens.iter().filter(|token| token.special);
+        let special: HashSet<_> = special.map(|token| token.content.as_str()).collect();
+        match names.iter().find(|name| !special.contains(name.as_str())) {
+            Some(name) => Err(ErrorKind::NotSpecial { name: name.clone() }.into()),
+            None => Ok(Self::Only(names.iter().map(String::as_str).collect())),
         }
     }
 
-    /// Refuses names that are no special tokens.
-    fn check(self, tokens: &[AddedToken]) -> Result<()> {
-        let Self::Only(names) = self else { return Ok(()) };
-        let is_special =
-            |name: &String| tokens.iter().any(|token| token.special && token.content == *name);
-        match names.iter().find(|name| !is_special(name)) {
-            Some(name) => Err(ErrorKind::NotSpecial { name: name.clone() }.into()),
-            None => Ok(()),
+    fn contains(&self, content: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Only(names) => names.contains(content),
         }
     }
 }
@@ -96,40 +110,6 @@ pub(crate) struct Matcher {
     has_late_specials: bool,
     /// By the piece that each is.
     whole_pieces: HashMap<Vec<u8>, TokenId>,
-}
-
-/// Finds texts that stand for ids.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Finder {
-    automaton: Option<AhoCorasick>,
-    /// Finds where a token may begin, sooner than the automaton does. Present where tokens begin with several bytes:
-    /// for these the automaton stops at any byte that is rare in English, as half of those of Chinese are.
-    beginnings: Option<packed::Searcher>,
-    /// By pattern of the automaton.
-    tokens: Vec<Found>,
-}
-
-/// Bytes of a token by which its beginning is found, and most of such beginnings.
-const BEGINNING_LEN: usize = 4;
-const MAX_BEGINNINGS: usize = 32;
-
-/// How many bytes of text there are at least for each beginning of no token: where these come more often, as in text made
-/// of beginnings, the automaton looks at each byte once.
-const MIN_LEN_PER_MISS: usize = 64;
-
-/// So many of them may come at once.
-const N_MISSES: usize = 8;
-
-/// In shorter texts the automaton finds beginnings by itself.
-const MIN_LEN_FOR_BEGINNINGS: usize = 64;
-
-/// What is to be done where a token was found.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    id: TokenId,
-    lstrip: bool,
-    rstrip: bool,
-    single_word: bool,
 }
 
 /// A stretch of text: a token with its place, or text without tokens.
@@ -148,7 +128,7 @@ impl Matcher {
         (normalizer, units, pieces_are_text): (&Normalizer, &Units, bool),
         allowed: Specials<'_>,
     ) -> Result<Self> {
-        allowed.check(tokens)?;
+        let allowed = Chosen::new(allowed, tokens)?;
         let takes_part = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
         let raw = tokens.iter().filter(takes_part).filter(|token| !token.normalized);
         let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
@@ -158,7 +138,7 @@ impl Matcher {
             normalizer.normalize(segment).map(Cow::into_owned)
         };
         let normalized: Vec<_> = normalized
-            .map(|token| Ok((normal_form(&token.content)?, token)))
+            .map(|token| Ok((Cow::Owned(normal_form(&token.content)?), token)))
             .collect::<Result<_>>()?;
         let whole = tokens.iter().filter(takes_part).filter(|token| token.whole_piece);
         // What is passed over since it is no word may hold another token.
@@ -170,7 +150,7 @@ impl Matcher {
             (!is_cut_out).then(|| (piece.into_owned(), token.id))
         };
         Ok(Self {
-            raw: Finder::new(raw.map(|token| (token.content.clone().into_bytes(), token)))?,
+            raw: Finder::new(raw.map(as_written))?,
             normalized: Finder::new(normalized.into_iter())?,
             has_late_specials,
             whole_pieces: whole.filter_map(piece).collect(),
@@ -199,14 +179,14 @@ impl Matcher {
         allowed: Specials<'_>,
         disallowed: Specials<'_>,
     ) -> Result<Finder> {
-        disallowed.check(tokens)?;
+        let disallowed = Chosen::new(disallowed, tokens)?;
+        let allowed = Chosen::new(allowed, tokens)?;
         let is_disallowed = |token: &&AddedToken| {
             token.special
                 && disallowed.contains(&token.content)
                 && !allowed.contains(&token.content)
         };
-        let found = tokens.iter().filter(is_disallowed);
-        Finder::new(found.map(|token| (token.content.clone().into_bytes(), token)))
+        Finder::new(tokens.iter().filter(is_disallowed).map(as_written))
     }
 
     /// Cuts the text as it was given.
@@ -224,112 +204,9 @@ impl Matcher {
     }
 }
 
-impl Finder {
-    fn new<'t>(patterns: impl Iterator<Item = (Vec<u8>, &'t AddedToken)>) -> Result<Self> {
-        let (patterns, tokens): (Vec<_>, Vec<_>) = patterns
-            .filter(|(pattern, _)| !pattern.is_empty())
-            .map(|(pattern, token)| (pattern, Found::from(token)))
-            .unzip();
-        if patterns.is_empty() {
-            return Ok(Self::default());
-        }
-        let beginnings = beginnings(&patterns);
-        let start_kind = if beginnings.is_some() { StartKind::Both } else { StartKind::Unanchored };
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .start_kind(start_kind)
-            .build(patterns)
-            .map_err(|error| Error::option("special_tokens", error.to_string()))?;
-        Ok(Self { automaton: Some(automaton), beginnings, tokens })
-    }
-
-    /// The first token in a text, with its place.
-    pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
-        let found = self.next(text, 0)?;
-        Some((self.tokens[found.pattern().as_usize()].id, found.start()))
-    }
-
-    /// The first token from a place on.
-    fn next(&self, text: &[u8], mut from: usize) -> Option<Match> {
-        let automaton = self.automaton.as_ref()?;
-        let rest = |from| Input::new(text).span(from..text.len());
-        let beginnings = self.beginnings.as_ref();
-        let Some(beginnings) = beginnings.filter(|_| text.len() - from >= MIN_LEN_FOR_BEGINNINGS)
-        else {
-            return automaton.find(rest(from));
-        };
-        let (first, mut n_missed) = (from, 0);
-        while n_missed <= N_MISSES + (from - first) / MIN_LEN_PER_MISS {
-            let start = beginnings.find_in(text, (from..text.len()).into())?.start();
-            let found = automaton.find(rest(start).anchored(Anchored::Yes));
-            if found.is_some() {
-                return found;
-            }
-            (from, n_missed) = (start + 1, n_missed + 1);
-        }
-        automaton.find(rest(from))
-    }
-
-    /// Visits tokens and the text between them, in order. Empty text is left out.
-    fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
-        let (mut start, mut from) = (0, 0);
-        while let Some(found) = self.next(text, from) {
-            from = found.end();
-            let token = self.tokens[found.pattern().as_usize()];
-            let Some(place) = token.place(text, found.range(), start) else { continue };
-            if start < place.start {
-                visit(Part::Text(start..place.start))?;
-            }
-            start = place.end;
-            visit(Part::Token(token.id, place))?;
-        }
-        if start < text.len() {
-            visit(Part::Text(start..text.len()))?;
-        }
-        Ok(())
-    }
-}
-
-/// What finds the beginnings of tokens; `None` where these are one byte, too many, or no rarity: white space, letters.
-fn beginnings(patterns: &[Vec<u8>]) -> Option<packed::Searcher> {
-    let beginning = |pattern: &Vec<u8>| pattern[..pattern.len().min(BEGINNING_LEN)].to_vec();
-    let beginnings: BTreeSet<_> = patterns.iter().map(beginning).collect();
-    let is_frequent = |beginning: &Vec<u8>| {
-        beginning.len() < 2
-            || beginning[0].is_ascii_alphanumeric()
-            || beginning[0].is_ascii_whitespace()
-    };
-    let begin_alike = patterns.iter().all(|pattern| pattern[0] == patterns[0][0]);
-    if begin_alike || beginnings.len() > MAX_BEGINNINGS || beginnings.iter().any(is_frequent) {
-        return None;
-    }
-    packed::Searcher::new(beginnings)
-}
-
-impl From<&AddedToken> for Found {
-    fn from(token: &AddedToken) -> Self {
-        let &AddedToken { id, lstrip, rstrip, single_word, .. } = token;
-        Self { id, lstrip, rstrip, single_word }
-    }
-}
-
-impl Found {
-    /// The place of a token whose content was found, or `None` where it does not count. What stands before
-    /// `taken` belongs to the token before.
-    fn place(self, text: &[u8], content: Range<usize>, taken: usize) -> Option<Range<usize>> {
-        let (before, after) = (&text[..content.start], &text[content.end..]);
-        if self.single_word && (ends_with_word(before) || starts_with_word(after)) {
-            return None;
-        }
-        let mut place = content;
-        if self.rstrip {
-            place.end += len_of_first_space(after);
-        }
-        if self.lstrip {
-            place.start = (before.len() - len_of_last_space(before)).max(taken).min(place.end);
-        }
-        Some(place).filter(|place| !place.is_empty())
-    }
+/// A token that is looked for as it is written.
+fn as_written(token: &AddedToken) -> (Cow<'_, [u8]>, &AddedToken) {
+    (Cow::Borrowed(token.content.as_bytes()), token)
 }
 
 /// The number of bytes of white space at the end.

@@ -127,12 +127,16 @@ impl Tokenizer {
     /// As [`Self::new`], but what encoding needs is made when the first text comes, if one does.
     pub(crate) fn unprepared(parts: Parts) -> Result<Self> {
         parts.check()?;
-        let matcher = |allowed| Self::matcher(&parts, allowed);
+        let ordinary = Self::matcher(&parts, Specials::None)?;
+        let all_special = match parts.added.iter().any(|token| token.special) {
+            true => Self::matcher(&parts, Specials::All)?,
+            false => Arc::clone(&ordinary),
+        };
         Ok(Self {
             encoder: Arc::default(),
             decoder: Arc::new(Decoder::new(&parts)?),
-            ordinary: matcher(Specials::None)?,
-            all_special: matcher(Specials::All)?,
+            ordinary,
+            all_special,
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             cutter: OnceLock::new(),

@@ -30,32 +30,6 @@ fn cut(tokens: &[AddedToken], text: &str) -> Vec<String> {
 
 proptest::proptest! {
     #[test]
-    fn tokens_found_by_their_beginnings_are_those_that_the_automaton_finds(
-        tokens in proptest::collection::btree_set("[<|｜>][a｜|]{1,5}", 1..6),
-        parts in proptest::collection::vec("[<|｜>a中，]{1,8}| {1,40}", 0..30),
-        picks in proptest::collection::vec(any::<proptest::sample::Index>(), 0..9),
-    ) {
-        let list: Vec<_> = tokens.iter().cloned().collect();
-        let picked = picks.iter().map(|pick| pick.get(&list).clone());
-        let picked = picked.chain(std::iter::repeat(String::new()));
-        let text: String = parts.into_iter().zip(picked).flat_map(|two| [two.0, two.1]).collect();
-        let added: Vec<_> = (0..).zip(&list).map(|(id, content)| token(id, content)).collect();
-        let patterns = list.iter().map(|text| text.clone().into_bytes());
-        let mut finder = Finder::new(patterns.zip(&added)).unwrap();
-        let found = |finder: &Finder| {
-            let mut from = 0;
-            std::iter::from_fn(|| {
-                let found = finder.next(text.as_bytes(), from)?;
-                from = found.end();
-                Some((found.pattern(), found.range()))
-            }).collect::<Vec<_>>()
-        };
-        let by_beginnings = found(&finder);
-        finder.beginnings = None;
-        proptest::prop_assert_eq!(by_beginnings, found(&finder));
-    }
-
-    #[test]
     fn whole_pieces_that_are_left_out_never_come(
         contents in proptest::collection::btree_set("[ab ]{1,3}", 1..5),
         properties in proptest::collection::vec(any::<[bool; 3]>(), 5),
@@ -96,23 +70,6 @@ fn whole_pieces_are_left_out_where_no_token_must_be_a_word() {
     for single_word in [false, true] {
         let tokens = [AddedToken { single_word, whole_piece: true, ..token(1, "ab") }];
         assert_eq!(matcher(&tokens, true).has_whole_pieces(), single_word);
-    }
-}
-
-#[test]
-fn tokens_are_found_behind_any_number_of_beginnings() {
-    let run = "-".repeat(70);
-    let added = [token(1, &run), token(2, "<a>")];
-    let patterns = added.iter().map(|token| (token.content.clone().into_bytes(), token));
-    let finder = Finder::new(patterns).unwrap();
-    assert!(finder.beginnings.is_some());
-    for n_before in 0..40 {
-        let before = format!("{}\n", "-".repeat(69)).repeat(n_before);
-        let text = format!("{before}<a>{before}{run}");
-        let second = before.len() + 3;
-        assert_eq!(finder.find(text.as_bytes()), Some((2, before.len())));
-        let found = finder.next(text.as_bytes(), second).map(|found| found.range());
-        assert_eq!(found, Some(second + before.len()..text.len()));
     }
 }
 
@@ -165,4 +122,21 @@ fn a_single_word_has_no_word_character_beside_it() {
 fn nothing_is_looked_for_where_a_single_word_was_none() {
     let tokens = [AddedToken { single_word: true, ..token(1, "abc") }, token(2, "bc")];
     assert_eq!(cut(&tokens, "abcd bc"), ["[abcd ]", "2=bc"]);
+}
+
+#[test]
+fn the_white_space_of_a_long_run_is_counted_once() {
+    let text = " ".repeat(1 << 20);
+    for (lstrip, rstrip) in [(true, false), (false, true)] {
+        let space = AddedToken { lstrip, rstrip, ..token(1, " ") };
+        let mut places = Vec::new();
+        let visit = |part| {
+            let Part::Token(_, place) = part else { return Ok(()) };
+            places.push(place);
+            Ok(())
+        };
+        matcher(&[space], false).cut_raw(text.as_bytes(), visit).unwrap();
+        let end = |start| if rstrip { text.len() } else { start + 1 };
+        assert!(places.into_iter().eq((0..text.len()).map(|start| start..end(start))));
+    }
 }

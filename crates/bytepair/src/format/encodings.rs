@@ -8,12 +8,9 @@
 //!
 //! Patterns are facts about those models. Recognising a file costs one pass over it.
 
-use std::collections::HashSet;
-
 use memchr::memchr_iter;
 
 use super::tiktoken;
-use crate::added::AddedToken;
 use crate::error::{Error, Result};
 use crate::split::{self, Flavour, Pattern, Stage, Unmatched};
 use crate::tokenizer::Tokenizer;
@@ -291,19 +288,7 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
             content.clone_from(other);
         }
     }
-    let aliases = take_aliases(&mut special_tokens);
-    let mut parts = tiktoken::read_parts(file, encoding.split(), &special_tokens)?;
-    parts.added.extend(aliases);
-    Tokenizer::new(parts)
-}
-
-/// Takes out the contents of ids that have one already: they are found too, and written as the first.
-fn take_aliases(special_tokens: &mut Vec<(String, TokenId)>) -> Vec<AddedToken> {
-    let mut seen = HashSet::new();
-    let aliases = special_tokens.extract_if(.., |(_, id)| !seen.insert(*id));
-    aliases
-        .map(|(content, id)| AddedToken { id, content, special: true, ..AddedToken::default() })
-        .collect()
+    tiktoken::read(file, encoding.split(), &special_tokens)
 }
 
 impl Encoding {

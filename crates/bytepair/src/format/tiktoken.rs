@@ -7,7 +7,7 @@
 //!
 //! Reading o200k (200,000 tokens) takes well under a second.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -92,12 +92,20 @@ pub fn read(
 }
 
 /// The same, before it is compiled.
-pub(super) fn read_parts(
+///
+/// Of several special tokens with one id all are found, and the id is written as the first.
+fn read_parts(
     file: &[u8],
     split: Vec<Stage>,
     special_tokens: &[(String, TokenId)],
 ) -> Result<Parts> {
-    ranks::parts(FORMAT, &entries(file)?, split, special_tokens)
+    let mut seen = HashSet::new();
+    let specials = special_tokens.iter().cloned();
+    let (own, aliases): (Vec<_>, Vec<_>) = specials.partition(|(_, id)| seen.insert(*id));
+    let mut parts = ranks::parts(FORMAT, &entries(file)?, split, &own)?;
+    let alias = |(content, id)| AddedToken { id, content, special: true, ..AddedToken::default() };
+    parts.added.extend(aliases.into_iter().map(alias));
+    Ok(parts)
 }
 
 /// The tokenizer of a file of ranks and its sidecar.
@@ -323,24 +331,30 @@ fn checked_specials(parts: &Parts) -> Result<serde_json::Map<String, serde_json:
                 format!("the added token {name}, which is not special"),
             ));
         }
-        let is_prefix =
-            |other: &&AddedToken| other.id != token.id && other.content.starts_with(&token.content);
-        if let Some(longer) = parts.added.iter().find(is_prefix) {
-            let longer = quoted(longer.content.as_bytes());
-            return Err(inexpressible(
-                FORMAT,
-                format!("the special token {name}, with which {longer} begins"),
-            ));
-        }
         specials.insert(token.content.clone(), token.id.into());
     }
-    if let Some((id, token)) = parts.vocabulary.iter().find(|(id, token)| {
-        token.kind == TokenKind::Added && !parts.added.iter().any(|added| added.id == *id)
-    }) {
-        return Err(inexpressible(
-            FORMAT,
-            format!("the token {id}, {}, which is never used", quoted(token.bytes)),
-        ));
+    check_prefixes(&parts.added)?;
+    let used: HashSet<_> = parts.added.iter().map(|token| token.id).collect();
+    let is_unused = |id, token: Token<'_>| token.kind == TokenKind::Added && !used.contains(&id);
+    match parts.vocabulary.iter().find(|&(id, token)| is_unused(id, token)) {
+        Some((id, token)) => {
+            let part = format!("the token {id}, {}, which is never used", quoted(token.bytes));
+            Err(inexpressible(FORMAT, part))
+        }
+        None => Ok(specials),
     }
-    Ok(specials)
+}
+
+/// Refuses special tokens with which others begin: in sorted order, the next one does.
+fn check_prefixes(added: &[AddedToken]) -> Result<()> {
+    let mut contents: Vec<_> = added.iter().map(|token| token.content.as_str()).collect();
+    contents.sort_unstable();
+    match contents.windows(2).find(|pair| pair[1].starts_with(pair[0])) {
+        Some(pair) => {
+            let [token, longer] = [pair[0], pair[1]].map(|name| quoted(name.as_bytes()));
+            let part = format!("the special token {token}, with which {longer} begins");
+            Err(inexpressible(FORMAT, part))
+        }
+        None => Ok(()),
+    }
 }

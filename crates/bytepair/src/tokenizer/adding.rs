@@ -23,12 +23,13 @@ impl Tokenizer {
     pub fn with_special_tokens(&self, tokens: &[(String, Option<TokenId>)]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
+        let mut places = self.places_of_added();
         for (content, wanted) in tokens {
             let unknown = Token { kind: TokenKind::Unknown, bytes: content.as_bytes() };
             if vocabulary.id(unknown).is_some_and(|id| wanted.is_none_or(|wanted| wanted == id)) {
                 continue;
             }
-            if let Some(known) = parts.added.iter().find(|token| token.content == *content) {
+            if let Some(known) = places.get(content.as_str()).map(|&place| &parts.added[place]) {
                 match wanted.is_none_or(|id| id == known.id) {
                     true => continue,
                     false => return Err(has_other_id(known)),
@@ -40,6 +41,7 @@ impl Tokenizer {
                 Some(id) => vocabulary.insert(id, token).map(|()| id)?,
                 None => vocabulary.push(token)?,
             };
+            places.insert(content, parts.added.len());
             parts.added.push(AddedToken {
                 id,
                 content: content.clone(),
@@ -63,13 +65,13 @@ impl Tokenizer {
         let mut vocabulary = (*parts.vocabulary).clone();
         let wanted = tokens.iter().map(|token| (token.content.as_str(), None)).collect();
         let known = self.ids_of_published(wanted);
+        let mut places = self.places_of_added();
         let mut n_changed = 0;
         for token in tokens {
             if token.content.is_empty() {
                 return Err(Error::option("added_tokens", "an empty text stands everywhere"));
             }
-            let place = parts.added.iter().position(|added| added.content == token.content);
-            if let Some(place) = place {
+            if let Some(&place) = places.get(token.content.as_str()) {
                 let AddedToken { id, whole_piece, .. } = parts.added[place];
                 let changed = AddedToken { id, whole_piece, ..token.clone() };
                 n_changed += usize::from(parts.added[place] != changed);
@@ -82,11 +84,21 @@ impl Tokenizer {
                 vocabulary.push(Token { kind: TokenKind::Added, bytes })
             };
             let id = id.map_or_else(push, Ok)?;
+            places.insert(&token.content, parts.added.len());
             parts.added.push(AddedToken { id, ..token.clone() });
             n_changed += 1;
         }
         parts.vocabulary = Arc::new(vocabulary);
         Ok((Self::new(parts)?, n_changed))
+    }
+
+    /// By content: the place of the added token; of several the first.
+    fn places_of_added(&self) -> HashMap<&str, usize> {
+        let mut places = HashMap::with_capacity(self.parts.added.len());
+        for (place, token) in self.parts.added.iter().enumerate() {
+            places.entry(token.content.as_str()).or_insert(place);
+        }
+        places
     }
 
     /// The ids of tokens as published files write them, in one pass over the vocabulary.
@@ -118,5 +130,72 @@ fn check_new_special(content: &str, wanted: Option<TokenId>, n_ids: usize) -> Re
             Err(Error::option("special_tokens", problem))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::Parts;
+    use crate::units::{ByteIds, Units};
+    use crate::vocabulary::Vocabulary;
+    use proptest::prelude::*;
+
+    /// Bytes, the token `ab`, and two added tokens.
+    fn tokenizer() -> Tokenizer {
+        let mut vocabulary = Vocabulary::new();
+        for byte in 0..=255 {
+            vocabulary.push(Token::plain(&[byte])).unwrap();
+        }
+        vocabulary.push_merge(97, 98).unwrap();
+        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
+        let names = ["<a>", "<ab>"].map(|name| (name.to_owned(), None));
+        Tokenizer::new(parts).unwrap().with_special_tokens(&names).unwrap()
+    }
+
+    fn contents() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec("<?[ab]{1,2}>?|new_[01]{1,3}|n{1,9}", 1..60)
+    }
+
+    /// The ids and the properties of all added tokens, and the number of ids.
+    fn state(tokenizer: &Tokenizer) -> (Vec<AddedToken>, usize) {
+        (tokenizer.parts.added.clone(), tokenizer.parts.vocabulary.len())
+    }
+
+    proptest! {
+        #[test]
+        fn special_tokens_added_at_once_are_those_added_one_by_one(contents in contents()) {
+            let names: Vec<_> = contents.into_iter().map(|content| (content, None)).collect();
+            let at_once = tokenizer().with_special_tokens(&names).unwrap();
+            let one_by_one = names.iter().fold(tokenizer(), |tokenizer, name| {
+                tokenizer.with_special_tokens(std::slice::from_ref(name)).unwrap()
+            });
+            prop_assert_eq!(state(&at_once), state(&one_by_one));
+            let mut next = tokenizer().parts.vocabulary.len();
+            for token in &at_once.parts.added[2..] {
+                prop_assert_eq!(token.id as usize, next);
+                next += 1;
+            }
+        }
+
+        #[test]
+        fn tokens_added_at_once_are_those_added_one_by_one(
+            contents in contents(),
+            flags in any::<[[bool; 4]; 7]>(),
+        ) {
+            let token = |(place, content): (usize, String)| {
+                let [special, normalized, lstrip, rstrip] = flags[place % 7];
+                AddedToken { content, special, normalized, lstrip, rstrip, ..AddedToken::default() }
+            };
+            let tokens: Vec<_> = contents.into_iter().enumerate().map(token).collect();
+            let (at_once, n_changed) = tokenizer().with_added_tokens(&tokens).unwrap();
+            let mut one_by_one = (tokenizer(), 0);
+            for token in &tokens {
+                let (next, n) = one_by_one.0.with_added_tokens(std::slice::from_ref(token)).unwrap();
+                one_by_one = (next, one_by_one.1 + n);
+            }
+            prop_assert_eq!(state(&at_once), state(&one_by_one.0));
+            prop_assert_eq!(n_changed, one_by_one.1);
+        }
     }
 }

@@ -163,7 +163,9 @@ impl Context<'_> {
         let Ok(name) = std::str::from_utf8(name) else { return false };
         steps.iter().all(|step| match step {
             DecodeStep::ByteLevel => {
-                bytes_of_printable(name).is_none_or(|bytes| bytes == name.as_bytes())
+                // These stand for themselves, and others for other bytes.
+                name.bytes().all(|byte| byte.is_ascii_graphic())
+                    || bytes_of_printable(name).is_none_or(|bytes| bytes == name.as_bytes())
             }
             DecodeStep::Metaspace { replacement, .. } => !name.contains(*replacement),
             DecodeStep::Replace { from, .. } => !name.contains(from.as_str()),

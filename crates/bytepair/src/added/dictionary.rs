@@ -1,0 +1,299 @@
+//! The longest of many texts that begins at each place of another text, by an automaton that reads backwards.
+//!
+//! Reading from the end, the state at a place is the longest beginning of a reversed pattern that ends there, so the
+//! longest pattern that begins there is known at once. No place is read again after a match that came to nothing, as
+//! leftmost-longest search forwards has to. Used where patterns are many or long; `finder` takes an automaton with
+//! vectors for the others, whose construction is not linear.
+//!
+//! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
+//! search takes time linear in the text and, as texts are read in blocks no shorter than the longest pattern, memory
+//! for the matches of one block.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::finder::Occurrence;
+use crate::error::{Error, Result};
+
+/// How many states have a row of all transitions: the root and, as a rule, all states behind one byte.
+const MAX_COMPLETE: usize = 256;
+
+/// A block of a text in bytes, where no pattern is longer.
+const BLOCK_LEN: usize = 64 << 10;
+
+/// No pattern.
+const NONE: u32 = u32::MAX;
+
+/// The automaton of the reversed patterns, its states in the order of their depth.
+#[derive(Clone, Debug)]
+pub(super) struct Dictionary {
+    /// By state; one more state ends the children of the last.
+    states: Vec<State>,
+    /// By state: the byte that leads to it.
+    labels: Vec<u8>,
+    /// By state: where each byte leads, for the first states.
+    complete: Vec<[u32; 256]>,
+    /// By pattern: its length.
+    lens: Vec<usize>,
+    longest_len: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// The first of its children, which follow each other. Those of the next state come behind them.
+    first_child: u32,
+    /// The state of the longest proper suffix that is one.
+    failure: u32,
+    /// The longest pattern that is a suffix.
+    found: u32,
+}
+
+/// Matches of a block of text that are not visited yet.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// Places and patterns, the last place first.
+    found: Vec<(usize, u32)>,
+    /// Where the next block begins.
+    end: usize,
+}
+
+impl Dictionary {
+    /// Of equal patterns the first counts.
+    ///
+    /// # Errors
+    /// Where the patterns have 4 GB or more together.
+    pub(super) fn new<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self> {
+        let n_bytes: usize = patterns.iter().map(|pattern| pattern.as_ref().len()).sum();
+        let is_too_long = |_| Error::option("special_tokens", "have 4 GB or more together");
+        u32::try_from(n_bytes.saturating_add(patterns.len() + 1)).map_err(is_too_long)?;
+        let lens: Vec<_> = patterns.iter().map(|pattern| pattern.as_ref().len()).collect();
+        let mut dictionary = Self {
+            states: Vec::new(),
+            labels: Vec::new(),
+            complete: Vec::new(),
+            longest_len: lens.iter().copied().max().unwrap_or(0),
+            lens,
+        };
+        dictionary.grow(&Reversed::new(patterns, n_bytes));
+        dictionary.link();
+        Ok(dictionary)
+    }
+
+    /// Makes the trie of the reversed patterns, level by level.
+    fn grow(&mut self, patterns: &Reversed) {
+        let (mut level, mut next) = (vec![0..patterns.order.len()], Vec::new());
+        self.labels.push(0);
+        for depth in 0.. {
+            for sharing in level.drain(..) {
+                let n_ended = sharing.clone().take_while(|&place| patterns.len(place) == depth);
+                let n_ended = n_ended.count();
+                let found = if n_ended > 0 { patterns.order[sharing.start] } else { NONE };
+                let first_child = as_u32(self.labels.len());
+                self.states.push(State { first_child, failure: 0, found });
+                let mut start = sharing.start + n_ended;
+                while start < sharing.end {
+                    let label = patterns.byte(start, depth);
+                    let is_same = |&place: &usize| patterns.byte(place, depth) == label;
+                    let n = (start..sharing.end).take_while(is_same).count();
+                    self.labels.push(label);
+                    next.push(start..start + n);
+                    start += n;
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            std::mem::swap(&mut level, &mut next);
+        }
+        let first_child = as_u32(self.labels.len());
+        self.states.push(State { first_child, failure: 0, found: NONE });
+    }
+
+    /// Finds for each state that of its longest proper suffix. All of these come before it.
+    fn link(&mut self) {
+        for state in 0..as_u32(self.labels.len()) {
+            let State { failure, found, .. } = self.states[state as usize];
+            if found == NONE && state > 0 {
+                self.states[state as usize].found = self.states[failure as usize].found;
+            }
+            let children = self.children(state);
+            if self.complete.len() < MAX_COMPLETE {
+                let mut row = match state {
+                    0 => [0; 256],
+                    _ => self.complete[failure as usize],
+                };
+                for child in children.clone() {
+                    row[usize::from(self.labels[child])] = as_u32(child);
+                }
+                self.complete.push(row);
+            }
+            for child in children {
+                let label = self.labels[child];
+                let suffix = if state == 0 { 0 } else { self.step(failure, label) };
+                self.states[child].failure = suffix;
+            }
+        }
+    }
+
+    fn children(&self, state: u32) -> Range<usize> {
+        let first_child = |state: usize| self.states[state].first_child as usize;
+        first_child(state as usize)..first_child(state as usize + 1)
+    }
+
+    /// The state behind another and a byte.
+    #[inline]
+    fn step(&self, mut state: u32, byte: u8) -> u32 {
+        loop {
+            if let Some(row) = self.complete.get(state as usize) {
+                return row[usize::from(byte)];
+            }
+            let children = self.children(state);
+            if let Some(place) = memchr(byte, &self.labels[children.clone()]) {
+                return as_u32(children.start + place);
+            }
+            state = self.states[state as usize].failure;
+        }
+    }
+
+    /// The first match at or behind a place. Places only ever grow from call to call.
+    pub(super) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
+        loop {
+            while let Some((start, pattern)) = ahead.found.pop() {
+                let pattern = pattern as usize;
+                if start >= from {
+                    return Some(Occurrence { pattern, place: start..start + self.lens[pattern] });
+                }
+            }
+            let start = from.max(ahead.end);
+            if start >= text.len() {
+                return None;
+            }
+            let end = text.len().min(start + self.longest_len.max(BLOCK_LEN));
+            self.search(text, start..end, &mut ahead.found);
+            ahead.end = end;
+        }
+    }
+
+    /// Collects the matches that begin in a block, the last first.
+    fn search(&self, text: &[u8], block: Range<usize>, found: &mut Vec<(usize, u32)>) {
+        let reach = text.len().min(block.end + self.longest_len);
+        let mut state = 0;
+        for &byte in text[block.end..reach].iter().rev() {
+            state = self.step(state, byte);
+        }
+        for (place, &byte) in block.clone().zip(&text[block]).rev() {
+            state = self.step(state, byte);
+            let pattern = self.states[state as usize].found;
+            if pattern != NONE {
+                found.push((place, pattern));
+            }
+        }
+    }
+}
+
+/// Patterns read from their ends, sorted, one behind the other.
+struct Reversed {
+    /// By place: which pattern it is. Of equal ones the first comes first.
+    order: Vec<u32>,
+    /// By place: where its bytes begin; one more ends the last.
+    starts: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Reversed {
+    fn new<P: AsRef<[u8]>>(patterns: &[P], n_bytes: usize) -> Self {
+        let text = |pattern: u32| patterns[pattern as usize].as_ref();
+        let mut keyed: Vec<_> = (0..as_u32(patterns.len())).map(|i| (key(text(i)), i)).collect();
+        keyed.sort_unstable_by(|(one_key, one), (other_key, other)| {
+            let texts = || text(*one).iter().rev().cmp(text(*other).iter().rev());
+            one_key.cmp(other_key).then_with(texts).then(one.cmp(other))
+        });
+        let order: Vec<_> = keyed.into_iter().map(|(_, pattern)| pattern).collect();
+        let (mut starts, mut bytes) = (vec![0], Vec::with_capacity(n_bytes));
+        for &pattern in &order {
+            bytes.extend(text(pattern).iter().rev());
+            starts.push(bytes.len());
+        }
+        Self { order, starts, bytes }
+    }
+
+    fn len(&self, place: usize) -> usize {
+        self.starts[place + 1] - self.starts[place]
+    }
+
+    fn byte(&self, place: usize, depth: usize) -> u8 {
+        self.bytes[self.starts[place] + depth]
+    }
+}
+
+/// The last eight bytes as a number, which is in the order of the reversed patterns.
+fn key(pattern: &[u8]) -> u64 {
+    let mut key = [0; 8];
+    key.iter_mut().zip(pattern.iter().rev()).for_each(|(to, byte)| *to = *byte);
+    u64::from_be_bytes(key)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "patterns and states are fewer than 2^32")]
+fn as_u32(number: usize) -> u32 {
+    number as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The first and longest match at or behind a place, by comparing every pattern at every place.
+    fn naive(patterns: &[Vec<u8>], text: &[u8], from: usize) -> Option<Occurrence> {
+        (from..text.len()).find_map(|start| {
+            let begins = |(_, pattern): &(usize, &Vec<u8>)| text[start..].starts_with(pattern);
+            let fitting = patterns.iter().enumerate().filter(begins);
+            let (pattern, content) = fitting.rev().max_by_key(|(_, pattern)| pattern.len())?;
+            Some(Occurrence { pattern, place: start..start + content.len() })
+        })
+    }
+
+    fn check(patterns: &[Vec<u8>], text: &[u8]) -> std::result::Result<(), TestCaseError> {
+        let dictionary = Dictionary::new(patterns).unwrap();
+        let (mut from, mut ahead) = (0, Ahead::default());
+        loop {
+            let found = dictionary.next(text, from, &mut ahead);
+            prop_assert_eq!(&found, &naive(patterns, text, from));
+            let Some(found) = found else { return Ok(()) };
+            from = found.place.end;
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_dictionary_finds_what_comparing_every_pattern_finds(
+            patterns in prop::collection::vec(prop::collection::vec(b'a'..=b'c', 1..7), 1..40),
+            text in prop::collection::vec(b'a'..=b'd', 0..200),
+        ) {
+            check(&patterns, &text)?;
+        }
+
+        #[test]
+        fn any_bytes_may_be_in_patterns_and_text(
+            patterns in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..3), 1..600),
+            text in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            check(&patterns, &text)?;
+        }
+    }
+
+    #[test]
+    fn matches_across_blocks_are_found_once() {
+        let long = [b"x".repeat(300), b"y".to_vec()].concat();
+        let patterns = [long.clone(), b"xx".to_vec(), b"z".to_vec()];
+        for n_before in BLOCK_LEN - 310..BLOCK_LEN + 10 {
+            let text = [b"-".repeat(n_before), long.clone(), b"zxx".to_vec()].concat();
+            let dictionary = Dictionary::new(&patterns).unwrap();
+            let mut ahead = Ahead::default();
+            let found = [0, n_before + 301, n_before + 302, n_before + 304]
+                .map(|from| Some(dictionary.next(&text, from, &mut ahead)?.pattern));
+            assert_eq!(found, [Some(0), Some(2), Some(1), None]);
+        }
+    }
+}
