@@ -528,14 +528,15 @@ def test_a_tokenizer_is_not_made_by_hand():
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    """Missing, a folder, no match, a name with NUL: a ``FileError`` that is an OSError."""
+    """Missing, no files in a folder, no match, NUL: a ``FileError`` that is an OSError."""
     (tmp_path / "file").write_text("ab")
+    (tmp_path / "folder").mkdir()
     for path, message in (
         (tmp_path / "missing", "missing: no such file"),
-        (tmp_path, "is a folder"),
+        (tmp_path / "folder", "a folder without files"),
         (tmp_path / "*.txt", r"\*\.txt: no file matches"),
-        ("a\0b", "no such file"),
-        ("", "no such file|folder"),
+        ("a\0b", "NUL"),
+        ("", "the path is empty"),
         (tmp_path / "file" / "below", "no such file"),
         ("x" * 5000, "no such file|too long"),
     ):

@@ -639,7 +639,7 @@ class Corpus:
         """Count a file, or standard input for ``-``."""
 
     def add_rows(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-        """Count the rows of a column of texts."""
+        """Count the rows of a column of texts, each whole: a separator is text there."""
 
     def add_stream(self, read: Callable[[int], bytes]) -> None:
         """Count one text; ``read`` gives at most so many of its next bytes."""
@@ -697,6 +697,23 @@ def read_jsonl(
     Gives the bytes of all texts and their offsets, the number of lines, of texts that are
     ``null``, and for each bad line its place, where it begins, and the problem.
     """
+
+class CsvTable:
+    """A file of CSV, read block by block; its first record names the columns."""
+
+    def __new__(cls, delimiter: str, columns: Sequence[str]) -> Self: ...
+    def read(
+        self,
+        block: NDArray[np.uint8],
+        is_last: bool,
+    ) -> tuple[
+        list[tuple[NDArray[np.uint8], NDArray[np.int64]]], list[tuple[int, str]]
+    ]:
+        """Read the rows that end in the next block.
+
+        Gives the bytes and offsets of each column that was asked for, and for each record of
+        another length the line on which it begins, and the problem.
+        """
 
 def count_rows_holding(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], names: Sequence[str]

@@ -32,6 +32,7 @@ from .weights import unscaled
 
 if TYPE_CHECKING:
     from .data.counts import Counts
+    from .data.readers import Tally
 
 __all__ = ["Learner"]
 
@@ -87,6 +88,8 @@ class Learner:
             self.corpus.set_memory_limit(limit, tempfile.gettempdir())
         self.report = report
         self.n_texts = 0
+        self.tally: Tally | None = None
+        self.recognised = ""
         self.counted_before: dict[str, Any] = {}
         self.n_characters: int | float = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
@@ -127,22 +130,12 @@ class Learner:
         except TrainingInterrupted:
             raise
         except KeyboardInterrupt as error:
-            read = f"{self.corpus.n_bytes_read:,} bytes"
+            n_bytes = self.tally.bytes if self.tally else 0
+            read = f"{self.corpus.n_bytes_read + n_bytes:,} bytes"
             if self.n_texts:
                 read = f"{self.n_texts:,} texts"
             message = f"interrupted while counting, {read} read; nothing was learned"
             raise TrainingInterrupted(message) from error
-
-    def count_file(
-        self, path: str, multiplier: int, n_before: int, n_total: int | None
-    ) -> None:
-        """Count a file, each piece ``multiplier`` times."""
-
-        def on_bytes(n_bytes: int) -> None:
-            self._tell_bytes(n_before + n_bytes, n_total)
-
-        self.corpus.set_weight(multiplier)
-        self.corpus.add_file(path, on_bytes if self.report else None)
 
     def count_texts(self, texts: list[str | bytes]) -> None:
         """Count a batch of texts."""
@@ -198,6 +191,7 @@ class Learner:
             for name, before in self.counted_before.items():
                 is_sum = name.startswith("dropped")
                 counted[name] = counted[name] + before if is_sum else before
+            counted["bad"] = self.tally.bad if self.tally else 0
             self.n_characters = self._unscaled(counted["characters"])
             summary = self._summary(counted) if self.log_path else None
         self.phase_start = time.perf_counter()
@@ -337,13 +331,16 @@ class Learner:
 
     # Progress
 
-    def _tell_bytes(self, done: int, total: int | None) -> None:
+    def tell_bytes(self, done: int, total: int | None) -> None:
+        """Tell how much of the files is counted, in bytes as they are stored."""
         if self.report:
             seconds = time.perf_counter() - self.phase_start
             left = None
             if total is not None and done:
                 left = seconds * max(total - done, 0) / done
-            self.report(Progress("count", done, total, 0, 0, seconds, {}, left))
+            corpus, self.recognised = self.recognised, ""
+            sizes = (done, total, 0, 0)
+            self.report(Progress("count", *sizes, seconds, {}, left, corpus))
 
     def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
         self.remaining.add(done, time.perf_counter() - self.phase_start)

@@ -34,6 +34,8 @@ class Progress:
     seconds_left
         Remaining time of this phase, where that can be said: for bytes at the speed so
         far, for merges by :class:`bytepair.remaining.Remaining`.
+    corpus
+        In the first step of training on files: what they were recognised as; else empty.
     """
 
     phase: Literal["count", "merge", "done"]
@@ -44,6 +46,7 @@ class Progress:
     seconds: float
     report: dict[str, Any] = field(default_factory=dict)
     seconds_left: float | None = None
+    corpus: str = ""
 
     @property
     def characters_per_token(self) -> float:
@@ -71,8 +74,9 @@ class ProgressLine:
         """Show a step."""
         if not self.is_shown:
             return
-        end = "\n" if progress.phase == "done" else ""
-        self.stream.write(f"\r\x1b[K{describe(progress)}{end}")
+        text = progress.corpus or describe(progress)
+        end = "\n" if progress.corpus or progress.phase == "done" else ""
+        self.stream.write(f"\r\x1b[K{text}{end}")
         self.stream.flush()
 
 

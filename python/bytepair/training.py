@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from .errors import TrainingError
-from .files import StrPath, expand
 from .learning import Learner
 from .progress import Progress, reporter
 from .ranges import check_range
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .data.counts import Counts
+    from .data.sources import Corpus
+    from .files import StrPath
     from .tokenizer import Tokenizer
 
 __all__ = [
     "DialectOptions",
     "TrainingOptions",
+    "refuse_text_options",
     "train",
     "train_from_counts",
     "train_from_iterator",
@@ -66,13 +68,17 @@ class TrainingOptions(DialectOptions, total=False):
 
 
 def train(
-    files: StrPath | Iterable[StrPath] | Mapping[StrPath, Weight],
+    files: Corpus | Mapping[StrPath, Weight],
     *,
     vocab_size: int | None = None,
     merges: int | None = None,
     dialect: str | None = None,
     special_tokens: Iterable[str] = (),
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
     separator: str | None = None,
+    skip_bad: bool = False,
     threads: int | None = None,
     memory_limit: int | None = None,
     progress: OnProgress = None,
@@ -86,7 +92,9 @@ def train(
     Parameters
     ----------
     files
-        A path or glob, or several; ``-`` is standard input. One file is one text. A single
+        Files, folders, globs and addresses that fsspec opens; ``-`` is standard input. Text,
+        JSON lines, Parquet, CSV and TSV, compressed (``.gz``, ``.zst``, ``.xz``, ``.bz2``) or
+        not, are read as by :func:`bytepair.scale.count`. A text file is one text. A single
         file of counts is trained on as by :func:`train_from_counts`. A
         mapping gives each path a weight: ``{"en.txt": 1.0, "fa.txt": 4.0}`` counts every
         piece of the second file four times. Weights are taken exactly, as decimal
@@ -101,8 +109,19 @@ def train(
     special_tokens
         They get the last ids. Where they stand in the corpus they end a text and are
         not counted.
+    input_format
+        ``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"`` or ``"tsv"``: what all files are,
+        instead of what their names say. ``"text"`` takes their bytes as they are. Without it
+        the name and the first bytes of a file must agree.
+    field
+        Where the text is: the keys in a line of JSON (``data.body``), or the column.
+    lines
+        Whether each line of a text file is a text.
     separator
-        A text that stands between the texts of one file, such as ``<|endoftext|>``.
+        A text that stands between the texts of one text file, such as ``<|endoftext|>``.
+    skip_bad
+        Whether lines without a text are left out instead of refused; the report says in
+        ``bad`` how many.
     threads
         How many count and merge; by default as many as there are processors.
     memory_limit
@@ -176,9 +195,20 @@ def train(
     ['low', ' lowe', 'r']
     """
     _check_target(vocab_size, merges)
-    if isinstance(files, (str, os.PathLike)) and _is_counts(files):
+    if not isinstance(files, (str, os.PathLike, Mapping)):
+        files = list(files) if isinstance(files, Iterable) else [files]
+    counts = _counts_file(files)
+    if counts is not None:
+        refuse_text_options(
+            separator=separator,
+            memory_limit=memory_limit,
+            input_format=input_format,
+            field=None if field == "text" else field,
+            lines=lines or None,
+            skip_bad=skip_bad or None,
+        )
         return train_from_counts(
-            files,
+            counts,
             vocab_size=vocab_size,
             merges=merges,
             dialect=dialect,
@@ -187,6 +217,9 @@ def train(
             progress=progress,
             **options,
         )
+    from .reading import ReadOptions, count_files
+
+    reading = ReadOptions(field, lines, separator, skip_bad)
     multipliers, scale = _multipliers(files)
     learner = Learner(
         dialect,
@@ -198,13 +231,8 @@ def train(
         scale=scale,
         memory_limit=memory_limit,
     )
-    sources = _sources(files, multipliers)
-    n_bytes_total = _total_size([path for path, _multiplier in sources])
-    n_bytes_before = 0
     with learner.counting():
-        for path, multiplier in sources:
-            learner.count_file(path, multiplier, n_bytes_before, n_bytes_total)
-            n_bytes_before += _total_size([path]) or 0
+        count_files(learner, files, multipliers, input_format, reading)
     return learner.learn(vocab_size, merges)
 
 
@@ -307,6 +335,29 @@ def train_from_counts(
     return learner.learn(vocab_size, merges)
 
 
+def _counts_file(files: object) -> StrPath | None:
+    """Give the file of counts that is to be learned from, if it is one.
+
+    Raises
+    ------
+    TrainingError
+        It does not stand alone.
+    """
+    is_one = isinstance(files, (str, os.PathLike))
+    names = [files] if is_one else list(files)  # type: ignore[call-overload]
+    paths = [name for name in names if isinstance(name, (str, os.PathLike))]
+    counts = [path for path in paths if _is_counts(path)]
+    if not counts:
+        return None
+    if len(names) > 1 or isinstance(files, Mapping):
+        message = (
+            f"{os.fspath(counts[0])} holds counts, and is trained on alone, without a "
+            "weight; bytepair count --merge adds files of counts up"
+        )
+        raise TrainingError(message)
+    return counts[0]
+
+
 def _is_counts(path: StrPath) -> bool:
     """Tell a file of counts from text, without more than a look at the ending of most."""
     if Path(path).suffix != ".parquet":
@@ -314,6 +365,14 @@ def _is_counts(path: StrPath) -> bool:
     from .data.counts import is_counts
 
     return is_counts(path)
+
+
+def refuse_text_options(**given: object) -> None:
+    """Refuse options that say how text is read, where there is none."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name}= is for text; these are counts"
+            raise TrainingError(message)
 
 
 def _stored(counts: object) -> Counts:
@@ -343,17 +402,6 @@ def _multipliers(files: object) -> tuple[list[int], int]:
     return whole_multipliers(list(files.values()))
 
 
-def _sources(
-    files: StrPath | Iterable[StrPath] | Mapping[StrPath, Weight],
-    multipliers: list[int],
-) -> list[tuple[str, int]]:
-    """List paths, each with how often its pieces count."""
-    if not isinstance(files, Mapping):
-        return [(path, 1) for path in expand(files)]
-    weighted = zip(files, multipliers, strict=True)
-    return [(path, number) for name, number in weighted for path in expand(name)]
-
-
 def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:
     """Group texts so that threads have enough to do and memory stays bounded."""
     max_texts, max_length = 4096, 4 << 20
@@ -367,10 +415,3 @@ def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:
             batch, length = [], 0
     if batch:
         yield batch
-
-
-def _total_size(paths: list[str]) -> int | None:
-    """Sum the sizes of files in bytes; ``None`` where one is no regular file."""
-    if not all(Path(path).is_file() for path in paths):
-        return None
-    return sum(Path(path).stat().st_size for path in paths)

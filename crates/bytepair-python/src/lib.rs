@@ -49,7 +49,7 @@ mod _core {
         write_tiktoken,
     };
     #[pymodule_export]
-    use crate::rows::{PieceTable, count_rows_holding, encode_rows, read_jsonl};
+    use crate::rows::{CsvTable, PieceTable, count_rows_holding, encode_rows, read_jsonl};
     #[pymodule_export]
     use crate::stream::DecodeStream;
     #[pymodule_export]

@@ -72,6 +72,41 @@ pub(crate) fn read_jsonl<'py>(
     Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
+/// A file of CSV, read block by block.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct CsvTable(Mutex<bytepair::csv::Table>);
+
+/// The columns of a block, and the records that are no rows: the line of each, and the problem.
+type CsvRows<'py> = (Vec<Arrays<'py>>, Vec<(u64, String)>);
+
+#[pymethods]
+impl CsvTable {
+    #[new]
+    fn new(delimiter: char, columns: Vec<String>) -> PyResult<Self> {
+        let no_byte =
+            |_| raise("TokenizerError", format!("the delimiter {delimiter:?} is no byte"));
+        let delimiter = u8::try_from(delimiter).map_err(no_byte)?;
+        Ok(Self(Mutex::new(bytepair::csv::Table::new(delimiter, columns))))
+    }
+
+    /// The rows that end in the next block.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        block: PyReadonlyArray1<'py, u8>,
+        is_last: bool,
+    ) -> PyResult<CsvRows<'py>> {
+        let bytes = contiguous(&block)?;
+        let read = || self.0.lock().unwrap_or_else(PoisonError::into_inner).read(bytes, is_last);
+        let rows = py.detach(read).map_err(|error| to_python(&error))?;
+        let columns = rows.columns.into_iter();
+        let columns =
+            columns.map(|column| Ok((lend(py, column.text)?, offsets(py, column.offsets))));
+        let bad = rows.bad.into_iter().map(|bad| (bad.line, bad.problem)).collect();
+        Ok((columns.collect::<PyResult<_>>()?, bad))
+    }
+}
+
 pub(crate) fn offsets(
     py: Python<'_>,
     offsets: impl IntoIterator<Item = usize>,

@@ -138,7 +138,7 @@ impl Corpus {
         result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
     }
 
-    /// Counts the rows of a column of texts.
+    /// Counts the rows of a column of texts, each of them whole: a separator in them is text.
     fn add_rows(
         &self,
         py: Python<'_>,
@@ -148,7 +148,7 @@ impl Corpus {
         let column = Column::new(data, offsets);
         let rows = column.rows()?;
         let count = |counter: &mut Option<CorpusCounter>| {
-            counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&rows))
+            counter.as_mut().map_or(Ok(()), |counter| counter.count_documents(&rows))
         };
         py.detach(|| with(&self.counter, count)).map_err(|error| to_python(&error))
     }

@@ -4,6 +4,7 @@ mod added;
 mod batch;
 mod code_units;
 mod count;
+pub mod csv;
 mod decode;
 mod describe;
 mod dialect;

@@ -1,6 +1,7 @@
 """The commands under one name, and what becomes of their errors."""
 
 import os
+import re
 import sys
 from typing import Annotated, NoReturn
 
@@ -39,7 +40,7 @@ class Commands(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except TokenizerError as error:
-            _refuse(str(error))
+            _refuse(_as_typed(str(error), self._options(ctx)))
         except KeyboardInterrupt:
             _interrupt()
         except BrokenPipeError:
@@ -53,6 +54,13 @@ class Commands(TyperGroup):
         except MemoryError:
             _refuse("out of memory")
         return result
+
+    def _options(self, ctx: typer.Context) -> dict[str, str]:
+        """Give the options of the command that was named, by their names in Python."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        params = command.params if command else []
+        options = {str(param.name): param.opts[0] for param in params if param.opts}
+        return {"special_tokens": options.get("special", ""), **options}
 
 
 app = typer.Typer(
@@ -107,6 +115,23 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):  # a character no terminal shows is no error
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="bytepair")
+
+
+def _as_typed(message: str, options: dict[str, str]) -> str:
+    """Write the options that a message names as they are typed here.
+
+    >>> _as_typed('pass input_format="text"', {"input_format": "--input-format"})
+    'pass --input-format text'
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        option = options.get(found["name"])
+        if not (option or "").startswith("--"):
+            return found[0]
+        return f"{option} {found['value']}" if found["value"] else str(option)
+
+    named = r'\b(?P<name>[a-z_]+)=(?:"(?P<value>[^"]*)"|True\b)?'
+    return re.sub(named, typed, message)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The arguments that ``count`` and ``tokenize`` share: what a corpus is, and who works."""
+"""Shared arguments: what a corpus is (``train``, ``count``, ``tokenize``), and who works."""
 
 import enum
 import os
@@ -14,10 +14,10 @@ from .sizes import size
 if TYPE_CHECKING:
     from bytepair.scale.spark_engine import SparkEngine
 
-__all__ = ["Corpus", "CorpusOptions", "GroupField", "Json", "Quiet"]
+__all__ = ["Corpus", "CorpusOptions", "GroupField", "Json", "Quiet", "ReadingOptions"]
 
 
-class CorpusFormatName(str, enum.Enum):
+class InputFormatName(str, enum.Enum):
     """What the files of a corpus are."""
 
     TEXT = "text"
@@ -54,17 +54,25 @@ Corpus = Annotated[
     list[str],
     typer.Argument(
         metavar="CORPUS",
-        help="Files, folders, globs, or addresses that fsspec opens. Endings say what they "
-        "are: .jsonl, .parquet, .csv, .tsv, else text; and .gz, .zst, .xz, .bz2 behind.",
+        help="Files, folders, globs, or addresses that fsspec opens. Names say what they "
+        "are: .jsonl, .parquet, .csv, .tsv, else text; with .gz, .zst, .xz or .bz2 behind "
+        "where they are compressed.",
+        show_default=False,
+    ),
+]
+InputFormat = Annotated[
+    InputFormatName | None,
+    typer.Option(
+        "--input-format",
+        help="What the files are, whatever their names say; text takes their bytes as they "
+        "are. Without it, a file whose name and first bytes disagree is refused.",
         show_default=False,
     ),
 ]
 CorpusFormat = Annotated[
-    CorpusFormatName | None,
+    InputFormatName | None,
     typer.Option(
-        "--corpus-format",
-        help="What the files are, where endings do not say it.",
-        show_default=False,
+        "--corpus-format", help="The earlier name of --input-format.", hidden=True
     ),
 ]
 Field = Annotated[
@@ -96,7 +104,8 @@ Separator = Annotated[
 SkipBad = Annotated[
     bool,
     typer.Option(
-        "--skip-bad", help="Count lines without a document instead of refusing them."
+        "--skip-bad",
+        help="Leave out lines without a document instead of refusing them.",
     ),
 ]
 Processes = Annotated[
@@ -133,14 +142,38 @@ Json = Annotated[
 
 
 @dataclass(frozen=True)
-class CorpusOptions:
-    """What ``count`` and ``tokenize`` ask alike: what a document is, and who works."""
+class ReadingOptions:
+    """What a document is."""
 
+    input_format: InputFormat = None
     corpus_format: CorpusFormat = None
     field: Field = "text"
     lines: LinesOfText = False
     separator: Separator = None
     skip_bad: SkipBad = False
+
+    def reading(self) -> dict[str, Any]:
+        """Give them as arguments of :func:`bytepair.train` and its like."""
+        formats = (self.input_format, self.corpus_format)
+        return {
+            "input_format": one_format(*(name and name.value for name in formats)),
+            "field": self.field,
+            "lines": self.lines,
+            "separator": self.separator,
+            "skip_bad": self.skip_bad,
+        }
+
+    def given(self) -> dict[str, Any]:
+        """Give what was asked for, and ``None`` for the rest."""
+        usual = ReadingOptions().reading()
+        found = self.reading()
+        return {name: v if v != usual[name] else None for name, v in found.items()}
+
+
+@dataclass(frozen=True)
+class CorpusOptions(ReadingOptions):
+    """What ``count`` and ``tokenize`` ask alike: what a document is, and who works."""
+
     processes: Processes = None
     threads: ThreadsEach = None
     task_size: TaskSize = "256MiB"
@@ -150,16 +183,35 @@ class CorpusOptions:
     def arguments(self) -> dict[str, Any]:
         """Give them as arguments of :func:`bytepair.scale.count` and ``tokenize``."""
         return {
-            "corpus_format": self.corpus_format and self.corpus_format.value,
-            "field": self.field,
-            "lines": self.lines,
-            "separator": self.separator,
-            "skip_bad": self.skip_bad,
+            **self.reading(),
             "processes": self.processes or os.cpu_count() or 1,
             "threads": self.threads,
             "task_bytes": size(self.task_size),
             "engine": engine_of(self.engine, self.spark, self.processes),
         }
+
+    def sources(self, corpus: list[str], group: str | None = None) -> tuple[Any, str]:
+        """List the files of a corpus, and say in one line what they were recognised as."""
+        from bytepair.data.readers import ReadOptions
+        from bytepair.data.sources import describe, list_sources
+
+        reading = self.reading()
+        sources = list_sources(corpus, reading.pop("input_format"))
+        return sources, describe(sources, ReadOptions(**reading, group=group))
+
+
+def one_format(input_format: str | None, corpus_format: str | None) -> str | None:
+    """Give the format that was named by either name.
+
+    >>> one_format(None, "csv")
+    'csv'
+    """
+    if input_format and corpus_format:
+        message = (
+            "--corpus-format is the earlier name of --input-format; give one of them"
+        )
+        raise TokenizerError(message)
+    return input_format or corpus_format
 
 
 def engine_of(

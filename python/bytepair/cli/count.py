@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bytepair import FileError
+from bytepair import FileError, TokenizerError
 from bytepair.files import check_writable
 
 from . import corpus_options, training_options
@@ -75,10 +75,13 @@ def count(
     }
     n_bytes = None if memory_limit is None else size(memory_limit)
     if merge:
+        _refuse_to_count({**options, **reading.given()})
         counts = scale.merge_files(corpus, memory_limit=n_bytes, output=output)
     else:
+        sources, recognised = reading.sources(corpus, group)
+        line.note(recognised)
         counts = scale.count(
-            corpus,
+            sources,
             **reading.arguments(),
             progress=lambda done, total: line.show_bytes("counting", done, total),
             memory_limit=n_bytes,
@@ -97,3 +100,11 @@ def count(
     if as_json:
         summary = {"output": str(output), "distinct_pieces": counts.n_rows}
         print(json.dumps({**summary, **asdict(info)}))
+
+
+def _refuse_to_count(options: dict[str, Any]) -> None:
+    """Refuse options that say how to count, where counts are added up."""
+    for name, value in options.items():
+        if value is not None:
+            message = f"{name}= is for counting, and --merge adds up what is counted"
+            raise TokenizerError(message)

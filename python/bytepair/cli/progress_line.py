@@ -9,7 +9,13 @@ class ProgressLine:
     """Shows how far a job has come."""
 
     def __init__(self, *, is_shown: bool) -> None:
+        self.is_told = is_shown
         self.is_shown = is_shown and sys.stderr.isatty()
+
+    def note(self, text: str) -> None:
+        """Write a line that stays, on a terminal or not."""
+        if self.is_told:
+            print(text, file=sys.stderr)
 
     def show(self, text: str) -> None:
         """Show a text in place of the last one."""

@@ -100,9 +100,11 @@ def tokenize(
 
     line = ProgressLine(is_shown=not quiet)
     loaded = Tokenizer.from_file(tokenizer)
+    sources, recognised = reading.sources(corpus)
+    line.note(recognised)
     manifest = scale.tokenize(
         loaded,
-        corpus,
+        sources,
         output,
         format=format_name.value,
         end_of_document=end_of_document,

@@ -28,10 +28,13 @@ from bytepair import (
 )
 from bytepair.files import StrPath, check_writable
 from bytepair.progress import ProgressLine
+from bytepair.training import refuse_text_options
 from bytepair.weights import Weight
 
 from . import training_options as options
+from .corpus_options import ReadingOptions
 from .sizes import size
+from .spreading import spread
 
 if TYPE_CHECKING:
     from bytepair.data import Counts
@@ -42,6 +45,7 @@ INTERRUPTED = 130
 """What a shell reports for a program that SIGINT ended."""
 
 
+@spread
 def train(
     files: options.Files,
     *,
@@ -50,7 +54,7 @@ def train(
     merges: options.Merges = None,
     dialect: options.Dialect = None,
     special: options.Special = None,
-    separator: options.Separator = None,
+    reading: ReadingOptions,
     pattern: options.Pattern = None,
     unmatched: options.UnmatchedChoice = None,
     ties: options.TiesChoice = None,
@@ -100,7 +104,7 @@ def train(
     format_ = format_name.value if format_name else None
     counts = stored_counts(files)
     if counts is not None:
-        refuse_text_options(separator=separator, memory_limit=memory_limit)
+        refuse_text_options(**reading.given(), memory_limit=memory_limit)
         found_dialect, found_parts = counts.parts(dialect, {})
         names = {
             "special_tokens": wanted["special_tokens"] or counts.info.special_tokens
@@ -125,7 +129,7 @@ def train(
             tokenizer = bytepair.train_from_counts(counts, groups=chosen, **common)
         else:
             tokenizer = bytepair.train(
-                weighted(files), separator=separator, memory_limit=n_bytes, **common
+                weighted(files), memory_limit=n_bytes, **reading.reading(), **common
             )
     except TrainingInterrupted as interrupted:
         rescue(interrupted, output, format_, log)
@@ -155,14 +159,6 @@ def stored_counts(files: list[str]) -> "Counts | None":
         message = "files of counts are merged first: bytepair count --merge"
         raise TrainingError(message)
     return read_counts(files[0])
-
-
-def refuse_text_options(**given: object) -> None:
-    """Refuse options that say how text is read, where there is none."""
-    for name, value in given.items():
-        if value is not None:
-            message = f"--{name.replace('_', '-')} is for text; these are counts"
-            raise TrainingError(message)
 
 
 def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
@@ -271,15 +267,18 @@ class Watch:
     def __init__(self, *, is_shown: bool) -> None:
         self.line = ProgressLine()
         self.line.is_shown &= is_shown
+        self.is_shown = is_shown
         self.start = time.perf_counter()
         self.last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
         """Take a step; the summary takes the place of the last one."""
         self.last = progress
-        if progress.phase != "done":
+        if progress.corpus and self.is_shown:
+            print(progress.corpus, file=sys.stderr)
+        if progress.phase != "done" and not progress.corpus:
             self.line(progress)
-        elif self.line.is_shown:
+        elif progress.phase == "done" and self.line.is_shown:
             sys.stderr.write("\r\x1b[K")
 
     def summary(self, tokenizer: Tokenizer) -> dict[str, Any]:
@@ -307,6 +306,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
             f"{summary['dropped_occurrences']:,} occurrences; of {summary['new_merges']:,} "
             f"merges the first {summary['certain_merges']:,} are certainly those of all"
         )
+    if summary["bad"]:
+        lines.append(f"left out: {summary['bad']:,} lines without a text")
     if summary["best_count_at_stop"] is not None:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
     found = {name: n for name, n in summary["special_tokens"].items() if n}

@@ -45,9 +45,11 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES",
-        help="Text files or globs; - is standard input. One file is one text. "
-        "file.txt@4 counts everything in a file four times; a file whose name ends so "
-        "goes first. Or one file of counts, see bytepair count.",
+        help="Files, folders, globs, or addresses that fsspec opens; - is standard input. "
+        "Names say what they are: .jsonl, .parquet, .csv, .tsv, else text; with .gz, .zst, "
+        ".xz or .bz2 behind where they are compressed. A text file is one text. file.txt@4 "
+        "counts everything in file.txt four times, unless there is a file of that whole "
+        "name. Or one file of counts, see bytepair count.",
         show_default=False,
     ),
 ]
@@ -84,12 +86,6 @@ Special = Annotated[
         metavar="TOKEN",
         help="A special token: it gets an id, and ends a text where it stands in the "
         "files. May be repeated.",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT", help="A text that stands between the texts of one file."
     ),
 ]
 Pattern = Annotated[

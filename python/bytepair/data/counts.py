@@ -50,7 +50,8 @@ class CountsInfo:
     """What pieces were counted in, and how.
 
     ``preparation`` is the fingerprint of all that is done to text before it is counted;
-    ``dialect``, ``options`` and ``special_tokens`` are what it was made of. ``found_special``
+    ``dialect``, ``options`` and ``special_tokens``, in the order in which they were named, are
+    what it was made of. ``found_special``
     says how often each special token stood in the documents. ``groups`` are the documents and
     bytes of each group. ``dropped_bound`` is at least how often any pair of tokens occurs in
     the pieces that were left out.
@@ -82,7 +83,7 @@ class CountsInfo:
             It was counted in another way.
         """
         for name in ("preparation", "special_tokens", "min_piece_count"):
-            if getattr(self, name) != getattr(other, name):
+            if _unordered(getattr(self, name)) != _unordered(getattr(other, name)):
                 message = (
                     f"counts of another {name.replace('_', ' ')}: {getattr(self, name)!r} "
                     f"and {getattr(other, name)!r}; count again in one way"
@@ -96,6 +97,11 @@ class CountsInfo:
         for group, found in other.groups.items():
             sums = self.groups.setdefault(group, dict.fromkeys(found, 0))
             self.groups[group] = {name: sums[name] + n for name, n in found.items()}
+
+
+def _unordered(value: Any) -> Any:  # noqa: ANN401 -- of any attribute
+    """Give lists in one order: that of special tokens changes no count."""
+    return sorted(value) if isinstance(value, list) else value
 
 
 SUMS = (
@@ -188,7 +194,7 @@ class Counts:
             Text was prepared in another way, or it is not known where pieces first occur.
         """
         counted = self.info.special_tokens
-        if sorted(set(special_tokens)) != counted:
+        if set(special_tokens) != set(counted):
             message = (
                 f"the special tokens of the counts are {', '.join(counted) or 'none'}, and "
                 "they end pieces: count again with others, or add others to the tokenizer "

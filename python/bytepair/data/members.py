@@ -1,4 +1,4 @@
-"""Compressed files of several members, `.bz2` and `.xz`, read to their end.
+"""Compressed files of several members, `.bz2`, `.xz` and `.zst`, read to their end.
 
 Parallel compressors write members one behind the other, and `.xz` may have zeros between
 them. Python's own readers take whatever is no member for the end, and say nothing of what is
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["open_bz2", "open_xz"]
+__all__ = ["open_bz2", "open_xz", "open_zstd"]
 
 STORED_BLOCK_LEN = 256 << 10
 """How much is read at once of what is compressed, in bytes."""
@@ -30,6 +30,28 @@ def open_bz2(stored: BinaryIO) -> BinaryIO:
 def open_xz(stored: BinaryIO) -> BinaryIO:
     """Undo the compression of ``.xz``."""
     members = _Members(stored, lzma.LZMADecompressor, padding=b"\0")
+    return cast("BinaryIO", io.BufferedReader(members, STORED_BLOCK_LEN))
+
+
+def open_zstd(stored: BinaryIO, zstd: Any) -> BinaryIO:  # noqa: ANN401 -- a module
+    """Undo the compression of ``.zst`` by a module like ``compression.zstd``."""
+
+    class Frame:
+        """A decompressor whose errors are those of reading."""
+
+        def __init__(self) -> None:
+            self.frame = zstd.ZstdDecompressor()
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as of the frame
+            return getattr(self.frame, name)
+
+        def decompress(self, data: bytes, max_length: int) -> bytes:
+            try:
+                return bytes(self.frame.decompress(data, max_length))
+            except zstd.ZstdError as error:
+                raise EOFError(str(error)) from error
+
+    members = _Members(stored, Frame, padding=b"")
     return cast("BinaryIO", io.BufferedReader(members, STORED_BLOCK_LEN))
 
 

@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import importlib
+import io
 import lzma
+import sys
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from bytepair.errors import FileError, TokenizerError
+from bytepair.errors import FileError, FormatError, TokenizerError
 
-from .members import open_bz2, open_xz
-from .optional import load
+from .members import open_bz2, open_xz, open_zstd
+from .optional import MissingLibraryError, load
+from .recognise import COMPRESSIONS, CONTENT_LEN, Stream, is_address, signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .sources import Source
+    from .recognise import Compression, Source
 
-__all__ = ["naming", "open_source", "open_stored"]
+__all__ = ["first_bytes", "first_content", "naming", "open_source", "open_stored"]
+
+HEAD_LEN = 64 << 10
+"""How much of a file is read to see what it is, in bytes."""
+STREAM_HEAD_LEN = 16
+"""The least of what can be read only once that says so."""
 
 
 @contextlib.contextmanager
@@ -37,13 +46,16 @@ def open_source(
     with naming(source.path), open_stored(source) as stored:
         if watch is not None:
             watch(stored)
-        if source.compression is None:
+        compression = source.compression
+        if isinstance(source, Stream):
+            stored, compression = _begun(stored, source)
+        if compression is None:
             yield stored
             return
-        if source.size == 0:
-            message = f"{source.path}: no bytes are no {source.compression} file"
+        if source.size == 0 and not isinstance(source, Stream):
+            message = f"{source.path}: no bytes are no {compression} file"
             raise FileError(message)
-        with _decompressed(stored, source.compression) as stream:
+        with _decompressed(stored, compression) as stream:
             yield stream
 
 
@@ -51,7 +63,9 @@ def open_source(
 def open_stored(source: Source) -> Iterator[BinaryIO]:
     """Open a source as it is stored."""
     with naming(source.path):
-        if source.is_local:
+        if source.path == "-":
+            yield _standard_input()
+        elif source.is_local:
             with Path(source.path).open("rb") as file:
                 yield file
         else:
@@ -59,14 +73,110 @@ def open_stored(source: Source) -> Iterator[BinaryIO]:
                 yield cast("BinaryIO", remote)
 
 
-def _decompressed(stored: BinaryIO, compression: str) -> Any:  # noqa: ANN401
+def first_bytes(path: str) -> bytes:
+    """Read the first bytes of a file, as it is stored."""
+    with naming(path):
+        if not is_address(path):
+            with Path(path).open("rb") as file:
+                return file.read(HEAD_LEN)
+        system, name = load("fsspec").core.url_to_fs(path)
+        return bytes(system.cat_file(name, start=0, end=HEAD_LEN))
+
+
+def first_content(source: Source, head: bytes) -> bytes:
+    """Give the first bytes of what a file holds, by the first ones that are stored.
+
+    None, if so few hold nothing that is whole.
+
+    Raises
+    ------
+    FileError
+        All that is stored is ``head``, and it is damaged.
+    """
+    if source.compression is None:
+        return head[:CONTENT_LEN]
+    is_whole = len(head) >= source.size
+    try:
+        with (
+            naming(source.path),
+            _decompressed(io.BytesIO(head), source.compression) as stream,
+        ):
+            return bytes(stream.read(CONTENT_LEN))
+    except MissingLibraryError:
+        raise
+    except FileError:
+        if is_whole:
+            raise
+        return b""
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        message = "standard input is closed"
+        raise FileError(message)
+    return sys.stdin.buffer
+
+
+def _begun(stored: BinaryIO, stream: Stream) -> tuple[BinaryIO, Compression | None]:
+    """Look at the first bytes of what can be read only once."""
+    if stream.is_told and stream.format == "text":
+        return stored, None
+    head = b""
+    while len(head) < STREAM_HEAD_LEN and (more := _some(stored, HEAD_LEN)):
+        head += more  # what is there, without waiting for more
+    whole = cast("BinaryIO", io.BufferedReader(_Rejoined(head, stored), HEAD_LEN))
+    found = signature(head)
+    if not stream.is_told:
+        if found is not None:
+            message = (
+                f"{stream.path}: read as text, and the first bytes say {found}; pass "
+                'input_format= to say what it is ("text" reads its bytes as they are)'
+            )
+            raise FormatError(message)
+        return whole, None
+    by_bytes = [kind for kind in COMPRESSIONS.values() if kind == found]
+    return whole, by_bytes[0] if by_bytes else None
+
+
+def _some(stream: BinaryIO, most: int) -> bytes:
+    """Read what a stream has, at least something if it has not ended."""
+    return bytes(stream.read1(most))  # type: ignore[attr-defined]
+
+
+class _Rejoined(io.RawIOBase):
+    """What was read of a stream, and then the rest of it."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self.head, self.rest = head, rest
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, memory: Any) -> int:  # noqa: ANN401 -- any buffer
+        """Read some bytes."""
+        data = self.head[: len(memory)] or _some(self.rest, len(memory))
+        self.head = self.head[len(memory) :]
+        memory[: len(data)] = data
+        return len(data)
+
+
+def _decompressed(stored: BinaryIO, compression: Compression) -> Any:  # noqa: ANN401
     if compression == "gzip":
         return gzip.open(stored)
     if compression == "bz2":
         return open_bz2(stored)
     if compression == "xz":
         return open_xz(stored)
-    return load("pyarrow").CompressedInputStream(stored, "zstd")
+    try:
+        return open_zstd(stored, importlib.import_module("compression.zstd"))
+    except ModuleNotFoundError:  # Python has it from 3.14 on
+        pass
+    try:
+        return load("pyarrow").CompressedInputStream(stored, "zstd")
+    except MissingLibraryError as error:
+        message = "zstd needs Python 3.14, or pyarrow: pip install 'bytepair[data]'"
+        raise MissingLibraryError(message) from error
 
 
 @contextlib.contextmanager
@@ -74,6 +184,11 @@ def naming(path: str) -> Iterator[None]:
     """Put the path of a file before what is wrong with it."""
     try:
         yield
+    except MissingLibraryError as error:
+        if path in str(error):
+            raise
+        message = f"{path}: {error}"
+        raise MissingLibraryError(message) from error
     except TokenizerError:
         raise
     except OSError as error:

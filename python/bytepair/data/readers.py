@@ -1,24 +1,27 @@
-"""Parts of sources to record batches of documents.
+"""Parts of sources to documents, as rows of bytes or as record batches.
 
 One row is one document; what a document is, `docs/explanation/corpora.md` says. A reader holds
 one block and the longest document. A part that is a range of a file of lines has the lines
-that begin in it.
+that begin in it. Rows of anything but Parquet need no library; record batches are Arrow's.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from bytepair import _core
 from bytepair.errors import FormatError, TokenizerError
 
-from .columns import as_bytes, column_of, text_batch
+from .columns import as_bytes, column_of, text_batch, texts_of
+from .counts import KEY as COUNTS_KEY
 from .opening import open_source, open_stored
 from .optional import load
+from .recognise import Source, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,18 +29,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from .sources import Source
-
-__all__ = ["Part", "ReadOptions", "Tally", "read", "read_part"]
+__all__ = [
+    "Part",
+    "ReadOptions",
+    "Tally",
+    "is_whole_text",
+    "open_text",
+    "read",
+    "read_part",
+    "read_rows",
+]
 
 BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE, RETURN = ord("\n"), ord("\r")
-MAX_CSV_BLOCK_LEN = 1 << 30
-"""Longer rows of CSV are an error, in bytes."""
-LONGER_THAN_A_BLOCK = ("block size", "Empty CSV file")
-"""What Arrow says of a row, and of a header, that is longer than a block."""
 MAX_BAD_SHOWN = 10
 """How many bad lines of a part are kept in words."""
 
@@ -61,6 +67,9 @@ class ReadOptions:
     group
         Where a line of JSON says which group the document is of, and the column of Parquet and
         CSV; batches then have a second column, ``group``.
+    special_tokens
+        What no separator begins in, or cuts off: of those that stand at a place the longest
+        counts, as in training.
     """
 
     field: str = "text"
@@ -68,8 +77,14 @@ class ReadOptions:
     separator: str | None = None
     skip_bad: bool = False
     group: str | None = None
+    special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("field", "separator", "group"):
+            value = getattr(self, name)
+            if not isinstance(value, (str, type(None))):
+                message = f"{name} must be a text, not {value!r}"
+                raise TypeError(message)
         if self.lines and self.separator is not None:
             message = "give either lines or separator, not both"
             raise TokenizerError(message)
@@ -121,6 +136,8 @@ class Tally:
         """Say how much of a part is read, in bytes of the stored file, as far as is known."""
         if self._stored is None or self._stored.closed:
             return 0
+        if isinstance(part.source, Stream):
+            return self.bytes
         start = 0 if part.source.format == "parquet" else part.start
         return min(max(self._stored.tell() - start, 0), part.size)
 
@@ -130,16 +147,35 @@ class Tally:
             setattr(self, name, getattr(self, name) + value)
         del self.bad_lines[MAX_BAD_SHOWN:]
 
-    def add_batch(self, batch: pa.RecordBatch, n_null: int = 0) -> None:
-        """Count the documents of a batch; ``n_null`` empty ones of it were ``null``."""
+    def add_rows(self, rows: Rows) -> None:
+        """Count the documents of rows."""
+        lengths = np.diff(rows.offsets)
+        self._note(len(lengths), rows.n_null, lengths)
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Count the documents of a batch."""
         column = batch.column(0)
-        lengths = load("pyarrow.compute").binary_length(column)
-        n_null += column.null_count
-        n_without = int(np.count_nonzero(lengths.fill_null(0).to_numpy() == 0))
-        self.documents += len(column)
+        lengths = load("pyarrow.compute").binary_length(column).fill_null(0)
+        self._note(len(column), column.null_count, lengths.to_numpy())
+
+    def _note(self, n_rows: int, n_null: int, lengths: NDArray[np.integer]) -> None:
+        n_without = int(np.count_nonzero(lengths == 0))
+        self.documents += n_rows
         self.null += n_null
         self.empty += n_without - n_null
-        self.bytes += lengths.sum().as_py() or 0
+        self.bytes += int(lengths.sum())
+
+
+class Rows(NamedTuple):
+    """Documents: the bytes of all, and where each begins; behind the last one, where it ends.
+
+    ``n_null`` of them are ``null``; ``groups`` are names of groups in the same layout.
+    """
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    n_null: int = 0
+    groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None
 
 
 def read(
@@ -167,14 +203,64 @@ def read_part(
     """
     options = options or ReadOptions()
     tally = Tally() if tally is None else tally
-    read_it: Callable[[Part, ReadOptions, Tally], Iterator[pa.RecordBatch]] = {
+    if part.source.format == "parquet":
+        yield from _read_parquet(part, options, tally)
+        return
+    for rows in _reader_of(part)(part, options, tally):
+        groups = None if rows.groups is None else column_of(*rows.groups)
+        yield text_batch(column_of(rows.data, rows.offsets), groups)
+
+
+def read_rows(
+    part: Part, options: ReadOptions | None = None, tally: Tally | None = None
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Read the documents of a part: the bytes of some at once, and their offsets.
+
+    As :func:`read_part`, without groups; only Parquet needs Arrow.
+    """
+    options = options or ReadOptions()
+    tally = Tally() if tally is None else tally
+    if part.source.format == "parquet":
+        for batch in _read_parquet(part, options, tally):
+            yield texts_of(batch)
+        return
+    for rows in _reader_of(part)(part, options, tally):
+        yield rows.data, rows.offsets
+
+
+def _reader_of(part: Part) -> Callable[[Part, ReadOptions, Tally], Iterator[Rows]]:
+    return {
         "text": _read_text,
         "jsonl": _read_jsonl,
-        "parquet": _read_parquet,
         "csv": _read_csv,
         "tsv": _read_csv,
     }[part.source.format]
-    return read_it(part, options, tally)
+
+
+def is_whole_text(source: Source, options: ReadOptions) -> bool:
+    """Tell a file that is one document, which may be longer than memory."""
+    is_cut = options.lines or options.separator is not None
+    return source.format == "text" and not is_cut and options.group is None
+
+
+@contextlib.contextmanager
+def open_text(part: Part, tally: Tally) -> Iterator[Callable[[int], bytes]]:
+    """Open a text that is one document: gives a function that reads its next bytes."""
+    n_bytes = 0
+
+    def read_some(most: int) -> bytes:
+        nonlocal n_bytes
+        block: bytes = next_bytes(most)
+        n_bytes += len(block)
+        tally.bytes += len(block)
+        return block
+
+    with open_source(part.source, tally.watch) as file:
+        is_waited_for = isinstance(part.source, Stream)
+        next_bytes = file.read1 if is_waited_for else file.read  # type: ignore[attr-defined]
+        yield read_some
+    tally.documents += 1
+    tally.empty += not n_bytes
 
 
 def json_keys(path: str) -> list[str]:
@@ -191,36 +277,38 @@ def json_keys(path: str) -> list[str]:
 # Text
 
 
-def _read_text(
-    part: Part, options: ReadOptions, tally: Tally
-) -> Iterator[pa.RecordBatch]:
+def _read_text(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     if options.group is not None:
         message = (
             f"{part.source.path}: documents of plain text have no field for a group"
         )
         raise FormatError(message)
-    for column in _text_columns(part, options, tally):
-        batch = text_batch(column)
-        tally.add_batch(batch)
-        yield batch
+    for rows in _text_rows(part, options, tally):
+        tally.add_rows(rows)
+        yield rows
 
 
-def _text_columns(part: Part, options: ReadOptions, tally: Tally) -> Iterator[pa.Array]:
+def _text_rows(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     with open_source(part.source, tally.watch) as file:
         if options.lines:
             for _offset, block in _line_blocks(file, part):
                 yield _lines_of(block)
         elif options.separator is not None:
-            separator = options.separator.encode()
-            for documents in _separated(file, separator):
-                yield load("pyarrow").array(documents, "large_binary")
+            for documents in _separated(file, options):
+                yield _rows_of(documents)
         else:
             text = np.frombuffer(file.read(), np.uint8)
-            yield column_of(text, np.array([0, len(text)], np.int64))
+            yield Rows(text, np.array([0, len(text)], np.int64))
 
 
-def _lines_of(data: NDArray[np.uint8]) -> pa.Array:
-    """Make a column of lines, without their ends: a newline, or it behind a return."""
+def _rows_of(documents: list[bytes]) -> Rows:
+    offsets = np.zeros(len(documents) + 1, np.int64)
+    np.cumsum([len(document) for document in documents], out=offsets[1:])
+    return Rows(np.frombuffer(b"".join(documents), np.uint8), offsets)
+
+
+def _lines_of(data: NDArray[np.uint8]) -> Rows:
+    """Make rows of lines, without their ends: a newline, or it behind a return."""
     is_kept = data != NEWLINE
     ends = np.flatnonzero(~is_kept)
     has_return = (ends > 0) & (data[ends - 1] == RETURN)
@@ -231,18 +319,59 @@ def _lines_of(data: NDArray[np.uint8]) -> pa.Array:
         n_dropped = np.append(n_dropped, len(is_kept) - np.count_nonzero(is_kept))
     offsets = np.zeros(len(ends) + 1, np.int64)
     offsets[1:] = ends - n_dropped
-    return column_of(data[is_kept], offsets)
+    return Rows(data[is_kept], offsets)
 
 
-def _separated(file: BinaryIO, separator: bytes) -> Iterator[list[bytes]]:
+def _separated(file: BinaryIO, options: ReadOptions) -> Iterator[list[bytes]]:
     """Cut a stream at each separator; nothing behind the last one is no document."""
+    cut, n_held = _cutter(options)
     rest = b""
     while chunk := file.read(max(BLOCK_LEN, len(rest))):
-        *documents, rest = (rest + chunk).split(separator)
+        *documents, rest = cut(rest + chunk, n_held)
         if documents:
             yield documents
+    *documents, rest = cut(rest, 0)
     if rest:
-        yield [rest]
+        documents.append(rest)
+    if documents:
+        yield documents
+
+
+def _cutter(
+    options: ReadOptions,
+) -> tuple[Callable[[bytes, int], list[bytes]], int]:
+    """Give a function that cuts at separators, and how much of the end is not certain.
+
+    What begins so close to the end may be part of something longer.
+    """
+    separator = (options.separator or "").encode()
+    names = [name.encode() for name in options.special_tokens]
+    if not any(_overlap(name, separator) for name in names):
+        return lambda data, _n_held: data.split(separator), 0
+    longest_first = sorted({separator, *names}, key=len, reverse=True)
+    any_name = re.compile(b"|".join(map(re.escape, longest_first)))
+
+    def cut(data: bytes, n_held: int) -> list[bytes]:
+        documents, start = [], 0
+        for found in any_name.finditer(data):
+            if found[0] == separator and found.start() + n_held <= len(data):
+                documents.append(data[start : found.start()])
+                start = found.end()
+        return [*documents, data[start:]]
+
+    return cut, len(longest_first[0])
+
+
+def _overlap(one: bytes, other: bytes) -> bool:
+    """Tell whether two texts can share characters of a third, and are not the same."""
+    if one == other:
+        return False
+    ends = range(1, min(len(one), len(other)))
+    return (
+        one in other
+        or other in one
+        or any(one[-n:] == other[:n] or other[-n:] == one[:n] for n in ends)
+    )
 
 
 # Lines
@@ -291,36 +420,34 @@ def _is_marked(memory: bytearray) -> bool:
     return memory.startswith(BYTE_ORDER_MARK)
 
 
-def _read_jsonl(
-    part: Part, options: ReadOptions, tally: Tally
-) -> Iterator[pa.RecordBatch]:
+def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     keys = json_keys(options.field)
     group_keys = None if options.group is None else json_keys(options.group)
     n_before: int | None = None
     n_lines = 0
     with open_source(part.source, tally.watch) as file:
         for _offset, block in _line_blocks(file, part):
-            batch, n_block_lines, n_null, bad = _documents(block, keys, group_keys)
+            rows, n_block_lines, bad = _documents(block, keys, group_keys)
             if bad and n_before is None:
                 n_before = _lines_before(part)
             for line, _start, problem in bad:
                 number = (n_before or 0) + n_lines + line + 1
                 _note_bad(part, number, problem, options, tally)
             n_lines += n_block_lines
-            tally.add_batch(batch, n_null)
-            yield batch
+            tally.add_rows(rows)
+            yield rows
 
 
 def _documents(
     lines: NDArray[np.uint8], keys: list[str], group_keys: list[str] | None
-) -> tuple[pa.RecordBatch, int, int, list[tuple[int, int, str]]]:
-    """Give the documents of lines, the number of lines, of nulls, and the bad lines.
+) -> tuple[Rows, int, list[tuple[int, int, str]]]:
+    """Give the documents of lines, the number of lines, and the bad lines.
 
     Where documents have groups, lines are parsed twice: once for each field.
     """
     texts, n_lines, n_null, bad = _core.read_jsonl(lines, keys)
     if group_keys is None:
-        return text_batch(column_of(*texts)), n_lines, n_null, bad
+        return Rows(*texts, n_null), n_lines, bad
     groups, _, _, bad_groups = _core.read_jsonl(lines, group_keys)
     problems = {line[0]: line for line in [*bad_groups, *bad]}
     if problems:  # rows of the two belong together where both have all lines
@@ -329,13 +456,13 @@ def _documents(
         lines = np.frombuffer(kept, np.uint8)
         texts, _, n_null, _ = _core.read_jsonl(lines, keys)
         groups, _, _, _ = _core.read_jsonl(lines, group_keys)
-    batch = text_batch(column_of(*texts), column_of(*groups))
-    return batch, n_lines, n_null, [problems[line] for line in sorted(problems)]
+    rows = Rows(*texts, n_null, groups)
+    return rows, n_lines, [problems[line] for line in sorted(problems)]
 
 
 def _lines_before(part: Part) -> int:
     """Count the lines that begin before a part: for messages alone, since it takes a pass."""
-    if part.start == 0:
+    if part.start == 0 or isinstance(part.source, Stream):
         return 0
     with open_source(part.source) as file:
         blocks = _line_blocks(file, replace(part, start=0, stop=part.start))
@@ -343,11 +470,11 @@ def _lines_before(part: Part) -> int:
 
 
 def _note_bad(
-    part: Part, line: int | None, problem: str, options: ReadOptions, tally: Tally
+    part: Part, line: int, problem: str, options: ReadOptions, tally: Tally
 ) -> None:
-    place = part.source.path if line is None else f"{part.source.path}, line {line:,}"
+    place = f"{part.source.path}, line {line:,}"
     if not options.skip_bad:
-        message = f"{place}: {problem}; repair it, or skip such lines (skip_bad)"
+        message = f"{place}: {problem}; repair it, or skip such lines: skip_bad=True"
         raise FormatError(message)
     tally.bad += 1
     if len(tally.bad_lines) < MAX_BAD_SHOWN:
@@ -357,76 +484,25 @@ def _note_bad(
 # Tables
 
 
-def _read_csv(
-    part: Part, options: ReadOptions, tally: Tally
-) -> Iterator[pa.RecordBatch]:
-    """Read blocks; a row that is longer than one needs larger blocks, from the beginning."""
-    n_rows, n_bad, block_len = 0, 0, BLOCK_LEN
-    with _refusing(part):
-        while True:
-            bad: list[tuple[int | None, str]] = []
-            n_behind = n_rows
-            try:
-                for batch in _csv_batches(part, options, tally, block_len, bad):
-                    for line, problem in bad[n_bad:]:
-                        _note_bad(part, line, problem, options, tally)
-                    n_bad = max(n_bad, len(bad))
-                    new = batch.slice(min(n_behind, len(batch)))
-                    n_behind -= len(batch) - len(new)
-                    n_rows += len(new)
-                    if len(new):
-                        documents = text_batch(
-                            *(as_bytes(new.column(name)) for name in _columns(options))
-                        )
-                        tally.add_batch(documents)
-                        yield documents
-            except load("pyarrow").ArrowInvalid as error:
-                if _is_empty(part):
-                    return
-                is_longer = any(sign in str(error) for sign in LONGER_THAN_A_BLOCK)
-                if not is_longer or 2 * block_len > MAX_CSV_BLOCK_LEN:
-                    raise
-                block_len *= 2
-                continue
-            for line, problem in bad[n_bad:]:
+def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
+    names = _columns(options)
+    columns = list(dict.fromkeys(names))
+    table = _core.CsvTable("\t" if part.source.format == "tsv" else ",", columns)
+    memory = np.empty(BLOCK_LEN, np.uint8)
+    with open_source(part.source, tally.watch) as file, _refusing(part):
+        is_last = False
+        while not is_last:
+            n_read = _fill(file, memory.data)
+            is_last = n_read < len(memory)
+            found, bad = table.read(memory[:n_read], is_last)
+            for line, problem in bad:
                 _note_bad(part, line, problem, options, tally)
-            return
-
-
-def _is_empty(part: Part) -> bool:
-    with open_source(part.source) as file:
-        return not file.read(1)
-
-
-def _csv_batches(
-    part: Part,
-    options: ReadOptions,
-    tally: Tally,
-    block_len: int,
-    bad: list[tuple[int | None, str]],
-) -> Iterator[pa.RecordBatch]:
-    """Read the column block by block; rows of another length go to ``bad``."""
-    pa, csv = load("pyarrow"), load("pyarrow.csv")
-
-    def on_bad(row: Any) -> str:  # noqa: ANN401 -- a row that Arrow could not read
-        problem = f"{row.actual_columns} columns, not {row.expected_columns}"
-        bad.append((row.number, problem))
-        return "skip"
-
-    delimiter = {"tsv": "\t"}.get(part.source.format, ",")
-    columns = _columns(options)
-    with open_source(part.source, tally.watch) as file:
-        yield from csv.open_csv(
-            file,
-            read_options=csv.ReadOptions(use_threads=False, block_size=block_len),
-            parse_options=csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_bad
-            ),
-            convert_options=csv.ConvertOptions(
-                include_columns=list(dict.fromkeys(columns)),
-                column_types=dict.fromkeys(columns, pa.large_binary()),
-            ),
-        )
+            by_name = dict(zip(columns, found, strict=True))
+            groups = None if options.group is None else by_name[options.group]
+            rows = Rows(*by_name[options.field], groups=groups)
+            if len(rows.offsets) > 1:
+                tally.add_rows(rows)
+                yield rows
 
 
 def _columns(options: ReadOptions) -> list[str]:
@@ -441,9 +517,12 @@ def _read_parquet(
     if part.source.compression is not None:
         message = f"{part.source.path}: Parquet is compressed within; unpack the file"
         raise FormatError(message)
-    with open_stored(part.source) as stored, _refusing(part):
+    pa = load("pyarrow")
+    invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)
+    with open_stored(part.source) as stored, _refusing(part, *invalid):
         file = parquet.ParquetFile(stored)
         schema = file.schema_arrow
+        _refuse_counts(schema)
         paths = [_parquet_keys(schema, name) for name in _columns(options)]
         columns = [".".join(path) for path in paths]
         stop = file.num_row_groups if part.stop is None else part.stop
@@ -454,6 +533,13 @@ def _read_parquet(
                 documents = text_batch(*found)
                 tally.add_batch(documents)
                 yield documents
+
+
+def _refuse_counts(schema: Any) -> None:  # noqa: ANN401
+    """Refuse counts of pieces, which are no documents."""
+    if COUNTS_KEY in (schema.metadata or {}):
+        message = "these are counts of pieces, no documents; train on the file alone"
+        raise FormatError(message)
 
 
 def _parquet_keys(schema: Any, path: str) -> list[str]:  # noqa: ANN401
@@ -485,15 +571,12 @@ def _rows_at_once(group: Any) -> int:  # noqa: ANN401 -- what Parquet says of a 
 
 
 @contextlib.contextmanager
-def _refusing(part: Part) -> Iterator[None]:
-    """Turn what Arrow refuses into an error that names the file."""
-    pa = load("pyarrow")
+def _refusing(part: Part, *arrow_errors: type[Exception]) -> Iterator[None]:
+    """Let what is wrong with a table be an error that names the file."""
+    refused: tuple[type[Exception], ...] = (FormatError, *arrow_errors)
     try:
         yield
-    except FormatError as error:
+    except refused as error:
         path = part.source.path
         message = str(error) if path in str(error) else f"{path}: {error}"
-        raise FormatError(message) from error
-    except (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError) as error:
-        message = f"{part.source.path}: {error}"
         raise FormatError(message) from error

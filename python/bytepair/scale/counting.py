@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from bytepair.data.counts import (
     Counts,
@@ -20,10 +20,16 @@ from bytepair.data.counts import (
     read_counts,
     write_counts,
 )
-from bytepair.data.opening import open_source
 from bytepair.data.plan import TASK_BYTES, Task, plan
-from bytepair.data.readers import Part, ReadOptions, Tally, read_part
-from bytepair.data.sources import list_sources
+from bytepair.data.readers import (
+    Part,
+    ReadOptions,
+    Tally,
+    is_whole_text,
+    open_text,
+    read_part,
+)
+from bytepair.data.sources import list_sources, one_format, refuse_idle
 from bytepair.data.sums import CountSums
 from bytepair.errors import TokenizerError
 from bytepair.files import check_writable, refuse_no_name
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from bytepair.data.sources import Corpus
     from bytepair.files import StrPath
     from bytepair.training import DialectOptions
 
@@ -83,11 +90,12 @@ class _Work:
 
 
 def count(
-    corpus: StrPath | Iterable[StrPath],
+    corpus: Corpus,
     *,
     dialect: str = "gpt4o",
     special_tokens: Iterable[str] = (),
     min_piece_count: int | None = None,
+    input_format: str | None = None,
     corpus_format: str | None = None,
     field: str = "text",
     group: str | None = None,
@@ -107,9 +115,10 @@ def count(
 
     Parameters
     ----------
-    corpus, corpus_format, field, lines, separator, skip_bad
+    corpus, input_format, field, lines, separator, skip_bad
         Files and what a document is, as for :func:`bytepair.scale.tokenize`. A text file is
         one document unless ``lines`` or ``separator`` is given, and is read in stretches.
+        ``corpus_format`` is the earlier name of ``input_format``.
     dialect, special_tokens, options
         How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
         are not counted. Where ties are decided by the first occurrence, counts say in which
@@ -143,13 +152,14 @@ def count(
     >>> counts.table.to_pydict(), counts.info.documents
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
-    reading = ReadOptions(field, lines, separator, skip_bad, group)
+    special_tokens = tuple(dict.fromkeys(special_tokens))
+    reading = ReadOptions(field, lines, separator, skip_bad, group, special_tokens)
     if threads is None and (processes > 1 or engine is not None):
         threads = 1
     spec = CountSpec(
         dialect,
         dict(options),
-        tuple(dict.fromkeys(special_tokens)),
+        special_tokens,
         threads,
         memory_limit,
     )
@@ -158,7 +168,8 @@ def count(
     if group is not None:
         spec.refuse_groups()
     refuse_output(output)
-    sources = list_sources(corpus, corpus_format)
+    sources = list_sources(corpus, one_format(input_format, corpus_format))
+    refuse_idle(sources, reading)
     tasks = plan(sources, reading, task_bytes)
     total = sum(source.size for source in sources)
     with TemporaryDirectory() as folder:
@@ -325,7 +336,6 @@ def _count_parts(
     tally: Tally,
     tell: Tell | None,
 ) -> None:
-    is_whole = not options.lines and options.separator is None
     n_before = 0
 
     def tell_place(part: Part) -> None:
@@ -333,13 +343,29 @@ def _count_parts(
             tell((n_before + tally.place(part), tally.documents, tally.bytes))
 
     for part in parts:
-        if part.source.format == "text" and is_whole and options.group is None:
-            _count_file(counter, part, tally, tell_place)
+        if is_whole_text(part.source, options):
+            _count_text(counter, part, tally, tell_place)
         else:
             for batch in read_part(part, options, tally):
                 counter.add(batch)
                 tell_place(part)
         n_before += part.size
+
+
+def _count_text(
+    counter: PieceCounter,
+    part: Part,
+    tally: Tally,
+    tell_place: Callable[[Part], None],
+) -> None:
+    """Count a text file in stretches: it may be longer than memory."""
+    with open_text(part, tally) as read:
+
+        def read_and_tell(most: int) -> bytes:
+            tell_place(part)
+            return read(most)
+
+        counter.add_stream(read_and_tell)
 
 
 def counted(counter: PieceCounter, tally: Tally) -> CountedPart:
@@ -364,31 +390,5 @@ def prepared_in(spec: CountSpec) -> dict[str, Any]:
         "preparation": preparation_of(spec.core_dialect, spec.special_tokens),
         "dialect": spec.dialect,
         "options": jsonable(spec.options),
-        "special_tokens": sorted(spec.special_tokens),
+        "special_tokens": list(spec.special_tokens),
     }
-
-
-def _count_file(
-    counter: PieceCounter,
-    part: Part,
-    tally: Tally,
-    tell_place: Callable[[Part], None],
-) -> None:
-    """Count a text file in stretches: it may be longer than memory."""
-    with open_source(part.source, tally.watch) as file:
-        reader = _Measured(file, lambda: tell_place(part))
-        counter.add_stream(reader.read)
-    tally.add(Tally(documents=1, empty=int(not reader.n_bytes), bytes=reader.n_bytes))
-
-
-class _Measured:
-    """A stream that counts its bytes, and tells when there are more."""
-
-    def __init__(self, file: BinaryIO, tell: Callable[[], None]) -> None:
-        self.file, self.tell, self.n_bytes = file, tell, 0
-
-    def read(self, n_bytes: int) -> bytes:
-        self.tell()
-        block = self.file.read(n_bytes)
-        self.n_bytes += len(block)
-        return block

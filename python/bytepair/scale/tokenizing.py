@@ -16,7 +16,7 @@ from bytepair import Tokenizer
 from bytepair.data.manifest import Dataset, commit
 from bytepair.data.plan import TASK_BYTES, Task, plan
 from bytepair.data.readers import Part, ReadOptions, Tally, read_part
-from bytepair.data.sources import list_sources
+from bytepair.data.sources import list_sources, one_format, refuse_idle
 from bytepair.errors import SpecialTokenError, TokenizerError
 from bytepair.files import StrPath, refuse_no_name
 
@@ -24,11 +24,12 @@ from . import local
 from .contract import ShardSpec, write_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
     from bytepair.data.shards import ShardFormat
+    from bytepair.data.sources import Corpus
 
     from .engine import Engine
     from .telling import Tell
@@ -134,13 +135,14 @@ class _Reading:
 
 def tokenize(
     tokenizer: Tokenizer | StrPath,
-    corpus: StrPath | Iterable[StrPath],
+    corpus: Corpus,
     output: StrPath,
     *,
     format: ShardFormat = "npy",
     end_of_document: str | None = None,
     mark_at: Literal["begin", "end"] = "end",
     shard_tokens: int | None = None,
+    input_format: str | None = None,
     corpus_format: str | None = None,
     field: str = "text",
     lines: bool = False,
@@ -174,10 +176,11 @@ def tokenize(
     shard_tokens
         A shard ends before the document that would make it longer; by default each task
         writes one shard.
-    corpus_format, field, lines, separator, skip_bad
-        What a document is, see :class:`bytepair.data.ReadOptions`; ``corpus_format``
-        (``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"``, ``"tsv"``) where endings do not
-        say it.
+    input_format, field, lines, separator, skip_bad
+        What a document is, see :class:`bytepair.data.ReadOptions`. Names and first bytes say
+        what files are, and must agree; ``input_format`` (``"text"``, ``"jsonl"``,
+        ``"parquet"``, ``"csv"``, ``"tsv"``) says it instead of the names, and ``"text"`` takes
+        the bytes of files as they are. ``corpus_format`` is its earlier name.
     processes, threads
         How many processes, and threads in each; by default one process and all processors,
         or one thread in each of several processes.
@@ -222,10 +225,11 @@ def tokenize(
         shard_tokens=shard_tokens,
         threads=1 if threads is None and (processes > 1 or engine) else threads,
     )
-    sources = list_sources(corpus, corpus_format)
+    sources = list_sources(corpus, one_format(input_format, corpus_format))
+    refuse_idle(sources, options)
     reading = asdict(options)
     del reading["skip_bad"]  # what was done without a bad line is done either way
-    del reading["group"]  # for counts alone
+    del reading["group"], reading["special_tokens"]  # for counts alone
     dataset = Dataset(
         Path(output),
         {

@@ -61,8 +61,9 @@ pub struct CorpusReport {
 ///
 /// After an error a part of the text has been counted, and which part is not told.
 pub struct CorpusCounter {
-    preparation: Preparation,
-    boundaries: Boundaries,
+    cutting: Cutting,
+    /// How documents are cut that no separator stands in; `None` where there is none at all.
+    within_documents: Option<Cutting>,
     /// One for each thread.
     workers: Vec<Worker>,
     /// How much each piece of the next sources counts.
@@ -78,11 +79,25 @@ pub struct CorpusCounter {
     report: CorpusReport,
 }
 
+/// What happens to text, and what is looked for in it.
+struct Cutting {
+    preparation: Preparation,
+    boundaries: Boundaries,
+}
+
+impl Cutting {
+    fn new(preparation: Preparation) -> Result<Self> {
+        Ok(Self { boundaries: Boundaries::new(&preparation)?, preparation })
+    }
+}
+
 impl CorpusCounter {
     /// A counter that works with `n_threads` threads.
     pub fn new(preparation: Preparation, n_threads: usize) -> Result<Self> {
+        let whole = Preparation { separator: None, ..preparation.clone() };
+        let has_separator = preparation.separator.is_some();
         Ok(Self {
-            boundaries: Boundaries::new(&preparation)?,
+            within_documents: has_separator.then(|| Cutting::new(whole)).transpose()?,
             report: CorpusReport {
                 n_special: vec![0; preparation.special_tokens.len()],
                 ..CorpusReport::default()
@@ -93,7 +108,7 @@ impl CorpusCounter {
             source_starts: Vec::new(),
             in_batches: false,
             position: 0,
-            preparation,
+            cutting: Cutting::new(preparation)?,
         })
     }
 
@@ -156,7 +171,19 @@ impl CorpusCounter {
         if !self.in_batches {
             self.begin_source(true);
         }
-        self.count(texts.iter().copied(), |_| Ok(()))
+        self.count(texts.iter().copied(), true, |_| Ok(()))
+    }
+
+    /// Counts a batch of documents: texts in which a separator is text like any other. Batches, also of texts, that
+    /// follow each other are one source.
+    ///
+    /// # Errors
+    /// As [`Self::count_texts`].
+    pub fn count_documents(&mut self, documents: &[&[u8]]) -> Result<()> {
+        if !self.in_batches {
+            self.begin_source(true);
+        }
+        self.count(documents.iter().copied(), false, |_| Ok(()))
     }
 
     /// Counts one text, stretch by stretch. `progress` is called, on this thread, with the bytes read so
@@ -170,7 +197,7 @@ impl CorpusCounter {
         progress: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
         self.begin_source(false);
-        self.count(std::iter::once(reader), progress)
+        self.count(std::iter::once(reader), true, progress)
     }
 
     /// What was counted: the pieces and a report.
@@ -268,16 +295,19 @@ impl CorpusCounter {
     fn count<R: Read>(
         &mut self,
         texts: impl Iterator<Item = R>,
+        is_separated: bool,
         progress: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
+        let within = self.within_documents.as_ref().filter(|_| !is_separated);
+        let cutting = within.unwrap_or(&self.cutting);
         let rules = Rules {
-            preparation: &self.preparation,
+            preparation: &cutting.preparation,
             weight: self.weight,
             spill: self.spill.as_ref(),
         };
         let mut feeder = Feeder {
-            preparation: &self.preparation,
-            boundaries: &self.boundaries,
+            preparation: &cutting.preparation,
+            boundaries: &cutting.boundaries,
             report: &mut self.report,
             position: &mut self.position,
             texts,

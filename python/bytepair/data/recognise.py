@@ -1,0 +1,210 @@
+"""What a file is: what its name says, and what its first bytes say.
+
+Both are asked, and where they disagree the file is refused: text learned from compressed bytes,
+or from the syntax of JSON, is a mistake that nobody sees. Bytes are recognised where a
+signature tells them from text; which text it is, the name alone says. Nothing is opened here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal, TypeAlias
+
+__all__ = [
+    "COMPRESSIONS",
+    "CONTENT_LEN",
+    "FORMATS",
+    "KINDS",
+    "Compression",
+    "CorpusFormat",
+    "Source",
+    "Stream",
+    "disagreement",
+    "is_address",
+    "kind_of",
+    "named",
+    "plain_word",
+    "signature",
+]
+
+CorpusFormat: TypeAlias = Literal["text", "jsonl", "parquet", "csv", "tsv"]
+Compression: TypeAlias = Literal["gzip", "zstd", "xz", "bz2"]
+
+FORMATS: dict[str, CorpusFormat] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+}
+COMPRESSIONS: dict[str, Compression] = {
+    ".gz": "gzip",
+    ".zst": "zstd",
+    ".xz": "xz",
+    ".bz2": "bz2",
+}
+KINDS: dict[CorpusFormat, str] = {
+    "text": "text",
+    "jsonl": "JSON lines",
+    "parquet": "Parquet",
+    "csv": "CSV",
+    "tsv": "TSV",
+}
+CONTENT_LEN = 4096
+"""How much of what a file holds is looked at, in bytes."""
+
+SIGNATURES: dict[str, bytes] = {
+    "gzip": rb"\x1f\x8b\x08",
+    "zstd": rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18",
+    "xz": rb"\xfd7zXZ\x00",
+    "bz2": rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)",
+    "Parquet": rb"PAR[1E]",
+    "a zip archive": rb"PK(?:\x03\x04|\x05\x06)",
+    "a 7z archive": rb"7z\xbc\xaf\x27\x1c",
+    "a tar archive": rb"(?s:.{257})ustar[\x00 ]",
+    "lz4": rb"\x04\x22\x4d\x18",
+    "snappy": rb"\xff\x06\x00\x00sNaPpY",
+    "Arrow": rb"ARROW1\x00\x00",
+    "Avro": rb"Obj\x01",
+    "SQLite": rb"SQLite format 3\x00",
+    "a numpy array": rb"\x93NUMPY",
+    "PDF": rb"%PDF-",
+    "UTF-16 or UTF-32": rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff",
+}
+"""What begins with which bytes, and is no text in UTF-8."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of a corpus.
+
+    ``size`` is in bytes, as the file is stored.
+    """
+
+    path: str
+    size: int
+    format: CorpusFormat
+    compression: Compression | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a file of this machine."""
+        return not is_address(self.path)
+
+    @property
+    def is_stored_text(self) -> bool:
+        """Whether its bytes are those of a text, in a file of this machine."""
+        is_text = self.format == "text" and self.compression is None
+        return is_text and self.is_local
+
+
+@dataclass(frozen=True)
+class Stream(Source):
+    """What can be read only once: standard input (``-``), a pipe, a device.
+
+    Its size is not known. Its first bytes are looked at when it is opened; where its format
+    was named (``is_told``), they say how it is compressed.
+    """
+
+    is_told: bool = False
+
+    @property
+    def is_stored_text(self) -> bool:
+        """Whether its bytes are those of a text in a file: of a stream that shows later."""
+        return False
+
+
+def is_address(path: str) -> bool:
+    """Tell an address, which fsspec opens, from a path.
+
+    >>> is_address("s3://bucket/text.jsonl"), is_address("text.jsonl")
+    (True, False)
+    """
+    return "://" in path
+
+
+def named(path: str) -> tuple[CorpusFormat, Compression | None]:
+    """Give what the endings of a name say; without one that is known it is text.
+
+    >>> named("docs.JSONL.zst"), named("notes"), named("a.parquet")
+    (('jsonl', 'zstd'), ('text', None), ('parquet', None))
+    """
+    name = PurePosixPath(path.lower())
+    compression = COMPRESSIONS.get(name.suffix)
+    if compression:
+        name = name.with_suffix("")
+    return FORMATS.get(name.suffix, "text"), compression
+
+
+def signature(head: bytes) -> str | None:
+    r"""Give what the first bytes of a file say, where that is no text.
+
+    >>> signature(b"\x1f\x8b\x08\x00"), signature(b"low lower")
+    ('gzip', None)
+    """
+    found = (name for name, sign in SIGNATURES.items() if re.match(sign, head))
+    return next(found, None)
+
+
+def kind_of(format_name: CorpusFormat, compression: Compression | None) -> str:
+    """Name a format for a reader.
+
+    >>> kind_of("jsonl", "zstd"), kind_of("text", None)
+    ('JSON lines in zstd', 'text')
+    """
+    kind = KINDS[format_name]
+    return kind if compression is None else f"{kind} in {compression}"
+
+
+def disagreement(path: str, format_name: CorpusFormat, content: bytes) -> str | None:
+    """Say what a file holds, by its first bytes, if that is not what its name says.
+
+    ``content`` is without compression. No bytes say nothing.
+
+    >>> disagreement("a.jsonl", "jsonl", b'[{"text": "low"}]')
+    'a JSON array'
+    >>> disagreement("a.jsonl", "jsonl", b' {"text": "low"}') is None
+    True
+    """
+    found = signature(content)
+    if format_name == "parquet":
+        return (
+            None if not content or found == "Parquet" else found or plain_word(content)
+        )
+    if found is not None:
+        return found
+    text = content.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if format_name == "jsonl" and text:
+        return _no_json_lines(path, text)
+    if format_name in ("csv", "tsv") and text.startswith(b'{"'):
+        return "JSON"
+    return None
+
+
+def _no_json_lines(path: str, text: bytes) -> str | None:
+    if not text.startswith(b"{"):
+        return "a JSON array" if text.startswith(b"[") else plain_word(text)
+    line, newline, _rest = text.partition(b"\n")
+    # `.json` is the ending of one value over many lines too.
+    is_doubtful = newline and ".json" in PurePosixPath(path.lower()).suffixes[-2:]
+    if is_doubtful and not _is_json(line):
+        return "one JSON value over several lines"
+    return None
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def plain_word(content: bytes) -> str:
+    """Name bytes without a signature."""
+    return "something else" if b"\0" in content else "text"

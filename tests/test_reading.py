@@ -1,0 +1,509 @@
+"""One reader for training, counting and tokenizing: what a file is, and what is learned from it.
+
+Left out: what each kind of file holds in detail (``test_corpora_reading``).
+"""
+
+import bz2
+import csv
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+import types
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import bytepair
+from bytepair import FileError, FormatError, TokenizerError, TrainingError
+from bytepair.cli.app import app
+from bytepair.data import list_sources, members, opening
+from bytepair.data.recognise import SIGNATURES, signature
+
+pa = pytest.importorskip("pyarrow", reason="counts need pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+from bytepair import scale  # noqa: E402
+
+TEXTS = [
+    "low lower lowest  12 mal\n",
+    "",
+    "Größe — 大きい ﬁne\tlow",
+    "A_b <|end|> low</w> ▁x",
+    "low lower\nnewer <|end|>\n",
+] * 4
+SPECIALS = ["<|z|>", "<|end|>", "<|a|>"]
+COMPRESSIONS = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+def run(*arguments, stdin=None):
+    """Run a command in this process, and give its exit code and output."""
+    arguments = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, arguments, input=stdin)
+
+
+def write_as(path, texts):
+    """Write texts in the format that the ending of a path says."""
+    kind = path.name.split(".")[1]
+    if kind == "jsonl":
+        data = "".join(json.dumps({"text": t}) + "\n" for t in texts).encode()
+    elif kind == "parquet":
+        parquet.write_table(pa.table({"text": texts}), path)
+        return path
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, delimiter="\t" if kind == "tsv" else ",")
+            writer.writerows([["id", "text"], *([1, text] for text in texts)])
+        data = path.read_bytes()
+    path.write_bytes(COMPRESSIONS.get(path.suffix, bytes)(data))
+    return path
+
+
+# What is learned
+
+
+@pytest.mark.parametrize("dialect", bytepair.dialects())
+def test_training_on_documents_is_training_on_their_counts(tmp_path, dialect):
+    """The same file, byte for byte, in every dialect, for special tokens in any order."""
+    docs = write_as(tmp_path / "docs.jsonl", TEXTS)
+    options = {"dialect": dialect, "special_tokens": SPECIALS}
+    direct = bytepair.train(docs, merges=30, **options)
+    weighted = bytepair.train({docs: 1}, merges=30, **options)
+    scale.count(docs, output=tmp_path / "counts.parquet", **options)
+    counted = bytepair.train(tmp_path / "counts.parquet", merges=30)
+    expected = bytepair.train_from_iterator(TEXTS, merges=30, **options)
+    assert list(counted.special_tokens)[-3:] == SPECIALS
+    for found in (direct, weighted, counted):
+        assert found.to_bytes() == expected.to_bytes()
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "parquet",
+        *(f"{kind}{end}" for kind in ("jsonl", "csv", "tsv") for end in COMPRESSIONS),
+    ],
+)
+def test_every_kind_of_file_gives_the_same_tokenizer(tmp_path, ending):
+    """Documents in any format and compression teach what they teach from memory."""
+    path = write_as(tmp_path / f"docs.{ending}", TEXTS)
+    expected = bytepair.train_from_iterator(TEXTS, merges=30)
+    assert bytepair.train(path, merges=30).to_bytes() == expected.to_bytes()
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("how", [{}, {"lines": True}, {"separator": "<|end|>"}])
+def test_compressed_text_is_text(tmp_path, compression, how):
+    """Whole, by lines, and between separators: compression does not show; counts agree."""
+    text = "low lower<|end|>lowest\r\nlow low<|end|>\n\nnewer low"
+    path = tmp_path / f"a.txt{compression}"
+    path.write_bytes(COMPRESSIONS[compression](text.encode()))
+    cut = {"lines": lambda: text.replace("\r", "").split("\n")}
+    cut["separator"] = lambda: text.split("<|end|>")
+    texts = cut.get(next(iter(how), ""), lambda: [text])()
+    options = {"dialect": "byte-stream", "merges": 20}
+    expected = bytepair.train_from_iterator(texts, **options)
+    assert bytepair.train(path, **options, **how).to_bytes() == expected.to_bytes()
+    counts = scale.count(path, dialect="byte-stream", **how)
+    counted = bytepair.train_from_counts(counts, merges=20)
+    assert counted.to_bytes() == expected.to_bytes()
+
+
+@given(
+    text=st.text(alphabet="ab\n", max_size=40),
+    separator=st.text(alphabet="ab\n", min_size=1, max_size=3),
+    specials=st.lists(st.text(alphabet="ab\n", min_size=1, max_size=4), max_size=3),
+    block_len=st.integers(1, 9),
+)
+def test_separators_and_special_tokens_cut_alike_in_counts_and_in_training(
+    tmp_path_factory, text, separator, specials, block_len
+):
+    """Of those that stand at a place the longest counts, wherever a block of the file ends."""
+    folder = tmp_path_factory.mktemp("separated")
+    path = folder / "a.txt"
+    path.write_text("x" + text)
+    options = {"dialect": "byte-stream", "special_tokens": specials, "min_count": 1}
+    expected = bytepair.train(path, separator=separator, merges=9, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bytepair.data.readers.BLOCK_LEN", block_len)
+        counts = scale.count(path, separator=separator, **options)
+    assert (
+        bytepair.train_from_counts(counts, merges=9).to_bytes() == expected.to_bytes()
+    )
+
+
+def test_a_separator_cuts_text_files_alone(tmp_path):
+    """In a corpus of text and JSON lines a document of the latter keeps what looks like one."""
+    (tmp_path / "a.txt").write_text("ab|cd")
+    write_as(tmp_path / "b.jsonl", ["ef|gh"])
+    options = {"dialect": "byte-stream", "min_count": 1}
+    found = bytepair.train(tmp_path, separator="|", **options)
+    expected = bytepair.train_from_iterator(["ab", "cd", "ef|gh"], **options)
+    assert found.to_bytes() == expected.to_bytes()
+    counts = scale.count(tmp_path, separator="|", dialect="byte-stream")
+    counted = bytepair.train_from_counts(counts, min_count=1)
+    assert counted.to_bytes() == expected.to_bytes()
+
+
+def test_weights_folders_and_addresses_are_for_every_kind_of_file(tmp_path):
+    """A file of JSON lines counts as often as its weight says; a folder is its files."""
+    pytest.importorskip("fsspec", reason="addresses need fsspec")
+    one = write_as(tmp_path / "a.jsonl", ["ab ab"])
+    two = write_as(tmp_path / "b.csv", ["cd cd cd"])
+    texts = ["ab ab"] * 4 + ["cd cd cd"]
+    expected = bytepair.train_from_iterator(texts, merges=4).merges
+    assert bytepair.train({one: 4, two: 1}, merges=4).merges == expected
+    files = [f"{one}@4", two]
+    out = tmp_path / "t.bytepair"
+    assert run("train", *files, "-o", out, "--merges", 4).exit_code == 0
+    assert bytepair.Tokenizer.from_file(out).merges == expected
+    out.unlink()
+    both = bytepair.train_from_iterator(["ab ab", "cd cd cd"], merges=4)
+    for corpus in (tmp_path, f"file://{tmp_path}", f"file://{tmp_path}/*"):
+        assert bytepair.train(corpus, merges=4).to_bytes() == both.to_bytes()
+
+
+# What a file is
+
+
+def mistaken(folder):
+    """Write files that are not what their names say; give what is said of each."""
+    line = b'{"text": "low"}\n'
+    table = folder / "table"
+    parquet.write_table(pa.table({"text": ["low"]}), table)
+    files = {
+        "a.txt": (gzip.compress(line), "text", "gzip"),
+        "b.md": (bz2.compress(line), "text", "bz2"),
+        "c": (lzma.compress(line), "text", "xz"),
+        "d.txt": (COMPRESSIONS[".zst"](line), "text", "zstd"),
+        "e.txt": (table.read_bytes(), "text", "Parquet"),
+        "f.jsonl": (gzip.compress(line), "JSON lines", "gzip"),
+        "g.jsonl.gz": (line, "gzip", "text"),
+        "h.jsonl.zst": (gzip.compress(line), "zstd", "gzip"),
+        "i.jsonl": (b'  [{"text": "low"}]', "JSON lines", "a JSON array"),
+        "j.json": (
+            b'{\n "text": "low"\n}',
+            "JSON lines",
+            "one JSON value over several lines",
+        ),
+        "k.jsonl.bz2": (bz2.compress(b"low lower"), "JSON lines in bz2", "text in bz2"),
+        "l.txt.gz": (gzip.compress(gzip.compress(b"low")), "text in gzip", "gzip in"),
+        "m.parquet": (line, "Parquet", "text"),
+        "n.csv": (table.read_bytes(), "CSV", "Parquet"),
+        "o.tsv": (line, "TSV", "JSON"),
+        "p.txt": (b"PK\x03\x04low", "text", "a zip archive"),
+        "q.jsonl": ("{}".encode("utf-16"), "JSON lines", "UTF-16"),
+        "r.jsonl": (b"id,text\n1,low\n", "JSON lines", "text"),
+    }
+    table.unlink()
+    for name, (data, *_said) in files.items():
+        (folder / name).write_bytes(data)
+    return {folder / name: said for name, (_data, *said) in files.items()}
+
+
+def test_a_file_that_is_not_what_its_name_says_is_refused_by_all(tmp_path):
+    """Name and first bytes are both told, before anything is read of any other file."""
+    tokenizer = bytepair.train_from_iterator(["low low"], merges=1)
+    good = write_as(tmp_path / "good.jsonl", TEXTS)
+    for path, (name_says, bytes_say) in mistaken(tmp_path).items():
+        for make in (
+            lambda files: bytepair.train(files, merges=1),
+            scale.count,
+            lambda files: scale.tokenize(tokenizer, files, tmp_path / "out"),
+        ):
+            with pytest.raises((FileError, FormatError)) as found:
+                make([good, path])
+            message = str(found.value)
+            assert message.startswith(f"{path}: the name says {name_says}, "), message
+            assert f"the first bytes say {bytes_say}" in message, message
+            assert "input_format=" in message
+        assert not (tmp_path / "out").exists()
+
+
+def test_the_command_line_names_its_own_option(tmp_path):
+    """What to do is said as it is typed there; nothing is written."""
+    path = tmp_path / "mix.txt"
+    path.write_bytes(gzip.compress(b"low"))
+    found = run("train", path, "-o", tmp_path / "t.json", "--merges", 1)
+    assert found.exit_code == 1
+    assert "the name says text, the first bytes say gzip" in found.stderr
+    assert "pass --input-format to say what it is" in found.stderr
+    assert not (tmp_path / "t.json").exists()
+
+
+def test_input_format_text_reads_bytes_as_they_are(tmp_path):
+    """Whatever the file is: compressed bytes, and the syntax of JSON."""
+    for path in mistaken(tmp_path):
+        expected = bytepair.train_from_iterator([path.read_bytes()], vocab_size=260)
+        found = bytepair.train(path, input_format="text", vocab_size=260)
+        assert found.to_bytes() == expected.to_bytes()
+        counts = scale.count(path, input_format="text")
+        counted = bytepair.train_from_counts(counts, vocab_size=260)
+        assert counted.to_bytes() == expected.to_bytes()
+
+
+def test_input_format_is_asked_instead_of_the_name(tmp_path):
+    """A named format and the first bytes say how a file is read; the earlier name works too."""
+    path = write_as(tmp_path / "a.jsonl.zst", TEXTS).rename(tmp_path / "mix.txt")
+    expected = bytepair.train_from_iterator(TEXTS, merges=9)
+    found = bytepair.train(path, input_format="jsonl", merges=9)
+    assert found.to_bytes() == expected.to_bytes()
+    for name in ("input_format", "corpus_format"):
+        counts = scale.count(path, **{name: "jsonl"})
+        assert bytepair.train_from_counts(counts, merges=9).merges == expected.merges
+    with pytest.raises(TokenizerError, match="give one of them"):
+        scale.count(path, input_format="jsonl", corpus_format="jsonl")
+    with pytest.raises(TokenizerError, match="input_format must be one of text, jsonl"):
+        bytepair.train(path, input_format="yaml")
+    for option in ("--input-format", "--corpus-format"):
+        out = tmp_path / "counts.parquet"
+        done = run("count", path, "-o", out, option, "jsonl", "--processes", 1)
+        assert done.exit_code == 0, done.stderr
+    assert "--corpus-format" not in run("count", "--help").stdout
+
+
+def test_plain_text_of_any_name_is_text(tmp_path):
+    """Endings that are not known, none, braces and brackets at the beginning, no bytes."""
+    texts = ["low low", "{ low }", "[low] low", '{"text": "low"}', "", "\ufeff low"]
+    for number, text in enumerate(texts):
+        for ending in ("", ".py", ".log", ".txt", ".jsonlines"):
+            (tmp_path / f"{number}{ending}").write_text(text)
+    found = bytepair.train(tmp_path, dialect="gpt2", merges=9)
+    expected = bytepair.train_from_iterator(texts * 5, dialect="gpt2", merges=9)
+    assert found.merges == expected.merges
+
+
+def test_no_signature_is_plain_text():
+    """What is told by its first bytes is not text that somebody writes."""
+    for text in ("low", "BZh9 low", "PAR1", "Obj", "%PDF", "ustar", "PK low", "7z low"):
+        if text != "PAR1":
+            assert signature(text.encode()) is None, text
+    assert len(SIGNATURES) > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "stdin", "options", "texts"),
+    [
+        ("-", b"low low\xff", [], [b"low low\xff"]),
+        (
+            "-",
+            b'{"t": "low low"}',
+            ["--input-format", "jsonl", "--field", "t"],
+            ["low low"],
+        ),
+        (
+            "-",
+            gzip.compress(b"text\nlow low\n"),
+            ["--input-format", "csv"],
+            ["low low"],
+        ),
+        (
+            "-",
+            gzip.compress(b"low"),
+            ["--input-format", "text"],
+            [gzip.compress(b"low")],
+        ),
+        ("/dev/stdin", b"low\nlow", ["--lines"], ["low", "low"]),
+        ("/dev/stdin", b"", ["--input-format", "jsonl"], None),
+        ("-", gzip.compress(b"low"), [], None),
+    ],
+)
+def test_standard_input_is_read_as_it_is_said_to_be(
+    tmp_path, name, stdin, options, texts
+):
+    """As text without a word; compressed bytes are refused, and undone for a named format."""
+    out = tmp_path / "t.bytepair"
+    command = [sys.executable, "-m", "bytepair", "train", name, "-o", out, *options]
+    command += ["--vocab-size", "258", "--quiet"]
+    done = subprocess.run(list(map(str, command)), input=stdin, capture_output=True)
+    if texts is None:
+        assert done.returncode == 1
+        assert b"the first bytes say gzip" in done.stderr or not stdin
+        return
+    assert done.returncode == 0, done.stderr
+    expected = bytepair.train_from_iterator(texts, vocab_size=258)
+    assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
+
+
+# What is told
+
+
+def test_the_first_line_says_what_was_recognised(tmp_path):
+    """By all three commands, and by the first step of progress; --quiet says nothing."""
+    for name in "abc":
+        write_as(tmp_path / f"{name}.jsonl.zst", TEXTS)
+    line = '3 files, JSON lines in zstd, field "text"'
+    files = [tmp_path / f"{name}.jsonl.zst" for name in "abc"]
+    steps = []
+    bytepair.train(files, merges=3, progress=steps.append).save(tmp_path / "t.bytepair")
+    assert [step.corpus for step in steps if step.corpus] == [line]
+    assert steps[0].corpus == line
+    out = tmp_path / "out"
+    for command in (
+        ["train", *files, "-o", tmp_path / "t.json", "--merges", 3],
+        ["count", *files, "-o", tmp_path / "c.parquet", "--processes", 1],
+        ["tokenize", tmp_path / "t.bytepair", *files, "-o", out, "--processes", 1],
+    ):
+        done = run(*command)
+        assert done.exit_code == 0, done.stderr
+        assert done.stderr.splitlines()[0] == line
+        assert line not in run(*command, "--quiet").stderr
+
+
+def test_lines_without_a_text_are_refused_or_left_out_and_told(tmp_path):
+    """With file and line; skip_bad counts them in the report and in the summary."""
+    path = write_as(tmp_path / "a.jsonl", ["low low"] * 3)
+    with path.open("a") as file:
+        file.write('{"other": 1}\n')
+    with pytest.raises(
+        FormatError, match=r"a\.jsonl, line 4: no field text; .*skip_bad"
+    ):
+        bytepair.train(path, merges=1)
+    steps = []
+    found = bytepair.train(path, merges=1, skip_bad=True, progress=steps.append)
+    assert (
+        found.merges == bytepair.train_from_iterator(["low low"] * 3, merges=1).merges
+    )
+    assert (steps[-1].report["bad"], steps[-1].report["texts"]) == (1, 3)
+    command = ["train", path, "-o", tmp_path / "t.json", "--merges", 1]
+    assert "skip such lines: --skip-bad" in run(*command).stderr
+    assert "left out: 1 lines without a text" in run(*command, "--skip-bad").stderr
+
+
+def test_text_that_is_not_utf8_names_its_file(tmp_path):
+    """Also where it is compressed, or a line."""
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"low\xff"))
+    for how in ({}, {"lines": True}):
+        with pytest.raises(bytepair.EncodingError, match=r"a\.txt\.gz: .*byte 3"):
+            bytepair.train(tmp_path / "a.txt.gz", dialect="sennrich", **how)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("a.jsonl", {"lines": True}, "lines=True is for text"),
+        ("a.csv", {"separator": "x"}, "separator= is for text"),
+        ("a.txt", {"field": "body"}, "is for JSON lines and tables"),
+        ("a.txt", {"lines": True, "separator": "x"}, "either lines or separator"),
+        ("a.csv", {"field": "body"}, "no column body; there are id, text"),
+    ],
+)
+def test_an_option_that_no_file_has_a_use_for_is_refused(
+    tmp_path, name, options, problem
+):
+    """By training and by counting, in the same words."""
+    path = tmp_path / name
+    if name == "a.txt":
+        path.write_text("low")
+    else:
+        write_as(path, TEXTS)
+    for make in (bytepair.train, scale.count):
+        with pytest.raises(TokenizerError, match=problem):
+            make(path, **options)
+
+
+def test_counts_are_trained_on_alone_and_without_options_for_text(tmp_path):
+    """In a list of one as without a list; beside text, with a weight or an option: refused."""
+    docs = write_as(tmp_path / "docs.jsonl", TEXTS)
+    counts = tmp_path / "counts.parquet"
+    expected = bytepair.train_from_counts(scale.count(docs, output=counts), merges=9)
+    assert bytepair.train([counts], merges=9).to_bytes() == expected.to_bytes()
+    for files in ([counts, docs], {counts: 2}, (path for path in (docs, counts))):
+        with pytest.raises(TrainingError, match="trained on alone"):
+            bytepair.train(files, merges=9)
+    for options in ({"lines": True}, {"separator": "x"}, {"input_format": "text"}):
+        with pytest.raises(TrainingError, match=f"{next(iter(options))}= is for text"):
+            bytepair.train(counts, merges=9, **options)
+    with pytest.raises(FormatError, match="counts of pieces, no documents"):
+        scale.count(counts)
+    merge = ["count", "--merge", counts, "-o", tmp_path / "two.parquet", "--lines"]
+    assert "--lines is for counting" in run(*merge).stderr
+
+
+# What is needed
+
+WITHOUT_LIBRARIES = """
+import sys
+for name in ("pyarrow", "fsspec", "zstandard"):
+    sys.modules[name] = None
+import bytepair
+print(bytepair.train(sys.argv[1], merges=9).to_bytes().hex())
+"""
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "csv"])
+def test_training_asks_for_no_library_that_it_can_do_without(
+    tmp_path, kind, compression
+):
+    """Without Arrow and fsspec: all but zstd, which Python has from 3.14 on, and Parquet."""
+    path = tmp_path / f"a.{kind}{compression}"
+    if kind == "txt":
+        path.write_bytes(COMPRESSIONS[compression]("".join(TEXTS).encode()))
+    else:
+        write_as(path, TEXTS)
+    command = [sys.executable, "-c", WITHOUT_LIBRARIES, path]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if compression == ".zst" and sys.version_info < (3, 14):
+        wanted = (
+            f"{path}: zstd needs Python 3.14, or pyarrow: pip install 'bytepair[data]'"
+        )
+        assert wanted in done.stderr
+        return
+    texts = ["".join(TEXTS)] if kind == "txt" else TEXTS
+    expected = bytepair.train_from_iterator(texts, merges=9).to_bytes().hex()
+    assert done.stdout.strip() == expected, done.stderr
+
+
+def test_zstd_is_read_by_a_module_like_that_of_python(tmp_path, monkeypatch):
+    """Frame after frame by its decompressor, whose errors name the file."""
+    module = types.ModuleType("compression.zstd")
+    module.ZstdError = OSError
+    module.ZstdDecompressor = bz2.BZ2Decompressor  # of the same shape
+    path = tmp_path / "a"
+    path.write_bytes(bz2.compress(b"one ") + bz2.compress(b"two") + bz2.compress(b""))
+    with path.open("rb") as stored:
+        assert members.open_zstd(stored, module).read() == b"one two"
+    path.write_bytes(bz2.compress(b"one ") + b"two")
+    monkeypatch.setitem(sys.modules, "compression", types.ModuleType("compression"))
+    monkeypatch.setitem(sys.modules, "compression.zstd", module)
+    (source,) = list_sources(path, "text")
+    as_zstd = type(source)(str(path), source.size, "text", "zstd")
+    with (
+        pytest.raises(FileError, match="a: damaged"),
+        opening.open_source(as_zstd) as f,
+    ):
+        f.read()
+
+
+@pytest.mark.parametrize("how", ["jsonl", "text", "csv"])
+def test_a_large_compressed_file_is_read_in_little_memory(tmp_path, how):
+    """What is held does not grow with the file: 4 MB and 120 MB of documents."""
+    pytest.importorskip("resource", reason="this system does not tell what is held")
+    text = "low lower lowest " * 60
+    line = {"jsonl": f'{{"text": "{text}"}}\n', "text": text, "csv": f"1,{text}\n"}[how]
+    ending = {"jsonl": "jsonl", "text": "txt", "csv": "csv"}[how]
+    code = (
+        "import sys, bytepair, resource\n"
+        "bytepair.train(sys.argv[1], merges=3, threads=1)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    peaks = []
+    for n_blocks in (4, 120):
+        path = tmp_path / f"{n_blocks}.{ending}.gz"
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            file.write(b"id,text\n" if how == "csv" else b"")
+            for _ in range(n_blocks):
+                file.write(line.encode() * 1000)
+        command = [sys.executable, "-c", code, str(path)]
+        done = subprocess.run(command, capture_output=True, check=True)
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 60_000, peaks
