@@ -337,7 +337,7 @@ def test_standard_input_is_read_as_it_is_said_to_be(
 
 
 def test_the_first_line_says_what_was_recognised(tmp_path):
-    """By all three commands, and by the first step of progress; --quiet says nothing."""
+    """By the first step of progress, and before the summary of all three commands."""
     for name in "abc":
         write_as(tmp_path / f"{name}.jsonl.zst", TEXTS)
     line = '3 files, JSON lines in zstd, field "text"'

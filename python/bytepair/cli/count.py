@@ -96,7 +96,8 @@ def count(
             f"{counts.n_rows:,} distinct pieces"
         )
         bad = f"; {info.bad:,} bad lines skipped" if info.bad else ""
-        print(f"{text}{bad}\nsaved: {output}", file=sys.stderr)
+        lines = [*line.untold, f"{text}{bad}", f"saved: {output}"]
+        print("\n".join(lines), file=sys.stderr)
     if as_json:
         summary = {"output": str(output), "distinct_pieces": counts.n_rows}
         print(json.dumps({**summary, **asdict(info)}))

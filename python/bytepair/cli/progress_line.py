@@ -6,16 +6,24 @@ __all__ = ["ProgressLine"]
 
 
 class ProgressLine:
-    """Shows how far a job has come."""
+    """Shows how far a job has come.
+
+    Attributes
+    ----------
+    untold
+        Lines that a summary begins with, since no terminal showed them.
+    """
 
     def __init__(self, *, is_shown: bool) -> None:
-        self.is_told = is_shown
         self.is_shown = is_shown and sys.stderr.isatty()
+        self.untold: list[str] = []
 
     def note(self, text: str) -> None:
-        """Write a line that stays, on a terminal or not."""
-        if self.is_told:
+        """Write a line that stays; without a terminal it waits for the summary."""
+        if self.is_shown:
             print(text, file=sys.stderr)
+        else:
+            self.untold.append(text)
 
     def show(self, text: str) -> None:
         """Show a text in place of the last one."""

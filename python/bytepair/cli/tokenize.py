@@ -118,7 +118,8 @@ def tokenize(
     if check:
         totals = {**totals, "checked": check_dataset(output, loaded)["documents"]}
     if not quiet:
-        print("\n".join([*summary_lines(totals), f"saved: {output}"]), file=sys.stderr)
+        lines = [*line.untold, *summary_lines(totals), f"saved: {output}"]
+        print("\n".join(lines), file=sys.stderr)
     if as_json:
         print(json.dumps({"output": str(output), **totals}))
 

@@ -136,7 +136,7 @@ def train(
     summary = watch.summary(tokenizer)
     saved = save(tokenizer, output, format_)
     if not quiet:
-        lines = [*summary_lines(summary), f"saved: {saved}"]
+        lines = [*watch.untold, *summary_lines(summary), f"saved: {saved}"]
         lines += [f"log: {log}"] if log else []
         print("\n".join(lines), file=sys.stderr)
     if as_json:
@@ -267,18 +267,18 @@ class Watch:
     def __init__(self, *, is_shown: bool) -> None:
         self.line = ProgressLine()
         self.line.is_shown &= is_shown
-        self.is_shown = is_shown
+        self.untold: list[str] = []
         self.start = time.perf_counter()
         self.last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
         """Take a step; the summary takes the place of the last one."""
         self.last = progress
-        if progress.corpus and self.is_shown:
-            print(progress.corpus, file=sys.stderr)
-        if progress.phase != "done" and not progress.corpus:
+        if progress.corpus and not self.line.is_shown:
+            self.untold.append(progress.corpus)
+        elif progress.phase != "done":
             self.line(progress)
-        elif progress.phase == "done" and self.line.is_shown:
+        elif self.line.is_shown:
             sys.stderr.write("\r\x1b[K")
 
     def summary(self, tokenizer: Tokenizer) -> dict[str, Any]:
