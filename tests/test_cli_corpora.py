@@ -80,3 +80,44 @@ def test_tokenize_writes_a_dataset_and_says_what_it_holds(tmp_path, corpus):
         assert "20 documents, 320 bytes" in done.stderr
     found = TokenDataset(tmp_path / "other")
     assert found[19].tolist() == tokenizer.encode("low lower lowest")
+
+
+def test_tokens_around_documents_are_named_on_the_command_line(tmp_path, corpus):
+    """One before and one behind; --mark-at is the earlier way, and not beside the new one."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low low"], vocab_size=260, special_tokens=["<s>", "</s>"]
+    )
+    tokenizer.save(tmp_path / "t.bytepair")
+    command = ["tokenize", tmp_path / "t.bytepair", corpus, "--field", "body"]
+    command += ["--processes", 1, "--check"]
+    both = ["--begin-of-document", "<s>", "--end-of-document", "</s>"]
+    done = run(*command, "-o", tmp_path / "both", *both)
+    assert done.exit_code == 0, done.output
+    assert "20 compared with the corpus, all the same" in done.stderr
+    begin, end = tokenizer.special_tokens.values()
+    ids = tokenizer.encode("low lower lowest")
+    assert TokenDataset(tmp_path / "both")[7].tolist() == [begin, *ids, end]
+    earlier = ["--end-of-document", "<s>", "--mark-at", "begin"]
+    assert run(*command, "-o", tmp_path / "one", *earlier).exit_code == 0
+    assert TokenDataset(tmp_path / "one")[7].tolist() == [begin, *ids]
+    mixed = run(*command, "-o", tmp_path / "mixed", *both, "--mark-at", "begin")
+    assert mixed.exit_code == 1
+    assert "name the two tokens as --begin-of-document" in mixed.stderr
+    assert not (tmp_path / "mixed").exists()
+
+
+def test_a_check_of_what_cannot_be_checked_is_refused_before_the_work(tmp_path, corpus):
+    """Nothing is written; the formats that can be checked are named, and can."""
+    bytepair.train_from_iterator(["low low"], vocab_size=258).save(
+        tmp_path / "t.bytepair"
+    )
+    command = ["tokenize", tmp_path / "t.bytepair", corpus, "--field", "body"]
+    command += ["--processes", 1, "--check"]
+    refused = run(*command, "-o", tmp_path / "out", "--format", "parquet")
+    assert refused.exit_code == 1
+    assert "--check cannot read shards of --format parquet" in refused.stderr
+    assert "npy, bin, megatron, datatrove" in refused.stderr
+    assert not (tmp_path / "out").exists()
+    for name in ("npy", "bin", "megatron", "datatrove"):
+        done = run(*command, "-o", tmp_path / name, "--format", name)
+        assert done.exit_code == 0, done.stderr

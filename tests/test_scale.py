@@ -33,7 +33,7 @@ from bytepair.data import (  # noqa: E402
 from bytepair.data.columns import arrays_of, column_of  # noqa: E402
 from bytepair.scale import local, telling  # noqa: E402
 
-MARK = "<|end|>"
+MARK, BEGIN = "<|end|>", "<s>"
 WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
 
 
@@ -425,6 +425,104 @@ def test_a_mark_may_stand_before_documents_in_parquet(
     (path,) = (tmp_path / "out").glob("*.parquet")
     found = parquet.read_table(path).column("ids").to_pylist()
     assert found == expected_documents(tokenizer, texts, "begin")
+
+
+BOTH = {"begin_of_document": BEGIN, "end_of_document": MARK}
+
+
+@pytest.fixture(scope="module")
+def with_begin(tokenizer):
+    """Give the tokenizer a second special token."""
+    return tokenizer.with_special_tokens([BEGIN])
+
+
+def documents_with_both(tokenizer, texts):
+    """Encode each document alone, between its two tokens."""
+    begin, end = (tokenizer.special_tokens[name] for name in (BEGIN, MARK))
+    encoded = [tokenizer.encode_ordinary(text) for text in texts if text]
+    return [[begin, *ids, end] for ids in encoded]
+
+
+@pytest.mark.parametrize("format_name", ["npy", "bin", "megatron", "datatrove"])
+@pytest.mark.parametrize("shard_tokens", [None, 500])
+def test_a_token_may_stand_before_and_one_behind_each_document(
+    tmp_path, corpus, texts, with_begin, format_name, shard_tokens
+):
+    """Both are of the document: in its length, its end, its windows; an empty one has none."""
+    out = tmp_path / "out"
+    options = {"format": format_name, "shard_tokens": shard_tokens, **BOTH}
+    found = scale.tokenize(with_begin, corpus, out, **options)
+    expected = documents_with_both(with_begin, texts)
+    assert [ids.tolist() for ids in TokenDataset(out)] == expected
+    assert found["totals"]["tokens"] == sum(map(len, expected))
+    plan = json.loads((out / "manifest.json").read_text())["plan"]
+    assert {name: plan[name] for name in BOTH} == BOTH
+    n_texts = len(texts)
+    counts = {"documents": n_texts, "exact": n_texts - 1, "empty": 1}
+    assert check_dataset(out, with_begin) == counts
+    stream = [id_ for ids in expected for id_ in ids]
+    ids = np.concatenate(list(TokenDataset(out, window=1))).tolist()
+    assert ids == stream
+    if format_name == "datatrove":  # where each document ends, in ids, and nothing else
+        ends = np.fromfile(sorted(out.glob("*.ds.index"))[0], "<u8").tolist()
+        lengths = [len(ids) for ids in expected][: len(ends)]
+        assert ends == np.cumsum(lengths).tolist()
+
+
+def test_tokens_around_documents_are_checked_and_go_on_with_a_run(
+    tmp_path, corpus, texts, with_begin
+):
+    """A wrong one is told; other ones for the same folder are refused; a killed run goes on."""
+    out = tmp_path / "out"
+    options = {"format": "bin", "task_bytes": 9000, **BOTH}
+    whole = scale.tokenize(with_begin, corpus, tmp_path / "whole", **options)
+    steps = []
+
+    def stop(progress):
+        steps.append(progress)
+        if progress.done_tasks:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scale.tokenize(with_begin, corpus, out, progress=stop, **options)
+    with pytest.raises(
+        TokenizerError, match="begin_of_document: '<s>' there, None now"
+    ):
+        scale.tokenize(
+            with_begin, corpus, out, **{**options, "begin_of_document": None}
+        )
+    assert scale.tokenize(with_begin, corpus, out, **options) == whole
+    assert written_files(out) == written_files(tmp_path / "whole")
+    shard = sorted(out.glob("*.bin"))[0]
+    changed = np.fromfile(shard, "<u2")
+    changed[0] = changed[1]
+    shard.write_bytes(changed.tobytes())
+    described = json.loads((out / "manifest.json").read_text())
+    files = described["tasks"][0]["shards"][0]["files"]
+    files[shard.name]["sha256"] = shards.sha256_of(shard)
+    (out / "manifest.json").write_text(json.dumps(described))
+    with pytest.raises(TokenizerError, match="document 0 is another than document 0"):
+        check_dataset(out, with_begin)
+
+
+@pytest.mark.parametrize("mark_at", ["begin", "end"])
+def test_datasets_of_one_token_and_its_place_are_read_and_left_alone(
+    tmp_path, corpus, tokenizer, mark_at
+):
+    """A manifest of the earlier version says the same as one of this."""
+    name = "begin_of_document" if mark_at == "begin" else "end_of_document"
+    out = tmp_path / "out"
+    written = scale.tokenize(tokenizer, corpus, out, **{name: MARK})
+    plan = dict(written["plan"])
+    del plan["begin_of_document"], plan["end_of_document"]
+    earlier = {**plan, "version": 1, "end_of_document": MARK, "mark_at": mark_at}
+    (out / "manifest.json").write_text(json.dumps({**written, "plan": earlier}))
+    found = check_dataset(out, tokenizer)
+    assert found["exact"] == written["totals"]["written_documents"]
+    again = {"end_of_document": MARK, "mark_at": mark_at}
+    assert scale.tokenize(tokenizer, corpus, out, **again) == written
+    with pytest.raises(TokenizerError, match="begin_of_document= and end_of_document="):
+        scale.tokenize(tokenizer, corpus, out, begin_of_document=MARK, mark_at="begin")
 
 
 def test_megatron_files_are_laid_out_as_documented(tmp_path, corpus, texts, tokenizer):

@@ -328,18 +328,17 @@ def test_rows_become_shards_with_each_document_once(
 def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
     """Of two attempts of a part, in different orders, one is taken with all of its files."""
     from bytepair.scale import attempts
-    from bytepair.scale.tokenizing import shard_spec
+    from bytepair.scale.tokenizing import Marks, shard_spec
 
     spec = shard_spec(
         tokenizer,
         format="megatron",
-        end_of_document=None,
-        mark_at="end",
+        marks=Marks(),
         shard_tokens=100,
         threads=1,
     )
     texts = [text for _name, text in documents]
-    dataset = attempts.begin(tmp_path / "out", spec, None)
+    dataset = attempts.begin(tmp_path / "out", spec, Marks())
     with dataset.writing():
         orders = (texts, texts[::-1])
         batches = [pa.RecordBatch.from_pydict({"text": order}) for order in orders]

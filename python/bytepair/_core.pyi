@@ -540,6 +540,17 @@ class Dialect:
         """Which pair goes first among equals."""
 
     @property
+    def stand_in(self) -> str | None:
+        """What stands for characters without an id: ``"bytes"``, a token, or nothing."""
+
+    def check_characters(
+        self,
+        limits: tuple[tuple[int, int] | None, int | None],
+        is_continued: bool,
+    ) -> None:
+        """Refuse limits of the alphabet that have no meaning in this dialect."""
+
+    @property
     def min_count(self) -> int:
         """How often a pair must occur."""
 
@@ -680,10 +691,12 @@ class Corpus:
         limits: tuple[int | None, int | None, bool],
         with_course: bool,
         progress: Callable[[int, int | None, int], object] | None,
+        characters: tuple[tuple[int, int] | None, int | None] = (None, None),
     ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """After ``finish``: learn merges.
 
-        Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
+        ``characters`` says which get ids: those that cover a share of the text, a fraction,
+        and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
         corpus before the first new merge and after each, and the count of each.
         """
 

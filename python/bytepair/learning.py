@@ -10,6 +10,8 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -28,7 +30,7 @@ from .progress import Progress, Reporter
 from .ranges import check_count, check_range
 from .remaining import Remaining
 from .tokenizer import Tokenizer
-from .weights import unscaled
+from .weights import exact, unscaled
 
 if TYPE_CHECKING:
     from .data.counts import Counts
@@ -38,6 +40,8 @@ __all__ = ["Learner"]
 
 Course: TypeAlias = tuple[list[int], list[int]]
 LARGEST = (1 << 63) - 1
+LARGEST_DENOMINATOR = 10**18
+ALPHABET = ("character_coverage", "max_alphabet")
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 
 
@@ -67,12 +71,15 @@ class Learner:
         parts = dict(options)
         self.limits = {name: parts.pop(name, None) for name in LIMITS}
         check_limits(**self.limits)
+        self.alphabet = {name: parts.pop(name, None) for name in ALPHABET}
+        self.characters = character_limits(**self.alphabet)
         self.min_piece_count = parts.pop("min_piece_count", None)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
         self.resume = _tokenizer(parts.pop("resume", None))
         self.log_path = parts.pop("log", None)
         self.earlier_log = self._read_earlier_log()
         self.dialect = self._choose(dialect, parts)
+        self.dialect.check_characters(self.characters, self.resume is not None)
         self.scale = scale
         check_count(min_count=self.dialect.min_count * scale)
         self.corpus = _core.Corpus(
@@ -206,6 +213,7 @@ class Learner:
             ),
             with_course=summary is not None,
             progress=self._on_merge if self.report else None,
+            characters=self.characters,
         )
         tokenizer = Tokenizer(core)
         if summary and course:
@@ -239,10 +247,23 @@ class Learner:
         report = counted | learned
         for name in ("characters", "tokens", "dropped_occurrences"):
             report[name] = self._unscaled(report[name])
+        report["left_out"] = self._left_out(report["left_out"])
         if report["best_count_at_stop"] is not None:
             best = self._unscaled(report["best_count_at_stop"])
             report["best_count_at_stop"] = best
         return report
+
+    def _left_out(self, found: tuple[int, int, int] | None) -> dict[str, Any] | None:
+        """Say what an alphabet lacks: characters, their occurrences, their share of the text."""
+        if found is None:
+            return None
+        n_characters, n_occurrences, n_total = found
+        return {
+            "characters": n_characters,
+            "occurrences": self._unscaled(n_occurrences),
+            "share": n_occurrences / max(n_total, 1),
+            "stand_in": self.dialect.stand_in,
+        }
 
     # The log
 
@@ -297,7 +318,16 @@ class Learner:
             "min_count": self.dialect.min_count,
             "min_piece_count": self.min_piece_count,
             **self.limits,
+            **self._alphabet_options(),
             "whole_characters": bool(self.limits["whole_characters"]),
+        }
+
+    def _alphabet_options(self) -> dict[str, Any]:
+        """Give the options of the alphabet as JSON holds them."""
+        coverage, most = self.alphabet.values()
+        return {
+            "character_coverage": None if coverage is None else float(coverage),
+            "max_alphabet": most,
         }
 
     def _steps(
@@ -366,6 +396,32 @@ class Learner:
             n_tokens = tokens if phase == "done" else self._unscaled(tokens)
             sizes = (self.n_characters, n_tokens)
             self.report(Progress(phase, *of, *sizes, seconds, report, seconds_left))
+
+
+def character_limits(
+    character_coverage: Any,  # noqa: ANN401 -- what a user gives
+    max_alphabet: int | None,
+) -> tuple[tuple[int, int] | None, int | None]:
+    """Give which characters get ids as the core takes it: a share as a fraction, and a number.
+
+    >>> character_limits(0.9995, None)
+    ((1999, 2000), None)
+    """
+    check_range(max_alphabet=max_alphabet)
+    if max_alphabet == 0:
+        message = "max_alphabet must be at least 1"
+        raise TrainingError(message)
+    if character_coverage is None:
+        return None, max_alphabet
+    is_number = isinstance(character_coverage, (Real, Decimal))
+    if not is_number or isinstance(character_coverage, bool):
+        message = f"character_coverage must be a number, not {character_coverage!r}"
+        raise TypeError(message)
+    if not 0 < character_coverage <= 1:
+        message = f"character_coverage must be above 0 and at most 1, not {character_coverage!r}"
+        raise TrainingError(message)
+    share = exact(character_coverage).limit_denominator(LARGEST_DENOMINATOR)
+    return (share.numerator, share.denominator), max_alphabet
 
 
 def check_limits(

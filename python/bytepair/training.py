@@ -63,6 +63,8 @@ class TrainingOptions(DialectOptions, total=False):
     max_token_chars: int | None
     whole_characters: bool
     min_piece_count: int | None
+    character_coverage: Weight | None
+    max_alphabet: int | None
     resume: Tokenizer | StrPath | None
     log: StrPath | None
 
@@ -164,6 +166,13 @@ def train(
             Leave out pieces that occur less often. The report says how many, and in
             ``certain_merges`` how many merges are certainly those of all pieces; characters
             and tokens are those of the pieces that stay.
+        ``character_coverage``, ``max_alphabet``
+            For dialects of characters: which of them get ids. As few of the most frequent ones
+            as make up this share of the text (``0.9995``, as in SentencePiece), and at most so
+            many (as ``limit_alphabet`` of Hugging Face's trainers); of equally frequent ones
+            those of smaller code points. No token reaches over one that is left out, which is
+            unknown in encoding too: its bytes, the unknown token or an error, as the dialect
+            says. The report says in ``left_out`` what was.
         ``resume``
             A tokenizer, or its path, to go on from: its merges are kept, and
             ``vocab_size`` and ``merges`` count them too. On the corpus and with the

@@ -1,7 +1,7 @@
 //! `Dialect`: a named choice of parts, with changes by hand.
 
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::{ByteIds, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit, Units};
+use bytepair::{ByteIds, CharacterLimits, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit, Units};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -70,6 +70,24 @@ impl Dialect {
             Ties::FirstSeen => "first_seen",
             Ties::LargestText => "largest_text",
         }
+    }
+
+    /// Refuses limits of the alphabet that have no meaning in this dialect.
+    fn check_characters(
+        &self,
+        limits: (Option<(u64, u64)>, Option<usize>),
+        is_continued: bool,
+    ) -> PyResult<()> {
+        let (coverage, most) = limits;
+        let limits = CharacterLimits { coverage, most };
+        limits.check(&self.0.units, is_continued).map_err(|error| to_python(&error))
+    }
+
+    /// What stands for a character that is left out of the alphabet: bytes, the name of a token, or nothing.
+    #[getter]
+    fn stand_in(&self) -> Option<String> {
+        let units = &self.0.units;
+        if units.byte_fallback { Some("bytes".to_owned()) } else { units.unknown.clone() }
     }
 
     #[getter]

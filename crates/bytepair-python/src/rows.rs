@@ -1,6 +1,6 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
 
-use bytepair::rows::{Layout, Mark, Tokens, n_holding, slices};
+use bytepair::rows::{Layout, Marks, Tokens, n_holding, slices};
 use bytepair::{First, PieceCounts, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -142,11 +142,7 @@ pub(crate) fn encode_rows<'py>(
     width: usize,
     threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<IdArrays<'py>> {
-    let mark = match (before, behind) {
-        (Some(id), _) => Mark::Before(id),
-        (None, Some(id)) => Mark::Behind(id),
-        (None, None) => Mark::None,
-    };
+    let marks = Marks { before, behind };
     let column = Column::new(data, offsets);
     let rows = column.rows()?;
     let n_threads = n_threads(threads)?;
@@ -154,10 +150,10 @@ pub(crate) fn encode_rows<'py>(
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit is refused")]
     let narrow = |id: TokenId| id as u16;
     if width == 2 {
-        let layout = Layout::new(mark, narrow, emptied());
+        let layout = Layout::new(marks, narrow, emptied());
         as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
     } else {
-        let layout = Layout::new(mark, |id| id, emptied());
+        let layout = Layout::new(marks, |id| id, emptied());
         as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{
-    CorpusCounter, Dropped, ErrorKind, First, PieceCounts, Stop, Target, Ties, TokenKind,
-    TokenLimits, Tokenizer, TrainOptions, Trained,
+    CharacterLimits, CorpusCounter, Dropped, ErrorKind, First, LeftOut, PieceCounts, Stop, Target,
+    Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOverflowError;
@@ -238,7 +238,7 @@ impl Corpus {
     /// tokens of the corpus. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the corpus
     /// before the first new merge and after each, and the count of each. The counts of the tokenizer are divided by
     /// `scale`.
-    #[pyo3(signature = (*, vocab_size, merges, scale, limits, with_course, progress))]
+    #[pyo3(signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None)))]
     fn train<'py>(
         &self,
         py: Python<'py>,
@@ -248,12 +248,15 @@ impl Corpus {
         limits: (Option<u32>, Option<u32>, bool),
         with_course: bool,
         progress: Py<PyAny>,
+        characters: (Option<(u64, u64)>, Option<usize>),
     ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Option<Course>)> {
+        let (coverage, most) = characters;
         let (max_bytes, max_characters, whole_characters) = limits;
         let mut options =
             self.dialect.train_options(target(vocab_size, merges)?, self.special_tokens.clone());
         options.min_count = options.min_count.saturating_mul(scale);
         options.limits = TokenLimits { max_bytes, max_characters, whole_characters };
+        options.characters = CharacterLimits { coverage, most };
         options.n_threads = self.n_threads;
         options.resume =
             self.resume.as_ref().map(|earlier| Arc::clone(&earlier.parts().vocabulary));
@@ -311,6 +314,7 @@ struct Learned {
     course: Course,
     stop: Stop,
     n_certain: Option<usize>,
+    left_out: Option<LeftOut>,
 }
 
 impl Corpus {
@@ -381,6 +385,7 @@ impl Corpus {
             course: (n_tokens, merge_counts),
             stop: trained.stop,
             n_certain: trained.n_certain,
+            left_out: trained.left_out,
         };
         let tokenizer = match &self.resume {
             Some(earlier) => earlier.with_learned(trained.vocabulary)?,
@@ -420,6 +425,8 @@ impl Learned {
         report.set_item("new_merges", self.n_new_merges)?;
         report.set_item("n_names", self.n_names)?;
         report.set_item("certain_merges", self.n_certain)?;
+        let left_out = self.left_out.map(|out| (out.n_characters, out.n_occurrences, out.n_total));
+        report.set_item("left_out", left_out)?;
         report.set_item("interrupted", self.stop == Stop::Caller)?;
         let best_count = match self.stop {
             Stop::Target | Stop::Caller => None,

@@ -6,6 +6,7 @@
 //! are not UTF-8 stay. Parsing is `csv-core`'s; it takes one pass, and memory for a block and the longest record.
 
 use csv_core::{ReadFieldResult, ReaderBuilder};
+use memchr::memchr_iter;
 
 use crate::error::{Error, Result};
 
@@ -104,17 +105,14 @@ impl Table {
             rest = &rest[n_read..];
             self.is_within |= n_read > 0;
             self.take(&value[..n_written]);
-            match result {
-                ReadFieldResult::InputEmpty if is_last => {} // the next call, without input, ends the value
-                ReadFieldResult::InputEmpty => return Ok(rows),
-                ReadFieldResult::OutputFull => {}
-                ReadFieldResult::Field { record_end } => {
-                    self.n_values += 1;
-                    if record_end {
-                        self.end_record(&mut rows)?;
-                    }
+            let is_block_done = matches!(result, ReadFieldResult::InputEmpty) && !is_last;
+            if let ReadFieldResult::Field { record_end } = result {
+                self.n_values += 1;
+                if record_end {
+                    self.end_record(&mut rows)?;
                 }
-                ReadFieldResult::End => return Ok(rows),
+            } else if is_block_done || matches!(result, ReadFieldResult::End) {
+                return Ok(rows);
             }
         }
     }
@@ -124,7 +122,7 @@ impl Table {
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         let n_ends = block.iter().take_while(|byte| is_end(byte)).count();
         let (ends, rest) = block.split_at(n_ends);
-        let n_lines = ends.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let n_lines = memchr_iter(b'\n', ends).count() as u64;
         self.line = self.reader.line() + n_lines;
         self.reader.set_line(self.line);
         rest

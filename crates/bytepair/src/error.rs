@@ -102,6 +102,8 @@ pub enum ErrorKind {
         requested: usize,
         /// The number of alphabet, unknown and special tokens.
         needed: usize,
+        /// Whether rare characters could be left out of the alphabet.
+        may_leave_out: bool,
     },
     /// Nothing to learn from.
     EmptyCorpus,
@@ -264,11 +266,19 @@ impl fmt::Display for ErrorKind {
             Self::VocabularyTooLarge => {
                 write!(f, "a token is longer than 512 MiB, or all of them together than 4 GiB")
             }
-            Self::VocabularyTooSmall { requested, needed } => write!(
-                f,
-                "vocab_size is {requested}, but the alphabet and the unknown and special tokens \
-                 alone need {needed}"
-            ),
+            Self::VocabularyTooSmall { requested, needed, may_leave_out } => {
+                let way_out = if *may_leave_out {
+                    "; ask for more, or leave rare characters out: character_coverage=0.9995 \
+                     keeps those that make up this share of the text, max_alphabet= so many"
+                } else {
+                    ""
+                };
+                write!(
+                    f,
+                    "vocab_size is {requested}, but the alphabet and the unknown and special \
+                     tokens alone need {needed}{way_out}"
+                )
+            }
             Self::EmptyCorpus => {
                 write!(f, "the corpus is empty: there is no piece of text to learn from")
             }

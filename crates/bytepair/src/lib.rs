@@ -65,6 +65,9 @@ pub use template::Template;
 pub use tokenizer::{
     EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
 };
-pub use train::{Stop, Target, Ties, TokenLimits, TrainOptions, TrainProgress, Trained, train};
+pub use train::{
+    CharacterLimits, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions, TrainProgress,
+    Trained, train,
+};
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};

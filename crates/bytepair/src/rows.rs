@@ -45,22 +45,19 @@ pub struct Tokens<T> {
     pub ends: Vec<i64>,
 }
 
-/// What stands between documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    /// Nothing.
-    None,
-    /// An id before each document.
-    Before(TokenId),
-    /// An id behind each document.
-    Behind(TokenId),
+/// What stands around each document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// An id before it.
+    pub before: Option<TokenId>,
+    /// An id behind it.
+    pub behind: Option<TokenId>,
 }
 
 /// Lays out the ids of documents, with marks, in the width of `T`.
 #[derive(Clone, Debug)]
 pub struct Layout<T, N> {
-    before: Option<TokenId>,
-    behind: Option<TokenId>,
+    marks: Marks,
     narrow: N,
     largest: TokenId,
     tokens: Tokens<T>,
@@ -69,15 +66,11 @@ pub struct Layout<T, N> {
 impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
     /// Begins with no document, in the memory of `tokens`. `narrow` gives an id the width of `T`; whether it fits is
     /// checked at the end.
-    pub fn new(mark: Mark, narrow: N, mut tokens: Tokens<T>) -> Self {
+    pub fn new(marks: Marks, narrow: N, mut tokens: Tokens<T>) -> Self {
         tokens.ids.clear();
         tokens.ends.clear();
-        let (before, behind) = match mark {
-            Mark::None => (None, None),
-            Mark::Before(id) => (Some(id), None),
-            Mark::Behind(id) => (None, Some(id)),
-        };
-        Self { before, behind, narrow, largest: before.or(behind).unwrap_or(0), tokens }
+        let largest = marks.before.max(marks.behind).unwrap_or(0);
+        Self { marks, narrow, largest, tokens }
     }
 
     /// Appends a document.
@@ -85,9 +78,9 @@ impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
         let Tokens { ids, ends } = &mut self.tokens;
         if let Some(largest) = document.iter().copied().max() {
             self.largest = self.largest.max(largest);
-            ids.extend(self.before.map(&self.narrow));
+            ids.extend(self.marks.before.map(&self.narrow));
             ids.extend(document.iter().copied().map(&self.narrow));
-            ids.extend(self.behind.map(&self.narrow));
+            ids.extend(self.marks.behind.map(&self.narrow));
         }
         ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
     }
@@ -111,10 +104,10 @@ mod tests {
 
     fn laid_out<T: TryFrom<TokenId>>(
         rows: &[&[TokenId]],
-        mark: Mark,
+        marks: Marks,
         narrow: impl Fn(TokenId) -> T,
     ) -> Result<Tokens<T>> {
-        let mut layout = Layout::new(mark, narrow, Tokens { ids: Vec::new(), ends: vec![7] });
+        let mut layout = Layout::new(marks, narrow, Tokens { ids: Vec::new(), ends: vec![7] });
         rows.iter().for_each(|row| layout.push(row));
         layout.finish()
     }
@@ -134,21 +127,31 @@ mod tests {
         assert_eq!(n_holding(&texts, &[]).unwrap(), 0);
     }
 
+    fn marks(before: Option<TokenId>, behind: Option<TokenId>) -> Marks {
+        Marks { before, behind }
+    }
+
     #[test]
-    fn marks_stand_at_each_document_that_has_ids() {
-        let laid_out = |mark| laid_out(&[&[1, 2], &[], &[3]], mark, |id| id).unwrap();
-        assert_eq!(laid_out(Mark::None).ids, [1, 2, 3]);
-        assert_eq!(laid_out(Mark::Before(9)).ids, [9, 1, 2, 9, 3]);
-        let behind = laid_out(Mark::Behind(9));
+    fn marks_stand_around_each_document_that_has_ids() {
+        let laid_out = |before, behind| {
+            laid_out(&[&[1, 2], &[], &[3]], marks(before, behind), |id| id).unwrap()
+        };
+        assert_eq!(laid_out(None, None).ids, [1, 2, 3]);
+        assert_eq!(laid_out(Some(9), None).ids, [9, 1, 2, 9, 3]);
+        let behind = laid_out(None, Some(9));
         assert_eq!((behind.ids, behind.ends), (vec![1, 2, 9, 3, 9], vec![3, 3, 5]));
+        let both = laid_out(Some(8), Some(9));
+        assert_eq!((both.ids, both.ends), (vec![8, 1, 2, 9, 8, 3, 9], vec![4, 4, 7]));
     }
 
     #[test]
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit was refused")]
     fn an_id_that_does_not_fit_is_refused() {
         let narrow = |id: TokenId| id as u16;
-        assert!(laid_out(&[&[65_535]], Mark::None, narrow).is_ok());
-        assert!(laid_out(&[&[65_536]], Mark::None, narrow).is_err());
-        assert!(laid_out(&[&[1]], Mark::Behind(65_536), narrow).is_err());
+        assert!(laid_out(&[&[65_535]], Marks::default(), narrow).is_ok());
+        assert!(laid_out(&[&[65_536]], Marks::default(), narrow).is_err());
+        for marks in [marks(None, Some(65_536)), marks(Some(65_536), Some(1))] {
+            assert!(laid_out(&[&[1]], marks, narrow).is_err());
+        }
     }
 }

@@ -130,7 +130,8 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
             return found[0]
         return f"{option} {found['value']}" if found["value"] else str(option)
 
-    named = r'\b(?P<name>[a-z_]+)=(?:"(?P<value>[^"]*)"|True\b)?'
+    value = r"[\"]?(?P<value>(?<=\")[^\"]*|[0-9.]*[0-9])[\"]?|True\b"
+    named = rf"\b(?P<name>[a-z_]+)=(?:{value})?"
     return re.sub(named, typed, message)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bytepair import Tokenizer
+from bytepair import Tokenizer, TokenizerError
 from bytepair.progress import clock
 
 from . import corpus_options
@@ -33,7 +33,7 @@ class FormatName(str, enum.Enum):
 
 
 class PlaceName(str, enum.Enum):
-    """Where the mark of a document stands."""
+    """Where a token stands."""
 
     BEGIN = "begin"
     END = "end"
@@ -52,14 +52,28 @@ Output = Annotated[
 Format = Annotated[
     FormatName, typer.Option("--format", help="How ids and documents are laid out.")
 ]
+BeginOfDocument = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN",
+        help="A token that stands before each document, such as '<s>'.",
+        show_default=False,
+    ),
+]
 EndOfDocument = Annotated[
     str | None,
     typer.Option(
-        metavar="TOKEN", help="A token that marks each document.", show_default=False
+        metavar="TOKEN",
+        help="A token that stands behind each document, such as '</s>'.",
+        show_default=False,
     ),
 ]
 MarkAt = Annotated[
-    PlaceName, typer.Option(help="Where the mark stands: before or behind a document.")
+    PlaceName | None,
+    typer.Option(
+        help="Where the token of --end-of-document stands; earlier than --begin-of-document.",
+        hidden=True,
+    ),
 ]
 ShardTokens = Annotated[
     int | None,
@@ -74,7 +88,8 @@ Check = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="Read corpus and shards again, and compare each document.",
+        help="Read corpus and shards again, and compare each document; not for --format "
+        "parquet.",
     ),
 ]
 
@@ -86,8 +101,9 @@ def tokenize(
     *,
     output: Output,
     format_name: Format = FormatName.NPY,
+    begin_of_document: BeginOfDocument = None,
     end_of_document: EndOfDocument = None,
-    mark_at: MarkAt = PlaceName.END,
+    mark_at: MarkAt = None,
     shard_tokens: ShardTokens = None,
     reading: corpus_options.CorpusOptions,
     check: Check = False,
@@ -97,7 +113,14 @@ def tokenize(
     """Tokenize a corpus to shards; the same command goes on where it was interrupted."""
     from bytepair import scale
     from bytepair.data import check_dataset
+    from bytepair.data.dataset import MAPPED
 
+    if check and format_name.value not in MAPPED:
+        message = (
+            f"--check cannot read shards of --format {format_name.value} again; it can "
+            f"those of {', '.join(MAPPED)}"
+        )
+        raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
     loaded = Tokenizer.from_file(tokenizer)
     sources, recognised = reading.sources(corpus)
@@ -107,8 +130,9 @@ def tokenize(
         sources,
         output,
         format=format_name.value,
+        begin_of_document=begin_of_document,
         end_of_document=end_of_document,
-        mark_at=mark_at.value,
+        mark_at=None if mark_at is None else mark_at.value,
         shard_tokens=shard_tokens,
         **reading.arguments(),
         progress=lambda progress: line.show(describe(progress)),
@@ -144,12 +168,13 @@ def summary_lines(totals: dict[str, Any]) -> list[str]:
     >>> totals |= {"tokens": 4, "shards": 1, "with_special_text": 1}
     >>> for line in summary_lines(totals):
     ...     print(line)
-    3 documents, 9 bytes, 4 tokens in 1 shards
+    3 documents, 9 bytes, 4 tokens in 1 shard
     1 empty; 1 with the text of a special token, left as text
     """
     lines = [
         f"{totals['documents']:,} documents, {totals['bytes']:,} bytes, "
-        f"{totals['tokens']:,} tokens in {totals['shards']:,} shards"
+        f"{totals['tokens']:,} tokens in {totals['shards']:,} "
+        + ("shard" if totals["shards"] == 1 else "shards")
     ]
     notes = {
         "null": "null",

@@ -60,6 +60,8 @@ def train(
     ties: options.TiesChoice = None,
     min_count: options.MinCount = None,
     min_piece_count: options.MinPieceCount = None,
+    character_coverage: options.CharacterCoverage = None,
+    max_alphabet: options.MaxAlphabet = None,
     max_token_bytes: options.MaxTokenBytes = None,
     max_token_chars: options.MaxTokenChars = None,
     whole_characters: options.WholeCharacters = False,
@@ -89,6 +91,8 @@ def train(
         "byte_fallback": byte_fallback,
     }
     limits = {
+        "character_coverage": character_coverage,
+        "max_alphabet": max_alphabet,
         "max_token_bytes": max_token_bytes,
         "max_token_chars": max_token_chars,
         "whole_characters": whole_characters or None,
@@ -306,6 +310,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
             f"{summary['dropped_occurrences']:,} occurrences; of {summary['new_merges']:,} "
             f"merges the first {summary['certain_merges']:,} are certainly those of all"
         )
+    if summary["left_out"]:
+        lines.append(_left_out_line(summary["left_out"]))
     if summary["bad"]:
         lines.append(f"left out: {summary['bad']:,} lines without a text")
     if summary["best_count_at_stop"] is not None:
@@ -315,6 +321,28 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         counts = ", ".join(f"{name} {n:,}" for name, n in found.items())
         lines.append(f"special tokens in the text: {counts}")
     return lines
+
+
+def _left_out_line(left_out: dict[str, Any]) -> str:
+    """Say which characters have no ids, and what becomes of them.
+
+    >>> found = {"characters": 1234, "share": 0.0005, "stand_in": "bytes"}
+    >>> _left_out_line(found)
+    'left out: 1,234 characters, 0.05 % of the text; their bytes stand for them'
+    """
+    n_characters, percent = left_out["characters"], 100 * left_out["share"]
+    share = "less than 0.01" if 0 < percent < 0.005 else f"{percent:.2f}"
+    word = "character" if n_characters == 1 else "characters"
+    line = f"left out: {n_characters:,} {word}, {share} % of the text"
+    if not n_characters:
+        return line
+    stand_in = left_out["stand_in"]
+    if stand_in is None:
+        return (
+            f"{line}; encoding refuses them without --byte-fallback or --unknown-token"
+        )
+    becomes = "their bytes stand" if stand_in == "bytes" else f"{stand_in} stands"
+    return f"{line}; {becomes} for them"
 
 
 def _stop_reason(best_count: int) -> str:

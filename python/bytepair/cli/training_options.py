@@ -127,6 +127,24 @@ MinPieceCount = Annotated[
         "many merges are certain all the same.",
     ),
 ]
+CharacterCoverage = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="In a dialect of characters: give ids to as few of the most frequent characters as "
+        "make up this share of the text, such as 0.9995. The others are unknown characters.",
+        show_default=False,
+    ),
+]
+MaxAlphabet = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="In a dialect of characters: give ids to the N most frequent characters at most.",
+        show_default=False,
+    ),
+]
 MaxTokenBytes = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Learn no token of more bytes."),

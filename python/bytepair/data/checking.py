@@ -61,17 +61,15 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
         message = f"{folder}: made of rows, not of files that could be read again"
         raise TokenizerError(message)
     _check_files(Path(folder), dataset.manifest)
-    has_mark = plan["end_of_document"] is not None
-    is_before = plan["mark_at"] == "begin"
-    kept = slice(
-        int(has_mark and is_before), -1 if has_mark and not is_before else None
-    )
+    kept, marks = _marks(tokenizer, plan)
     counts = {"documents": 0, "exact": 0, "empty": 0}
     place = 0
     for path, text in _documents(dataset.manifest):
         counts["documents"] += 1
-        ids = dataset[place][kept].tolist() if place < len(dataset) else []
-        if text and tokenizer.decode_bytes(ids) == text:
+        marked = dataset[place].tolist() if place < len(dataset) else []
+        ids = marked[kept]
+        is_marked = [marked[: kept.start], marked[len(ids) + kept.start :]] == marks
+        if text and is_marked and tokenizer.decode_bytes(ids) == text:
             counts["exact"] += 1
             place += 1
             continue
@@ -79,7 +77,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
         if not expected:
             counts["empty"] += 1
             continue
-        if ids != expected:
+        if ids != expected or not is_marked:
             message = (
                 f"{folder}: document {place:,} is another than document "
                 f"{counts['documents'] - 1:,} of the corpus, in {path}"
@@ -90,6 +88,20 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
         message = f"{folder}: {len(dataset):,} documents, but {place:,} in the corpus"
         raise TokenizerError(message)
     return counts
+
+
+def _marks(tokenizer: Tokenizer, plan: dict[str, Any]) -> tuple[slice, list[list[int]]]:
+    """Give which ids of a document are those of its text, and the ids around them."""
+    marks: list[list[int]] = []
+    for name in ("begin_of_document", "end_of_document"):
+        token = plan[name]
+        if token is None:
+            marks.append([])
+            continue
+        id_ = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token))
+        marks.append([-1 if id_ is None else id_])
+    before, behind = marks
+    return slice(len(before), -len(behind) or None), marks
 
 
 def _check_files(folder: Path, manifest: dict[str, Any]) -> None:

@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
     from bytepair.files import StrPath
 
-__all__ = ["TokenDataset"]
+    from .shards import ShardFormat
+
+__all__ = ["MAPPED", "TokenDataset"]
 
 MEGATRON_HEADER_LEN = 34
+MAPPED: tuple[ShardFormat, ...] = ("npy", "bin", "megatron", "datatrove")
+"""The formats of shards that are mapped into memory."""
 
 
 class TokenDataset:
@@ -58,8 +62,11 @@ class TokenDataset:
         self.manifest = read_manifest(folder)
         plan = self.manifest["plan"]
         self.format: str = plan["format"]
-        if self.format == "parquet":
-            message = f"{folder}: Parquet is read by its own libraries, not mapped"
+        if self.format not in MAPPED:
+            message = (
+                f"{folder}: shards of the format {self.format} are read by its own "
+                f"libraries, not mapped; those of {', '.join(MAPPED)} are"
+            )
             raise FormatError(message)
         self.dtype = np.dtype(f"<u{plan['width']}")
         self._shards = [

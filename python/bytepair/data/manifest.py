@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["MANIFEST", "Dataset", "commit", "read_manifest"]
 
 MANIFEST = "manifest.json"
-VERSION = 1
+VERSION = 2
+VERSION_OF_ONE_MARK = 1
+"""Plans of this version have one token at documents, and say where it stands."""
 TOTALS = ("documents", "null", "empty", "bad", "bytes")
 
 
@@ -72,7 +74,7 @@ class Dataset:
         with _locked(self.work / "lock"):
             plan_path = self.work / "plan.json"
             if plan_path.exists():
-                self._refuse_other(_read_json(plan_path))
+                self._refuse_other(_current(_read_json(plan_path)))
             else:
                 _write_json(plan_path, self.plan)
             self._remove_unfinished()
@@ -159,11 +161,27 @@ def read_manifest(folder: files.StrPath) -> dict[str, Any]:
         message = f"{os.fspath(folder)}: {state}, there is no {MANIFEST}"
         raise FileError(message)
     manifest = _read_json(path)
-    version = manifest.get("plan", {}).get("version")
+    manifest["plan"] = _current(manifest.get("plan", {}))
+    version = manifest["plan"].get("version")
     if version != VERSION:
         message = f"{path}: version {version!r} is not known here"
         raise FormatError(message)
     return manifest
+
+
+def _current(plan: dict[str, Any]) -> dict[str, Any]:
+    """Give a plan as this version writes it."""
+    if plan.get("version") != VERSION_OF_ONE_MARK:
+        return plan
+    current: dict[str, Any] = {}
+    for name, value in plan.items():
+        if name == "end_of_document":
+            is_before = plan["mark_at"] == "begin"
+            current["begin_of_document"] = value if is_before else None
+            current["end_of_document"] = None if is_before else value
+        elif name != "mark_at":
+            current[name] = value
+    return {**current, "version": VERSION}
 
 
 def _shards_of(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,11 +30,16 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What every learned token must keep to; marks are not counted."""
+    """What every learned token must keep to, marks not counted, and which characters get ids.
+
+    ``character_coverage`` is a share of all occurrences of characters.
+    """
 
     max_token_bytes: int | None = None
     max_token_chars: int | None = None
     whole_characters: bool = False
+    character_coverage: Fraction | None = None
+    max_alphabet: int | None = None
 
 
 NO_LIMITS = Limits()
@@ -71,7 +77,12 @@ def train(
     """
     pieces = sorted(counts.items(), key=lambda item: item[1][1])
     words = [(symbols(piece, units), n_pieces) for piece, (n_pieces, _) in pieces]
-    letters = alphabet((word for word, _ in words), units)
+    kept = kept_characters(counts, limits)
+    letters = [
+        letter
+        for letter in alphabet((word for word, _ in words), units)
+        if kept is None or not is_character(letter) or character_of(letter) in kept
+    ]
     if n_tokens is not None and n_tokens < len(letters):
         message = f"{n_tokens} tokens cannot hold the alphabet of {len(letters)}"
         raise ValueError(message)
@@ -79,8 +90,9 @@ def train(
     merges: list[Merge] = []
     while len(ids) != n_tokens and len(merges) != n_merges:
         pair_counts = count_pairs(words)
-        for pair in [p for p in pair_counts if not keeps_to(limits, join(*p), units)]:
-            del pair_counts[pair]
+        for pair in list(pair_counts):  # a unit without an id is in none
+            if not (set(pair) <= ids.keys() and keeps_to(limits, join(*pair), units)):
+                del pair_counts[pair]
         if max(pair_counts.values(), default=0) < max(min_count, 1):
             break
         pair = best_pair(pair_counts, ids, units, ties)
@@ -88,6 +100,52 @@ def train(
         ids[join(*pair)] = len(ids)
         words = [(merge(word, pair), n_pieces) for word, n_pieces in words]
     return list(ids), merges
+
+
+def kept_characters(counts: Counts, limits: Limits) -> set[str] | None:
+    """Choose the characters that get ids; ``None`` where all do.
+
+    The most frequent ones, of equals those of smaller code points: until they cover the share
+    that is asked for, and at most so many as there may be.
+
+    >>> counts = {b"aab": (3, 0), b"cd": (1, 1)}
+    >>> sorted(kept_characters(counts, Limits(max_alphabet=3)))
+    ['a', 'b', 'c']
+    >>> sorted(kept_characters(counts, Limits(character_coverage=Fraction(9, 11))))
+    ['a', 'b']
+    """
+    if limits.character_coverage is None and limits.max_alphabet is None:
+        return None
+    n_of: Counter[str] = Counter()
+    for piece, (n_pieces, _) in counts.items():
+        for character in piece.decode():
+            n_of[character] += n_pieces
+    wanted = (limits.character_coverage or 1) * n_of.total()
+    kept: list[str] = []
+    for character in sorted(n_of, key=lambda character: (-n_of[character], character)):
+        covered = sum(n_of[earlier] for earlier in kept)
+        if covered >= wanted or len(kept) == limits.max_alphabet:
+            break
+        kept.append(character)
+    return set(kept)
+
+
+def is_character(letter: Token) -> bool:
+    """Tell a character from a byte for fallback and from an end mark of its own.
+
+    >>> is_character(Token(b"a ", "ue")), is_character(Token(b" ", "e"))
+    (True, False)
+    """
+    return letter.form[0] in "u#"
+
+
+def character_of(letter: Token) -> str:
+    """Give the character of a letter, without marks.
+
+    >>> character_of(Token("é ".encode(), "ue"))
+    'é'
+    """
+    return letter.text.decode()[0]
 
 
 def count_pairs(words: Iterable[Word]) -> Counter[Pair]:

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from .tokenizing import Marks
+
 __all__ = ["begin", "settle", "write_attempt"]
 
 
-def begin(folder: Path, spec: ShardSpec, end_of_document: str | None) -> Dataset:
+def begin(folder: Path, spec: ShardSpec, marks: Marks) -> Dataset:
     """Prepare a folder for the shards of documents that are in no files.
 
     Raises
@@ -38,7 +40,7 @@ def begin(folder: Path, spec: ShardSpec, end_of_document: str | None) -> Dataset
     FileError
         A finished dataset stands there, or something else.
     """
-    plan = {**plan_of(spec, end_of_document), "sources": []}
+    plan = {**plan_of(spec, marks), "sources": []}
     dataset = Dataset(folder, plan)
     if dataset.finished() is not None:
         message = (

@@ -83,18 +83,16 @@ class ShardSpec:
 
     Attributes
     ----------
-    mark
-        The id of the token that marks documents, if one does.
-    mark_at
-        Whether it stands before a document or behind it.
+    before, behind
+        The ids of the tokens before each document and behind it, if there are any.
     shard_tokens
         A shard ends before the document that would make it longer.
     """
 
     tokenizer: Tokenizer
     format: ShardFormat = "npy"
-    mark: int | None = None
-    mark_at: Literal["begin", "end"] = "end"
+    before: int | None = None
+    behind: int | None = None
     shard_tokens: int | None = None
     threads: int | None = 1
 
@@ -107,12 +105,11 @@ class ShardSpec:
 
     def encode(self, batch: pa.RecordBatch) -> tuple[Any, Any]:
         """Give the ids of documents, and where those of each end."""
-        is_before = self.mark_at == "begin"
         return _core.encode_rows(
             self.tokenizer,
             *texts_of(batch),
-            before=self.mark if is_before else None,
-            behind=None if is_before else self.mark,
+            before=self.before,
+            behind=self.behind,
             width=self.width,
             threads=self.threads,
         )
@@ -125,7 +122,7 @@ def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
     >>> import pyarrow as pa
     >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", None]})
-    >>> encode_batch(batch, ShardSpec(tokenizer, "parquet", mark=0)).to_pydict()
+    >>> encode_batch(batch, ShardSpec(tokenizer, "parquet", behind=0)).to_pydict()
     {'ids': [[257, 220, 257, 0], []], 'n': [4, 0]}
     """
     pa = load("pyarrow")

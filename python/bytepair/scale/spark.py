@@ -23,7 +23,7 @@ from . import attempts, rows
 from .counter import CountSpec, jsonable
 from .counting import prepared_in, settled
 from .spark_jobs import KEY, added_up, collected, packed, unpacked
-from .tokenizing import shard_spec
+from .tokenizing import marks_of, shard_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -105,8 +105,9 @@ def spark_tokenize(
     *,
     column: str | Column = "text",
     format: ShardFormat = "npy",
+    begin_of_document: str | None = None,
     end_of_document: str | None = None,
-    mark_at: Literal["begin", "end"] = "end",
+    mark_at: Literal["begin", "end"] | None = None,
     shard_tokens: int | None = None,
 ) -> dict[str, Any]:
     """Tokenize the texts in a column to shards in a folder that all machines share.
@@ -114,15 +115,15 @@ def spark_tokenize(
     Options are those of :func:`bytepair.scale.tokenize`. Each partition makes shards of its own,
     in the order of its rows. Gives the manifest. What is interrupted begins anew.
     """
+    marks = marks_of(begin_of_document, end_of_document, mark_at)
     spec = shard_spec(
         tokenizer,
         format=format,
-        end_of_document=end_of_document,
-        mark_at=mark_at,
+        marks=marks,
         shard_tokens=shard_tokens,
         threads=1,
     )
-    dataset = attempts.begin(Path(output).absolute(), spec, end_of_document)
+    dataset = attempts.begin(Path(output).absolute(), spec, marks)
     write = partial(_write, spec=packed(spec), folder=dataset.folder)
     with dataset.writing():
         written = collected(df.select(column).mapInArrow(write, "done string"))

@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bytepair import Tokenizer
 from bytepair.data.manifest import Dataset, commit
@@ -34,7 +34,14 @@ if TYPE_CHECKING:
     from .engine import Engine
     from .telling import Tell
 
-__all__ = ["TokenizeProgress", "plan_of", "shard_spec", "tokenize"]
+__all__ = [
+    "Marks",
+    "TokenizeProgress",
+    "marks_of",
+    "plan_of",
+    "shard_spec",
+    "tokenize",
+]
 
 
 @dataclass(frozen=True)
@@ -139,8 +146,9 @@ def tokenize(
     output: StrPath,
     *,
     format: ShardFormat = "npy",
+    begin_of_document: str | None = None,
     end_of_document: str | None = None,
-    mark_at: Literal["begin", "end"] = "end",
+    mark_at: Literal["begin", "end"] | None = None,
     shard_tokens: int | None = None,
     input_format: str | None = None,
     corpus_format: str | None = None,
@@ -171,8 +179,10 @@ def tokenize(
     format
         ``"npy"``, ``"bin"``, ``"megatron"``, ``"datatrove"`` or ``"parquet"``; see
         :mod:`bytepair.data.shards`.
-    end_of_document, mark_at
-        A token that marks each document with tokens, before it or behind it.
+    begin_of_document, end_of_document
+        Tokens that stand before and behind each document that has tokens, such as ``"<s>"``
+        and ``"</s>"``; either or both. ``mark_at="begin"`` is an earlier way to say that
+        ``end_of_document`` stands before documents.
     shard_tokens
         A shard ends before the document that would make it longer; by default each task
         writes one shard.
@@ -217,11 +227,11 @@ def tokenize(
     """
     refuse_no_name(output)
     options = ReadOptions(field, lines, separator, skip_bad)
+    marks = marks_of(begin_of_document, end_of_document, mark_at)
     spec = shard_spec(
         tokenizer,
         format=format,
-        end_of_document=end_of_document,
-        mark_at=mark_at,
+        marks=marks,
         shard_tokens=shard_tokens,
         threads=1 if threads is None and (processes > 1 or engine) else threads,
     )
@@ -233,7 +243,7 @@ def tokenize(
     dataset = Dataset(
         Path(output),
         {
-            **plan_of(spec, end_of_document),
+            **plan_of(spec, marks),
             "task_bytes": task_bytes,
             "reading": reading,
             "sources": [asdict(source) for source in sources],
@@ -250,33 +260,57 @@ def tokenize(
         return commit(dataset.folder, dataset.plan, done)
 
 
+class Marks(NamedTuple):
+    """The tokens before and behind each document."""
+
+    begin_of_document: str | None = None
+    end_of_document: str | None = None
+
+
+def marks_of(
+    begin_of_document: str | None, end_of_document: str | None, mark_at: str | None
+) -> Marks:
+    """Give the tokens around documents; ``mark_at`` is the earlier way to name one of them.
+
+    >>> marks_of(None, "<s>", "begin")
+    Marks(begin_of_document='<s>', end_of_document=None)
+    """
+    if mark_at not in ("begin", "end", None):
+        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
+        raise TokenizerError(message)
+    if mark_at != "begin":
+        return Marks(begin_of_document, end_of_document)
+    if begin_of_document is not None:
+        message = (
+            "mark_at= says where the token of end_of_document= stands; name the two tokens "
+            "as begin_of_document= and end_of_document= without it"
+        )
+        raise TokenizerError(message)
+    return Marks(end_of_document, None)
+
+
 def shard_spec(
     tokenizer: Tokenizer | StrPath,
     *,
     format: ShardFormat,
-    end_of_document: str | None,
-    mark_at: Literal["begin", "end"],
+    marks: Marks,
     shard_tokens: int | None,
     threads: int | None,
 ) -> ShardSpec:
     """Check how documents are to become ids, and give it as one value."""
     if not isinstance(tokenizer, Tokenizer):
         tokenizer = Tokenizer.from_file(tokenizer)
-    if mark_at not in ("begin", "end"):
-        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
-        raise TokenizerError(message)
-    mark = _id_of_mark(tokenizer, end_of_document)
-    return ShardSpec(tokenizer, format, mark, mark_at, shard_tokens, threads)
+    before, behind = (_id_of_mark(tokenizer, token) for token in marks)
+    return ShardSpec(tokenizer, format, before, behind, shard_tokens, threads)
 
 
-def plan_of(spec: ShardSpec, end_of_document: str | None) -> dict[str, Any]:
+def plan_of(spec: ShardSpec, marks: Marks) -> dict[str, Any]:
     """Say what a manifest keeps of a spec."""
     return {
         "tokenizer": spec.tokenizer.fingerprint,
         "format": spec.format,
         "width": spec.width,
-        "end_of_document": end_of_document,
-        "mark_at": spec.mark_at,
+        **marks._asdict(),
         "shard_tokens": spec.shard_tokens,
     }
 

@@ -10,7 +10,7 @@
 //! token, and no two pairs make the same token. For the same reason encoding a piece by the learned
 //! merges gives the segmentation that training ended with.
 //!
-//! The way of the data: `start` says what tokens a piece begins with, `row` holds pieces as one flat row of tokens,
+//! The way of the data: `start` says what tokens a piece begins with, `characters` which of them get ids, `row` holds pieces as one flat row of tokens,
 //! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
 //! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
 //! done at once, `crew` has them done by all threads as the `plan` says, each in its `share` with its `sums`.
@@ -19,6 +19,7 @@
 //! the length of a piece alone costs nothing.
 
 mod batch;
+mod characters;
 mod crew;
 mod engine;
 mod limits;
@@ -51,6 +52,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
+pub use characters::{CharacterLimits, LeftOut};
 use crew::Crew;
 use engine::{Done, Engine};
 pub use limits::TokenLimits;
@@ -96,6 +98,8 @@ pub struct TrainOptions {
     pub special_tokens: Vec<String>,
     /// Which tokens may be learned.
     pub limits: TokenLimits,
+    /// Which characters get ids.
+    pub characters: CharacterLimits,
     /// How many threads merge. The result does not depend on it.
     pub n_threads: usize,
     /// A vocabulary to go on from, as training wrote it: its alphabet and merges are kept.
@@ -115,6 +119,7 @@ impl TrainOptions {
             ties: Ties::SmallestIds,
             special_tokens: Vec::new(),
             limits: TokenLimits::default(),
+            characters: CharacterLimits::default(),
             n_threads: 1,
             resume: None,
             dropped_bound: None,
@@ -160,6 +165,8 @@ pub struct Trained {
     /// Where pieces were left out: how many of the new merges, from the first on, are certainly those that would
     /// have been learned with all pieces.
     pub n_certain: Option<usize>,
+    /// Where characters were limited: what was left out.
+    pub left_out: Option<LeftOut>,
 }
 
 impl Trained {
@@ -183,7 +190,7 @@ pub fn train(
     options: &TrainOptions,
     mut progress: impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
 ) -> Result<Trained> {
-    let mut vocabulary = begin(counts.borrow(), units, options)?;
+    let (mut vocabulary, left_out) = begin(counts.borrow(), units, options)?;
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
     let merge_counts = vocabulary.merge_counts().to_vec();
@@ -210,12 +217,20 @@ pub fn train(
         vocabulary.set_merge_counts(merge_counts);
     }
     push_names(&mut vocabulary, units, options)?;
+    // Pieces that were left out might have made other characters stay.
+    let n_certain =
+        n_certain.filter(|_| left_out.is_none_or(|left_out| left_out.n_characters == 0));
     let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
-    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain })
+    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain, left_out })
 }
 
-/// The vocabulary that these counts are merged into.
-fn begin(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Result<Vocabulary> {
+/// The vocabulary that these counts are merged into, and what its alphabet lacks.
+fn begin(
+    counts: &PieceCounts,
+    units: &Units,
+    options: &TrainOptions,
+) -> Result<(Vocabulary, Option<LeftOut>)> {
+    options.characters.check(units, options.resume.is_some())?;
     if counts.is_empty() {
         return Err(ErrorKind::EmptyCorpus.into());
     }
@@ -223,8 +238,8 @@ fn begin(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Result<
         return Err(ErrorKind::FirstUnknown.into());
     }
     match &options.resume {
-        Some(earlier) => start::continued(earlier),
-        None => start::alphabet(counts, units),
+        Some(earlier) => Ok((start::continued(earlier)?, None)),
+        None => start::alphabet(counts, units, options.characters),
     }
 }
 
@@ -290,10 +305,12 @@ fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) ->
             Err(Error::option("resume", problem))
         }
         Target::Merges(n_merges) => Ok(n_merges),
-        Target::VocabSize(requested) => requested
-            .checked_sub(needed)
-            .map(|n_new| n_earlier + n_new)
-            .ok_or_else(|| ErrorKind::VocabularyTooSmall { requested, needed }.into()),
+        Target::VocabSize(requested) => {
+            requested.checked_sub(needed).map(|n_new| n_earlier + n_new).ok_or_else(|| {
+                let may_leave_out = !units.is_bytes() && options.resume.is_none();
+                ErrorKind::VocabularyTooSmall { requested, needed, may_leave_out }.into()
+            })
+        }
     }
 }
 

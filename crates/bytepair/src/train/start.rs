@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::characters::{CharacterLimits, LeftOut};
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch};
 use crate::error::{Error, ErrorKind, Result};
@@ -14,13 +15,28 @@ use crate::slots::BARRIER;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// A vocabulary of the alphabet that the pieces need.
-pub(super) fn alphabet(counts: &PieceCounts, units: &Units) -> Result<Vocabulary> {
+/// A vocabulary of the alphabet that the pieces need, within limits; and what is left out of it, where there are any.
+pub(super) fn alphabet(
+    counts: &PieceCounts,
+    units: &Units,
+    limits: CharacterLimits,
+) -> Result<(Vocabulary, Option<LeftOut>)> {
+    let (kept, left_out) = limits.kept(counts)?.unzip();
+    let is_kept = |kind: TokenKind, bytes: &[u8]| {
+        let Some(kept) = &kept else { return true };
+        let character = std::str::from_utf8(bytes).ok().and_then(|text| text.chars().next());
+        match (kind, character) {
+            (TokenKind::Text(_), Some(character)) => kept.binary_search(&character).is_ok(),
+            _ => true, // a byte for fallback, or an end mark
+        }
+    };
     let mut vocabulary = Vocabulary::new();
     for (kind, bytes) in units.alphabet(counts.iter().map(|(piece, ..)| piece))? {
-        vocabulary.push(Token { kind, bytes: &bytes })?;
+        if is_kept(kind, &bytes) {
+            vocabulary.push(Token { kind, bytes: &bytes })?;
+        }
     }
-    Ok(vocabulary)
+    Ok((vocabulary, left_out))
 }
 
 /// The alphabet and the merges of a vocabulary, without its unknown and special tokens, which come last.

@@ -49,7 +49,7 @@ fn n_merges(learned: &Vocabulary, n_names: usize, target: Target) -> Result<usiz
         Target::Merges(n_merges) => n_merges,
         Target::VocabSize(requested) => requested
             .checked_sub(needed)
-            .ok_or(ErrorKind::VocabularyTooSmall { requested, needed })?,
+            .ok_or(ErrorKind::VocabularyTooSmall { requested, needed, may_leave_out: false })?,
     };
     if n_merges > n_learned {
         let problem = format!(
@@ -123,7 +123,10 @@ mod tests {
         let large = trained(&pieces, Target::Merges(30));
         assert!(truncated(&large, Target::Merges(large.merges().len() + 1)).is_err());
         let error = truncated(&large, Target::VocabSize(3)).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::VocabularyTooSmall { requested: 3, needed: 4 }));
+        assert!(matches!(
+            error.kind(),
+            ErrorKind::VocabularyTooSmall { requested: 3, needed: 4, .. }
+        ));
         let mut with_hole = large.clone();
         let name = crate::vocabulary::Token { kind: TokenKind::Added, bytes: b"<t>" };
         with_hole.insert(TokenId::try_from(large.len() + 1).unwrap(), name).unwrap();
