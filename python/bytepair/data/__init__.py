@@ -1,7 +1,7 @@
 """Corpora and what is made of them: files to documents, files of counts, shards of tokens.
 
-Needs ``pip install 'bytepair[data]'``. Counting and tokenizing themselves are in
-:mod:`bytepair.scale`. How it works and what is exact about it is in
+Counts, shards, Parquet and addresses need ``pip install 'bytepair[data]'``; reading text, JSON
+lines and CSV does not. Counting and tokenizing themselves are in :mod:`bytepair.scale`. How it works and what is exact about it is in
 `docs/explanation/corpora.md`.
 """
 

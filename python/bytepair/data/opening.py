@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["first_bytes", "first_content", "naming", "open_source", "open_stored"]
 
 HEAD_LEN = 64 << 10
-"""How much of a file is read to see what it is, in bytes."""
+"""How much of a compressed file is read to see what it holds, in bytes."""
 STREAM_HEAD_LEN = 16
 """The least of what can be read only once that says so."""
 
@@ -73,14 +73,15 @@ def open_stored(source: Source) -> Iterator[BinaryIO]:
                 yield cast("BinaryIO", remote)
 
 
-def first_bytes(path: str) -> bytes:
-    """Read the first bytes of a file, as it is stored."""
+def first_bytes(path: str, *, is_packed: bool) -> bytes:
+    """Read the first bytes of a file, as it is stored; more where it is compressed."""
+    n_bytes = HEAD_LEN if is_packed else CONTENT_LEN
     with naming(path):
         if not is_address(path):
             with Path(path).open("rb") as file:
-                return file.read(HEAD_LEN)
+                return file.read(n_bytes)
         system, name = load("fsspec").core.url_to_fs(path)
-        return bytes(system.cat_file(name, start=0, end=HEAD_LEN))
+        return bytes(system.cat_file(name, start=0, end=n_bytes))
 
 
 def first_content(source: Source, head: bytes) -> bytes:

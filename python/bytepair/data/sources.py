@@ -184,7 +184,7 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
         return Source(path, size, "text", None)
     format_name, compression = named(path)
     format_name = input_format or format_name
-    head = first_bytes(path) if size else b""
+    head = first_bytes(path, is_packed=compression is not None) if size else b""
     found = signature(head)
     if input_format is not None:
         by_bytes = [kind for kind in COMPRESSIONS.values() if kind == found]
@@ -195,6 +195,9 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     if compression is not None and found != compression:
         message = _both(path, compression, found or plain_word(head))
         raise FileError(message)
+    if compression is not None and format_name == "parquet":
+        message = f"{path}: Parquet is compressed within; unpack the file"
+        raise FormatError(message)
     content = first_content(source, head)
     other = disagreement(path, format_name, content)
     if other is not None:
