@@ -1,7 +1,9 @@
 //! `Dialect`: a named choice of parts, with changes by hand.
 
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::{ByteIds, CharacterLimits, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit, Units};
+use bytepair::{
+    ByteIds, CharacterLimits, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit, Units,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
