@@ -313,7 +313,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if summary["left_out"]:
         lines.append(_left_out_line(summary["left_out"]))
     if summary["bad"]:
-        lines.append(f"left out: {summary['bad']:,} lines without a text")
+        word = "line" if summary["bad"] == 1 else "lines"
+        lines.append(f"left out: {summary['bad']:,} {word} without a text")
     if summary["best_count_at_stop"] is not None:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
     found = {name: n for name, n in summary["special_tokens"].items() if n}

@@ -361,3 +361,43 @@ fn first(source_starts: &[u64], position: u64) -> Result<First> {
         .map_err(|_| Error::option("sources", "more than 4,294,967,295 sources"))?;
     Ok(First { source, offset })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn counter(separator: Option<&str>) -> CorpusCounter {
+        let dialect = Dialect::named("byte-stream").unwrap();
+        let preparation = dialect.preparation(&["b".to_owned()]).unwrap();
+        let separator = separator.map(str::to_owned);
+        CorpusCounter::new(Preparation { separator, ..preparation }, 2).unwrap()
+    }
+
+    fn contents(counter: CorpusCounter) -> BTreeMap<Vec<u8>, i64> {
+        let (counts, _) = counter.finish().unwrap();
+        counts.iter().map(|(piece, count, _)| (piece.to_vec(), count)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_separator_cuts_texts_and_leaves_documents_whole(
+            texts in prop::collection::vec("[ab|]{0,6}", 0..6),
+            documents in prop::collection::vec("[ab|]{0,6}", 0..6),
+        ) {
+            let (texts, documents): (Vec<_>, Vec<_>) = (
+                texts.iter().map(String::as_bytes).collect(),
+                documents.iter().map(String::as_bytes).collect(),
+            );
+            let mut found = counter(Some("|"));
+            found.count_texts(&texts).unwrap();
+            found.count_documents(&documents).unwrap();
+            let mut expected = counter(None);
+            let cut: Vec<_> = texts.iter().flat_map(|text| text.split(|&byte| byte == b'|')).collect();
+            expected.count_texts(&[cut, documents].concat()).unwrap();
+            prop_assert_eq!(contents(found), contents(expected));
+        }
+    }
+}

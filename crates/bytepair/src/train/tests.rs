@@ -37,7 +37,7 @@ fn naive_steps(
     units: &Units,
     options: &TrainOptions,
 ) -> (Vec<naive::Step>, Vec<i64>) {
-    let vocabulary = start::alphabet(counts, units).unwrap();
+    let (vocabulary, _) = start::alphabet(counts, units, CharacterLimits::default()).unwrap();
     let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
     let tokens = |piece| {
         let mut ids = Vec::new();
