@@ -7,10 +7,12 @@
 //!
 //! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
 //! search takes time linear in the text and, as texts are read in blocks no shorter than the longest pattern, memory
-//! for the matches of one block.
+//! for the matches of one block. Blocks in which no pattern may begin are passed over by vectors.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use aho_corasick::packed;
 use memchr::memchr;
 
 use super::finder::Occurrence;
@@ -20,7 +22,11 @@ use crate::error::{Error, Result};
 const MAX_COMPLETE: usize = 256;
 
 /// A block of a text in bytes, where no pattern is longer.
-const BLOCK_LEN: usize = 64 << 10;
+const BLOCK_LEN: usize = 4 << 10;
+
+/// Bytes of a pattern by which its beginning is found, and most of such beginnings.
+const BEGINNING_LEN: usize = 4;
+const MAX_BEGINNINGS: usize = 32;
 
 /// No pattern.
 const NONE: u32 = u32::MAX;
@@ -37,6 +43,8 @@ pub(super) struct Dictionary {
     /// By pattern: its length.
     lens: Vec<usize>,
     longest_len: usize,
+    /// Finds where a pattern may begin, sooner than the automaton does. Present where few beginnings are different.
+    beginnings: Option<packed::Searcher>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +82,7 @@ impl Dictionary {
             complete: Vec::new(),
             longest_len: lens.iter().copied().max().unwrap_or(0),
             lens,
+            beginnings: beginnings(patterns),
         };
         dictionary.grow(&Reversed::new(patterns, n_bytes));
         dictionary.link();
@@ -178,6 +187,14 @@ impl Dictionary {
     /// Collects the matches that begin in a block, the last first.
     fn search(&self, text: &[u8], block: Range<usize>, found: &mut Vec<(usize, u32)>) {
         let reach = text.len().min(block.end + self.longest_len);
+        let mut block = block;
+        if let Some(beginnings) = &self.beginnings {
+            let first = beginnings.find_in(text, (block.start..reach).into());
+            block.start = first.map_or(block.end, |first| first.start());
+            if block.start >= block.end {
+                return;
+            }
+        }
         let mut state = 0;
         for &byte in text[block.end..reach].iter().rev() {
             state = self.step(state, byte);
@@ -190,6 +207,19 @@ impl Dictionary {
             }
         }
     }
+}
+
+/// What finds the beginnings of patterns, of which none is empty; `None` where they are too many.
+fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
+    let mut beginnings = BTreeSet::new();
+    for pattern in patterns {
+        let pattern = pattern.as_ref();
+        beginnings.insert(&pattern[..pattern.len().min(BEGINNING_LEN)]);
+        if beginnings.len() > MAX_BEGINNINGS {
+            return None;
+        }
+    }
+    packed::Searcher::new(beginnings)
 }
 
 /// Patterns read from their ends, sorted, one behind the other.
