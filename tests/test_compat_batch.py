@@ -4,6 +4,7 @@ Filling up and collators, words that are cut already, targets, places of tokens,
 tokens, chats that go on. Left out: ids of calls, which ``test_compat_transformers`` has.
 """
 
+import copy
 import pickle
 
 import numpy as np
@@ -248,6 +249,28 @@ def test_places_of_tokens_are_those_of_transformers(pair):
     assert [e.ids for e in found[0:2]] == [e.ids for e in expected[0:2]]
 
 
+def test_encodings_that_are_made_later_are_those_of_the_call(pair):
+    """Tokens that are added after a call, and sides that are set, change none of its rows."""
+    ours, _ = pair
+    texts = ["some words <x> follow", "é <x>"]
+    calls = [
+        {},
+        {"padding": True},
+        {"truncation": True, "max_length": 5, "padding": "max_length"},
+        {"add_special_tokens": False, "split_special_tokens": True},
+    ]
+    options = {"return_token_type_ids": False}
+    for n, call in enumerate(calls):
+        later = ours(texts, **call, **options)
+        now = ours(texts, **call, **options, return_offsets_mapping=True)
+        ours.add_tokens([f"<x{n}>", "<x>"][n % 2 :])
+        ours.truncation_side = ours.padding_side = "left" if n % 2 else "right"
+        for row, encoding in enumerate(later.encodings):
+            assert encoding.ids == later["input_ids"][row] == now["input_ids"][row]
+            assert encoding.attention_mask == later["attention_mask"][row]
+            assert encoding.offsets == now["offset_mapping"][row]
+
+
 def test_batches_are_mappings(pair):
     """Keys, entries, slices, copies and pickles; tensors on request."""
     ours, theirs = pair
@@ -261,7 +284,15 @@ def test_batches_are_mappings(pair):
     with pytest.raises(KeyError):
         by_hand[0]
     assert by_hand.copy().convert_to_tensors("np")["score"].dtype == np.float64
-    assert pickle.loads(pickle.dumps(found)) == found
+    for again in (
+        pickle.loads(pickle.dumps(found)),
+        copy.deepcopy(found),
+        found.copy(),
+    ):
+        assert again == found
+        assert again.tokens(1) == expected.tokens(1)
+        assert again.char_to_token(0, 0) == expected.char_to_token(0, 0)
+        assert again.n_sequences == expected.n_sequences
     assert found.convert_to_tensors("np", prepend_batch_axis=True).input_ids.ndim == 3
 
 

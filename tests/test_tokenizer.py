@@ -798,3 +798,73 @@ def test_importing_imports_nothing_else():
     others = "numpy typer rich regex tokenizers tiktoken"
     code = f"import sys, bytepair; print(*set('{others}'.split()) & sys.modules.keys())"
     assert run_python(code).strip() == ""
+
+
+def test_many_lists_of_ids_are_decoded_together():
+    """Each as by itself, from lists and arrays; an error names the place of the list."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low lower"], vocab_size=260, special_tokens=["<s>"]
+    )
+    texts = ["low", "", "é <s> lower"]
+    rows = tokenizer.encode_batch(texts, allowed_special="all")
+    assert tokenizer.decode_batch(rows) == texts
+    assert tokenizer.decode_batch(iter(map(np.array, rows[::2]))) == texts[::2]
+    assert tokenizer.decode_batch(np.array([rows[0], rows[0]])) == ["low", "low"]
+    options = {"skip_special_tokens": True, "errors": "ignore"}
+    assert tokenizer.decode_batch([rows[2][:-1]], **options) == [
+        tokenizer.decode(rows[2][:-1], **options)
+    ]
+    with pytest.raises(bytepair.UnknownTokenError, match="list 1 of the batch"):
+        tokenizer.decode_batch([[0], [9999]])
+    with pytest.raises(TypeError, match="list 0 of the batch: expected a list of ids"):
+        tokenizer.decode_batch([1, 2])
+
+
+@pytest.mark.parametrize("decode", ["decode", "decode_bytes"])
+def test_what_is_no_list_of_ids_is_told_what_to_pass(decode):
+    """Lists of lists, one id, text, and numbers that are no integers."""
+    decoded = getattr(bytepair.train_from_iterator(["ab"], vocab_size=256), decode)
+    for rows in ([[1, 2]], [(1, 2)], np.array([[1, 2]]), [np.array([1, 2])]):
+        with pytest.raises(TypeError, match="decode_batch"):
+            decoded(rows)
+    with pytest.raises(TypeError, match=r"expected a list of ids, not int: pass \[5\]"):
+        decoded(5)
+    with pytest.raises(TypeError, match="expected ids, which are integers, not str"):
+        decoded("ab")
+    with pytest.raises(TypeError, match="expected ids, which are integers, not float"):
+        decoded([1.5])
+    with pytest.raises(TypeError, match="not NoneType"):
+        decoded(None)
+
+
+def test_a_tokenizer_says_how_it_is_made():
+    """Without a tokenizer to begin with, and with something else."""
+    for arguments in ((), (None,), ("gpt2",), (b"",)):
+        with pytest.raises(TypeError, match=r"bytepair\.train.*Tokenizer\.from_file"):
+            bytepair.Tokenizer(*arguments)
+    tokenizer = bytepair.train_from_iterator(["ab"], vocab_size=256)
+    assert bytepair.Tokenizer(tokenizer) == tokenizer
+
+
+def test_tokens_are_added_that_are_not_special():
+    """They are found in every text, as their properties say, and keep ids that they have."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low lower"], vocab_size=259, special_tokens=["<s>"]
+    )
+    token = bytepair.AddedToken
+    changed = tokenizer.with_added_tokens(["<x>", token("<y>", lstrip=True), "low"])
+    assert changed.special_tokens == tokenizer.special_tokens
+    assert changed.n_vocab == tokenizer.n_vocab + 2
+    assert changed.encode_ordinary("<x>") == [tokenizer.n_vocab]
+    assert changed.encode_ordinary("a  <y>")[1:] == [tokenizer.n_vocab + 1]
+    assert changed.token_to_id("low") == tokenizer.token_to_id("low")
+    assert changed.added_tokens[tokenizer.n_vocab] == token("<x>")
+    assert changed.added_tokens[tokenizer.n_vocab + 1].lstrip
+    special = changed.with_added_tokens([token("<x>", special=True)])
+    assert special.n_vocab == changed.n_vocab
+    assert special.special_tokens["<x>"] == tokenizer.n_vocab
+    assert tokenizer.added_tokens == {
+        tokenizer.special_tokens["<s>"]: token("<s>", special=True)
+    }
+    with pytest.raises(TypeError, match="one string"):
+        tokenizer.with_added_tokens("<x>")

@@ -17,6 +17,7 @@ from ._core import DecodeStream, Encoding, TokenCounter
 from ._core import dialect_names as dialects
 from ._core import encoding_names as encodings
 from ._core import pattern_names as patterns
+from .added import AddedToken
 from .convert import convert
 from .errors import (
     EncodingError,
@@ -39,6 +40,7 @@ from .verify import verify
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddedToken",
     "DecodeStream",
     "Encoding",
     "EncodingError",

@@ -11,6 +11,7 @@ from typing_extensions import Self
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+Side: TypeAlias = Literal["left", "right"]
 OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 Text: TypeAlias = str | bytes
 TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
@@ -26,7 +27,7 @@ class CoreTokenizer:
     tokenizer's template says, and applies its truncation and padding.
     """
 
-    def __new__(cls, source: CoreTokenizer) -> Self: ...
+    def __new__(cls, source: CoreTokenizer | None = None) -> Self: ...
     def encode(
         self,
         text: str | bytes,
@@ -315,6 +316,23 @@ class CoreTokenizer:
             The bytes are not UTF-8, and ``errors`` is ``"strict"``.
         """
 
+    def decode_batch(
+        self,
+        batch: Iterable[Ids],
+        *,
+        errors: Errors = "replace",
+        skip_special_tokens: bool = False,
+    ) -> list[str]:
+        """Decode many lists of ids, each as :meth:`decode` does.
+
+        An error names the place of the list in the batch.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.decode_batch(tokenizer.encode_batch(["low", "lower"]))
+        ['low', 'lower']
+        """
+
     def decode_bytes(self, ids: Ids) -> bytes:
         """Join the bytes of tokens. An end mark is a space before the next token."""
 
@@ -410,16 +428,59 @@ class CoreTokenizer:
     ) -> tuple[CoreTokenizer, int]: ...
     @property
     def _added_tokens(self) -> list[tuple[int, str, list[bool]]]: ...
-    def _encode_words_batch(
+    def _row(
         self,
-        texts: Sequence[tuple[list[str], list[str] | None]],
+        text: str,
+        lengths: Lengths,
         *,
-        unit: OffsetUnit = "characters",
         allowed_special: Specials = ...,
         add_special_tokens: bool = False,
-        fit_length: bool | None = None,
-        threads: int | None = None,
+    ) -> list[int]: ...
+    def _rows(
+        self,
+        texts: Iterable[str],
+        lengths: Lengths,
+        *,
+        allowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+    ) -> list[list[int]]: ...
+    def _full_rows(
+        self,
+        texts: Iterable[str | tuple[str, str]],
+        lengths: Lengths,
+        *,
+        allowed_special: Specials = ...,
+        add_special_tokens: bool = False,
     ) -> list[Encoding]: ...
+    def _word_rows(
+        self,
+        texts: Sequence[tuple[list[str], list[str] | None]],
+        lengths: Lengths,
+        *,
+        allowed_special: Specials = ...,
+        add_special_tokens: bool = False,
+    ) -> list[Encoding]: ...
+    def _text_of_written(self, tokens: Sequence[str]) -> str: ...
+    def _normalized(self, text: str) -> str: ...
+
+@final
+class Lengths:
+    """How the rows of one call are cut and filled up, in place of what its tokenizer says."""
+
+    def __new__(
+        cls,
+        *,
+        max_length: int | None = None,
+        stride: int = 0,
+        strategy: str = "longest_first",
+        truncation_side: str = "right",
+        pad_id: int | None = None,
+        pad_token: str = ...,
+        pad_length: int | None = None,
+        multiple_of: int | None = None,
+        padding_side: str = "right",
+        pad_type_id: int = 0,
+    ) -> Self: ...
 
 @final
 class Encoding:
@@ -430,8 +491,23 @@ class Encoding:
     >>> encoding = tokenizer.encode_full("ab ab")
     >>> encoding.ids, encoding.word_ids
     ([256, 220, 256], [0, 1, 1])
+
+    It can be copied and pickled; then it holds the names of its tokens, and no tokenizer.
     """
 
+    def __new__(
+        cls,
+        ids: Sequence[int],
+        *,
+        tokens: Sequence[str],
+        type_ids: Sequence[int],
+        offsets: Sequence[tuple[int, int]],
+        special_tokens_mask: Sequence[int],
+        attention_mask: Sequence[int],
+        word_ids: Sequence[int | None],
+        sequence_ids: Sequence[int | None],
+        overflowing: Sequence[Encoding] = ...,
+    ) -> Self: ...
     @property
     def ids(self) -> list[int]:
         """The ids."""
@@ -468,6 +544,97 @@ class Encoding:
     def overflowing(self) -> list[Encoding]:
         """What truncation cut off, in parts of the same length."""
 
+    @property
+    def n_sequences(self) -> int:
+        """The number of texts, 1 or 2."""
+
+    @property
+    def words(self) -> list[int | None]:
+        """The same as ``word_ids``."""
+
+    def token_to_sequence(self, token_index: int) -> int | None:
+        """Tell the text of a token, 0 or 1; ``None`` where it has none."""
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """Tell the word of a token."""
+
+    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
+        """Tell the characters of a token; ``None`` where it has no text."""
+
+    def word_to_tokens(
+        self, word_index: int, sequence_index: int = 0
+    ) -> tuple[int, int] | None:
+        """Tell where the tokens of a word begin and end."""
+
+    def word_to_chars(
+        self, word_index: int, sequence_index: int = 0
+    ) -> tuple[int, int] | None:
+        """Tell where the characters of a word begin and end."""
+
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Tell the token that a character is in, or the first of several.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> (
+        ...     encoding.char_to_token(4),
+        ...     encoding.char_to_word(4),
+        ...     encoding.word_to_chars(1),
+        ... )
+        (2, 1, (2, 5))
+        """
+
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Tell the word that a character is in."""
+
+    def truncate(
+        self, max_length: int, stride: int = 0, direction: Side = "right"
+    ) -> None:
+        """Cut this encoding to a length; the rest becomes ``overflowing``.
+
+        ``direction`` names the end that is cut off. Parts share ``stride`` ids.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.truncate(2)
+        >>> encoding.ids, [part.ids for part in encoding.overflowing]
+        ([256, 220], [[256]])
+
+        Raises
+        ------
+        TokenizerError
+            ``stride`` is not below ``max_length``.
+        """
+
+    def pad(
+        self,
+        length: int,
+        direction: Side = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",
+    ) -> None:
+        """Fill this encoding up to a length, and its overflowing parts."""
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Say that all ids belong to the text of this number."""
+
+    @staticmethod
+    def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
+        """Join encodings, one behind the other.
+
+        With ``growing_offsets``, the offsets of each go on where those before end.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> parts = [tokenizer.encode_full(text) for text in ("ab", " ab")]
+        >>> bytepair.Encoding.merge(parts).offsets
+        [(0, 2), (2, 3), (3, 5)]
+        """
+
+    def __getnewargs_ex__(self) -> tuple[tuple[list[int]], dict[str, Any]]: ...
     def ids_to_numpy(self) -> NDArray[np.uint32]:
         """Give the ids as an array, ``uint32[n]``."""
 
@@ -518,13 +685,34 @@ class DecodeStream:
     >>> stream = tokenizer.decode_stream()
     >>> [stream.push(id) for id in tokenizer.encode("…")]
     ['', '', '…']
+
+    It can be copied, which shares the tokenizer, and pickled, which holds the tokenizer and
+    all ids so far.
     """
+
+    def __new__(
+        cls,
+        tokenizer: CoreTokenizer,
+        *,
+        errors: Errors = "replace",
+        skip_special_tokens: bool = False,
+        ids: Ids | None = None,
+        is_finished: bool = False,
+    ) -> Self:
+        """Begin behind ``ids``, whose text is not given."""
 
     def push(self, ids: int | Ids) -> str:
         """Add one id or several; give the text that is complete by now."""
 
     def finish(self) -> str:
         """Give what is left when no id follows."""
+
+    def copy(self) -> Self:
+        """Give a stream that goes on from here by itself."""
+
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any, /) -> Self: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[CoreTokenizer], dict[str, Any]]: ...
 
 @final
 class Dialect:

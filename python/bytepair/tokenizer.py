@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from . import _core, formats, hub, pretrained, token_files
+from .added import AddedToken, added_token, added_tokens
 from .errors import SpecialTokenError, TokenizerError
 from .files import StrPath, refuse_no_name
 from .ranges import check_range
@@ -234,6 +235,33 @@ class Tokenizer(_core.CoreTokenizer):
         else:
             wanted = [(name, None) for name in tokens]
         return type(self)(self._with_special_tokens(wanted))
+
+    @property
+    def added_tokens(self) -> dict[int, AddedToken]:
+        """The added tokens by id, with how they are found; special ones are among them."""
+        return added_tokens(self)
+
+    def with_added_tokens(self, tokens: Iterable[str | AddedToken]) -> "Tokenizer":
+        """Make a tokenizer with more added tokens.
+
+        A text is a token that is not special: it is found as a whole in every text. An
+        :class:`bytepair.AddedToken` says more. New tokens get the next free ids; one that
+        the vocabulary has keeps its id. Properties of a token that was added before are
+        replaced.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+        >>> tokenizer = tokenizer.with_added_tokens(["hello hello"])
+        >>> tokenizer.encode("hello hello!"), tokenizer.special_tokens
+        ([258, 0], {})
+        """
+        if isinstance(tokens, str):
+            message = "expected a list of tokens, not one string"
+            raise TypeError(message)
+        wanted = [added_token(token) for token in tokens]
+        flags = [(token.content, token.flags()) for token in wanted]
+        changed, _ = self._with_added_tokens(flags)
+        return type(self)(changed)
 
     def truncated(
         self, vocab_size: int | None = None, *, merges: int | None = None

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use crate::convert::{SpecialNames, Text, is_in_characters, n_threads};
+use crate::convert::{SpecialNames, Text, is_in_characters, n_threads_for};
 use crate::error::{raise, to_python};
 use crate::lent::at_hand_for;
 use crate::output::Lists;
@@ -168,8 +168,10 @@ fn batch_by<T: Send>(
     encode: impl FnOnce(&[bytepair::Text<'_>], usize) -> bytepair::Result<T> + Send,
 ) -> PyResult<T> {
     let sources = Sources::new(texts)?;
-    let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
-    let batch = py.detach(|| encode(&sources.texts(), n_threads));
+    let texts = sources.texts();
+    let lens = texts.iter().map(|text| text.expected_len());
+    let n_threads = n_threads_for(lens, threads).map_err(|error| sources.first_wrong(py, error))?;
+    let batch = py.detach(|| encode(&texts, n_threads));
     batch.map_err(|error| sources.first_wrong(py, to_python(&error)))
 }
 

@@ -1,6 +1,6 @@
 //! Python values to what the core takes.
 
-use bytepair::{DecodeErrors, Specials};
+use bytepair::{DecodeErrors, Specials, fits_one_thread};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
@@ -138,8 +138,35 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
         if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u16>>() {
             return Ok(Self(array.as_array().iter().copied().map(u32::from).collect()));
         }
-        object.try_iter()?.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
+        let items = object.try_iter().map_err(|_| not_ids(&object))?;
+        items.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
     }
+}
+
+/// Says what to pass instead of something that is no list of ids.
+fn not_ids(object: &Bound<'_, PyAny>) -> PyErr {
+    let type_name = object.get_type().name().map(|name| name.to_string());
+    match type_name {
+        Ok(name) if object.extract::<u32>().is_ok() => {
+            PyTypeError::new_err(format!("expected a list of ids, not {name}: pass [{object}]"))
+        }
+        Ok(name) => PyTypeError::new_err(format!("expected a list of ids, not {name}")),
+        Err(error) => error,
+    }
+}
+
+/// Says what to pass instead of something that is no id.
+fn not_an_id(item: &Bound<'_, PyAny>) -> PyErr {
+    let message = match item.get_type().name() {
+        Ok(name) if item.is_instance_of::<PyString>() || item.try_iter().is_err() => {
+            format!("expected ids, which are integers, not {name}")
+        }
+        Ok(name) => format!(
+            "expected ids, which are integers, not {name}; decode_batch takes several lists of ids"
+        ),
+        Err(error) => return error,
+    };
+    PyTypeError::new_err(message)
 }
 
 /// One id. What is an integer but no 32-bit id is an unknown token.
@@ -147,7 +174,8 @@ pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
     if let Ok(id) = item.extract::<u32>() {
         return Ok(id);
     }
-    let number = item.py().import("operator")?.getattr("index")?.call1((item,))?;
+    let index = item.py().import("operator")?.getattr("index")?;
+    let number = index.call1((item,)).map_err(|_| not_an_id(item))?;
     Err(raise("UnknownTokenError", format!("no token has the id {number}")))
 }
 
@@ -186,6 +214,15 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
         0 => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
         n_threads => Ok(n_threads.min(MAX_THREADS)),
     }
+}
+
+/// The number of threads for texts of these lengths, in bytes. Asking how many processors there are takes longer than a
+/// short text.
+pub(crate) fn n_threads_for(
+    lens: impl Iterator<Item = usize>,
+    wanted: Option<&Bound<'_, PyAny>>,
+) -> PyResult<usize> {
+    if wanted.is_none() && fits_one_thread(lens) { Ok(1) } else { n_threads(wanted) }
 }
 
 /// The number of threads for one text: [`n_threads`] of what was given, `None` too.

@@ -1,25 +1,195 @@
 //! `Encoding`: ids with all that is known of each. Lists are made when they are asked for.
+//!
+//! An encoding that was read from a pickle, or merged of those of several tokenizers, holds the names of its tokens; others
+//! ask their tokenizer.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytepair::Tokenizer;
 use bytepair::format::published_name;
+use bytepair::template::{Padding, Truncation, TruncationStrategy};
+use bytepair::{TokenId, Tokenizer};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::error::{raise, to_python};
 use crate::output::{Width, array, list};
+use crate::template::side;
 
 /// The whole result of encoding.
-#[pyclass(frozen, module = "bytepair._core")]
+#[pyclass(module = "bytepair._core")]
 pub(crate) struct Encoding {
-    pub(crate) tokenizer: Arc<Tokenizer>,
+    pub(crate) tokenizer: Option<Arc<Tokenizer>>,
     pub(crate) encoding: Arc<bytepair::Encoding>,
 }
 
 #[pymethods]
 impl Encoding {
+    /// An encoding of what another one tells of itself.
+    #[new]
+    #[pyo3(signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()))]
+    fn new(
+        ids: Vec<TokenId>,
+        tokens: Vec<String>,
+        type_ids: Vec<u32>,
+        offsets: Vec<(usize, usize)>,
+        special_tokens_mask: Vec<u8>,
+        attention_mask: Vec<u8>,
+        word_ids: Vec<Option<u32>>,
+        sequence_ids: Vec<Option<u8>>,
+        overflowing: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Self> {
+        let lens = [
+            ("tokens", tokens.len()),
+            ("type_ids", type_ids.len()),
+            ("offsets", offsets.len()),
+            ("special_tokens_mask", special_tokens_mask.len()),
+            ("attention_mask", attention_mask.len()),
+            ("word_ids", word_ids.len()),
+            ("sequence_ids", sequence_ids.len()),
+        ];
+        if let Some((name, len)) = lens.into_iter().find(|(_, len)| *len != ids.len()) {
+            let message = format!("{} ids, but {len} {name}", ids.len());
+            return Err(raise("TokenizerError", message));
+        }
+        let flags = |mask: Vec<u8>| mask.into_iter().map(|flag| flag != 0).collect();
+        let encoding = bytepair::Encoding {
+            ids,
+            type_ids,
+            offsets,
+            special_tokens_mask: flags(special_tokens_mask),
+            attention_mask: flags(attention_mask),
+            word_ids,
+            sequence_ids,
+            found_as: tokens.into_iter().enumerate().collect(),
+            overflowing: overflowing.iter().map(|part| part.with_names()).collect(),
+        };
+        Ok(Self { tokenizer: None, encoding: Arc::new(encoding) })
+    }
+
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<((Bound<'py, PyList>,), Bound<'py, PyDict>)> {
+        let fields = PyDict::new(py);
+        fields.set_item("tokens", self.tokens(py)?)?;
+        fields.set_item("type_ids", self.type_ids(py)?)?;
+        fields.set_item("offsets", self.offsets(py)?)?;
+        fields.set_item("special_tokens_mask", self.special_tokens_mask(py)?)?;
+        fields.set_item("attention_mask", self.attention_mask(py)?)?;
+        fields.set_item("word_ids", self.word_ids(py)?)?;
+        fields.set_item("sequence_ids", self.sequence_ids(py)?)?;
+        fields.set_item("overflowing", self.overflowing())?;
+        Ok(((self.ids(py)?,), fields))
+    }
+
+    /// The number of texts.
+    #[getter]
+    fn n_sequences(&self) -> usize {
+        self.encoding.sequence_ids.iter().flatten().max().map_or(1, |&last| usize::from(last) + 1)
+    }
+
+    #[pyo3(signature = (max_length, stride=0, direction="right"))]
+    fn truncate(&mut self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
+        let strategy = TruncationStrategy::default();
+        let truncation = Truncation { max_length, stride, strategy, side: side(direction)? };
+        let changed = Arc::make_mut(&mut self.encoding).truncate(&truncation);
+        changed.map_err(|error| to_python(&error))
+    }
+
+    #[pyo3(signature = (length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]"))]
+    fn pad(
+        &mut self,
+        length: usize,
+        direction: &str,
+        pad_id: TokenId,
+        pad_type_id: u32,
+        pad_token: &str,
+    ) -> PyResult<()> {
+        let padding = Padding {
+            length: Some(length),
+            multiple_of: None,
+            side: side(direction)?,
+            id: pad_id,
+            type_id: pad_type_id,
+            token: pad_token.to_owned(),
+        };
+        padding.check().map_err(|error| to_python(&error))?;
+        Arc::make_mut(&mut self.encoding).fill_up(&padding);
+        Ok(())
+    }
+
+    fn set_sequence_id(&mut self, sequence_id: u8) {
+        Arc::make_mut(&mut self.encoding).set_sequence(sequence_id);
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (encodings, growing_offsets=true))]
+    fn merge(encodings: Vec<PyRef<'_, Self>>, growing_offsets: bool) -> Self {
+        let first = encodings.first().and_then(|first| first.tokenizer.clone());
+        let is_first = |one: &PyRef<'_, Self>| match (&one.tokenizer, &first) {
+            (Some(one), Some(first)) => Arc::ptr_eq(one, first),
+            _ => false,
+        };
+        let have_one_tokenizer = encodings.iter().all(is_first);
+        let parts = encodings.iter().map(|one| match have_one_tokenizer {
+            true => (*one.encoding).clone(),
+            false => one.with_names(),
+        });
+        let merged = bytepair::Encoding::merged(parts, growing_offsets);
+        let tokenizer = first.filter(|_| have_one_tokenizer);
+        Self { tokenizer, encoding: Arc::new(merged) }
+    }
+
+    #[getter]
+    fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.word_ids(py)
+    }
+
+    fn token_to_sequence(&self, token_index: usize) -> Option<u8> {
+        self.encoding.sequence_ids.get(token_index).copied().flatten()
+    }
+
+    fn token_to_word(&self, token_index: usize) -> Option<u32> {
+        self.encoding.word_ids.get(token_index).copied().flatten()
+    }
+
+    fn token_to_chars(&self, token_index: usize) -> Option<(usize, usize)> {
+        self.token_to_sequence(token_index)?;
+        self.encoding.offsets.get(token_index).copied()
+    }
+
+    #[pyo3(signature = (word_index, sequence_index=0))]
+    fn word_to_tokens(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
+        let words = self.encoding.word_ids.iter().zip(&self.encoding.sequence_ids);
+        let of_word = words.map(|place| place == (&Some(word_index), &Some(sequence_index)));
+        let mut tokens = of_word.enumerate().filter(|(_, is_of_word)| *is_of_word);
+        let (first, _) = tokens.next()?;
+        let last = tokens.next_back().map_or(first, |(last, _)| last);
+        Some((first, last + 1))
+    }
+
+    #[pyo3(signature = (word_index, sequence_index=0))]
+    fn word_to_chars(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
+        let (first, end) = self.word_to_tokens(word_index, sequence_index)?;
+        Some((self.encoding.offsets[first].0, self.encoding.offsets[end - 1].1))
+    }
+
+    #[pyo3(signature = (char_pos, sequence_index=0))]
+    fn char_to_token(&self, char_pos: usize, sequence_index: u8) -> Option<usize> {
+        let spans = self.encoding.offsets.iter().zip(&self.encoding.sequence_ids);
+        spans.into_iter().position(|(&(start, end), &sequence)| {
+            sequence == Some(sequence_index) && (start..end).contains(&char_pos)
+        })
+    }
+
+    #[pyo3(signature = (char_pos, sequence_index=0))]
+    fn char_to_word(&self, char_pos: usize, sequence_index: u8) -> Option<u32> {
+        self.token_to_word(self.char_to_token(char_pos, sequence_index)?)
+    }
+
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         list(py, &self.encoding.ids)
@@ -32,16 +202,8 @@ impl Encoding {
 
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let parts = self.tokenizer.parts();
-        let names = self.encoding.ids.iter().map(|&id| match parts.vocabulary.token(id) {
-            Some(token) => PyString::new(py, &published_name(&parts.units, token)),
-            None => PyString::new(py, ""),
-        });
-        let mut names: Vec<_> = names.collect();
-        for (index, found) in &self.encoding.found_as {
-            names[*index] = PyString::new(py, found);
-        }
-        PyList::new(py, names)
+        let names = names(self.tokenizer.as_deref(), &self.encoding);
+        PyList::new(py, names.iter().map(|name| PyString::new(py, name)))
     }
 
     #[getter]
@@ -73,7 +235,7 @@ impl Encoding {
     fn overflowing(&self) -> Vec<Self> {
         let parts = self.encoding.overflowing.iter();
         let shared = |part: &bytepair::Encoding| Self {
-            tokenizer: Arc::clone(&self.tokenizer),
+            tokenizer: self.tokenizer.clone(),
             encoding: Arc::new(part.clone()),
         };
         parts.map(shared).collect()
@@ -97,4 +259,39 @@ impl Encoding {
         let n_parts = self.encoding.overflowing.len();
         format!("<bytepair.Encoding: {} ids, {n_parts} overflowing>", self.encoding.ids.len())
     }
+}
+
+impl Encoding {
+    /// The same, but with the names of all its tokens: it needs no tokenizer.
+    fn with_names(&self) -> bytepair::Encoding {
+        with_names(self.tokenizer.as_deref(), &self.encoding)
+    }
+}
+
+fn with_names(tokenizer: Option<&Tokenizer>, encoding: &bytepair::Encoding) -> bytepair::Encoding {
+    let names = names(tokenizer, encoding).into_iter().map(Cow::into_owned);
+    bytepair::Encoding {
+        found_as: names.enumerate().collect(),
+        overflowing: encoding.overflowing.iter().map(|part| with_names(tokenizer, part)).collect(),
+        ..encoding.clone()
+    }
+}
+
+/// How the tokens of an encoding are shown.
+fn names<'e>(
+    tokenizer: Option<&'e Tokenizer>,
+    encoding: &'e bytepair::Encoding,
+) -> Vec<Cow<'e, str>> {
+    let found: BTreeMap<usize, &str> =
+        encoding.found_as.iter().map(|(index, name)| (*index, name.as_str())).collect();
+    let written = |id| {
+        let parts = tokenizer?.parts();
+        let token = parts.vocabulary.token(id)?;
+        Some(Cow::Owned(published_name(&parts.units, token)))
+    };
+    let name = |(index, &id)| match found.get(&index) {
+        Some(&name) => Cow::Borrowed(name),
+        None => written(id).unwrap_or_default(),
+    };
+    encoding.ids.iter().enumerate().map(name).collect()
 }

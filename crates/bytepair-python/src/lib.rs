@@ -55,6 +55,8 @@ mod _core {
     #[pymodule_export]
     use crate::sums::CountSums;
     #[pymodule_export]
+    use crate::template::Lengths;
+    #[pymodule_export]
     use crate::tokenizer::CoreTokenizer;
     #[pymodule_export]
     use crate::training::Corpus;

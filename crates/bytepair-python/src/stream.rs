@@ -1,48 +1,132 @@
 //! `DecodeStream`: ids in, text out as soon as it is complete.
 //!
-//! Calls on one stream from several threads come one after the other.
+//! Calls on one stream from several threads come one after the other. A stream keeps the ids that it was given, four
+//! bytes each: a pickle holds them, and whoever reads it decodes them again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytepair::{DecodeErrors, TokenId, Tokenizer};
+use bytepair::TokenId;
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
-use crate::convert::{Ids, id};
+use crate::convert::{Ids, decode_errors, id};
 use crate::error::to_python;
+use crate::tokenizer::CoreTokenizer;
 
 /// Ids in, text out, never half a character.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct DecodeStream {
-    tokenizer: Arc<Tokenizer>,
-    stream: Mutex<bytepair::DecodeStream>,
+    tokenizer: Py<CoreTokenizer>,
+    errors: String,
+    skip_special_tokens: bool,
+    state: Mutex<State>,
 }
 
-impl DecodeStream {
-    pub(crate) fn new(
-        tokenizer: &Arc<Tokenizer>,
-        errors: DecodeErrors,
-        skip_special_tokens: bool,
-    ) -> Self {
-        let stream = bytepair::DecodeStream::new(errors, skip_special_tokens);
-        Self { tokenizer: Arc::clone(tokenizer), stream: Mutex::new(stream) }
+/// What changes with each id.
+#[derive(Clone)]
+struct State {
+    stream: bytepair::DecodeStream,
+    ids: Vec<TokenId>,
+    is_finished: bool,
+}
+
+impl State {
+    /// Adds ids up to the first that no token has.
+    fn push(&mut self, tokenizer: &bytepair::Tokenizer, ids: &[TokenId]) -> PyResult<String> {
+        let push = |&id: &TokenId| {
+            let text = self.stream.push(tokenizer, id).map_err(|error| to_python(&error))?;
+            self.ids.push(id);
+            Ok(text)
+        };
+        ids.iter().map(push).collect()
+    }
+
+    fn finish(&mut self) -> PyResult<String> {
+        self.is_finished = true;
+        self.stream.finish().map_err(|error| to_python(&error))
     }
 }
 
 #[pymethods]
 impl DecodeStream {
+    /// A stream that was given these ids already.
+    #[new]
+    #[pyo3(signature = (tokenizer, *, errors="replace", skip_special_tokens=false, ids=None, is_finished=false))]
+    fn restored(
+        tokenizer: &Bound<'_, CoreTokenizer>,
+        errors: &str,
+        skip_special_tokens: bool,
+        ids: Option<Ids>,
+        is_finished: bool,
+    ) -> PyResult<Self> {
+        let stream = Self::new(tokenizer, errors, skip_special_tokens)?;
+        stream.state().push(&tokenizer.get().0, &ids.map_or_else(Vec::new, |ids| ids.0))?;
+        if is_finished {
+            stream.state().finish()?;
+        }
+        Ok(stream)
+    }
+
     fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
         let ids = match ids.extract::<TokenId>() {
             Ok(id) => vec![id],
             Err(_) if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
             Err(_) => vec![id(ids)?],
         };
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let texts = ids.iter().map(|&id| stream.push(&self.tokenizer, id));
-        texts.collect::<bytepair::Result<String>>().map_err(|error| to_python(&error))
+        self.state().push(&self.tokenizer.get().0, &ids)
     }
 
     fn finish(&self) -> PyResult<String> {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        stream.finish().map_err(|error| to_python(&error))
+        self.state().finish()
+    }
+
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self {
+            tokenizer: self.tokenizer.clone_ref(py),
+            errors: self.errors.clone(),
+            skip_special_tokens: self.skip_special_tokens,
+            state: Mutex::new(self.state().clone()),
+        }
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.copy(py)
+    }
+
+    /// A tokenizer never changes, so that a deep copy shares it.
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        self.copy(py)
+    }
+
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<((Py<CoreTokenizer>,), Bound<'py, PyDict>)> {
+        let state = self.state().clone();
+        let options = [("errors", self.errors.as_str())].into_py_dict(py)?;
+        options.set_item("skip_special_tokens", self.skip_special_tokens)?;
+        options.set_item("ids", state.ids)?;
+        options.set_item("is_finished", state.is_finished)?;
+        Ok(((self.tokenizer.clone_ref(py),), options))
+    }
+}
+
+impl DecodeStream {
+    pub(crate) fn new(
+        tokenizer: &Bound<'_, CoreTokenizer>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Self> {
+        let stream = bytepair::DecodeStream::new(decode_errors(errors)?, skip_special_tokens);
+        Ok(Self {
+            tokenizer: tokenizer.clone().unbind(),
+            errors: errors.to_owned(),
+            skip_special_tokens,
+            state: Mutex::new(State { stream, ids: Vec::new(), is_finished: false }),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,10 +1,13 @@
 //! Templates, truncation and padding as Python values.
 
-use bytepair::TokenId;
-use bytepair::template::{Padding, Sequence, Side, TemplatePiece, Truncation, TruncationStrategy};
+use bytepair::template::{
+    self, Padding, Sequence, Side, TemplatePiece, Truncation, TruncationStrategy,
+};
+use bytepair::{EncodeOptions, TokenId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::convert::{self, SpecialNames, extract};
 use crate::error::raise;
 
 /// A piece of a template: the number of a text, or ids; and the type.
@@ -64,7 +67,82 @@ pub(crate) fn padding_dict<'py>(
     Ok(dict)
 }
 
-pub(crate) fn truncation_strategy(name: &str) -> PyResult<TruncationStrategy> {
+/// How ids are cut to a length, if there is one.
+pub(crate) fn truncation(
+    max_length: Option<&Bound<'_, PyAny>>,
+    stride: usize,
+    strategy: &str,
+    side: &str,
+) -> PyResult<Option<Truncation>> {
+    let Some(max_length) = max_length else { return Ok(None) };
+    Ok(Some(Truncation {
+        max_length: extract("max_length", max_length)?,
+        stride,
+        strategy: truncation_strategy(strategy)?,
+        side: self::side(side)?,
+    }))
+}
+
+/// The lengths of one call, in place of those of the tokenizer.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Lengths {
+    truncation: Option<Truncation>,
+    padding: Option<Padding>,
+}
+
+#[pymethods]
+impl Lengths {
+    #[new]
+    #[pyo3(signature = (*, max_length=None, stride=0, strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=0))]
+    fn new(
+        max_length: Option<&Bound<'_, PyAny>>,
+        stride: usize,
+        strategy: &str,
+        truncation_side: &str,
+        pad_id: Option<&Bound<'_, PyAny>>,
+        pad_token: String,
+        pad_length: Option<usize>,
+        multiple_of: Option<usize>,
+        padding_side: &str,
+        pad_type_id: u32,
+    ) -> PyResult<Self> {
+        let side = side(padding_side)?;
+        let filling = |id| Padding {
+            length: pad_length,
+            multiple_of,
+            side,
+            id,
+            type_id: pad_type_id,
+            token: pad_token,
+        };
+        Ok(Self {
+            truncation: truncation(max_length, stride, strategy, truncation_side)?,
+            padding: pad_id.map(convert::id).transpose()?.map(filling),
+        })
+    }
+}
+
+impl Lengths {
+    /// The options of a call that fits ids to these lengths.
+    pub(crate) fn within<'n>(
+        &'n self,
+        allowed_special: &'n SpecialNames,
+        add_special_tokens: bool,
+    ) -> EncodeOptions<'n> {
+        EncodeOptions {
+            allowed_special: allowed_special.as_specials(),
+            add_special_tokens,
+            fit_length: Some(true),
+            lengths: Some(template::Lengths {
+                truncation: self.truncation.as_ref(),
+                padding: self.padding.as_ref(),
+            }),
+            ..EncodeOptions::default()
+        }
+    }
+}
+
+fn truncation_strategy(name: &str) -> PyResult<TruncationStrategy> {
     match name {
         "longest_first" => Ok(TruncationStrategy::LongestFirst),
         "only_first" => Ok(TruncationStrategy::OnlyFirst),

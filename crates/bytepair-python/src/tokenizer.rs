@@ -8,9 +8,13 @@ mod encoding;
 
 use std::sync::Arc;
 
+use bytepair::format::huggingface::text_of_written;
 use bytepair::format::published_name;
+use bytepair::split::Segment;
 use bytepair::{Token, TokenId, TokenKind, Tokenizer};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::convert::{Given, Ids, decode_errors, id};
@@ -25,8 +29,15 @@ pub(crate) struct CoreTokenizer(pub(crate) Arc<Tokenizer>);
 #[pymethods]
 impl CoreTokenizer {
     #[new]
-    fn new(source: &Bound<'_, Self>) -> Self {
-        Self(Arc::clone(&source.get().0))
+    #[pyo3(signature = (source=None))]
+    fn new(source: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        match source.map(Bound::cast::<Self>) {
+            Some(Ok(source)) => Ok(Self(Arc::clone(&source.get().0))),
+            _ => Err(PyTypeError::new_err(
+                "a tokenizer is made by bytepair.train(files, vocab_size=...), by \
+                 Tokenizer.from_file(path), or from another tokenizer",
+            )),
+        }
     }
 
     #[pyo3(signature = (ids, *, errors="replace", skip_special_tokens=false))]
@@ -42,14 +53,56 @@ impl CoreTokenizer {
             .map_err(|error| to_python(&error))
     }
 
+    #[pyo3(signature = (batch, *, errors="replace", skip_special_tokens=false))]
+    fn decode_batch(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<Vec<String>> {
+        let errors = decode_errors(errors)?;
+        let rows = batch.try_iter()?.enumerate().map(|(index, row)| {
+            let ids = row?.extract::<Ids>();
+            ids.map(|ids| ids.0).map_err(|error| in_list(py, index, &error))
+        });
+        let rows = rows.collect::<PyResult<Vec<_>>>()?;
+        let decoded = py.detach(|| {
+            let texts = rows.iter().enumerate().map(|(index, ids)| {
+                let text = self.0.decode(ids, errors, skip_special_tokens);
+                text.map_err(|error| (index, error))
+            });
+            texts.collect::<Result<Vec<_>, _>>()
+        });
+        decoded.map_err(|(index, error)| in_list(py, index, &to_python(&error)))
+    }
+
+    /// A text after the normalizer, special tokens taken as plain text.
+    fn _normalized(&self, text: Given<'_>) -> PyResult<String> {
+        let normalizer = &self.0.parts().normalizer;
+        let normalized = normalizer.normalize(Segment::whole(text.bytes));
+        let normalized = normalized.map_err(|error| to_python(&error))?;
+        Ok(String::from_utf8_lossy(&normalized).into_owned())
+    }
+
+    /// The text of tokens as Hugging Face files write them; they need not be in the vocabulary.
+    fn _text_of_written(&self, tokens: Vec<PyBackedStr>) -> PyResult<String> {
+        let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
+        text_of_written(&self.0, &tokens).map_err(|error| to_python(&error))
+    }
+
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.0.decode_bytes(&ids.0)).map_err(|error| to_python(&error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     #[pyo3(signature = (*, errors="replace", skip_special_tokens=false))]
-    fn decode_stream(&self, errors: &str, skip_special_tokens: bool) -> PyResult<DecodeStream> {
-        Ok(DecodeStream::new(&self.0, decode_errors(errors)?, skip_special_tokens))
+    fn decode_stream(
+        slf: &Bound<'_, Self>,
+        errors: &str,
+        skip_special_tokens: bool,
+    ) -> PyResult<DecodeStream> {
+        DecodeStream::new(slf, errors, skip_special_tokens)
     }
 
     #[getter]
@@ -182,4 +235,10 @@ impl CoreTokenizer {
             false => PyString::new(py, &String::from_utf8_lossy(&written)).into_any(),
         }
     }
+}
+
+/// Says which list of a batch an error is about.
+fn in_list(py: Python<'_>, index: usize, error: &PyErr) -> PyErr {
+    let message = format!("list {index} of the batch: {}", error.value(py));
+    PyErr::from_type(error.get_type(py), message)
 }

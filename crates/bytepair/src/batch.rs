@@ -87,7 +87,16 @@ impl<N> Batch<N> {
     }
 }
 
-/// How many threads are of use for texts.
+/// Whether texts of these lengths, in bytes, are so short that one thread encodes them whatever the number of threads.
+pub fn fits_one_thread(lens: impl IntoIterator<Item = usize>) -> bool {
+    let mut left = Some(RUN_LEN);
+    lens.into_iter().all(|len| {
+        left = left.and_then(|left| left.checked_sub(len)?.checked_sub(16));
+        left.is_some()
+    })
+}
+
+/// How many threads are of use for texts of these lengths, in bytes.
 pub(crate) fn n_useful(lens: &[usize], n_threads: usize) -> usize {
     let total_len: usize = lens.iter().map(|len| len + 16).sum();
     n_threads.clamp(1, total_len.div_ceil(RUN_LEN).max(1))
@@ -381,6 +390,21 @@ mod tests {
                 let expected: Vec<_> = text.iter().map(|&byte| TokenId::from(byte)).collect();
                 prop_assert_eq!(&batch.ids[ends[0]..ends[1]], &expected);
             }
+        }
+    }
+
+    #[test]
+    fn texts_fit_one_thread_where_more_are_of_no_use() {
+        let rows: [&[usize]; 6] = [
+            &[],
+            &[RUN_LEN - 16],
+            &[RUN_LEN - 15],
+            &[RUN_LEN / 2 - 16, RUN_LEN / 2 - 16],
+            &[RUN_LEN / 2 - 16, RUN_LEN / 2 - 16, 0],
+            &[10, 8 * RUN_LEN],
+        ];
+        for lens in rows {
+            assert_eq!(fits_one_thread(lens.iter().copied()), n_useful(lens, 99) == 1, "{lens:?}");
         }
     }
 

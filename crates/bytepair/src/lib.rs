@@ -41,7 +41,7 @@ mod units;
 mod vocabulary;
 
 pub use added::{AddedToken, Specials};
-pub use batch::{Batch, GROUP_LEN};
+pub use batch::{Batch, GROUP_LEN, fits_one_thread};
 pub use code_units::{CodeUnits, Text};
 pub use count::{
     CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, First, Part, PieceCounts,

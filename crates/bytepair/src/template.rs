@@ -243,7 +243,10 @@ const MAX_PADDING: usize = 1 << 20;
 
 impl Padding {
     /// Refuses lengths that no model has.
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Where it is longer than that.
+    pub fn check(&self) -> Result<()> {
         match self.length.max(self.multiple_of) {
             Some(len) if len > MAX_PADDING => {
                 Err(Error::option("padding", format!("{len} ids are more than {MAX_PADDING}")))
@@ -298,6 +301,15 @@ pub struct Padding {
     pub type_id: u32,
     /// How it is written.
     pub token: String,
+}
+
+/// The lengths of one call, which stand in for those of the tokenizer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lengths<'l> {
+    /// How ids are cut to a length; not at all if `None`.
+    pub truncation: Option<&'l Truncation>,
+    /// How ids are filled up to a length; not at all if `None`.
+    pub padding: Option<&'l Padding>,
 }
 
 /// How spans of tokens are reported.

@@ -57,7 +57,7 @@ use crate::large_pages::reserve;
 use crate::narrow::append_narrow;
 use crate::pool::Pool;
 use crate::split::{Segment, Splitter};
-use crate::template::{Padding, Template, Truncation};
+use crate::template::{Lengths, Padding, Template, Truncation};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
 /// Room for more ids is given back after a call.
@@ -74,6 +74,8 @@ pub struct EncodeOptions<'n> {
     pub add_special_tokens: bool,
     /// Whether truncation and padding are applied; as a rule they are where the template is.
     pub fit_length: Option<bool>,
+    /// Truncation and padding in place of the tokenizer's own, where they are applied.
+    pub lengths: Option<Lengths<'n>>,
     /// Leaves out merges by chance.
     pub dropout: Option<Dropout>,
 }
@@ -165,11 +167,11 @@ impl Tokenizer {
             return encoder;
         }
         let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
-        let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges);
-        self.encoder.get_or_init(|| {
-            let repeated = repeats::repeated(&self.parts).unwrap_or_default();
-            made.of_raw_texts(spelling(&self.parts)).of_repeated(repeated)
-        })
+        let repeated = repeats::repeated(&self.parts).unwrap_or_default();
+        let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges)
+            .of_raw_texts(spelling(&self.parts))
+            .of_repeated(repeated);
+        self.encoder.get_or_init(|| made)
     }
 
     /// How texts are cut into words before they are normalized. Threads that come at the same time each make it, and

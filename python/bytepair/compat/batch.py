@@ -4,7 +4,7 @@
 like say what each token of a row stands for, in characters and in words. Words are the
 pieces of the text that no merge crosses.
 
-Left out: tensors of other libraries than NumPy and PyTorch, and encodings in a pickle.
+Left out: tensors of other libraries than NumPy and PyTorch.
 """
 
 import importlib
@@ -47,10 +47,15 @@ class BatchEncoding(dict[str, Any]):
         super().__init__(data or {})
         if isinstance(encoding, _core.Encoding):
             encoding = [encoding]
-        self.encodings = None if encoding is None else list(encoding)
-        """Row by row, what the lists were taken from; ``None`` where there is none."""
+        self._encodings = encoding
         self._n_sequences = n_sequences
-        self.convert_to_tensors(tensor_type, prepend_batch_axis=prepend_batch_axis)
+        if tensor_type is not None:
+            self.convert_to_tensors(tensor_type, prepend_batch_axis=prepend_batch_axis)
+
+    @property
+    def encodings(self) -> list[_core.Encoding] | None:
+        """Row by row, what the lists were taken from; ``None`` where there is none."""
+        return None if self._encodings is None else list(self._encodings)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -60,16 +65,14 @@ class BatchEncoding(dict[str, Any]):
     @property
     def is_fast(self) -> bool:
         """Whether there are encodings."""
-        return self.encodings is not None
+        return self._encodings is not None
 
     @property
     def n_sequences(self) -> int | None:
         """How many texts a row is made of, 1 or 2; ``None`` where that is not known."""
-        if self._n_sequences is not None or not self.encodings:
+        if self._n_sequences is not None or not self._encodings:
             return self._n_sequences
-        return max(
-            (n + 1 for n in self.encodings[0].sequence_ids if n is not None), default=1
-        )
+        return self._encodings[0].n_sequences
 
     def __getitem__(self, item: Any) -> Any:  # noqa: ANN401 -- a name, a row, or rows
         """Give an entry by name, the encoding of a row, or those of a slice of rows.
@@ -78,8 +81,8 @@ class BatchEncoding(dict[str, Any]):
         """
         if isinstance(item, str):
             return super().__getitem__(item)
-        if self.encodings is not None:
-            return self.encodings[item]
+        if self._encodings is not None:
+            return self._encodings[item]
         if isinstance(item, slice):
             return {name: value[item] for name, value in self.items()}
         message = (
@@ -89,16 +92,22 @@ class BatchEncoding(dict[str, Any]):
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- any entry
         try:
-            return self[name]
+            return super().__getitem__(name)
         except KeyError:
             raise AttributeError(name) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BatchEncoding, (dict(self),)
+        return BatchEncoding, (
+            dict(self),
+            self.encodings,
+            None,
+            False,
+            self._n_sequences,
+        )
 
     def copy(self) -> "BatchEncoding":
         """Make a batch with the same entries."""
-        return BatchEncoding(self, self.encodings)
+        return BatchEncoding(self, self._encodings, None, False, self._n_sequences)  # noqa: FBT003
 
     def to(self, device: object, *, non_blocking: bool = False) -> "BatchEncoding":
         """Move the tensors of a batch to a device."""
@@ -126,11 +135,10 @@ class BatchEncoding(dict[str, Any]):
     # What each token of a row stands for
 
     def _row(self, batch_index: int) -> _core.Encoding:
-        rows: list[_core.Encoding] | None = self.encodings
-        if rows is None:
+        if self._encodings is None:
             message = "this batch was not made by a call, so it knows no tokens"
             raise TokenizerError(message)
-        return rows[batch_index]
+        return self._encodings[batch_index]
 
     def tokens(self, batch_index: int = 0) -> list[str]:
         """Give the tokens of a row as they are written."""
@@ -145,74 +153,87 @@ class BatchEncoding(dict[str, Any]):
         return self._row(batch_index).sequence_ids
 
     def token_to_sequence(
-        self, first: int, token_index: int | None = None
+        self, batch_or_token_index: int, token_index: int | None = None
     ) -> int | None:
         """Tell the text of a token; indices are of row and token, or of a token of row 0."""
-        row, token = self._place(first, token_index)
-        return row.sequence_ids[token]
+        row, token = self._token(batch_or_token_index, token_index)
+        return row.token_to_sequence(token)
 
-    def token_to_word(self, first: int, token_index: int | None = None) -> int | None:
+    def token_to_word(
+        self, batch_or_token_index: int, token_index: int | None = None
+    ) -> int | None:
         """Tell the word of a token."""
-        row, token = self._place(first, token_index)
-        return row.word_ids[token]
+        row, token = self._token(batch_or_token_index, token_index)
+        return row.token_to_word(token)
 
     def token_to_chars(
-        self, first: int, token_index: int | None = None
+        self, batch_or_token_index: int, token_index: int | None = None
     ) -> CharSpan | None:
         """Tell the characters of a token; ``None`` for one without text."""
-        row, token = self._place(first, token_index)
-        if row.sequence_ids[token] is None:
-            return None
-        return CharSpan(*row.offsets[token])
+        row, token = self._token(batch_or_token_index, token_index)
+        span = row.token_to_chars(token)
+        return None if span is None else CharSpan(*span)
 
     def char_to_token(
-        self, first: int, char_index: int | None = None, sequence_index: int = 0
+        self,
+        batch_or_char_index: int,
+        char_index: int | None = None,
+        sequence_index: int = 0,
     ) -> int | None:
         """Tell the token that a character of a text is in, or the first of several."""
-        row, character = self._place(first, char_index)
-        spans = zip(row.offsets, row.sequence_ids, strict=True)
-        return next(
-            (
-                token
-                for token, ((start, end), which) in enumerate(spans)
-                if which == sequence_index and start <= character < end
-            ),
-            None,
-        )
+        row, character = self._place(batch_or_char_index, char_index)
+        return row.char_to_token(character, sequence_index)
 
     def char_to_word(
-        self, first: int, char_index: int | None = None, sequence_index: int = 0
+        self,
+        batch_or_char_index: int,
+        char_index: int | None = None,
+        sequence_index: int = 0,
     ) -> int | None:
         """Tell the word that a character of a text is in."""
-        token = self.char_to_token(first, char_index, sequence_index)
-        row, _ = self._place(first, char_index)
-        return None if token is None else row.word_ids[token]
+        row, character = self._place(batch_or_char_index, char_index)
+        return row.char_to_word(character, sequence_index)
 
     def word_to_tokens(
-        self, first: int, word_index: int | None = None, sequence_index: int = 0
+        self,
+        batch_or_word_index: int,
+        word_index: int | None = None,
+        sequence_index: int = 0,
     ) -> TokenSpan | None:
         """Tell the tokens of a word."""
-        row, word = self._place(first, word_index)
-        words = zip(row.word_ids, row.sequence_ids, strict=True)
-        found = [
-            token for token, of in enumerate(words) if of == (word, sequence_index)
-        ]
-        return TokenSpan(found[0], found[-1] + 1) if found else None
+        row, word = self._place(batch_or_word_index, word_index)
+        span = row.word_to_tokens(word, sequence_index)
+        return None if span is None else TokenSpan(*span)
 
     def word_to_chars(
-        self, first: int, word_index: int | None = None, sequence_index: int = 0
+        self,
+        batch_or_word_index: int,
+        word_index: int | None = None,
+        sequence_index: int = 0,
     ) -> CharSpan | None:
         """Tell the characters of a word."""
-        span = self.word_to_tokens(first, word_index, sequence_index)
-        row, _ = self._place(first, word_index)
-        if span is None:
-            return None
-        return CharSpan(row.offsets[span.start][0], row.offsets[span.end - 1][1])
+        row, word = self._place(batch_or_word_index, word_index)
+        span = row.word_to_chars(word, sequence_index)
+        return None if span is None else CharSpan(*span)
 
     def _place(self, first: int, second: int | None) -> tuple[_core.Encoding, int]:
         """Read the indices of a row and of something in it; one index is of row 0."""
         batch_index, index = (0, first) if second is None else (first, second)
         return self._row(batch_index), index
+
+    def _token(self, first: int, second: int | None) -> tuple[_core.Encoding, int]:
+        """Read the indices of a row and of a token in it, which may be counted from its end.
+
+        Raises
+        ------
+        IndexError
+            The row has no such token.
+        """
+        row, index = self._place(first, second)
+        if not -len(row) <= index < len(row):
+            message = f"no token {index} in a row of {len(row)}"
+            raise IndexError(message)
+        return row, index % len(row)
 
 
 def tensor(values: Sequence[Any], kind: str) -> Any:  # noqa: ANN401 -- of another library

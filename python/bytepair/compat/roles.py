@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from bytepair import Tokenizer
+from bytepair.added import AddedToken, added_token, added_tokens
 from bytepair.errors import FormatError, TokenizerError
 
-from .added import AddedToken, added_token, added_tokens
 from .lengths import NO_LIMIT, Side
 from .pretrained import TOKEN_NAMES, content
 
@@ -121,23 +121,31 @@ class Roles:
 
     def add_special_tokens(
         self,
-        tokens: Mapping[str, Any],
+        special_tokens_dict: Mapping[str, Any],
         replace_extra_special_tokens: bool = True,  # noqa: FBT001, FBT002 -- transformers' own
     ) -> int:
         """Give tokens a role; tells how many are new as special tokens.
 
         Extra tokens are those passed from then on, or join those that there are; tokens
         that are no longer among them stay in the vocabulary.
+
+        Raises
+        ------
+        TokenizerError
+            There is no such role, a token is neither a text nor an ``AddedToken``, or extra
+            tokens are not a list.
         """
-        found = dict(tokens)
-        extra = list(found.pop("additional_special_tokens", None) or [])
-        extra += found.pop("extra_special_tokens", None) or []
+        found = dict(special_tokens_dict)
+        extra: list[Any] = []
+        for name in ("additional_special_tokens", "extra_special_tokens"):
+            if name in found:
+                extra += _list_of_tokens(name, found.pop(name))
         roles = {k.removesuffix("_token"): v for k, v in found.items()}
         for role, token in roles.items():
             if role not in self._roles and role not in TOKEN_NAMES:
                 message = f"{role}_token is no role; known are {', '.join(TOKEN_NAMES)}"
                 raise TokenizerError(message)
-            if content(token) is None:
+            if not _is_token(token):
                 message = f"{role}_token must be a token, not {token!r:.80}"
                 raise TokenizerError(message)
         if not replace_extra_special_tokens:
@@ -150,14 +158,28 @@ class Roles:
         self._extra = names if is_new else [*self._extra, *names]
         return n_added
 
-    def add_tokens(self, tokens: Any, *, special_tokens: bool = False) -> int:  # noqa: ANN401
+    def add_tokens(
+        self,
+        new_tokens: Any,  # noqa: ANN401 -- a token or several
+        special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+    ) -> int:
         """Add a token or several, texts or ``AddedToken``; tells how many were new.
 
         One that the model's vocabulary has keeps its id, and counts as new.
+
+        Raises
+        ------
+        TokenizerError
+            A token is neither a text nor an ``AddedToken``.
         """
-        several = tokens if isinstance(tokens, (list, tuple)) else [tokens]
-        if isinstance(tokens, AddedToken):
-            several = [tokens]
+        if not new_tokens:
+            return 0
+        is_several = isinstance(new_tokens, (list, tuple))
+        several = new_tokens if is_several else [new_tokens]
+        for token in several:
+            if not _is_token(token):
+                message = f"expected tokens, texts or AddedToken, not {token!r:.80}"
+                raise TokenizerError(message)
         return self._add(several, special=special_tokens)
 
     def _add(self, tokens: Iterable[Any], *, special: bool) -> int:
@@ -242,17 +264,26 @@ class Roles:
         return {f"{role}_token": token for role, token in self._roles.items()}
 
     @property
-    def additional_special_tokens(self) -> list[str]:
-        """The special tokens without a role."""
+    def extra_special_tokens(self) -> list[str]:
+        """The special tokens without a role; they may be set, and are not added by that."""
         return list(self._extra)
 
-    extra_special_tokens = additional_special_tokens
+    @extra_special_tokens.setter
+    def extra_special_tokens(self, tokens: Iterable[Any] | None) -> None:
+        found = _list_of_tokens("extra_special_tokens", tokens or [])
+        self._extra = [token for token in map(content, found) if token]
+
+    additional_special_tokens = extra_special_tokens
 
     @property
     def extra_special_tokens_ids(self) -> list[int]:
-        """The ids of the special tokens without a role."""
+        """The ids of the special tokens without a role; they may be set."""
         found: list[int] = self.convert_tokens_to_ids(self._extra)
         return found
+
+    @extra_special_tokens_ids.setter
+    def extra_special_tokens_ids(self, ids: Iterable[int] | None) -> None:
+        self.extra_special_tokens = self.convert_ids_to_tokens(list(ids or []))
 
     @property
     def all_special_tokens(self) -> list[str]:
@@ -274,7 +305,11 @@ class Roles:
         """Look up ids; a token that is not there has that of the unknown token, or None."""
         if isinstance(tokens, str):
             return self._id(tokens)
-        return [self._id(token) for token in tokens]
+        vocabulary = self._vocabulary
+        try:
+            return [vocabulary[token] for token in tokens]
+        except KeyError:
+            return [self._id(token) for token in tokens]
 
     def convert_ids_to_tokens(
         self,
@@ -284,8 +319,11 @@ class Roles:
         """Look up tokens as they are written; ``None`` for an id that no token has."""
         if isinstance(ids, (int, np.integer)):
             return self._tokens.get(int(ids))
-        skipped = set(self.all_special_ids) if skip_special_tokens else set()
-        return [self._tokens.get(int(id_)) for id_ in ids if int(id_) not in skipped]
+        tokens = self._tokens
+        if not skip_special_tokens:
+            return [tokens.get(int(id_)) for id_ in ids]
+        skipped = set(self.all_special_ids)
+        return [tokens.get(int(id_)) for id_ in ids if int(id_) not in skipped]
 
     # What a template puts around ids
 
@@ -341,6 +379,26 @@ class Roles:
             raise TokenizerError(message)
         special = set(self.all_special_ids)
         return [int(int(id_) in special) for id_ in token_ids_0]
+
+
+def _is_token(token: object) -> bool:
+    """Tell a token, a text or an ``AddedToken``, from all else."""
+    return isinstance(token, str) or isinstance(getattr(token, "content", None), str)
+
+
+def _list_of_tokens(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
+    """Read the tokens of an entry that has several.
+
+    A text is refused: it would be taken for a list of its characters.
+    """
+    if not isinstance(tokens, (list, tuple)):
+        message = f"{name} must be a list of tokens, not {tokens!r:.80}"
+        raise TokenizerError(message)
+    for token in tokens:
+        if not _is_token(token):
+            message = f"{name}: expected tokens, texts or AddedToken, not {token!r:.80}"
+            raise TokenizerError(message)
+    return list(tokens)
 
 
 def _in_order(roles: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,16 +3,26 @@
 The ids of a prompt are decoded first, because what a token looks like can depend on those
 before it (a leading space that is stripped, a character whose bytes are spread over
 tokens). After each id the text is exact: what is returned never changes later, and what
-is incomplete, such as half a character, waits.
+is incomplete, such as half a character, waits. An id that no token has gives no text: models
+often have more rows of embeddings than their tokenizer has tokens.
+
+``IncrementalDetokenizer`` is our own shape; ``DecodeStream`` is that of ``tokenizers``.
 
 Cost: the prompt once, then each id once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
+import bytepair
 from bytepair import Tokenizer
+from bytepair.errors import UnknownTokenError
 
-__all__ = ["IncrementalDetokenizer"]
+if TYPE_CHECKING:
+    from .roles import Roles
+    from .tokenizers import Tokenizer as Backend
+
+__all__ = ["DecodeStream", "IncrementalDetokenizer"]
 
 
 class IncrementalDetokenizer:
@@ -42,7 +52,7 @@ class IncrementalDetokenizer:
         self._is_finished = False
         self.ids: list[int] = []
         """The ids that came after the prompt."""
-        self.prompt_text = self._stream.push(list(prompt_ids))
+        self.prompt_text = "".join(_pushed(self._stream, id_) for id_ in prompt_ids)
         """The text of the prompt; the end of an incomplete character is not in it."""
 
     @property
@@ -57,15 +67,13 @@ class IncrementalDetokenizer:
 
         Raises
         ------
-        UnknownTokenError
-            No token has this id. Nothing is changed, and the next id may be added.
         ValueError
             The generation is finished.
         """
         if self._is_finished:
             message = "this generation is finished; begin another"
             raise ValueError(message)
-        part = self._stream.push(id)
+        part = _pushed(self._stream, id)
         self.ids.append(id)
         if part:
             self._parts.append(part)
@@ -79,3 +87,45 @@ class IncrementalDetokenizer:
         part = self._stream.finish()
         self._parts.append(part)
         return part
+
+
+class DecodeStream:
+    """Decode a generation id by id, as ``tokenizers.decoders.DecodeStream`` does.
+
+    ``ids`` are those of the prompt, whose text is not given. A step gives ``None`` where no
+    text is complete.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
+    >>> stream = DecodeStream()
+    >>> [stream.step(tokenizer, id) for id in tokenizer.encode("a…")]
+    ['a', None, None, '…']
+    """
+
+    def __init__(
+        self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False
+    ) -> None:
+        self._prompt = list(ids or ())
+        self._skip_special_tokens = skip_special_tokens
+        self._stream: bytepair.DecodeStream | None = None
+
+    def step(
+        self, tokenizer: "Tokenizer | Roles | Backend", id: int | Sequence[int]
+    ) -> str | None:
+        """Add an id or several; give the text that is complete with them."""
+        if self._stream is None:
+            native: Any = getattr(tokenizer, "tokenizer", tokenizer)
+            skip = self._skip_special_tokens
+            self._stream = native.decode_stream(skip_special_tokens=skip)
+            for one in self._prompt:
+                _pushed(self._stream, one)
+        ids = [id] if isinstance(id, int) else id
+        return "".join(_pushed(self._stream, one) for one in ids) or None
+
+
+def _pushed(stream: bytepair.DecodeStream, id: int) -> str:
+    """Add an id to a stream; one that no token has gives nothing."""
+    try:
+        return stream.push(id)
+    except UnknownTokenError:
+        return ""

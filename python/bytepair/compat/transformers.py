@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import Tokenizer
+from bytepair.added import AddedToken
 from bytepair.errors import FileError, TokenizerError
 from bytepair.files import StrPath, write
 
-from .added import AddedToken
 from .batch import BatchEncoding
-from .calls import Calls
 from .chat import Messages, Rendered, render
+from .extras import Extras
 from .pretrained import content, read_settings, write_settings
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 
 
-class PreTrainedTokenizerFast(Calls):
+class PreTrainedTokenizerFast(Extras):
     """A tokenizer in the shape of transformers' fast tokenizers.
 
     >>> import bytepair

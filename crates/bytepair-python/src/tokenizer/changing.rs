@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::CoreTokenizer;
 use crate::convert::{self, extract};
 use crate::error::to_python;
-use crate::template::{self, WrittenPiece, read_pieces, truncation_strategy};
+use crate::template::{self, WrittenPiece, read_pieces};
 
 #[pymethods]
 impl CoreTokenizer {
@@ -23,15 +23,7 @@ impl CoreTokenizer {
         side: &str,
     ) -> PyResult<Self> {
         let parts = self.0.parts();
-        let truncation = match max_length {
-            None => None,
-            Some(length) => Some(Truncation {
-                max_length: extract("max_length", length)?,
-                stride,
-                strategy: truncation_strategy(strategy)?,
-                side: template::side(side)?,
-            }),
-        };
+        let truncation = template::truncation(max_length, stride, strategy, side)?;
         self.with_lengths(parts.template.clone(), truncation, parts.padding.clone())
     }
 

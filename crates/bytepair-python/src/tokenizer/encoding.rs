@@ -13,12 +13,13 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
 use crate::calls::{each_of, full_options, one_or_two, options, slices};
-use crate::convert::{Given, SpecialNames, Text, Threads, extract, is_in_characters, n_threads};
+use crate::convert::{Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for};
 use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
 use crate::output::{Width, array, array_of, list, listed};
 use crate::sources::{Source, Sources};
+use crate::template::Lengths;
 
 /// The ids of a batch and where each text begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
@@ -91,34 +92,77 @@ impl CoreTokenizer {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let options = full_options(options, fit_length, dropout, seed);
         let texts = each_of(texts, one_or_two)?;
-        let encodings = self.full(py, &texts, options, unit, n_threads(threads)?)?;
+        let encodings = self.full(py, &texts, options, unit, n_threads_of(&texts, threads)?)?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
-    #[pyo3(signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, threads=None))]
-    fn _encode_words_batch(
+    /// Encodes a text as a call with lengths of its own asks for.
+    #[pyo3(signature = (text, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn _row<'py>(
+        &self,
+        py: Python<'py>,
+        text: Source<'_, 'py>,
+        lengths: &Lengths,
+        allowed_special: SpecialNames,
+        add_special_tokens: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let options = lengths.within(&allowed_special, add_special_tokens);
+        self.with_ids(py, text, options, 1, |ids| listed(py, ids))
+    }
+
+    /// The same for many texts.
+    #[pyo3(signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn _rows(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        lengths: &Lengths,
+        allowed_special: SpecialNames,
+        add_special_tokens: bool,
+    ) -> PyResult<Vec<Py<PyList>>> {
+        self.lists(py, texts, lengths.within(&allowed_special, add_special_tokens), None)
+    }
+
+    /// The same for texts or pairs of them, with all that is known of each id.
+    #[pyo3(signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn _full_rows(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        lengths: &Lengths,
+        allowed_special: SpecialNames,
+        add_special_tokens: bool,
+    ) -> PyResult<Vec<Encoding>> {
+        let options = lengths.within(&allowed_special, add_special_tokens);
+        let texts = each_of(texts, one_or_two)?;
+        let n_threads = n_threads_of(&texts, None)?;
+        let encodings = self.full(py, &texts, options, "characters", n_threads)?;
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+    }
+
+    /// The same for texts in words, or pairs of them.
+    #[pyo3(signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    fn _word_rows(
         &self,
         py: Python<'_>,
         texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
-        unit: &str,
+        lengths: &Lengths,
         allowed_special: SpecialNames,
         add_special_tokens: bool,
-        fit_length: Option<bool>,
-        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Encoding>> {
-        let disallowed = SpecialNames::None;
-        let options = options(&allowed_special, &disallowed, add_special_tokens);
-        let options = EncodeOptions { fit_length, ..options };
-        let in_characters = is_in_characters(unit)?;
-        let n_threads = n_threads(threads)?;
+        let options = lengths.within(&allowed_special, add_special_tokens);
+        let n_bytes =
+            |words: &Vec<Text>| words.iter().map(|word| word.bytes().len()).sum::<usize>();
+        let lens =
+            texts.iter().map(|(words, pair)| n_bytes(words) + pair.as_ref().map_or(0, n_bytes));
+        let n_threads = n_threads_for(lens, None)?;
         let slices: Vec<_> = texts
             .iter()
             .map(|(words, pair)| (slices(words), pair.as_deref().map(slices)))
             .collect();
         let samples: Vec<_> =
             slices.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
-        let encodings =
-            py.detach(|| self.0.encode_words_batch(&samples, in_characters, options, n_threads));
+        let encodings = py.detach(|| self.0.encode_words_batch(&samples, true, options, n_threads));
         let encodings = encodings.map_err(|error| to_python(&error))?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
@@ -215,8 +259,11 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<usize>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
         let sources = Sources::new(texts)?;
-        let n_threads = n_threads(threads).map_err(|error| sources.first_wrong(py, error))?;
-        py.detach(|| self.0.count_texts(&sources.texts(), options, n_threads))
+        let texts = sources.texts();
+        let lens = texts.iter().map(|text| text.expected_len());
+        let n_threads =
+            n_threads_for(lens, threads).map_err(|error| sources.first_wrong(py, error))?;
+        py.detach(|| self.0.count_texts(&texts, options, n_threads))
             .map_err(|error| sources.first_wrong(py, to_python(&error)))
     }
 
@@ -298,8 +345,20 @@ impl CoreTokenizer {
 
 impl CoreTokenizer {
     fn shared(&self, encoding: bytepair::Encoding) -> Encoding {
-        Encoding { tokenizer: Arc::clone(&self.0), encoding: Arc::new(encoding) }
+        Encoding { tokenizer: Some(Arc::clone(&self.0)), encoding: Arc::new(encoding) }
     }
+}
+
+/// How many threads encode these texts, or pairs of them.
+fn n_threads_of(
+    texts: &[(Text, Option<Text>)],
+    threads: Option<&Bound<'_, PyAny>>,
+) -> PyResult<usize> {
+    let n_bytes = |text: &Text| text.bytes().len();
+    n_threads_for(
+        texts.iter().map(|(text, pair)| n_bytes(text) + pair.as_ref().map_or(0, n_bytes)),
+        threads,
+    )
 }
 
 /// Bytes as text; what is not UTF-8 as escapes.

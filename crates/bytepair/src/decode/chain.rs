@@ -95,7 +95,7 @@ pub enum DecodeStep {
 
 /// What becomes of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Invalid {
+pub(crate) enum Invalid {
     /// They stay.
     Stay,
     /// As a caller wishes.
@@ -121,7 +121,7 @@ impl Compiled {
     }
 
     /// The text of all tokens.
-    pub(super) fn text(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+    pub(crate) fn text(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
         let steps = 0..self.chain.steps.len();
         let tokens =
             steps.into_iter().try_fold(tokens, |tokens, step| self.step(step, tokens, invalid))?;

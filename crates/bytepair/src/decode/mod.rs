@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub(crate) use self::chain::byte_of;
-use self::chain::{Compiled, Invalid};
+pub(crate) use self::chain::{Compiled, Invalid};
 pub use self::chain::{DecodeChain, DecodeStep};
 pub use self::rules::DecodeRules;
 use self::rules::Joiner;

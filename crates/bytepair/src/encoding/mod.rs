@@ -8,6 +8,7 @@
 //! Two texts of which both overflow give an encoding for each pair of parts; else costs are linear.
 
 mod characters;
+mod editing;
 mod row;
 mod trace;
 

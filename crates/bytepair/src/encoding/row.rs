@@ -118,7 +118,7 @@ impl Row {
 }
 
 /// The parts of a row of ids that is too long; the first is what stays.
-fn windows(len: usize, max_len: usize, truncation: &Truncation) -> Vec<Range<usize>> {
+pub(super) fn windows(len: usize, max_len: usize, truncation: &Truncation) -> Vec<Range<usize>> {
     let step = max_len.saturating_sub(truncation.stride).max(1);
     let n_steps = (len - max_len).div_ceil(step);
     let starts = (0..=n_steps).map(|index| index * step);

@@ -12,12 +12,12 @@ use super::named::Rules;
 use super::pieces::Grain;
 use super::threads::Team;
 use super::worker::{Worker, append_ids, push};
-use super::{EncodeOptions, Tokenizer};
+use super::{EncodeOptions, Parts, Tokenizer};
 use crate::added::{Finder, Matcher, Part, Specials};
 use crate::encode::{Dropout, Dropping};
 use crate::error::{ErrorKind, Result};
 use crate::split::Segment;
-use crate::template::{Padding, Side, TemplatePiece, Truncation};
+use crate::template::{Lengths, Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
 
 /// One call of `encode` or another method that encodes.
@@ -27,15 +27,19 @@ pub(super) struct Call<'c> {
     disallowed: Option<Arc<Finder>>,
     pub(super) add_special_tokens: bool,
     fits_length: bool,
+    lengths: Option<Lengths<'c>>,
     dropout: Option<Dropout>,
 }
 
 impl Tokenizer {
     /// Fixes what holds for all texts of a call. It is cheap where no special tokens are named.
     #[inline]
-    pub(super) fn call(&self, options: EncodeOptions<'_>) -> Result<Call<'_>> {
+    pub(super) fn call<'c>(&'c self, options: EncodeOptions<'c>) -> Result<Call<'c>> {
         if let Some(dropout) = &options.dropout {
             dropout.check()?;
+        }
+        if let Some(padding) = options.lengths.and_then(|lengths| lengths.padding) {
+            padding.check()?;
         }
         let (matcher, disallowed) = match (options.allowed_special, options.disallowed_special) {
             (Specials::None, Specials::None) => (Cow::Borrowed(&self.ordinary), None),
@@ -55,6 +59,7 @@ impl Tokenizer {
             disallowed,
             add_special_tokens: options.add_special_tokens,
             fits_length: options.fit_length.unwrap_or(options.add_special_tokens),
+            lengths: options.lengths,
             dropout: options.dropout,
         })
     }
@@ -77,6 +82,7 @@ impl<'c> Call<'c> {
             disallowed: rules.disallowed.clone(),
             add_special_tokens: false,
             fits_length: false,
+            lengths: None,
             dropout: None,
         }
     }
@@ -87,11 +93,18 @@ impl<'c> Call<'c> {
     }
 
     pub(super) fn truncation(&self) -> Option<&'c Truncation> {
-        self.tokenizer.parts.truncation.as_ref().filter(|_| self.fits_length)
+        self.lengths().truncation
     }
 
     pub(super) fn padding(&self) -> Option<&'c Padding> {
-        self.tokenizer.parts.padding.as_ref().filter(|_| self.fits_length)
+        self.lengths().padding
+    }
+
+    /// The lengths that apply: those of the call, or else the tokenizer's.
+    fn lengths(&self) -> Lengths<'c> {
+        let Parts { truncation, padding, .. } = &self.tokenizer.parts;
+        let own = || Lengths { truncation: truncation.as_ref(), padding: padding.as_ref() };
+        if self.fits_length { self.lengths.unwrap_or_else(own) } else { Lengths::default() }
     }
 
     pub(super) fn dropping(&self, index: u64) -> Option<Dropping> {

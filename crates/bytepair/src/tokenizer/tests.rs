@@ -19,6 +19,7 @@ use crate::normalize::{
 };
 use crate::pretokenize::{PreTokenizer, Round};
 use crate::split::Splitter;
+use crate::template::{Lengths, Padding, Side, Template, Truncation, TruncationStrategy};
 use crate::train::{Target, TrainProgress, train};
 use crate::unicode::UnicodeTables;
 use crate::vocabulary::{Token, TokenId, TokenKind};
@@ -263,6 +264,47 @@ proptest! {
             let in_stretches = tokenizer.count_batch(&[&text], options, n_threads);
             prop_assert_eq!(in_stretches.ok(), expected.ok().map(|ids| vec![ids.len()]));
         }
+    }
+
+    #[test]
+    fn lengths_of_a_call_act_as_those_of_the_tokenizer(
+        which: prop::sample::Index,
+        texts in prop::collection::vec(text(), 1..4),
+        (max_length, stride, pad_length) in (0..9_usize, 0..3_usize, prop::option::of(0..12_usize)),
+        (is_left, cuts, fills, fits) in any::<(bool, bool, bool, bool)>(),
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let side = if is_left { Side::Left } else { Side::Right };
+        let strategy = TruncationStrategy::default();
+        let truncation = cuts.then_some(Truncation { max_length, stride, strategy, side });
+        let token = "!".to_owned();
+        let padding = Padding { length: pad_length, multiple_of: Some(2), side, id: 0, type_id: 1, token };
+        let padding = fills.then_some(padding);
+        let template = Template::around(&[1], &[2, 3]);
+        let other = Some(Truncation { max_length: 5, stride: 0, strategy, side });
+        let with_other = tokenizer.with_lengths(template.clone(), other, None).unwrap();
+        let lengths = Lengths { truncation: truncation.as_ref(), padding: padding.as_ref() };
+        let own = tokenizer.with_lengths(template, truncation.clone(), padding.clone()).unwrap();
+        let options = EncodeOptions {
+            add_special_tokens: true,
+            fit_length: Some(fits),
+            ..options(true)
+        };
+        let of_call = EncodeOptions { lengths: Some(lengths), ..options };
+        for text in &texts {
+            let expected = message(own.encode(text, options));
+            prop_assert_eq!(message(with_other.encode(text, of_call)), expected.clone());
+            let found = with_other.with_ids(text, of_call, <[_]>::to_vec);
+            prop_assert_eq!(message(found), expected.clone());
+            let full = with_other.encode_full(text, None, of_call);
+            prop_assert_eq!(message(full).map(|full| full.ids), expected);
+        }
+        let slices: Vec<_> = texts.iter().map(Vec::as_slice).collect();
+        let found = message(with_other.encode_batch(&slices, of_call, 2));
+        prop_assert_eq!(found, message(own.encode_batch(&slices, options, 2)));
+        let pairs: Vec<_> = slices.iter().map(|&text| (text, Some(slices[0]))).collect();
+        let found = message(with_other.encode_full_batch(&pairs, of_call, 2));
+        prop_assert_eq!(found, message(own.encode_full_batch(&pairs, options, 2)));
     }
 
     #[test]

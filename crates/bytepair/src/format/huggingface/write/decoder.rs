@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{refuse, sequence};
-use crate::decode::{Decode, DecodeChain, DecodeRules, DecodeStep};
+use crate::decode::{
+    Compiled, Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, Invalid,
+};
 use crate::error::Result;
 use crate::format::huggingface::prefix_pattern;
-use crate::tokenizer::Parts;
+use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::Units;
 
 pub(super) fn decoder(parts: &Parts) -> Result<Value> {
@@ -28,6 +30,25 @@ pub(super) fn decoder(parts: &Parts) -> Result<Value> {
             }
         }
     }
+}
+
+/// The text of tokens as a `tokenizer.json` writes them, which need not be in the vocabulary.
+///
+/// # Errors
+/// Where a `tokenizer.json` has no words for how this tokenizer decodes.
+pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String> {
+    let parts = tokenizer.parts();
+    let chain = match &parts.decode {
+        Decode::Chain(chain) => chain.clone(),
+        Decode::Rules(rules) => {
+            DecodeChain { steps: steps(rules, &parts.units)?, separator: String::new() }
+        }
+        Decode::SentencePiece(_) => return refuse("the decoding of SentencePiece"),
+    };
+    let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
+    let invalid = Invalid::Become(DecodeErrors::Replace);
+    let text = Compiled::new(chain)?.text(tokens, invalid)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The steps that do what rules do.

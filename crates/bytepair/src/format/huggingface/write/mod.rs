@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use self::decoder::decoder;
+pub use self::decoder::text_of_written;
 use self::normalizer::{moved, normalizer};
 use self::post_processor::post_processor;
 use self::pre_tokenizer::pre_tokenizer;

@@ -1,11 +1,12 @@
-"""Added tokens with their properties, as transformers gives and takes them.
+"""Added tokens with their properties.
 
 Taken are texts, objects of ``tokenizers.AddedToken`` and those that settings hold; only
 their attributes are read. Left out: ids, which the tokenizer gives.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from bytepair import _core
 
@@ -14,26 +15,41 @@ __all__ = ["AddedToken", "added_token", "added_tokens"]
 PROPERTIES = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
-class AddedToken(NamedTuple):
+@dataclass(frozen=True)
+class AddedToken:
     """A token that is found as a whole, and how.
 
-    >>> str(AddedToken("<s>", special=True))
-    '<s>'
+    As a rule a special token is looked for in the text as it is given, and any other in the
+    ``normalized`` text. ``lstrip`` and ``rstrip`` take the white space beside it, and
+    ``single_word`` leaves out what stands inside a word.
+
+    >>> import bytepair
+    >>> bytepair.AddedToken("<s>", special=True).normalized
+    False
     """
 
     content: str
+    _: KW_ONLY
     special: bool = False
-    normalized: bool = True
+    normalized: bool = None  # type: ignore[assignment]  # by ``special``
     lstrip: bool = False
     rstrip: bool = False
     single_word: bool = False
 
+    def __post_init__(self) -> None:
+        if self.normalized is None:
+            object.__setattr__(self, "normalized", not self.special)
+
     def __str__(self) -> str:
         return self.content
 
+    def properties(self) -> dict[str, bool]:
+        """Give the properties by name."""
+        return {name: getattr(self, name) for name in PROPERTIES}
+
     def flags(self) -> list[bool]:
         """List the properties as the core takes them."""
-        return list(self[1:])
+        return list(self.properties().values())
 
 
 def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: ANN401
@@ -43,7 +59,7 @@ def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: AN
     (True, False)
     """
     if isinstance(token, str):
-        return AddedToken(token, special=special, normalized=not special)
+        return AddedToken(token, special=special)
     if isinstance(token, Mapping):
         found = {name: token[name] for name in PROPERTIES if name in token}
         text = token["content"]
@@ -51,11 +67,13 @@ def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: AN
         found = {name: getattr(token, name) for name in PROPERTIES}
         text = token.content
     found["special"] = bool(found.get("special")) or special
-    found.setdefault("normalized", not found["special"])
     return AddedToken(text, **found)
 
 
 def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:
     """List the added tokens of a tokenizer by their ids, in order."""
     found = sorted(tokenizer._added_tokens)
-    return {id_: AddedToken(text, *flags) for id_, text, flags in found}
+    return {
+        id_: AddedToken(text, **dict(zip(PROPERTIES, flags, strict=True)))
+        for id_, text, flags in found
+    }

@@ -1,0 +1,87 @@
+//! Encodings that are changed after they were made: cut to a length, joined, given another number of their text.
+//!
+//! The rules are those of the library that reads `tokenizer.json`. Each change costs what the encoding is long.
+
+use std::ops::Range;
+
+use super::Encoding;
+use super::row::windows;
+use crate::error::{Error, Result};
+use crate::template::{Padding, Truncation};
+
+impl Encoding {
+    /// Cuts this to at most `max_length` ids. The rest becomes its overflowing parts; those it had are dropped.
+    ///
+    /// # Errors
+    /// Where neighbouring parts would have to share all their ids.
+    pub fn truncate(&mut self, truncation: &Truncation) -> Result<()> {
+        let Truncation { max_length, stride, .. } = *truncation;
+        if self.ids.len() <= max_length {
+            return Ok(());
+        }
+        if max_length == 0 {
+            let rest = std::mem::take(self);
+            self.overflowing.push(rest);
+            return Ok(());
+        }
+        if stride >= max_length {
+            let problem =
+                format!("stride is {stride}, which is not below max_length, {max_length}");
+            return Err(Error::option("truncation", problem));
+        }
+        let parts = windows(self.ids.len(), max_length, truncation);
+        let mut parts = parts.into_iter().map(|range| self.slice(range));
+        let mut first = parts.next().unwrap_or_default();
+        first.overflowing = parts.collect();
+        *self = first;
+        Ok(())
+    }
+
+    /// Fills this up to `padding.length` and its multiple. The padding is shown as `padding.token`.
+    pub fn fill_up(&mut self, padding: &Padding) {
+        let len = padding.len(self.ids.len());
+        self.pad(padding, Some(&padding.token), len);
+    }
+
+    /// Says that all ids belong to the text of this number.
+    pub fn set_sequence(&mut self, sequence: u8) {
+        self.sequence_ids.fill(Some(sequence));
+        self.overflowing.iter_mut().for_each(|part| part.set_sequence(sequence));
+    }
+
+    /// Joins encodings. With `growing_offsets`, spans go on where those before end.
+    pub fn merged(encodings: impl IntoIterator<Item = Self>, growing_offsets: bool) -> Self {
+        let mut encodings = encodings.into_iter();
+        let mut merged = encodings.next().unwrap_or_default();
+        for mut next in encodings {
+            if growing_offsets {
+                next.move_offsets(merged.offsets.last().map_or(0, |span| span.1));
+            }
+            merged.join(&next);
+        }
+        merged
+    }
+
+    fn move_offsets(&mut self, by: usize) {
+        for span in &mut self.offsets {
+            *span = (span.0 + by, span.1 + by);
+        }
+        self.overflowing.iter_mut().for_each(|part| part.move_offsets(by));
+    }
+
+    fn slice(&self, range: Range<usize>) -> Self {
+        let within = |(index, _): &&(usize, String)| range.contains(index);
+        let moved = |(index, found): &(usize, String)| (index - range.start, found.clone());
+        Self {
+            ids: self.ids[range.clone()].to_vec(),
+            type_ids: self.type_ids[range.clone()].to_vec(),
+            offsets: self.offsets[range.clone()].to_vec(),
+            special_tokens_mask: self.special_tokens_mask[range.clone()].to_vec(),
+            attention_mask: self.attention_mask[range.clone()].to_vec(),
+            word_ids: self.word_ids[range.clone()].to_vec(),
+            sequence_ids: self.sequence_ids[range.clone()].to_vec(),
+            found_as: self.found_as.iter().filter(within).map(moved).collect(),
+            overflowing: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,418 @@
+"""Names in the shape of transformers: methods, arguments, their order and defaults.
+
+They are read from transformers as it is installed. Each exception says why.
+"""
+
+import inspect
+import itertools
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.beside_transformers import (
+    load_both,
+    transformers,
+    write_settings,
+    write_tokenizer,
+)
+
+import bytepair
+from bytepair.compat.transformers import BatchEncoding, PreTrainedTokenizerFast
+
+THEIRS = {
+    "tokenizer": transformers.PreTrainedTokenizerFast,
+    "batch": transformers.BatchEncoding,
+}
+OURS = {"tokenizer": PreTrainedTokenizerFast, "batch": BatchEncoding}
+PENDING = "not yet"
+BUILT_IN = "a dict has it, and takes the same arguments"
+EXCEPTIONS = {
+    ("tokenizer", "__init__"): "takes keywords alone; they are tested by what they do",
+    ("tokenizer", "apply_chat_template"): PENDING,
+    ("tokenizer", "from_pretrained"): PENDING,
+    ("tokenizer", "save_pretrained"): PENDING,
+    ("tokenizer", "save_chat_templates"): PENDING,
+    ("tokenizer", "update_post_processor"): PENDING,
+    ("batch", "clear"): BUILT_IN,
+    ("batch", "fromkeys"): BUILT_IN,
+    ("batch", "get"): BUILT_IN,
+    ("batch", "items"): BUILT_IN,
+    ("batch", "keys"): BUILT_IN,
+    ("batch", "pop"): BUILT_IN,
+    ("batch", "popitem"): BUILT_IN,
+    ("batch", "setdefault"): BUILT_IN,
+    ("batch", "update"): BUILT_IN,
+    ("batch", "values"): BUILT_IN,
+    ("batch", "__len__"): BUILT_IN,
+}
+PENDING_NAMES = {
+    "save_chat_templates",
+    "update_post_processor",
+    "add_bos_token",
+    "add_eos_token",
+    "pad_token_type_id",
+}
+INSTANCE_NAMES = {
+    "bos_token",
+    "pad_token_id",
+    "additional_special_tokens",
+    "extra_special_tokens",
+    "extra_special_tokens_ids",
+    "init_inputs",
+    "init_kwargs",
+    "files_loaded",
+    "backend",
+    "add_prefix_space",
+    "response_template",
+    "chat_control_tokens",
+    "verbose",
+    "deprecation_warnings",
+    "clean_up_tokenization_spaces",
+    "model_max_length",
+    "name_or_path",
+    "chat_template",
+    "split_special_tokens",
+}
+
+
+def names(kind):
+    """List the public names of a class of transformers, and the special ones users call."""
+    special = {"__call__", "__init__", "__len__", "__getitem__"}
+    found = (name for name in dir(THEIRS[kind]) if not name.startswith("_"))
+    return sorted({*found, *(special & set(dir(THEIRS[kind])))})
+
+
+METHODS = [
+    (kind, name)
+    for kind in THEIRS
+    for name in names(kind)
+    if callable(getattr(THEIRS[kind], name)) and (kind, name) not in EXCEPTIONS
+]
+
+
+def parameters(method):
+    """Give the name, the kind and the default of each argument."""
+    found = inspect.signature(method).parameters.values()
+    return [(one.name, one.kind, one.default) for one in found]
+
+
+@pytest.mark.parametrize(("kind", "name"), METHODS)
+def test_arguments_are_those_of_transformers(kind, name):
+    """The same names in the same order with the same defaults; ours may take more behind."""
+    theirs = parameters(getattr(THEIRS[kind], name))
+    ours = parameters(getattr(OURS[kind], name))
+    assert ours[: len(theirs)] == theirs
+    for argument, how, default in ours[len(theirs) :]:
+        is_harmless = how in {inspect.Parameter.KEYWORD_ONLY} and default is None
+        assert is_harmless, argument
+
+
+@pytest.mark.parametrize(("kind", "name"), EXCEPTIONS)
+def test_exceptions_are_methods_there(kind, name):
+    """None is left in the list whose name is gone."""
+    assert callable(getattr(THEIRS[kind], name))
+
+
+@pytest.mark.parametrize("kind", THEIRS)
+def test_every_public_name_is_there(kind):
+    """None is missing, whether it is a method, a property or a constant."""
+    missing = {name for name in names(kind) if not hasattr(OURS[kind], name)}
+    assert missing <= PENDING_NAMES
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """Load a folder in both libraries."""
+    path = tmp_path_factory.mktemp("gpt2")
+    write_tokenizer(path, "gpt2")
+    write_settings(path, pad_token="<|pad|>", eos_token="<|end|>", unk_token="<|unk|>")
+    return load_both(path)
+
+
+def test_names_of_a_loaded_tokenizer_are_there(pair):
+    """Those that only an object has, too."""
+    ours, theirs = pair
+    public = {name for name in dir(theirs) if not name.startswith("_")}
+    for name in sorted((public | INSTANCE_NAMES) - PENDING_NAMES):
+        assert hasattr(ours, name), name
+
+
+SAME_VALUES = [
+    *("is_fast", "init_inputs", "pretrained_vocab_files_map", "slow_tokenizer_class"),
+    *("can_save_slow_tokenizer", "backend", "add_prefix_space", "response_template"),
+    *("chat_control_tokens", "padding_side", "truncation_side", "model_input_names"),
+    *("pad_token_type_id", "vocab_files_names"),
+]
+
+
+@pytest.mark.parametrize("name", SAME_VALUES)
+def test_values_are_those_of_transformers(pair, name):
+    """Constants and settings that say nothing of the tokens."""
+    ours, theirs = pair
+    assert getattr(ours, name) == getattr(theirs, name)
+
+
+REFUSED = {
+    "push_to_hub": ("name",),
+    "parse_response": ("text",),
+    "get_response_parser": (),
+    "register_for_auto_class": (),
+    "convert_to_native_format": (),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_built_says_what_to_do(pair, name):
+    """The error has the name of the method, and advice."""
+    with pytest.raises(NotImplementedError, match=rf"^{name} is not built; \w+"):
+        getattr(pair[0], name)(*REFUSED[name])
+
+
+@pytest.mark.parametrize("method", ["__call__", "encode", "tokenize", "decode"])
+def test_a_keyword_that_nobody_knows_is_refused(pair, method):
+    """It is a TypeError that names it; nothing is swallowed."""
+    argument = [1] if method == "decode" else "text"
+    with pytest.raises(TypeError, match="no argument 'colour'"):
+        getattr(pair[0], method)(argument, colour=1)
+
+
+def test_options_of_decoding_act_or_are_refused(pair):
+    """What changes nothing there is taken, what has no equal is an error."""
+    ours, theirs = pair
+    ids = theirs("some <|pad|><|pad|> words .")["input_ids"]
+    for options in (
+        {"clean_up_tokenization_spaces": True},
+        {"clean_up_tokenization_spaces": False},
+        {"spaces_between_special_tokens": False},
+        {"skip_special_tokens": True, "spaces_between_special_tokens": False},
+    ):
+        assert ours.decode(ids, **options) == theirs.decode(ids, **options)
+        assert ours.batch_decode([ids], **options) == [theirs.decode(ids, **options)]
+    for name in ("spaces_between_special_tokens", "use_source_tokenizer"):
+        with pytest.raises(NotImplementedError, match=name):
+            ours.decode(ids, **{name: True})
+        with pytest.raises(NotImplementedError, match=name):
+            ours.batch_decode([ids], **{name: True})
+
+
+def test_decode_takes_what_it_takes_there(pair):
+    """An id, ids, rows, arrays of one and two dimensions, a batch."""
+    ours, theirs = pair
+    batch = theirs(["some words", "more"], padding=True)
+    rows = batch["input_ids"]
+    for ids in (rows[0][0], rows[0], rows, tuple(rows[0]), np.array(rows[0])):
+        assert ours.decode(ids) == theirs.decode(ids)
+    assert ours.decode(np.array(rows)) == theirs.decode(np.array(rows))
+    assert ours.decode(list(np.array(rows[0]))) == theirs.decode(rows[0])
+    assert ours.decode({"input_ids": rows[0]}) == theirs.decode({"input_ids": rows[0]})
+    assert ours.decode([]) == theirs.decode([]) == ""
+    assert ours.batch_decode([]) == theirs.batch_decode([]) == []
+    assert ours.batch_decode(rows[0]) == theirs.batch_decode(rows[0])
+
+
+def test_ids_and_tokens_that_nobody_knows_are_taken_as_there(pair):
+    """Past the vocabulary there is no text and no token, and any string decodes."""
+    ours, theirs = pair
+    far = len(theirs) + 100
+    assert ours.decode([far]) == theirs.decode([far]) == ""
+    assert ours.decode([1, far, 2]) == theirs.decode([1, far, 2])
+    assert ours.convert_ids_to_tokens(far) is theirs.convert_ids_to_tokens(far) is None
+    found = ours.convert_ids_to_tokens([1, far])
+    assert found == theirs.convert_ids_to_tokens([1, far])
+    for tokens in (
+        [],
+        [""],
+        ["zz zz"],
+        ["Ġa", "", "é", "<|pad|>"],
+        ["Ã", "©"],
+        ["漢", "Ġ", "Ġ"],
+    ):
+        expected = theirs.convert_tokens_to_string(tokens)
+        assert ours.convert_tokens_to_string(tokens) == expected
+
+
+@pytest.mark.parametrize("family", ["llama2-metaspace", "clip", "bert", "neox"])
+def test_any_string_decodes_as_there(tmp_path, family):
+    """With the decoders of other families too."""
+    write_tokenizer(tmp_path, family)
+    write_settings(tmp_path)
+    ours, theirs = load_both(tmp_path)
+    strings = ["", "▁x", "▁", "q</w>", "zz zz", "<0x41>", "é", "Ġa", "<|pad|>"]
+    for tokens in itertools.product(strings, repeat=2):
+        expected = theirs.convert_tokens_to_string(list(tokens))
+        assert ours.convert_tokens_to_string(list(tokens)) == expected
+
+
+def test_added_tokens_are_checked_as_there(pair):
+    """A text in place of a list would be taken for its characters; it is a ValueError."""
+    for wrong in (
+        {"additional_special_tokens": "<testtoken1>"},
+        {"extra_special_tokens": "<testtoken1>"},
+        {"additional_special_tokens": [1]},
+        {"bos_token": 7},
+        {"bos_token": ["<s>"]},
+        {"colour_token": "<s>"},
+    ):
+        n_tokens = len(pair[0])
+        for tokenizer in pair:
+            with pytest.raises(ValueError):
+                tokenizer.add_special_tokens(special_tokens_dict=wrong)
+        assert len(pair[0]) == n_tokens
+
+
+def test_added_tokens_come_by_place_and_by_name(tmp_path):
+    """All ways to add a token do what they do there."""
+    write_tokenizer(tmp_path, "gpt2")
+    write_settings(tmp_path)
+    both = load_both(tmp_path)
+    text = "a <x> b<y>c <z>"
+    for tokenizer in both:
+        kind = bytepair.AddedToken if tokenizer is both[0] else transformers.AddedToken
+        assert tokenizer.add_tokens("<x>", True) == 1
+        assert tokenizer.add_tokens(new_tokens=["<y>"], special_tokens=False) == 1
+        assert tokenizer.add_tokens(kind("<z>", lstrip=True)) == 1
+        assert tokenizer.add_tokens([]) == tokenizer.add_tokens("") == 0
+        named = {
+            "bos_token": kind("<b>", special=True),
+            "extra_special_tokens": ["<e>"],
+        }
+        assert tokenizer.add_special_tokens(special_tokens_dict=named) == 2
+    ours, theirs = both
+    assert ours(text)["input_ids"] == theirs(text)["input_ids"]
+    ids = ours(text)["input_ids"]
+    for skip in (False, True):
+        assert ours.decode(ids, skip) == theirs.decode(ids, skip)
+    assert ours.get_added_vocab() == theirs.get_added_vocab()
+    for id_, token in theirs.added_tokens_decoder.items():
+        found = ours.added_tokens_decoder[id_]
+        properties = ("content", "special", "normalized", "lstrip", "rstrip")
+        for name in (*properties, "single_word"):
+            assert getattr(found, name) == getattr(token, name)
+
+
+@pytest.mark.parametrize("options", [{}, {"special": True}, {"normalized": True}])
+def test_an_added_token_has_the_defaults_of_tokenizers(options):
+    """A special one is looked for in the text as it is given, unless it says otherwise."""
+    theirs = transformers.AddedToken("<x>", **options)
+    ours = bytepair.AddedToken("<x>", **options)
+    for name in ("content", "special", "normalized", "lstrip", "rstrip", "single_word"):
+        assert getattr(ours, name) == getattr(theirs, name)
+
+
+def test_settings_with_added_tokens_are_read_and_written(pair):
+    """At any depth, with the field that says what they are or without."""
+    ours, theirs = pair
+    written = {"content": "<x>", "lstrip": True, "special": True}
+    settings = {"a": [{**written, "__type": "AddedToken"}, "b"], "c": {"d": 1}}
+    token = ours.convert_added_tokens(settings)["a"][0]
+    assert token == bytepair.AddedToken("<x>", lstrip=True, special=True)
+    there = theirs.convert_added_tokens({"a": [{**written, "__type": "AddedToken"}]})
+    for add_type_field in (True, False):
+        options = {"save": True, "add_type_field": add_type_field}
+        found = ours.convert_added_tokens({"a": [token]}, **options)
+        assert found == theirs.convert_added_tokens(there, **options)
+
+
+def test_a_message_is_encoded_behind_those_before_it(tmp_path):
+    """Alone, and with a history that is its beginning or is closed otherwise."""
+    pytest.importorskip("jinja2")
+    write_tokenizer(tmp_path, "gpt2")
+    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if loop.last %}!{% endif %}{% endfor %}"
+    write_settings(tmp_path, chat_template=template)
+    messages = [{"role": "user", "content": f"text {n}"} for n in range(3)]
+    for n_before in range(3):
+        history, message = messages[:n_before], messages[n_before]
+        ours, theirs = load_both(tmp_path)
+        found = ours.encode_message_with_chat_template(message, history)
+        assert found == theirs.encode_message_with_chat_template(message, history)
+    for tokenizer in (ours, theirs):
+        with pytest.raises(ValueError, match="add_generation_prompt"):
+            tokenizer.encode_message_with_chat_template(
+                messages[0], add_generation_prompt=True
+            )
+
+
+def test_the_vocabulary_is_written_as_the_model_there_writes_it(pair, tmp_path):
+    """Both files, with a prefix and without; a folder that is not there is an error."""
+    ours, theirs = pair
+    for prefix in (None, "mine"):
+        found = ours.save_vocabulary(str(tmp_path), prefix)
+        folder = tmp_path / "theirs"
+        folder.mkdir(exist_ok=True)
+        expected = theirs.backend_tokenizer.model.save(str(folder), prefix)
+        ours_written = [Path(path) for path in found]
+        written = [Path(path) for path in expected]
+        assert [path.name for path in ours_written] == [path.name for path in written]
+        vocabs = [json.loads(files[0].read_text()) for files in (ours_written, written)]
+        assert vocabs[0] == vocabs[1]
+        assert ours_written[1].read_text() == written[1].read_text()
+    with pytest.raises(bytepair.FileError, match="save_pretrained"):
+        ours.save_vocabulary(tmp_path / "absent")
+
+
+def test_extra_tokens_are_set_as_there(pair):
+    """By tokens and by ids; what is no list is refused."""
+    for tokenizer in pair:
+        tokenizer.extra_special_tokens_ids = [5, 7]
+    ours, theirs = pair
+    assert ours.extra_special_tokens == theirs.extra_special_tokens
+    assert ours.extra_special_tokens_ids == theirs.extra_special_tokens_ids == [5, 7]
+    for tokenizer in pair:
+        tokenizer.extra_special_tokens = ["<|end|>"]
+        with pytest.raises(ValueError, match="extra_special_tokens"):
+            tokenizer.extra_special_tokens = "<|end|>"
+    assert ours.all_special_tokens == theirs.all_special_tokens
+    assert ours.all_special_ids == theirs.all_special_ids
+    for tokenizer in pair:
+        tokenizer.extra_special_tokens = None
+    assert ours.extra_special_tokens == theirs.extra_special_tokens == []
+
+
+def test_a_row_that_is_too_long_is_logged_once(tmp_path, caplog):
+    """Unless the call says a length, or that nothing is to be said."""
+    write_tokenizer(tmp_path, "gpt2")
+    write_settings(tmp_path, model_max_length=4)
+    ours, _ = load_both(tmp_path)
+    text = "some words that are more than four tokens"
+    logging.disable(logging.NOTSET)
+    try:
+        with caplog.at_level(logging.WARNING, logger="transformers.bytepair"):
+            caplog.handler.setLevel(logging.WARNING)
+            logging.getLogger("transformers.bytepair").addHandler(caplog.handler)
+            for options in (
+                {"verbose": False},
+                {"truncation": True},
+                {"max_length": 99},
+            ):
+                ours(text, **options)
+            ours("a")
+            assert caplog.records == []
+            ours(text)
+            ours([text, text])
+    finally:
+        logging.getLogger("transformers.bytepair").removeHandler(caplog.handler)
+        logging.disable(logging.WARNING)
+    assert len({id(record) for record in caplog.records}) == 1
+    assert "longer than the specified maximum" in caplog.records[0].getMessage()
+
+
+@pytest.mark.parametrize("cleans", [True, False])
+@pytest.mark.parametrize("may_clean", [True, False])
+def test_spaces_are_taken_out_only_where_settings_say_so(tmp_path, cleans, may_clean):
+    """Before punctuation and English endings, by a setting or an argument."""
+    write_tokenizer(tmp_path, "gpt2")
+    name = "clean_up_tokenization_spaces"
+    long_name = f"{name}_for_bpe_even_though_it_will_corrupt_output"
+    write_settings(tmp_path, **{name: cleans, long_name: may_clean})
+    ours, theirs = load_both(tmp_path)
+    assert getattr(ours, long_name) == getattr(theirs, long_name) == may_clean
+    text = "it 's one . and ' more ' , they 've n't ! 'm ?"
+    ids = theirs(text)["input_ids"]
+    for options in ({}, {name: True}, {name: False}):
+        expected = theirs.decode(ids, **options)
+        assert ours.decode(ids, **options) == expected
+        assert ours.decode([ids], **options) == [expected]
+        assert ours.batch_decode([ids], **options) == [expected]
+    assert ours.clean_up_tokenization(text) == theirs.clean_up_tokenization(text)

@@ -1,0 +1,119 @@
+"""``train_new_from_iterator`` beside that of transformers, on the same texts.
+
+Left out: marks of words, where transformers lets the order of a hash table give ids.
+"""
+
+import pytest
+from tests.beside_transformers import (
+    load_both,
+    transformers,
+    write_settings,
+    write_tokenizer,
+)
+
+import bytepair
+from bytepair import torture
+from bytepair.compat.transformers import PreTrainedTokenizerFast
+
+TEXTS = [*torture.TEXTS, *["low lower lowest", "the cat sat on the mat 123"] * 9]
+FAMILIES = ["gpt2", "smollm", "neox", "bert"]
+
+
+def both(folder, family, **settings):
+    """Write a family's folder, and load it in both libraries."""
+    write_tokenizer(folder, family)
+    write_settings(folder, **settings)
+    return load_both(folder)
+
+
+def assert_same(ours, theirs):
+    """Compare tokens, their ids, and the ids of texts."""
+    assert ours.get_vocab() == theirs.get_vocab()
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert ours.all_special_tokens == theirs.all_special_tokens
+    for text in (*TEXTS, "<|endoftext|> and more"):
+        for options in ({}, {"add_special_tokens": False}, {"text_pair": "low"}):
+            expected = theirs(text, **options)["input_ids"]
+            assert ours(text, **options)["input_ids"] == expected
+        ids = theirs(text)["input_ids"]
+        for skip in (False, True):
+            assert ours.decode(ids, skip) == theirs.decode(ids, skip)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("vocab_size", [300, 420])
+def test_the_same_is_learned(tmp_path, family, vocab_size):
+    """Bytes: tokens, ids, and what encoding makes of them."""
+    ours, theirs = both(tmp_path, family, pad_token="<|pad|>")
+    assert_same(
+        ours.train_new_from_iterator(iter([TEXTS]), vocab_size),
+        theirs.train_new_from_iterator(iter([TEXTS]), vocab_size),
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_added_tokens_come_back_only_where_a_folder_was_loaded(tmp_path, family):
+    """As there: a tokenizer made of a file alone leaves those out that are not special."""
+    write_tokenizer(tmp_path, family)
+    options = {"tokenizer_file": str(tmp_path / "tokenizer.json")}
+    assert_same(
+        PreTrainedTokenizerFast(**options).train_new_from_iterator([TEXTS], 400),
+        transformers.PreTrainedTokenizerFast(**options).train_new_from_iterator(
+            [TEXTS], 400
+        ),
+    )
+
+
+def test_a_template_gets_the_new_ids(tmp_path):
+    """Behind another stage too, where transformers leaves the old ids."""
+    ours, theirs = both(tmp_path, "llama3")
+    found = ours.train_new_from_iterator([TEXTS], 500)
+    assert found.get_vocab() == theirs.train_new_from_iterator([TEXTS], 500).get_vocab()
+    assert found("low")["input_ids"][0] == found.get_vocab()["<|begin_of_text|>"]
+
+
+def test_options_of_the_trainer_act(tmp_path):
+    """How often a pair must occur."""
+    options = {"min_frequency": 4}
+    ours, theirs = both(tmp_path, "gpt2")
+    found = ours.train_new_from_iterator([TEXTS], 2000, **options)
+    plain = ours.train_new_from_iterator([TEXTS], 2000)
+    assert len(found) < len(plain)
+    options = {**options, "show_progress": False}
+    assert_same(found, theirs.train_new_from_iterator([TEXTS], 2000, **options))
+
+
+def test_special_tokens_are_named_anew_and_more_come(tmp_path):
+    """Roles, the template and extra tokens follow."""
+    ours, theirs = both(tmp_path, "bert", cls_token="[CLS]", pad_token="<|pad|>")
+    options = {
+        "new_special_tokens": ["<new>", "<other>"],
+        "special_tokens_map": {"[CLS]": "<first>", "<|pad|>": "<fill>"},
+    }
+    found = ours.train_new_from_iterator([TEXTS], 400, **options)
+    expected = theirs.train_new_from_iterator([TEXTS], 400, **options)
+    assert found.cls_token == "<first>"
+    assert found("low <new>")["input_ids"][0] == found.cls_token_id
+    assert_same(found, expected)
+
+
+def test_characters_are_learned_too(tmp_path):
+    """An alphabet of the texts, behind special tokens."""
+    ours, theirs = both(tmp_path, "llama2-metaspace")
+    found = ours.train_new_from_iterator([TEXTS], 700)
+    expected = theirs.train_new_from_iterator([TEXTS], 700)
+    assert found.get_vocab() == expected.get_vocab()
+    for text in TEXTS:
+        assert found(text)["input_ids"] == expected(text)["input_ids"]
+
+
+def test_what_cannot_be_learned_is_refused(tmp_path):
+    """A trainer's option without an equal, and a vocabulary without room."""
+    ours, _ = both(tmp_path, "gpt2")
+    for name in ("limit_alphabet", "max_token_length"):
+        with pytest.raises(TypeError, match=name):
+            ours.train_new_from_iterator([TEXTS], 300, **{name: 10})
+    (tmp_path / "characters").mkdir()
+    ours, _ = both(tmp_path / "characters", "llama2-metaspace")
+    with pytest.raises(bytepair.TrainingError, match="vocab_size"):
+        ours.train_new_from_iterator([TEXTS], 2)
