@@ -203,6 +203,7 @@ def _encode(
                 "document_bytes": wanted.get("document_bytes"),
                 "json_lines": wanted.get("json_lines", False),
                 "sizes": wanted.get("sizes"),
+                "added": [f"new_{n}" for n in range(vocabulary.get("n_added", 0))],
                 "threads": grid["threads"],
                 "engines": [
                     f"{engine} {output}"

@@ -50,11 +50,21 @@ def ratios(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
 
 def latency(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
     """Draw microseconds of CPU and wall time of a call; the best peer is to be reached."""
+    yield from _a_call(rows, lambda phase: int(phase.split()[0].replace(",", "")))
+
+
+def calls(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
+    """Draw microseconds of a call of each kind."""
+    kinds = list(dict.fromkeys(row.phase for row in rows))
+    yield from _a_call(rows, kinds.index)
+
+
+def _a_call(rows: list[Row], place: Callable[[str], int]) -> Iterator[str]:
+    """Draw a table for each case, with a column for each phase, by its place."""
     for case in dict.fromkeys(row.case for row in rows):
         for clock in ("wall", "cpu"):
             found = [row for row in rows if row.case == case]
-            phases = list(dict.fromkeys(row.phase for row in found))
-            phases.sort(key=lambda phase: int(phase.split()[0].replace(",", "")))
+            phases = sorted(dict.fromkeys(row.phase for row in found), key=place)
             yield f"\n{case}: microseconds of {clock} time a call"
             yield f"{'engine':24}" + "".join(f"{phase:>11}" for phase in phases)
             for engine in dict.fromkeys(row.engine for row in found):
@@ -129,6 +139,7 @@ def _ns_per_byte(row: Row) -> float:
 KINDS: dict[str, Callable[[dict[str, Any], list[Row]], Iterator[str]]] = {
     "ratios": ratios,
     "latency": latency,
+    "calls": calls,
     "least": least,
     "held": held,
     "corpus": corpus,

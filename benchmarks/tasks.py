@@ -119,16 +119,47 @@ def latency(job: Job) -> Iterator[Sample]:
         found = texts.windows(texts.corpus(job["file"]), n_bytes, N_WINDOWS)
         ids = _flat(module, [call(text) for text in found])
         digest = _digest([ids.tobytes()])
-        _, first = timed(_call_all, call, found)
-        n_turns = 1 + int(LOOP_SECONDS / max(first.wall_seconds, 1e-6))
-        costs = sorted(timed(_call_all, call, found * n_turns)[1] for _ in range(5))
-        middle, n_calls = costs[len(costs) // 2], N_WINDOWS * n_turns
-        wall, cpu = middle.wall_seconds / n_calls, middle.cpu_seconds / n_calls
-        cost = middle._replace(wall_seconds=wall, cpu_seconds=cpu)
+        cost = _per_call(call, found)
         yield Sample(f"{n_bytes:,} B", *cost, n_bytes, len(ids), digest)
 
 
-def _call_all(call: Callable[[str], object], found: list[str]) -> None:
+def calls(job: Job) -> Iterator[Sample]:
+    """Call a tokenizer in the shape of transformers for short texts: time per call.
+
+    Results of each call are compared. The median of some loops over several texts is taken.
+    """
+    module, _ = engine(job["engine"])
+    tokenizer = module.in_shape(Path(job["folder"]), job)
+    [n_bytes] = job["sizes"]
+    found = texts.windows(texts.corpus(job["file"]), n_bytes, N_WINDOWS)
+    rows = [tokenizer.encode(text) for text in found]
+    tokens = [tokenizer.convert_ids_to_tokens(ids) for ids in rows]
+    kinds: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
+        "call": (lambda text: dict(tokenizer(text)), found),
+        "encode": (tokenizer.encode, found),
+        "tokenize": (tokenizer.tokenize, found),
+        "batch of 8": (lambda some: dict(tokenizer(some)), [found[:8], found[8:16]]),
+        "decode": (tokenizer.decode, rows),
+        "to tokens": (tokenizer.convert_ids_to_tokens, rows),
+        "to ids": (tokenizer.convert_tokens_to_ids, tokens),
+    }
+    for phase, (call, inputs) in kinds.items():
+        results = [call(one) for one in inputs]
+        digest = _digest([json.dumps(results, sort_keys=True).encode()])
+        yield Sample(phase, *_per_call(call, inputs), n_bytes, len(results), digest)
+
+
+def _per_call(call: Callable[[Any], Any], inputs: list[Any]) -> Cost:
+    """Give the cost of a call, by the median of some loops over its inputs."""
+    _, first = timed(_call_all, call, inputs)
+    n_turns = 1 + int(LOOP_SECONDS / max(first.wall_seconds, 1e-6))
+    costs = sorted(timed(_call_all, call, inputs * n_turns)[1] for _ in range(5))
+    middle, n_calls = costs[len(costs) // 2], len(inputs) * n_turns
+    wall, cpu = middle.wall_seconds / n_calls, middle.cpu_seconds / n_calls
+    return middle._replace(wall_seconds=wall, cpu_seconds=cpu)
+
+
+def _call_all(call: Callable[[Any], object], found: list[Any]) -> None:
     deque(map(call, found), maxlen=0)
 
 

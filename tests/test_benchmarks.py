@@ -22,7 +22,7 @@ import bytepair
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "imports"),
-    *("encode", "latency", "worst", "file", "corpus", "added"),
+    *("encode", "latency", "worst", "file", "corpus", "added", "calls"),
 }
 
 
@@ -181,6 +181,25 @@ def test_one_text_a_call_is_measured(corpus, tmp_path):
     assert problems == []
     assert [row.n_bytes for row in rows] == [999]
     assert list(overview.least(wanted, rows))
+
+
+def test_calls_in_the_shape_of_transformers_are_measured(corpus, tmp_path):
+    """All kinds of calls give the same, with added tokens too, and a table shows both."""
+    pytest.importorskip("transformers", reason="is measured beside transformers")
+    wanted = to_encode("calls", corpus, files=[str(corpus)])
+    wanted["grid"][0]["engines"] = ["bytepair", "transformers"]
+    wanted["vocabulary"][0]["n_added"] = 30
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    kinds = list(dict.fromkeys(row.phase for row in rows))
+    assert {"call", "encode", "decode", "to ids"} <= set(kinds)
+    for kind in kinds:
+        found = [row for row in rows if row.phase == kind]
+        assert len(found) == 2
+        assert len({row.digest for row in found}) == 1
+        assert all(0 < row.wall.median < 1 for row in found)
+    lines = list(overview.calls(wanted, rows))
+    assert sum(line.startswith("transformers calls") for line in lines) == 2
 
 
 def test_a_corpus_to_files_is_measured(corpus, tmp_path):

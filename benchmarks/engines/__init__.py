@@ -11,7 +11,8 @@ An encoder has ``load(folder, case)``, which gives a tokenizer or raises;
 are not added. ``file(tokenizer, path, target, n_threads)`` writes the ids of a file to
 another and says how many they are. ``corpus(tokenizer, path, folder, n_processes)`` gives a
 function that writes the ids of a file of JSON lines into a folder, and ``ids_of(result)`` the
-ids of what that gives. ``flat(result)`` is there where results of ``batch`` are neither arrays or
+ids of what that gives. ``in_shape(folder, case)`` gives a tokenizer that is called as those of
+transformers are. ``flat(result)`` is there where results of ``batch`` are neither arrays or
 lists of ids nor one array of ids with offsets.
 
 ``add(tokenizer, contents)`` gives a tokenizer with more special tokens, and

@@ -51,6 +51,15 @@ def with_added(tokenizer: bytepair.Tokenizer, text: str) -> Any:  # noqa: ANN401
     return tokenizer.encode_to_numpy(text, allowed_special="all")
 
 
+def in_shape(folder: Path, case: Case) -> Any:  # noqa: ANN401 -- as of any library
+    """Load it in the shape of transformers, and add the tokens of the case."""
+    from bytepair.compat.transformers import PreTrainedTokenizerFast
+
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=folder / "vocabulary.json")
+    tokenizer.add_tokens(case["added"])
+    return tokenizer
+
+
 def batch(
     tokenizer: bytepair.Tokenizer, output: str, n_threads: int
 ) -> Callable[[list[str]], Any]:
