@@ -157,7 +157,9 @@ class Extras(Calls):
         extra += new_special_tokens or ()
         settings.pop("additional_special_tokens", None)
         settings["extra_special_tokens"] = extra
-        return type(self)(tokenizer=trained, **settings)
+        make: Any = type(self)
+        found: Self = make(tokenizer=trained, **settings)
+        return found
 
     def _added_by_folder(self) -> list[AddedToken]:
         """List the added tokens of the folder that this tokenizer was loaded from."""
