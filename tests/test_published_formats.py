@@ -313,6 +313,7 @@ def test_codes_are_written_as_they_were_read(shared, tmp_path):
 
 LOW_WORDS = "low lower lowest newer newest wide widest " * 9
 BETWEEN_SPACES_AND_LINES = {"pattern": r"[^\r\n ]+", "unmatched": "drop"}
+BETWEEN_SPACES = {"pattern": "[^ ]+", "unmatched": "drop"}
 BREAKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\v", "\x1c", "\x85", "\xa0", "\u2028"]
 
 
@@ -324,6 +325,9 @@ BREAKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\v", "\x1c", "\x85", "\xa0", "\u
         ("subword-nmt", BETWEEN_SPACES_AND_LINES, LOW_WORDS + "a\tb \tc"),
         ("subword-nmt", {}, LOW_WORDS),
         ("subword-nmt", {}, LOW_WORDS + "a\tb \tc"),
+        ("subword-nmt", {}, LOW_WORDS + "a\nb"),
+        ("subword-nmt", {}, LOW_WORDS + "a\rb\u2028c"),
+        ("subword-nmt", BETWEEN_SPACES, LOW_WORDS),
     ],
 )
 def test_codes_that_are_written_cut_the_same_words(tmp_path, dialect, options, text):
@@ -347,9 +351,20 @@ def test_codes_that_are_written_cut_the_same_words(tmp_path, dialect, options, t
     ("dialect", "options", "text", "named"),
     [
         ("sennrich", {}, LOW_WORDS, "not words between spaces"),
-        ("subword-nmt", {}, LOW_WORDS + "a\nb", "in which a line ends"),
-        ("subword-nmt", {}, LOW_WORDS + "a\rb", "in which a line ends"),
-        ("subword-nmt", {"unknown_token": "[UNK]"}, LOW_WORDS, "unknown character"),
+        ("subword-nmt", BETWEEN_SPACES, LOW_WORDS + "a\nb", "in which a line ends"),
+        ("subword-nmt", BETWEEN_SPACES, LOW_WORDS + "a\rb", "in which a line ends"),
+        (
+            "subword-nmt",
+            BETWEEN_SPACES_AND_LINES,
+            LOW_WORDS + "a\u2028b",
+            "in which a line ends",
+        ),
+        (
+            "subword-nmt",
+            {**BETWEEN_SPACES, "unknown_token": "[UNK]"},
+            LOW_WORDS,
+            "unknown character",
+        ),
         ("subword-nmt", {"unmatched": "keep"}, LOW_WORDS, "not words between spaces"),
     ],
 )
@@ -361,7 +376,7 @@ def test_codes_that_would_cut_other_words_are_not_written(
     ours = bytepair.train_from_iterator([text], dialect=dialect, merges=30, **options)
     with pytest.raises(FormatError, match=named) as caught:
         ours.to_bytes(format=name)
-    assert r"[^\r\n ]+" in str(caught.value)
+    assert 'the pattern "subword-nmt"' in str(caught.value)
     target = tmp_path / "codes"
     with pytest.raises(FormatError, match=named):
         bytepair.convert(ours, target, format=name, ids_may_change=True)

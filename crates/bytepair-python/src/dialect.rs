@@ -57,7 +57,7 @@ impl Dialect {
             );
             return Err(raise("TrainingError", message));
         }
-        if name.is_none() && !says_ties && own.name().is_none() {
+        if name.is_none() && !says_ties && own.order_of().is_none() {
             let message = "resume: the parts of the tokenizer are those of no named dialect, and it does not \
                            hold which pair goes first among equals; give dialect or ties as in its training";
             return Err(raise("TrainingError", message.to_owned()));

@@ -80,7 +80,7 @@ impl Dialect {
             },
             "subword-nmt" => Self {
                 ties: Ties::LargestText,
-                ..Self::characters(Some(("</w>", EndMarkKind::Suffix)), split::named("space")?)
+                ..Self::characters(Some(("</w>", EndMarkKind::Suffix)), split::named(name)?)
             },
             "jurafsky-martin" => Self {
                 ties: Ties::FirstSeen,
@@ -136,10 +136,29 @@ impl Dialect {
             decode,
             ..Self::bytes(ByteIds::Printable, splitter.stages().to_vec())
         };
-        Ok(match dialect.name().and_then(Self::named) {
+        Ok(match dialect.order_of().and_then(Self::named) {
             Some(Self { ties, min_count, .. }) => Self { ties, min_count, ..dialect },
             None => dialect,
         })
+    }
+
+    /// The name of the dialect in whose order of merging training goes on from these parts, if it is known.
+    pub fn order_of(&self) -> Option<&'static str> {
+        self.name().or_else(|| self.former_name())
+    }
+
+    /// The name of the dialect that had these parts in an earlier version.
+    ///
+    /// Words of `subword-nmt` once stood between spaces, and those of its codes between spaces, line feeds and
+    /// carriage returns. Files keep their pattern.
+    fn former_name(&self) -> Option<&'static str> {
+        let name = "subword-nmt";
+        let pattern = |source: &str| Pattern { source: source.to_owned(), flavour: Flavour::Rust };
+        let words = |source| vec![Stage::matches(pattern(source), Unmatched::Drop)];
+        let is_former = ["[^ ]+", r"[^\r\n ]+"].map(words).contains(&self.split);
+        let now = Self::named(name)?;
+        let in_new_words = Self { split: now.split.clone(), ..self.clone() };
+        (is_former && now.difference(&in_new_words).is_none()).then_some(name)
     }
 
     /// The name of the dialect that changes, cuts and sees text like this one, if there is one.

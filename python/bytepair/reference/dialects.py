@@ -62,6 +62,8 @@ TEKKEN = (
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
     r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# Ends of lines as ``str.splitlines`` knows them, of which \\n and \\r are dropped.
+SUBWORD_NMT = r"[^\n\x0B\f\r\x1C-\x1E \x85\u2028\u2029]*[^\n\r ]"
 LETTERS_DIGITS = r"\p{Z}?(?:\p{L}+|\p{N}+)|\p{Z}+|."
 
 
@@ -98,7 +100,7 @@ DIALECTS = {
         ties="first_seen",
     ),
     "subword-nmt": Dialect(
-        split=((r"[^ ]+", "drop"),),
+        split=((SUBWORD_NMT, "drop"),),
         units=Units(kind="character", end_mark="</w>", end_mark_kind="suffix"),
         ties="largest_text",
     ),

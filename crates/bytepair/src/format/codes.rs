@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::{check_bare, inexpressible};
 use crate::error::{Error, Result};
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::split::{self, Splitter, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
@@ -25,11 +25,12 @@ use crate::vocabulary::{Token, TokenId, Vocabulary};
 /// How these programs mark the end of a word.
 pub(crate) const END_OF_WORD: &str = "</w>";
 
-/// A word: what stands between spaces and ends of lines.
-const WORD: &str = r"[^\r\n ]+";
+/// The name of the pattern of words: what stands between spaces and ends of lines.
+const WORDS: &str = "subword-nmt";
 
-/// A word between spaces, which is the same in a text without ends of lines.
+/// Simpler patterns, which cut the same words of texts in which no other line ends.
 const BETWEEN_SPACES: &str = "[^ ]+";
+const BETWEEN_SPACES_AND_LINE_FEEDS: &str = r"[^\r\n ]+";
 
 /// Merge operations in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,8 +141,7 @@ impl Codes {
             let part = format!("merge {rank}, {left:?} {right:?}");
             return Err(Error::format("merge operations", part, problem));
         }
-        let pattern = Pattern { source: WORD.to_owned(), flavour: Flavour::Rust };
-        let words = vec![Stage::matches(pattern, Unmatched::Drop)];
+        let words = split::named(WORDS).unwrap_or_default();
         Tokenizer::new(Parts {
             pre_tokenizer: Splitter::new(words, &UnicodeTables::latest())?.into(),
             ..Parts::new(self.units(), Arc::new(self.vocabulary()?))
@@ -206,28 +206,47 @@ fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> 
 
 /// Words must be those of the reading program in every text that the tokenizer has ids for.
 ///
-/// Between spaces alone they are, if an end of a line is an error: it stands in no token, and there is no
-/// unknown token. Words between any white space are not: a tab is no part of a word then.
+/// By a simpler pattern they are, if an end of a line that it does not know is an error: no token has it,
+/// and there is no unknown token. Words between any white space are not: a tab is no part of a word then.
 fn check_words(format: &'static str, parts: &Parts) -> Result<()> {
     let splitter = parts.pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole);
+    if split::named(WORDS).is_some_and(|words| words == splitter.stages()) {
+        return Ok(());
+    }
     let words = match splitter.stages() {
         [stage] if stage.unmatched() == Some(Unmatched::Drop) => stage.pattern.source.as_str(),
         _ => "",
     };
-    let has_line_end =
-        |(_, token): &(TokenId, Token<'_>)| token.bytes.iter().any(|byte| b"\r\n".contains(byte));
-    let problem = match words {
-        WORD => return Ok(()),
-        BETWEEN_SPACES if parts.units.unknown.is_some() => {
-            "an end of a line as an unknown character of a word".to_owned()
-        }
-        BETWEEN_SPACES => match parts.vocabulary.iter().find(has_line_end) {
-            None => return Ok(()),
-            Some((id, _)) => format!("the token {id}, in which a line ends"),
-        },
-        _ => "pieces that are not words between spaces".to_owned(),
+    let known_ends: &[char] = match words {
+        BETWEEN_SPACES => &[],
+        BETWEEN_SPACES_AND_LINE_FEEDS => &['\r', '\n'],
+        _ => return Err(other_words(format, "pieces that are not words between spaces")),
     };
-    Err(inexpressible(format, format!("{problem} (codes are for words of the pattern {WORD})")))
+    if parts.units.unknown.is_some() {
+        return Err(other_words(format, "an end of a line as an unknown character of a word"));
+    }
+    let has_line_end = |(_, token): &(TokenId, Token<'_>)| {
+        let text = std::str::from_utf8(token.bytes).unwrap_or("");
+        text.chars().any(|character| ends_line(character) && !known_ends.contains(&character))
+    };
+    match parts.vocabulary.iter().find(has_line_end) {
+        None => Ok(()),
+        Some((id, _)) => Err(other_words(format, &format!("the token {id}, in which a line ends"))),
+    }
+}
+
+/// Whether `str.splitlines` of Python, with which these programs read files, ends a line at a character.
+pub(crate) fn ends_line(character: char) -> bool {
+    matches!(character, '\n'..='\r' | '\x1C'..='\x1E' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn other_words(format: &'static str, problem: &str) -> Error {
+    let words = split::named(WORDS).unwrap_or_default();
+    let source = words.first().map_or("", |stage| stage.pattern.source.as_str());
+    inexpressible(
+        format,
+        format!("{problem} (train with the pattern {WORDS:?}, which is {source})"),
+    )
 }
 
 fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {

@@ -139,6 +139,13 @@ const ENTRIES: &[Entry] = &[
     ("letters-digits", Flavour::Rust, &[keep(r"\p{Z}?(?:\p{L}+|\p{N}+)|\p{Z}+|.")]),
     ("words", Flavour::Rust, &[only(r"\S+")]),
     ("space", Flavour::Rust, &[only("[^ ]+")]),
+    // The ends of lines are those of `str.splitlines` in Python, with which subword-nmt reads files. Of
+    // them it strips line feeds and carriage returns alone; the others stay, at the end of a word.
+    (
+        "subword-nmt",
+        Flavour::Rust,
+        &[only(r"[^\n\x0B\f\r\x1C-\x1E \x{85}\x{2028}\x{2029}]*[^\n\r ]")],
+    ),
     ("word-punctuation", Flavour::Rust, &[only(r"\w+|[^\w\s]+")]),
     (
         "kimi-k2",

@@ -75,7 +75,7 @@ fn letters_digits_keeps_a_run_of_newlines_as_one_piece() {
 #[test]
 fn named_patterns_split_hand_made_text() {
     let text = "I've  2024 cafés,\n\n  don't!\r\n";
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 9] = [
         ("gpt2", &["I", "'ve", " ", " 2024", " cafés", ",", "\n\n ", " don", "'t", "!", "\r\n"]),
         (
             "cl100k",
@@ -95,6 +95,7 @@ fn named_patterns_split_hand_made_text() {
         ),
         ("words", &["I've", "2024", "cafés,", "don't!"]),
         ("space", &["I've", "2024", "cafés,\n\n", "don't!\r\n"]),
+        ("subword-nmt", &["I've", "2024", "cafés,", "don't!"]),
         ("word-punctuation", &["I", "'", "ve", "2024", "cafés", ",", "don", "'", "t", "!"]),
     ];
     for (name, expected) in cases {
