@@ -276,14 +276,11 @@ def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) ->
         ranks, sidecar = _core.write_tiktoken(tokenizer)
         write(sidecar_of(path), sidecar)
         write(path, ranks)
-    elif format_name == "gpt2":
+    else:
         vocab, merges = _core.write_gpt2(tokenizer)
         path.mkdir(parents=True, exist_ok=True)
         write(path / "vocab.json", vocab)
         write(path / "merges.txt", merges)
-    else:
-        message = f"unknown format {format_name!r}; known are {', '.join(FORMATS)}"
-        raise TokenizerError(message)
 
 
 def sidecar_of(path: Path) -> Path:
@@ -295,14 +292,24 @@ def sidecar_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def format_of(path: Path, format_name: str | None) -> str:
+def format_of(path: Path, format_name: str | None, *, option: str = "format=") -> str:
     """Tell the format of a file to be written: the one that is named, or by its ending.
+
+    ``option`` is how users name the format, for the message of the error.
 
     >>> format_of(Path("own.json"), None)
     'huggingface'
+
+    Raises
+    ------
+    TokenizerError
+        There is no such format, or the ending stands for none.
     """
-    if format_name is not None:
+    if format_name in FORMATS:
         return format_name
+    if format_name is not None:
+        message = f"unknown format {format_name!r}; {option} takes {', '.join(FORMATS)}"
+        raise TokenizerError(message)
     endings = {
         ".bytepair": "bytepair",
         ".bytepair-compiled": "compiled",
@@ -315,8 +322,8 @@ def format_of(path: Path, format_name: str | None) -> str:
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: the ending {path.suffix!r} says no format; use .bytepair, .json, "
-        f".tiktoken or .model, or name the format: {', '.join(FORMATS)}"
+        f"{path}: the ending {path.suffix!r} stands for no format; end the name in "
+        f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
     )
     raise TokenizerError(message)
 

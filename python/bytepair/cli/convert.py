@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
+from bytepair import formats
 from bytepair.convert import Conversion
 from bytepair.convert import convert as write_converted
 
-from .options import DialectName, Texts, TokenizerPath
+from .options import DialectName, Format, Texts, TokenizerPath
 from .texts import load, read_texts
 
 __all__ = ["convert"]
@@ -25,9 +26,10 @@ def convert(
         ),
     ],
     *,
-    format_name: Annotated[
+    format_name: Format = None,
+    to: Annotated[
         str | None,
-        typer.Option("--to", metavar="FORMAT", help="The format.", show_default=False),
+        typer.Option("--to", hidden=True, help="The former name of --format."),
     ] = None,
     texts: Texts = None,
     ids_may_change: Annotated[
@@ -40,6 +42,11 @@ def convert(
     dialect: DialectName = None,
 ) -> None:
     """Write a tokenizer in another format, read it again, and compare both."""
+    if None not in (format_name, to):
+        message = "is the former name of --format; give one of them"
+        raise typer.BadParameter(message, param_hint="--to")
+    format_name = format_name or to
+    formats.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
     tokenizer = load(tokenizer_path, dialect)
     done = write_converted(

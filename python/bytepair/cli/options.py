@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
+from bytepair.formats import FORMATS
+
 __all__ = [
     "DialectName",
+    "Format",
     "Input",
     "Lines",
     "NumberFormat",
@@ -62,6 +65,15 @@ Texts = Annotated[
         "--text",
         metavar="FILE",
         help="A text to compare on, beside those built in. May be repeated.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"What to write, where the ending does not say it: {', '.join(FORMATS)}.",
         show_default=False,
     ),
 ]

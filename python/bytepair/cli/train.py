@@ -33,6 +33,7 @@ from bytepair.weights import Weight
 
 from . import training_options as options
 from .corpus_options import ReadingOptions
+from .options import Format
 from .sizes import size
 from .spreading import spread
 
@@ -73,7 +74,7 @@ def train(
     log: options.Log = None,
     threads: options.Threads = None,
     memory_limit: options.MemoryLimit = None,
-    format_name: options.Format = None,
+    format_name: Format = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -105,7 +106,6 @@ def train(
         "special_tokens": special or [],
         **{name: v for name, v in {**parts, **limits}.items() if v is not None},
     }
-    format_ = format_name.value if format_name else None
     counts = stored_counts(files)
     if counts is not None:
         refuse_text_options(**reading.given(), memory_limit=memory_limit)
@@ -117,7 +117,7 @@ def train(
     elif group:
         message = "--group is for counts by group (bytepair count --group)"
         raise TrainingError(message)
-    rehearse(output, format_, wanted)
+    rehearse(output, format_name, wanted)
     n_bytes = None if memory_limit is None else size(memory_limit)
     watch = Watch(is_shown=not quiet)
     common: dict[str, Any] = {
@@ -136,9 +136,9 @@ def train(
                 weighted(files), memory_limit=n_bytes, **reading.reading(), **common
             )
     except TrainingInterrupted as interrupted:
-        rescue(interrupted, output, format_, log)
+        rescue(interrupted, output, format_name, log)
     summary = watch.summary(tokenizer)
-    saved = save(tokenizer, output, format_)
+    saved = save(tokenizer, output, format_name)
     if not quiet:
         lines = [*watch.untold, *summary_lines(summary), f"saved: {saved}"]
         lines += [f"log: {log}"] if log else []
@@ -235,7 +235,7 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
     if str(output) == "-":
         message = "a tokenizer cannot be written to standard output; name a file"
         raise FileError(message)
-    formats.format_of(output, format_name)
+    formats.format_of(output, format_name, option="--format")
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with tempfile.TemporaryDirectory() as folder:
         rehearsed = Path(folder) / output.name

@@ -32,15 +32,6 @@ class LowercaseName(str, enum.Enum):
     NEVER = "never"
 
 
-class FormatName(str, enum.Enum):
-    """How a tokenizer is written."""
-
-    BYTEPAIR = "bytepair"
-    HUGGINGFACE = "huggingface"
-    TIKTOKEN = "tiktoken"
-    GPT2 = "gpt2"
-
-
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -59,8 +50,9 @@ OutputPath = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Where to save: a .json (Hugging Face), .bytepair or .tiktoken file, or a "
-        "folder for vocab.json and merges.txt.",
+        help="Where to save. The ending says the format: .json (Hugging Face), .bytepair, "
+        ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
+        "folder for vocab.json and merges.txt. Others need --format.",
         show_default=False,
     ),
 ]
@@ -202,10 +194,6 @@ MemoryLimit = Annotated[
         help="About how much memory counting may take, such as 500MB or 2GB; the rest "
         "goes to temporary files.",
     ),
-]
-Format = Annotated[
-    FormatName | None,
-    typer.Option("--format", help="The format, where the ending does not say it."),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")
