@@ -142,6 +142,58 @@ def test_the_example_of_corpora_runs(tmp_path):
     assert int(n_ids) > 0
 
 
+HOW_TO = (REPOSITORY / "docs" / "how-to" / "subword-nmt.md").read_text(encoding="utf-8")
+
+
+def rows_of_commands():
+    """Give what is done in two ways in the how-to for users of subword-nmt."""
+    lines = [line for line in HOW_TO.splitlines() if line.startswith("| ")][1:]
+    cells = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
+    return [[cell.strip().replace("\\|", "|") for cell in row] for row in cells]
+
+
+def shell(command, folder):
+    """Run a line of shell, in which the programs of this Python are found."""
+    programs = Path(sys.executable).parent
+    found = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, (command, found.stderr)
+
+
+def test_commands_of_subword_nmt_write_what_ours_write(shared, tmp_path):
+    """Row by row, each in a folder of its own, with what the rows before wrote."""
+    pytest.importorskip("subword_nmt")
+    text = shared("corpora/tinyshakespeare.txt").read_text(encoding="utf-8")
+    other = shared("corpora/spanish-novels.txt").read_text(encoding="utf-8")
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder in (theirs, ours):
+        folder.mkdir()
+        (folder / "train.txt").write_text(text[:60_000], encoding="utf-8")
+        (folder / "other.txt").write_text(other[:60_000], encoding="utf-8")
+        (folder / "test.txt").write_text(text[80_000:90_000] + "12 345\n")
+    rows = rows_of_commands()
+    assert len(rows) == 10
+    for _, first, second in rows:
+        shell(first.strip("`"), theirs)
+        shell(second.strip("`"), ours)
+        names = sorted(path.name for path in theirs.iterdir())
+        assert sorted(path.name for path in ours.iterdir()) == names
+        for name in names:
+            assert (ours / name).read_bytes() == (theirs / name).read_bytes(), second
+    for language, run in (("sh", ["sh", "-c"]), ("python", [sys.executable, "-c"])):
+        for block in re.findall(
+            rf"^```{language}\n(.*?)^```$", HOW_TO, re.DOTALL | re.M
+        ):
+            shell(shlex.join([*run, block]), ours)
+    assert (ours / "words.bpe").read_bytes() == (ours / "codes.bpe").read_bytes()
+
+
 def test_every_dialect_is_in_the_readme():
     """The table of dialects has each name once."""
     rows = table_after("## Dialects")[1:]

@@ -1038,8 +1038,27 @@ class CoreSegmenter:
     def __new__(
         cls, codes: bytes, n_merges: int | None, separator: str, allowed: list[str]
     ) -> CoreSegmenter: ...
-    def segment(self, text: str) -> str:
-        """Cut the words of a text apart, line by line."""
+    def segment(
+        self,
+        text: str,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        first_line: int = 0,
+        splits_lines: bool = False,
+    ) -> str:
+        """Cut the words of a text apart, line by line.
 
-    def parts_of_word(self, word: str) -> list[str]:
-        """Give the parts of a word, without separators."""
+        Lines end with line feeds, or where ``str.splitlines`` ends them.
+        """
+
+    def parts_of_word(
+        self,
+        word: str,
+        *,
+        dropout: float = 0.0,
+        seed: int = 0,
+        line: int = 0,
+        place: int = 0,
+    ) -> list[str]:
+        """Give the parts of a word, without separators; ``place`` is its place in the line."""

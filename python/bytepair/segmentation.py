@@ -1,28 +1,52 @@
 """Text with its words cut apart, as subword-nmt and fastBPE write it: ``lo@@ w``.
 
 A :class:`Segmenter` gives, for codes of either program, what that program gives:
-``apply_bpe`` with its vocabulary, threshold, glossaries, separator and number of merges.
-Dropout is left out. For ids use :meth:`Segmenter.encode`, which goes by the vocabulary, or
+``apply-bpe`` with its vocabulary, threshold, glossaries, separator, number of merges and
+dropout. :func:`count_words` and :func:`write_vocabulary` do what ``get-vocab`` does, and
+:func:`join_words` undoes a segmentation. The seeds of dropout are the one exception: they
+choose other segmentations than Python's generator does, equally probable ones.
+
+For ids use :meth:`Segmenter.encode`, which goes by the vocabulary, or
 :meth:`Tokenizer.from_file` with the codes.
 """
 
+import os
 import re
-from collections.abc import Iterable, Sequence
+import secrets
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import NamedTuple
 
-from . import _core
-from .errors import UnknownTokenError
-from .files import StrPath, read
+from . import _core, formats
+from .errors import FormatError, PatternError, TokenizerError, UnknownTokenError
+from .files import StrPath, read, write
+from .tokenizer import Tokenizer
 
-__all__ = ["Segmenter"]
+__all__ = ["Segmenter", "count_words", "join_words", "write_vocabulary"]
+
+_WORD = re.compile("[^\n\x0b\f\r\x1c-\x1e \x85\u2028\u2029]*[^\n\r ]")
+"""What stands between spaces and the line ends of ``str.splitlines``."""
+
+_FORMATS_OF_TOKENIZERS = ("bytepair", "compiled", "huggingface")
+
+
+class _Chance(NamedTuple):
+    """Dropout, as the core takes it."""
+
+    dropout: float
+    seed: int
 
 
 class Segmenter:
-    """Cuts words into the parts that merge operations make.
+    r"""Cuts words into the parts that merge operations make.
 
     Parameters
     ----------
     codes
-        A file of subword-nmt (version 0.1 or 0.2) or of fastBPE.
+        A file of subword-nmt (version 0.1 or 0.2) or of fastBPE; or a tokenizer, or a
+        file of one, that could be written as such codes.
     vocabulary
         A file with a token and its count on each line. Parts that it lacks are taken apart
         again. Without it, all parts are allowed.
@@ -40,11 +64,23 @@ class Segmenter:
     ------
     FileError, FormatError
         A file cannot be read, or is damaged; the message names the line.
+    PatternError
+        A glossary is no regular expression.
+    TokenizerError
+        There is a threshold, but no vocabulary.
+
+    Examples
+    --------
+    >>> import bytepair
+    >>> words = ["low low low lower newest newest"]
+    >>> tokenizer = bytepair.train_from_iterator(words, dialect="subword-nmt", merges=3)
+    >>> Segmenter(tokenizer).segment("lower  low\n")
+    'lo@@ we@@ r low\n'
     """
 
     def __init__(
         self,
-        codes: StrPath,
+        codes: StrPath | Tokenizer,
         *,
         vocabulary: StrPath | None = None,
         threshold: int | None = None,
@@ -52,34 +88,101 @@ class Segmenter:
         separator: str = "@@",
         merges: int | None = None,
     ) -> None:
+        if threshold is not None and vocabulary is None:
+            message = "a threshold needs a vocabulary"
+            raise TokenizerError(message)
         allowed = []
         if vocabulary is not None:
             allowed = _core.read_subword_vocabulary(read(vocabulary), threshold)
         self._ids = {token: number for number, token in enumerate(allowed)}
-        self._core = _core.CoreSegmenter(read(codes), merges, separator, allowed)
+        self._core = _core.CoreSegmenter(_codes_of(codes), merges, separator, allowed)
         self._separator = separator
         self._glossaries = list(glossaries)
-        joined = "|".join(self._glossaries)
-        self._whole = re.compile(f"^({joined})$") if joined else None
+        self._whole = _any_of(self._glossaries)
 
-    def segment(self, text: str) -> str:
-        """Cut the words of a text apart.
+    def segment(
+        self, text: str, *, dropout: float = 0.0, seed: int | None = None
+    ) -> str:
+        r"""Cut the words of a text apart.
 
-        Words stand between spaces. Each line keeps the spaces around it; runs of spaces
-        inside it become one.
+        Words stand between spaces, lines end with ``\n``. Each line keeps the spaces
+        around it; runs of spaces inside it become one.
+
+        ``dropout`` is the probability with which each pair is left out in each step of
+        merging. With a ``seed`` the result is always the same; without, it is drawn anew.
+
+        >>> import bytepair
+        >>> words = ["low low low lower newest newest"]
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     words, dialect="subword-nmt", merges=3
+        ... )
+        >>> Segmenter(tokenizer).segment("low", dropout=1.0)
+        'l@@ o@@ w'
+
+        Raises
+        ------
+        TokenizerError
+            ``dropout`` is not from 0 to 1.
         """
+        chance = _chance(dropout, seed)
         if not self._glossaries:
-            return self._core.segment(text)
-        return "\n".join(map(self._segment_line, text.split("\n")))
+            return self._core.segment(text, **chance._asdict())
+        return self._segment_lines(re.findall("[^\n]*\n|[^\n]+", text), chance, 0)
+
+    def segment_lines(
+        self,
+        texts: Iterable[str],
+        *,
+        dropout: float = 0.0,
+        seed: int | None = None,
+        threads: int | None = None,
+    ) -> Iterator[str]:
+        r"""Cut the words of texts apart as ``subword-nmt apply-bpe`` does in a file.
+
+        Each text is one or more whole lines, which end where ``str.splitlines`` ends
+        them. The results come in the order of the texts. Texts of about a megabyte use
+        ``threads`` (by default one for each processor) well; a few of them are in memory
+        at a time. Neither threads nor the size of texts change what a ``seed`` gives.
+
+        >>> import bytepair
+        >>> words = ["low low low lower newest newest"]
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     words, dialect="subword-nmt", merges=3
+        ... )
+        >>> list(Segmenter(tokenizer).segment_lines(["lower\n", "low\rlower\n"]))
+        ['lo@@ we@@ r\n', 'low\rlo@@ we@@ r\n']
+
+        Raises
+        ------
+        TokenizerError
+            ``dropout`` is not from 0 to 1.
+        """
+        chance = _chance(dropout, seed)
+        n_threads = threads or os.cpu_count() or 1
+        numbered = _numbered(texts)
+        with ThreadPoolExecutor(n_threads) as pool:
+            waiting: deque[Future[str]] = deque()
+            submit = (
+                pool.submit(self._segment_block, text, chance, first_line)
+                for first_line, text in numbered
+            )
+            waiting.extend(islice(submit, 2 * n_threads))
+            while waiting:
+                yield waiting.popleft().result()
+                waiting.extend(islice(submit, 1))
 
     def segment_words(self, words: Iterable[str]) -> list[str]:
-        """Give the parts of words, a separator behind all but the last of each."""
-        parts = []
-        for word in filter(None, words):
-            *first, last = self._parts(word)
-            parts += [part + self._separator for part in first]
-            parts.append(last)
-        return parts
+        """Give the parts of words, a separator behind all but the last of each.
+
+        >>> import bytepair
+        >>> words = ["low low low lower newest newest"]
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     words, dialect="subword-nmt", merges=3
+        ... )
+        >>> Segmenter(tokenizer, separator="+").segment_words(["lower", "low"])
+        ['lo+', 'we+', 'r', 'low']
+        """
+        return self._separated(words, _Chance(0.0, 0), 0)
 
     def encode(self, text: str) -> list[int]:
         """Give the numbers of the parts in the vocabulary, counted from 0.
@@ -89,9 +192,7 @@ class Segmenter:
         UnknownTokenError
             A part is not in the vocabulary, or none was given.
         """
-        parts = self.segment_words(
-            text.replace("\r", " ").replace("\n", " ").split(" ")
-        )
+        parts = self.segment_words(_WORD.findall(text))
         try:
             return [self._ids[part] for part in parts]
         except KeyError as error:
@@ -101,28 +202,150 @@ class Segmenter:
     def decode(self, ids: Sequence[int]) -> str:
         """Join the parts with these numbers to text."""
         tokens = list(self._ids)
-        text = " ".join(tokens[number] for number in ids)
-        return text.replace(f"{self._separator} ", "").removesuffix(self._separator)
+        return join_words(
+            " ".join(tokens[number] for number in ids), separator=self._separator
+        )
 
-    def _segment_line(self, line: str) -> str:
+    def _segment_block(self, text: str, chance: _Chance, first_line: int) -> str:
+        if self._glossaries:
+            return self._segment_lines(
+                text.splitlines(keepends=True), chance, first_line
+            )
+        return self._core.segment(
+            text, **chance._asdict(), first_line=first_line, splits_lines=True
+        )
+
+    def _segment_lines(self, lines: list[str], chance: _Chance, first_line: int) -> str:
+        numbered = enumerate(lines, first_line)
+        return "".join(self._segment_line(line, chance, n) for n, line in numbered)
+
+    def _segment_line(self, line: str, chance: _Chance, number: int) -> str:
         content = line.strip("\r\n ")
         if not content:
             return line
         start = line.index(content)
-        cut = " ".join(self.segment_words(content.split(" ")))
+        cut = " ".join(self._separated(content.split(" "), chance, number))
         return line[:start] + cut + line[start + len(content) :]
 
-    def _parts(self, word: str) -> list[str]:
+    def _separated(self, words: Iterable[str], chance: _Chance, line: int) -> list[str]:
+        parts = []
+        n_segments = 0
+        for word in filter(None, words):
+            segments = self._isolated(word)
+            found = [
+                part
+                for place, segment in enumerate(segments, n_segments)
+                for part in self._parts(segment, chance, line, place)
+            ]
+            n_segments += len(segments)
+            parts += [part + self._separator for part in found[:-1]]
+            parts.append(found[-1])
+        return parts
+
+    def _isolated(self, word: str) -> list[str]:
         segments = [word]
         for glossary in self._glossaries:
             segments = [
                 part for segment in segments for part in _isolate(segment, glossary)
             ]
-        parts: list[str] = []
-        for segment in segments:
-            is_whole = self._whole is not None and self._whole.match(segment)
-            parts += [segment] if is_whole else self._core.parts_of_word(segment)
-        return parts
+        return segments
+
+    def _parts(self, segment: str, chance: _Chance, line: int, place: int) -> list[str]:
+        if self._whole is not None and self._whole.match(segment):
+            return [segment]
+        return self._core.parts_of_word(
+            segment, **chance._asdict(), line=line, place=place
+        )
+
+
+def join_words(text: str, *, separator: str = "@@") -> str:
+    r"""Put words together again that a segmenter cut apart.
+
+    >>> join_words("low@@ er new@@ est\nlo@@\n")
+    'lower newest\nlo\n'
+    """
+    return re.sub(f"{re.escape(separator)}( |(?=\r?\n|$))", "", text)
+
+
+def count_words(texts: Iterable[str]) -> Counter[str]:
+    r"""Count what stands between spaces and ends of lines, as ``get-vocab`` does.
+
+    >>> count_words(["low low\n", "lo@@ w\n"])
+    Counter({'low': 2, 'lo@@': 1, 'w': 1})
+    """
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(_WORD.findall(text))
+    return counts
+
+
+def write_vocabulary(counts: Counter[str], path: StrPath) -> None:
+    """Write a token and its count on each line, as ``get-vocab`` does.
+
+    The most frequent come first, and of equals the one that was counted first.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vocabulary"
+    >>> write_vocabulary(count_words(["lo@@ w low low"]), path)
+    >>> print(path.read_text(), end="")
+    low 2
+    lo@@ 1
+    w 1
+
+    Raises
+    ------
+    FileError
+        The file cannot be written.
+    """
+    lines = [f"{token} {count}\n" for token, count in counts.most_common()]
+    write(path, "".join(lines).encode())
+
+
+def _codes_of(source: StrPath | Tokenizer) -> bytes:
+    """Give the content of a file of codes; of a tokenizer the codes that it can be written as."""
+    if isinstance(source, Tokenizer):
+        return source.to_bytes(format="subword-nmt")
+    data = read(source)
+    try:
+        is_tokenizer = formats.sniff(data) in _FORMATS_OF_TOKENIZERS
+    except FormatError:  # the reader of codes says what is wrong
+        is_tokenizer = False
+    return _codes_of(Tokenizer.from_file(source)) if is_tokenizer else data
+
+
+def _any_of(glossaries: list[str]) -> re.Pattern[str] | None:
+    """Match words that one of the glossaries matches whole."""
+    for glossary in glossaries:
+        _refuse_no_pattern(glossary)
+    return re.compile(f"^({'|'.join(glossaries)})$") if glossaries else None
+
+
+def _refuse_no_pattern(glossary: str) -> None:
+    try:
+        re.compile(f"^({glossary})$")
+    except re.error as error:
+        message = f"the glossary {glossary!r} is no regular expression: {error.msg}"
+        raise PatternError(message) from error
+
+
+def _chance(dropout: float, seed: int | None) -> _Chance:
+    if not 0 <= dropout <= 1:
+        message = f"dropout is a probability from 0 to 1, not {dropout}"
+        raise TokenizerError(message)
+    chosen = secrets.randbits(64) if seed is None else seed % 2**64
+    return _Chance(dropout, chosen)
+
+
+def _numbered(texts: Iterable[str]) -> Iterator[tuple[int, str]]:
+    r"""Pair texts with the number of their first line.
+
+    >>> list(_numbered(["one\n", "two\rthree\n", "four"]))
+    [(0, 'one\n'), (1, 'two\rthree\n'), (3, 'four')]
+    """
+    n_lines = 0
+    for text in texts:
+        yield n_lines, text
+        n_lines += len(text.splitlines())
 
 
 def _isolate(word: str, glossary: str) -> list[str]:

@@ -6,12 +6,13 @@ use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytepair::Dropout;
 use bytepair::format::pair::Pair;
 use bytepair::format::{
     Codes, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native, pair,
     sentencepiece, subword_nmt, tekken, tiktoken,
 };
-use bytepair::segment::Segmenter;
+use bytepair::segment::{LineEnds, SegmentOptions, Segmenter};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -250,12 +251,33 @@ impl CoreSegmenter {
             .map_err(|error| to_python(&error))
     }
 
-    fn segment(&self, py: Python<'_>, text: &str) -> PyResult<String> {
-        py.detach(|| self.0.segment(text)).map_err(|error| to_python(&error))
+    #[pyo3(signature = (text, *, dropout=0.0, seed=0, first_line=0, splits_lines=false))]
+    fn segment(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        dropout: f64,
+        seed: u64,
+        first_line: u64,
+        splits_lines: bool,
+    ) -> PyResult<String> {
+        let line_ends = if splits_lines { LineEnds::Python } else { LineEnds::LineFeeds };
+        let dropout = Some(Dropout { probability: dropout, seed });
+        let options = SegmentOptions { dropout, first_line, line_ends };
+        py.detach(|| self.0.segment(text, options)).map_err(|error| to_python(&error))
     }
 
-    fn parts_of_word(&self, word: &str) -> PyResult<Vec<String>> {
-        self.0.parts_of_word(word).map_err(|error| to_python(&error))
+    #[pyo3(signature = (word, *, dropout=0.0, seed=0, line=0, place=0))]
+    fn parts_of_word(
+        &self,
+        word: &str,
+        dropout: f64,
+        seed: u64,
+        line: u64,
+        place: u64,
+    ) -> PyResult<Vec<String>> {
+        let dropout = Some(Dropout { probability: dropout, seed });
+        self.0.parts_of_word(word, dropout, (line, place)).map_err(|error| to_python(&error))
     }
 }
 

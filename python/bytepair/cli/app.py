@@ -18,6 +18,7 @@ from . import (
     encode,
     info,
     plot,
+    segment,
     tokenize,
     train,
     verify,
@@ -78,6 +79,7 @@ app.command("encode")(encode.encode)
 app.command("decode")(decode.decode)
 app.command("count")(count.count)
 app.command("tokenize")(tokenize.tokenize)
+app.command("segment")(segment.segment)
 app.command("plot")(plot.plot)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)

@@ -1,0 +1,189 @@
+"""``bytepair segment``: lines to lines with their words cut apart, ``lo@@ w``.
+
+Memory holds a few megabytes of lines for each thread. Words and lines are those of
+``subword-nmt apply-bpe``.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+
+from bytepair.errors import EncodingError
+from bytepair.files import check_writable, expand
+from bytepair.segmentation import Segmenter, count_words, write_vocabulary
+
+from .options import Output
+from .streams import name_of, reading, writing_to
+from .training_options import Threads
+
+__all__ = ["segment"]
+
+BLOCK_LEN = 1 << 20
+"""How much of a file is read at once, in bytes; a longer line is read whole."""
+
+
+def segment(
+    codes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CODES",
+            help="Codes of subword-nmt or fastBPE, or a tokenizer that could be written "
+            "as such codes.",
+            show_default=False,
+        ),
+    ],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILES]",
+            help="Text files or globs; - is standard input, which is read by default.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    output: Output = "-",
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A token and its count on each line: parts that are not in it are taken "
+            "apart again.",
+            show_default=False,
+        ),
+    ] = None,
+    vocabulary_threshold: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Leave out tokens of the vocabulary with a lower count.",
+            show_default=False,
+        ),
+    ] = None,
+    glossaries: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Never cut text that this regular expression of Python matches. May be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    separator: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT", help="What to put behind each part of a word but the last."
+        ),
+    ] = "@@",
+    merges: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Use the first N merges; by default all.",
+            show_default=False,
+        ),
+    ] = None,
+    dropout: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            min=0,
+            max=1,
+            help="Leave out each merge with this probability, for training data.",
+        ),
+    ] = 0.0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Make --dropout repeatable; by default it is drawn anew.",
+            show_default=False,
+        ),
+    ] = None,
+    counted: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-vocabulary",
+            metavar="FILE",
+            help="Write each token of the output and its count, as subword-nmt get-vocab "
+            "does.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Threads = None,
+) -> None:
+    """Cut words apart by codes of subword-nmt or fastBPE: low@@ er."""
+    if vocabulary_threshold is not None and vocabulary is None:
+        message = "needs --vocabulary"
+        raise typer.BadParameter(message, param_hint="--vocabulary-threshold")
+    if seed is not None and not dropout:
+        message = "needs --dropout"
+        raise typer.BadParameter(message, param_hint="--seed")
+    segmenter = Segmenter(
+        codes,
+        vocabulary=vocabulary,
+        threshold=vocabulary_threshold,
+        glossaries=glossaries or (),
+        separator=separator,
+        merges=merges,
+    )
+    if counted is not None:
+        check_writable(counted.parent)
+    counts: Counter[str] = Counter()
+    with writing_to(output) as target:
+        for text in segmenter.segment_lines(
+            blocks_of(expand(files or ["-"])),
+            dropout=dropout,
+            seed=seed,
+            threads=threads,
+        ):
+            target.write(text.encode())
+            if counted is not None:
+                counts.update(count_words([text]))
+    if counted is not None:
+        write_vocabulary(counts, counted)
+
+
+def blocks_of(files: list[str]) -> Iterator[str]:
+    """Read files as blocks of whole lines; the last line of each file but the last ends."""
+    for place, file in enumerate(files, 1):
+        n_lines = 0
+        block = b""
+        with reading(file) as source:
+            for block in whole_lines(source):
+                yield decoded(block, name_of(file), n_lines)
+                n_lines += block.count(b"\n")
+        if block and place < len(files) and not block.endswith((b"\n", b"\r")):
+            yield "\n"
+
+
+def whole_lines(source: BinaryIO, block_len: int = BLOCK_LEN) -> Iterator[bytes]:
+    r"""Cut a file into blocks that end with a line.
+
+    >>> import io
+    >>> list(whole_lines(io.BytesIO(b"one\ntwo\nthree"), block_len=6))
+    [b'one\n', b'two\n', b'three']
+    """
+    kept: list[bytes] = []
+    while data := source.read(block_len):
+        end = data.rfind(b"\n") + 1
+        if not end:
+            kept.append(data)
+            continue
+        yield b"".join([*kept, data[:end]])
+        kept = [data[end:]] if data[end:] else []
+    if kept:
+        yield b"".join(kept)
+
+
+def decoded(block: bytes, name: str, n_lines_before: int) -> str:
+    """Read UTF-8, or say in which line it is not."""
+    try:
+        return block.decode()
+    except UnicodeDecodeError as error:
+        line = n_lines_before + block.count(b"\n", 0, error.start) + 1
+        message = f"{name}: line {line} is not UTF-8"
+        raise EncodingError(message) from error
