@@ -68,3 +68,8 @@ __all__ = [
     "train_from_iterator",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    """List what users call, without the modules that it comes from."""
+    return sorted([*__all__, "__version__"])
