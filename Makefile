@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 PEERS := target/peers
 PEERS_NEXT := target/peers-next
 LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs
-PYTHON_SOURCES := python tests benchmarks examples parity fuzz
+PYTHON_SOURCES := python tests benchmarks examples parity fuzz crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check format bench bench-train bench-encode bench-corpus parity fuzz clean help
+.PHONY: demo test check stubs format bench bench-train bench-encode bench-corpus parity fuzz clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -31,6 +31,10 @@ check: $(VENV)/built ## Format, lint and types
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest bytepair._core
+	$(BIN)/python crates/bytepair-python/stubs.py --check
+
+stubs: $(VENV)/built ## Write the docstrings of the compiled core into its stub for editors
+	$(BIN)/python crates/bytepair-python/stubs.py
 
 format: $(VENV)/tools ## Format the sources
 	cargo fmt --all

@@ -1,16 +1,165 @@
 """What editors and notebooks show: names, types, docstrings and signatures."""
 
+import ast
+import doctest
+import inspect
+import re
 from pathlib import Path
 
+import pytest
+
 import bytepair
+from bytepair import _core
+
+PACKAGE = Path(bytepair.__file__).parent
+STUB = PACKAGE / "_core.pyi"
+BINDING = PACKAGE.parent.parent / "crates" / "bytepair-python" / "src"
+OF_PYTHON = (object, BaseException, OSError, KeyError, ValueError, tuple, int)
+NEEDS_THE_NETWORK = {"Tokenizer.from_hub"}
+
+
+def reachable():
+    """List what users reach from the package: its names, and the members of its classes."""
+    for name in bytepair.__all__:
+        found = getattr(bytepair, name)
+        yield name, found
+        if inspect.isclass(found):
+            members = {
+                (member, owner)
+                for owner in found.__mro__
+                if owner not in OF_PYTHON and owner.__module__.startswith("bytepair")
+                for member in vars(owner)
+                if not member.startswith("_")
+            }
+            for member, owner in sorted(members, key=lambda pair: pair[0]):
+                own = inspect.getattr_static(owner, member)
+                if is_documented(own):
+                    yield f"{name}.{member}", getattr(found, member)
+
+
+def is_documented(member):
+    """Tell methods and properties from the fields of a record, which its class describes."""
+    if isinstance(member, (classmethod, staticmethod, property)):
+        return True
+    return (inspect.isroutine(member) and not inspect.ismemberdescriptor(member)) or (
+        inspect.isgetsetdescriptor(member)
+    )
+
+
+REACHABLE = dict(reachable())
+
+
+def definitions():
+    """List what the stub defines, by name, with what there is of it at run time."""
+    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield node.name, node, getattr(_core, node.name)
+        if isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef):
+                    own = inspect.getattr_static(getattr(_core, node.name), member.name)
+                    yield f"{node.name}.{member.name}", member, own
 
 
 def test_the_package_says_that_it_is_typed():
     """Type checkers read the annotations of a package with this file alone."""
-    assert (Path(bytepair.__file__).parent / "py.typed").is_file()
+    assert (PACKAGE / "py.typed").is_file()
 
 
 def test_names_of_the_package_are_those_that_users_call():
     """Completion offers no module that functions come from."""
     assert set(dir(bytepair)) == {*bytepair.__all__, "__version__"}
     assert all(hasattr(bytepair, name) for name in dir(bytepair))
+
+
+# Docstrings and signatures
+
+
+@pytest.mark.parametrize("name", REACHABLE)
+def test_everything_that_users_reach_has_an_example_that_runs(name):
+    """Of classes, methods, properties and functions, as ``help`` shows them."""
+    text = inspect.getdoc(REACHABLE[name])
+    assert text
+    assert text.splitlines()[0].endswith((".", ":")) or text.splitlines()[1]
+    if name in NEEDS_THE_NETWORK:
+        return
+    test = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert test.examples
+    found = REACHABLE[name]
+    module = inspect.getmodule(getattr(found, "fget", None) or found)
+    test.globs = {**vars(module)} if module else {"bytepair": bytepair}
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    assert runner.run(test).failed == 0
+
+
+def test_the_list_of_what_users_reach_is_not_empty():
+    """It has the methods of the compiled base class, and properties."""
+    assert {"Tokenizer.encode", "Tokenizer.merges", "Encoding.ids"} <= set(REACHABLE)
+    assert {"train", "TokenCounter.append", "MergeLog.curve"} <= set(REACHABLE)
+
+
+def test_the_stub_says_what_the_core_says():
+    """Docstrings are those of the doc comments, and every public thing has one."""
+    documented = {}
+    for name, node, found in definitions():
+        documented[name] = documented.get(name) or ast.get_docstring(node)
+        if not node.name.startswith("__"):
+            assert ast.get_docstring(node) in (inspect.getdoc(found), None), name
+    missing = [name for name, doc in documented.items() if not doc and "._" not in name]
+    assert missing == []
+
+
+def test_defaults_are_values():
+    """Neither ``help`` nor the stub shows ``...``, and both show the same."""
+    n_defaults = 0
+    for name, node, found in definitions():
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
+            continue
+        arguments = node.args
+        pairs = [
+            *zip(arguments.args[::-1], arguments.defaults[::-1], strict=False),
+            *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+        ]
+        for argument, default in pairs:
+            if default is not None:
+                value = inspect.signature(found).parameters[argument.arg].default
+                assert value is not ..., (name, argument.arg)
+                assert ast.literal_eval(default) == value, (name, argument.arg)
+                n_defaults += 1
+    assert n_defaults > 50
+
+
+def test_signatures_that_are_shown_are_those_that_are_taken():
+    """Where the binding writes a signature a second time, for its defaults."""
+    if not BINDING.is_dir():
+        pytest.skip("the sources of the binding are not beside the package")
+    pattern = re.compile(
+        r'signature = \((.*)\),\s*text_signature = "\((?:\$self, )?(.*)\)"'
+    )
+    values = {"SpecialNames::None": "()", "Threads(1)": "1", "true": "True"}
+    values |= {"false": "False", '"': "'", "Vec::new()": "()", "String::new()": "''"}
+    n_found = 0
+    for path in sorted(BINDING.rglob("*.rs")):
+        for taken, shown in pattern.findall(path.read_text(encoding="utf-8")):
+            expected = taken
+            for written, value in values.items():
+                expected = expected.replace(written, value)
+            assert shown == expected, path
+            n_found += 1
+    assert n_found > 10
+
+
+# Notebooks
+
+
+def test_what_a_notebook_shows_is_short(tmp_path):
+    """A log of many merges, a tokenizer and what it gives fit on a screen."""
+    text = " ".join(f"word{place}" for place in range(3000))
+    tokenizer = bytepair.train_from_iterator(
+        [text], vocab_size=1000, log=tmp_path / "log"
+    )
+    log = bytepair.read_log(tmp_path / "log")
+    shown = [repr(log), repr(tokenizer), repr(tokenizer.encode_full(text))]
+    assert [len(text) < 600 for text in shown] == [True] * 3
+    n_merges, n_vocab = len(tokenizer.merges), tokenizer.n_vocab
+    assert repr(log) == f"<bytepair.MergeLog: {n_merges} merges, up to {n_vocab} ids>"

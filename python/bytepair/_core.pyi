@@ -7,24 +7,76 @@ from typing import Any, AnyStr, Literal, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
-Specials: TypeAlias = Literal["all"] | Collection[str]
-Errors: TypeAlias = Literal["replace", "strict", "ignore"]
-Side: TypeAlias = Literal["left", "right"]
-OffsetUnit: TypeAlias = Literal["characters", "bytes"]
-Text: TypeAlias = str | bytes
-TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
-Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
+__all__ = [
+    "CoreSegmenter",
+    "CoreTokenizer",
+    "Corpus",
+    "CountSums",
+    "CsvTable",
+    "DecodeStream",
+    "Dialect",
+    "Encoding",
+    "Lengths",
+    "PieceTable",
+    "TokenCounter",
+    "count_rows_holding",
+    "dialect_names",
+    "encode_rows",
+    "encoding_names",
+    "pair_settings",
+    "pattern_names",
+    "read_clip",
+    "read_compiled",
+    "read_compiled_file",
+    "read_encoding",
+    "read_fastbpe",
+    "read_gguf",
+    "read_gpt1",
+    "read_huggingface",
+    "read_jsonl",
+    "read_native",
+    "read_pair",
+    "read_sentencepiece",
+    "read_subword_nmt",
+    "read_subword_vocabulary",
+    "read_tekken",
+    "read_tiktoken",
+    "read_tiktoken_sidecar",
+    "recognise_encoding",
+    "write_compiled",
+    "write_fastbpe",
+    "write_gpt2",
+    "write_huggingface",
+    "write_native",
+    "write_sentencepiece",
+    "write_subword_nmt",
+    "write_tiktoken",
+]
 
+_Specials: TypeAlias = Literal["all"] | Collection[str]
+_Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+_Side: TypeAlias = Literal["left", "right"]
+_OffsetUnit: TypeAlias = Literal["characters", "bytes"]
+_Text: TypeAlias = str | bytes
+_TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
+_Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
+
+@disjoint_base
 class CoreTokenizer:
-    """Text to token ids and back.
+    """Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
 
-    Tokens are ``bytes`` in byte dialects and ``str`` in dialects of characters. In all
-    methods ``allowed_special`` names the special tokens that are recognised in the text,
-    ``"all"`` or a collection; every other special token is plain text, or an error if it
-    is in ``disallowed_special``. ``add_special_tokens`` puts around the text what the
-    tokenizer's template says, and applies its truncation and padding.
+    Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
+    methods, ``allowed_special`` names the special tokens that count as tokens where they
+    stand in the text: ``"all"``, or a collection. Every other special token is plain text,
+    or an error if it is in ``disallowed_special``. ``add_special_tokens=True`` adds what the
+    tokenizer's template puts around a text, and applies its truncation and padding.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> tokenizer.decode(tokenizer.encode("lower"))
+    'lower'
     """
 
     def __new__(cls, source: CoreTokenizer | None = None) -> Self: ...
@@ -32,48 +84,48 @@ class CoreTokenizer:
         self,
         text: str | bytes,
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
-        threads: int | None = ...,
+        threads: int | None = 1,
     ) -> list[int]:
-        """Encode a text to ids, on one thread, on ``threads``, or on all processors (``None``).
+        """Encode a text to a list of ids.
 
-        A long text is cut where that changes no id; one that can be cut nowhere takes one
-        thread.
+        ``threads`` is the number of threads; ``None`` uses all processors. A long text is cut for
+        them only where that changes no id.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> text = "low lower " * 100_000
-        >>> tokenizer.encode(text, threads=None) == tokenizer.encode(text)
-        True
+        >>> tokenizer.encode("low lower")
+        [257, 220, 257, 68, 81]
 
         Raises
         ------
         UnknownTokenError
             A unit of the text is outside the alphabet, and nothing stands for it.
         SpecialTokenError
-            A disallowed special token stands in the text.
+            The text contains a disallowed special token.
         EncodingError
-            The text is not UTF-8 where the dialect needs it.
+            The text is not UTF-8, and the dialect needs it.
         PatternError
             The split pattern takes too many steps on this text.
         """
 
     def encode_with_offsets(
         self,
-        text: Text,
+        text: _Text,
         *,
-        unit: OffsetUnit = "characters",
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        unit: _OffsetUnit = "characters",
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
     ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Encode a text to ids, with the span of the text that each stands for.
+        """Encode a text to ids, each with the span of the text that it stands for.
 
-        Spans are those of the text as it was given, before any change. A token that is a
-        part of a character spans all of it, in characters; in bytes, the part. A special
-        token of the template has the span ``(0, 0)``.
+        A span is where that part of the text begins and ends, in characters or, with
+        ``unit="bytes"``, in bytes. It refers to the text as given, before normalization. A token
+        that is part of a character spans all of it in characters, and its own part in bytes. A
+        special token of the template has the span ``(0, 0)``.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -81,26 +133,28 @@ class CoreTokenizer:
         [(0, 2), (2, 3), (2, 3)]
         >>> tokenizer.encode_with_offsets("abé", unit="bytes")[1]
         [(0, 2), (2, 3), (3, 4)]
+
+        Raises the errors of :meth:`encode`.
         """
 
     def encode_full(
         self,
-        text: Text,
-        pair: Text | None = None,
+        text: _Text,
+        pair: _Text | None = None,
         *,
-        unit: OffsetUnit = "characters",
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        unit: _OffsetUnit = "characters",
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
         fit_length: bool | None = None,
         dropout: float | None = None,
         seed: int = 0,
     ) -> Encoding:
-        """Encode a text, or two, with all that is known of each id.
+        """Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
 
-        ``fit_length`` says whether the tokenizer's truncation and padding are applied; as a
-        rule they are if ``add_special_tokens`` is. ``dropout`` is the probability that a
-        merge is left out, by a chance that ``seed`` decides.
+        ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
+        they are if ``add_special_tokens`` is. ``dropout`` is the probability with which each merge
+        is left out.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -111,16 +165,17 @@ class CoreTokenizer:
         Raises
         ------
         TokenizerError
-            The texts cannot be cut as the truncation says.
+            The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
+            also the errors of :meth:`encode`.
         """
 
     def encode_full_batch(
         self,
-        texts: Iterable[Text | tuple[Text, Text]],
+        texts: Iterable[_Text | tuple[_Text, _Text]],
         *,
-        unit: OffsetUnit = "characters",
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        unit: _OffsetUnit = "characters",
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
         fit_length: bool | None = None,
         dropout: float | None = None,
@@ -129,29 +184,54 @@ class CoreTokenizer:
     ) -> list[Encoding]:
         """Encode many texts, or tuples of two, as :meth:`encode_full` does.
 
-        Padding without a length fills all up to the longest.
+        ``threads`` is the number of threads; ``None`` uses all processors. Padding without a
+        length fills all texts up to the longest.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> batch = tokenizer.encode_full_batch(["ab", ("a", "b")])
+        >>> [encoding.ids for encoding in batch]
+        [[256], [64, 65]]
+
+        Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
         """
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
-        """Encode a text in which every special token is plain text."""
+        """Encode a text to a list of ids; every special token in it is plain text.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.encode_ordinary("lower")
+        [257, 68, 81]
+
+        Raises the errors of :meth:`encode`.
+        """
 
     @overload
     def encode_to_numpy(
         self,
         text: str | bytes,
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
-        threads: int | None = ...,
+        threads: int | None = 1,
         dtype: Literal["uint32"] = "uint32",
     ) -> NDArray[np.uint32]:
         """Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
 
+        The options are those of :meth:`encode`.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.encode_to_numpy("lower", dtype="uint16")
+        array([257,  68,  81], dtype=uint16)
+
         Raises
         ------
         TokenizerError
-            ``dtype="uint16"`` does not hold all ids of the vocabulary.
+            ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+            :meth:`encode`.
         """
 
     @overload
@@ -159,24 +239,32 @@ class CoreTokenizer:
         self,
         text: str | bytes,
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
-        threads: int | None = ...,
+        threads: int | None = 1,
         dtype: Literal["uint16"],
     ) -> NDArray[np.uint16]: ...
     def encode_batch(
         self,
         texts: Iterable[str | bytes],
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[list[int]]:
-        """Encode many texts on all processors, or on ``threads`` threads.
+        """Encode many texts, each to a list of ids.
 
-        One that is much longer than the others is cut for several threads. An error names the place of the text in the batch.
+        ``threads`` is the number of threads; ``None`` uses all processors. A text that is much
+        longer than the others is cut for several of them.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.encode_batch(["low", "lower"])
+        [[257], [257, 68, 81]]
+
+        Raises the errors of :meth:`encode`; the message names the text's place in the batch.
         """
 
     @overload
@@ -184,8 +272,8 @@ class CoreTokenizer:
         self,
         texts: Iterable[str | bytes],
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
         threads: int | None = None,
         dtype: Literal["uint16"],
@@ -195,50 +283,70 @@ class CoreTokenizer:
         self,
         texts: Iterable[str | bytes],
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
         threads: int | None = None,
         dtype: Literal["uint32"] = "uint32",
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Encode many texts to one array of ids and the offsets of the texts in it.
+        """Encode many texts to one array of ids, and the offsets of the texts in it.
 
-        Text ``i`` has the ids ``ids[offsets[i]:offsets[i + 1]]``; there is one offset more
-        than there are texts.
+        Text ``i`` has the ids ``ids[offsets[i]:offsets[i + 1]]``. The arrays are ``uint32[n]``, or
+        ``uint16[n]``, and ``int64[len(texts) + 1]``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> ids, offsets = tokenizer.encode_batch_to_numpy(["low", "lower"])
+        >>> ids.tolist(), offsets.tolist()
+        ([257, 257, 68, 81], [0, 1, 4])
+
+        Raises
+        ------
+        TokenizerError
+            ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+            :meth:`encode_batch`.
         """
 
     def count(
         self,
         text: str | bytes,
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
-        threads: int | None = ...,
+        threads: int | None = 1,
     ) -> int:
-        """Count the ids of a text, without making them.
+        """Count the ids of a text without making them.
+
+        The options are those of :meth:`encode`.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.count("low lower") == len(tokenizer.encode("low lower"))
-        True
+        >>> tokenizer.count("low lower")
+        5
+
+        Raises the errors of :meth:`encode`.
         """
 
     def count_batch(
         self,
         texts: Iterable[str | bytes],
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[int]:
-        """Count the ids of many texts on all processors, or on ``threads`` threads.
+        """Count the ids of each of many texts.
+
+        ``threads`` is the number of threads; ``None`` uses all processors.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> tokenizer.count_batch(["low", "", "lower"])
         [1, 0, 3]
+
+        Raises the errors of :meth:`encode`; the message names the text's place in the batch.
         """
 
     def truncate(
@@ -246,25 +354,34 @@ class CoreTokenizer:
         text: AnyStr,
         max_tokens: int,
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
     ) -> AnyStr:
         """Cut a text so that it has at most ``max_tokens`` ids.
 
-        Kept is the text of the first ``max_tokens`` ids, up to the end of a whole
-        character; or, where that text alone would have more ids, of fewer. The text behind
-        it is not encoded.
+        The result is the text of the first ``max_tokens`` ids, up to the end of a whole character.
+        Where that text alone would have more ids, it is the text of fewer. The rest of the text is
+        not encoded.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> tokenizer.truncate("low lower lowest", 2)
         'low '
+
+        Raises the errors of :meth:`encode`.
         """
 
     def counter(
-        self, *, allowed_special: Specials = ..., disallowed_special: Specials = ...
+        self, *, allowed_special: _Specials = (), disallowed_special: _Specials = ()
     ) -> TokenCounter:
-        """Begin to count the ids of a text that comes part by part."""
+        """Start counting the ids of a text that comes in parts.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> counter = tokenizer.counter()
+        >>> counter.append("low"), counter.append("er")
+        (1, 3)
+        """
 
     def _encode_file(
         self,
@@ -272,41 +389,68 @@ class CoreTokenizer:
         *,
         is_wide: bool,
         has_header: bool,
-        allowed_special: Specials,
-        disallowed_special: Specials,
+        allowed_special: _Specials,
+        disallowed_special: _Specials,
         threads: int | None,
         progress: Callable[[int], object] | None = None,
         stretch_len: int | None = None,
-    ) -> tuple[int, int]: ...
+    ) -> tuple[int, int]:
+        """`names` are those of the input, of the file to write to, and of the output in messages."""
+
     def tokenize(
         self,
         text: str | bytes,
         *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
         add_special_tokens: bool = False,
     ) -> list[str]:
         """Show the tokens of a text as they are written, marks included.
 
-        A unit outside the alphabet appears as itself, or as the unknown token where there
-        is one (in what came from SentencePiece, always as itself); an added token as it stands in the text, with the white space that belongs
-        to it. Bytes that are not UTF-8 appear as escapes.
+        A unit outside the alphabet appears as itself, or as the unknown token where there is one
+        (for files from SentencePiece always as itself). An added token appears as it stands in the
+        text, with the white space that belongs to it. Bytes that are not UTF-8 appear as escapes.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.tokenize("low lower")
+        ['low', ' ', 'low', 'e', 'r']
+
+        Raises the errors of :meth:`encode`, except for unknown units.
         """
 
     def split(self, text: str | bytes) -> list[Any]:
-        """Cut a text into its pieces, normalized, of the same type as the text."""
+        """Split a text into the pieces that no token crosses, after normalization.
+
+        Pieces are ``str`` or ``bytes``, like the text.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.split("low lower")
+        ['low', ' lower']
+
+        Raises
+        ------
+        PatternError
+            The split pattern takes too many steps on this text.
+        """
 
     def decode(
         self,
-        ids: Ids,
+        ids: _Ids,
         *,
-        errors: Errors = "replace",
+        errors: _Errors = "replace",
         skip_special_tokens: bool = False,
     ) -> str:
         """Decode ids to text.
 
-        An end mark becomes one space between words. ``errors`` says what becomes of bytes
-        that are not UTF-8.
+        An end mark becomes one space between words. ``errors`` says what happens to bytes that are
+        not UTF-8: ``"replace"`` (by U+FFFD), ``"ignore"`` or ``"strict"``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.decode([257, 68, 81])
+        'lower'
 
         Raises
         ------
@@ -318,82 +462,197 @@ class CoreTokenizer:
 
     def decode_batch(
         self,
-        batch: Iterable[Ids],
+        batch: Iterable[_Ids],
         *,
-        errors: Errors = "replace",
+        errors: _Errors = "replace",
         skip_special_tokens: bool = False,
     ) -> list[str]:
         """Decode many lists of ids, each as :meth:`decode` does.
 
-        An error names the place of the list in the batch.
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.decode_batch([[257], [257, 68, 81]])
+        ['low', 'lower']
+
+        Raises the errors of :meth:`decode`; the message names the list's place in the batch.
+        """
+
+    def decode_bytes(self, ids: _Ids) -> bytes:
+        """Join the bytes of tokens; an end mark becomes a space before the next token.
+
+        What a file's decoder does to text, such as turning ``▁`` into a space, is left out.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.decode_batch(tokenizer.encode_batch(["low", "lower"]))
-        ['low', 'lower']
+        >>> tokenizer.decode_bytes([257, 68, 81])
+        b'lower'
+
+        Raises
+        ------
+        UnknownTokenError
+            No token has one of the ids.
         """
 
-    def decode_bytes(self, ids: Ids) -> bytes:
-        """Join the bytes of tokens. An end mark is a space before the next token."""
-
     def decode_stream(
-        self, *, errors: Errors = "replace", skip_special_tokens: bool = False
+        self, *, errors: _Errors = "replace", skip_special_tokens: bool = False
     ) -> DecodeStream:
-        """Begin to decode ids that come one after the other."""
+        """Start decoding ids that come one after the other.
+
+        The options are those of :meth:`decode`.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> stream = tokenizer.decode_stream()
+        >>> stream.push(257), stream.push([68, 81])
+        ('low', 'er')
+        """
 
     def token_to_id(self, token: str | bytes) -> int | None:
-        """Look up the id of a token as it is written, or ``None``."""
+        """Look up the id of a token as it is written, or ``None``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> [tokenizer.token_to_id(token) for token in ("low", b"low", "xy")]
+        [257, 257, None]
+        """
 
     def id_to_token(self, id: int) -> Any:
-        """Look up the token of an id: ``bytes``, or ``str`` in dialects of characters."""
+        """Look up the token of an id: ``bytes``, or ``str`` in dialects of characters.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.id_to_token(257)
+        b'low'
+
+        Raises
+        ------
+        UnknownTokenError
+            No token has this id.
+        """
 
     def get_vocab(self) -> dict[str, int]:
-        """Map tokens, as Hugging Face files write them (``Ġthe``), to ids."""
+        """Map tokens, as Hugging Face files write them (``Ġthe``), to ids.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> vocabulary = tokenizer.get_vocab()
+        >>> vocabulary["low"], vocabulary["Ġ"], len(vocabulary)
+        (257, 220, 258)
+        """
 
     def token_to_id_hf(self, token: str) -> int | None:
-        """Look up the id of a token as Hugging Face files write it, or ``None``."""
+        """Look up the id of a token as Hugging Face files write it, or ``None``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.token_to_id_hf("Ġ"), tokenizer.token_to_id(" ")
+        (220, 220)
+        """
 
     def explain(self) -> list[str]:
-        """Say for each stage of the splitter, or several done at once, how it is executed."""
+        """Say how each stage of the splitter is executed, or several that are done at once.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> len(tokenizer.explain()), tokenizer.explain()[0][:9]
+        (1, 'automaton')
+        """
 
     @property
     def n_vocab(self) -> int:
-        """The number of ids: one more than the largest."""
+        """The number of ids: one more than the largest.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.n_vocab
+        258
+        """
 
     @property
     def vocabulary(self) -> list[Any]:
-        """The tokens by id; ``None`` for an id that no token has."""
+        """The tokens by id; ``None`` for an id that no token has.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.vocabulary[256:]
+        [b'lo', b'low']
+        """
 
     @property
     def merges(self) -> list[tuple[Any, Any]]:
-        """The merges in order, each as its two tokens."""
+        """The merges in order, each as its two tokens.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.merges
+        [(b'l', b'o'), (b'lo', b'w')]
+        """
 
     @property
     def merge_log(self) -> list[tuple[int, int, int, int | None]]:
-        """The merges in order: left id, right id, id, and the pair's count when chosen."""
+        """The merges in order: left id, right id, id, and the pair's count when it was merged.
+
+        The count is ``None`` where it is not known, as in most files.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.merge_log
+        [(75, 78, 256, 2), (256, 86, 257, 2)]
+        """
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The special tokens and their ids."""
+        """The special tokens and their ids.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["low lower"], vocab_size=259, special_tokens=["<|end|>"]
+        ... )
+        >>> tokenizer.special_tokens
+        {'<|end|>': 258}
+        """
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that decides what this tokenizer does, in hexadecimal."""
+        """A hash of everything that decides what this tokenizer does, in hexadecimal.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> again = bytepair.Tokenizer.from_bytes(tokenizer.to_bytes())
+        >>> again.fingerprint == tokenizer.fingerprint
+        True
+        """
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """How texts are cut to a length, or ``None``."""
+        """How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.with_truncation(512).truncation["max_length"]
+        512
+        """
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """How texts are filled up to a length, or ``None``."""
+        """How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.with_padding(0, multiple_of=8).padding["multiple_of"]
+        8
+        """
 
     @property
-    def template(self) -> tuple[TemplatePieces, TemplatePieces]:
-        """What stands around one text and around two.
+    def template(self) -> tuple[_TemplatePieces, _TemplatePieces]:
+        """What is put around one text, and around two; see ``Tokenizer.with_template``.
 
-        Each piece has the number of a text or ``None``, the ids of special tokens, and a
-        type.
+        Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.template[0]
+        [(0, [], 0)]
         """
 
     def _with_truncation(
@@ -401,8 +660,8 @@ class CoreTokenizer:
         max_length: int | None,
         *,
         stride: int = 0,
-        strategy: str = ...,
-        side: str = ...,
+        strategy: str = "longest_first",
+        side: str = "right",
     ) -> CoreTokenizer: ...
     def _with_padding(
         self,
@@ -410,11 +669,11 @@ class CoreTokenizer:
         *,
         length: int | None = None,
         multiple_of: int | None = None,
-        side: str = ...,
+        side: str = "right",
         type_id: int = 0,
     ) -> CoreTokenizer: ...
     def _with_template(
-        self, single: TemplatePieces, pair: TemplatePieces
+        self, single: _TemplatePieces, pair: _TemplatePieces
     ) -> CoreTokenizer: ...
     def _describe(self) -> list[tuple[str, str]]: ...
     def _truncated(
@@ -425,7 +684,9 @@ class CoreTokenizer:
     ) -> CoreTokenizer: ...
     def _with_added_tokens(
         self, tokens: Sequence[tuple[str, Sequence[bool]]]
-    ) -> tuple[CoreTokenizer, int]: ...
+    ) -> tuple[CoreTokenizer, int]:
+        """Each token with whether it is special, normalized, strips left and right, and is a word."""
+
     @property
     def _added_tokens(self) -> list[tuple[int, str, list[bool]]]: ...
     def _row(
@@ -433,39 +694,50 @@ class CoreTokenizer:
         text: str,
         lengths: Lengths,
         *,
-        allowed_special: Specials = ...,
+        allowed_special: _Specials = (),
         add_special_tokens: bool = False,
-    ) -> list[int]: ...
+    ) -> list[int]:
+        """Encodes a text as a call with lengths of its own asks for."""
+
     def _rows(
         self,
         texts: Iterable[str],
         lengths: Lengths,
         *,
-        allowed_special: Specials = ...,
+        allowed_special: _Specials = (),
         add_special_tokens: bool = False,
-    ) -> list[list[int]]: ...
+    ) -> list[list[int]]:
+        """The same for many texts."""
+
     def _full_rows(
         self,
         texts: Iterable[str | tuple[str, str]],
         lengths: Lengths,
         *,
-        allowed_special: Specials = ...,
+        allowed_special: _Specials = (),
         add_special_tokens: bool = False,
-    ) -> list[Encoding]: ...
+    ) -> list[Encoding]:
+        """The same for texts or pairs of them, with all that is known of each id."""
+
     def _word_rows(
         self,
         texts: Sequence[tuple[list[str], list[str] | None]],
         lengths: Lengths,
         *,
-        allowed_special: Specials = ...,
+        allowed_special: _Specials = (),
         add_special_tokens: bool = False,
-    ) -> list[Encoding]: ...
-    def _text_of_written(self, tokens: Sequence[str]) -> str: ...
-    def _normalized(self, text: str) -> str: ...
+    ) -> list[Encoding]:
+        """The same for texts in words, or pairs of them."""
+
+    def _text_of_written(self, tokens: Sequence[str]) -> str:
+        """The text of tokens as Hugging Face files write them; they need not be in the vocabulary."""
+
+    def _normalized(self, text: str) -> str:
+        """A text after the normalizer, special tokens taken as plain text."""
 
 @final
 class Lengths:
-    """How the rows of one call are cut and filled up, in place of what its tokenizer says."""
+    """How one call truncates and pads, in place of what its tokenizer says."""
 
     def __new__(
         cls,
@@ -475,7 +747,7 @@ class Lengths:
         strategy: str = "longest_first",
         truncation_side: str = "right",
         pad_id: int | None = None,
-        pad_token: str = ...,
+        pad_token: str = "",
         pad_length: int | None = None,
         multiple_of: int | None = None,
         padding_side: str = "right",
@@ -489,6 +761,8 @@ class Encoding:
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
     >>> encoding = tokenizer.encode_full("ab ab")
+    >>> encoding
+    <bytepair.Encoding: 3 ids, 0 overflowing>
     >>> encoding.ids, encoding.word_ids
     ([256, 220, 256], [0, 1, 1])
 
@@ -506,94 +780,209 @@ class Encoding:
         attention_mask: Sequence[int],
         word_ids: Sequence[int | None],
         sequence_ids: Sequence[int | None],
-        overflowing: Sequence[Encoding] = ...,
+        overflowing: Sequence[Encoding] = (),
     ) -> Self: ...
     @property
     def ids(self) -> list[int]:
-        """The ids."""
-
-    @property
-    def type_ids(self) -> list[int]:
-        """The type of each id, by the template."""
-
-    @property
-    def tokens(self) -> list[str]:
-        """The tokens, as Hugging Face files write them (``Ġthe``)."""
-
-    @property
-    def offsets(self) -> list[tuple[int, int]]:
-        """What each id stands for in its text: where that begins and ends."""
-
-    @property
-    def special_tokens_mask(self) -> list[int]:
-        """1 for each id of the template or of the padding, else 0."""
-
-    @property
-    def attention_mask(self) -> list[int]:
-        """0 for each id of the padding, else 1."""
-
-    @property
-    def word_ids(self) -> list[int | None]:
-        """The piece of its text that each id belongs to; ``None`` where it has no text."""
-
-    @property
-    def sequence_ids(self) -> list[int | None]:
-        """The text of each id, 0 or 1; ``None`` where it has no text."""
-
-    @property
-    def overflowing(self) -> list[Encoding]:
-        """What truncation cut off, in parts of the same length."""
-
-    @property
-    def n_sequences(self) -> int:
-        """The number of texts, 1 or 2."""
-
-    @property
-    def words(self) -> list[int | None]:
-        """The same as ``word_ids``."""
-
-    def token_to_sequence(self, token_index: int) -> int | None:
-        """Tell the text of a token, 0 or 1; ``None`` where it has none."""
-
-    def token_to_word(self, token_index: int) -> int | None:
-        """Tell the word of a token."""
-
-    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
-        """Tell the characters of a token; ``None`` where it has no text."""
-
-    def word_to_tokens(
-        self, word_index: int, sequence_index: int = 0
-    ) -> tuple[int, int] | None:
-        """Tell where the tokens of a word begin and end."""
-
-    def word_to_chars(
-        self, word_index: int, sequence_index: int = 0
-    ) -> tuple[int, int] | None:
-        """Tell where the characters of a word begin and end."""
-
-    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Tell the token that a character is in, or the first of several.
+        """The ids.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
         >>> encoding = tokenizer.encode_full("ab ab")
-        >>> (
-        ...     encoding.char_to_token(4),
-        ...     encoding.char_to_word(4),
-        ...     encoding.word_to_chars(1),
-        ... )
-        (2, 1, (2, 5))
+        >>> encoding.ids
+        [256, 220, 256]
+        """
+
+    @property
+    def type_ids(self) -> list[int]:
+        """The type of each id, by the template: mostly 0 for the first text, 1 for the second.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.type_ids
+        [0, 0, 0]
+        """
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens, as Hugging Face files write them (``Ġthe``).
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.tokens
+        ['ab', 'Ġ', 'ab']
+        """
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """What each id stands for in its text: where that part begins and ends.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.offsets
+        [(0, 2), (2, 3), (3, 5)]
+        """
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for each id of the template or of the padding, else 0.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.special_tokens_mask
+        [0, 0, 0]
+        """
+
+    @property
+    def attention_mask(self) -> list[int]:
+        """0 for each id of the padding, else 1.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.attention_mask
+        [1, 1, 1]
+        """
+
+    @property
+    def word_ids(self) -> list[int | None]:
+        """The number of the piece that each id belongs to; ``None`` where it has no text.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.word_ids
+        [0, 1, 1]
+        """
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        """The text of each id, 0 or 1; ``None`` where it has no text.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.sequence_ids
+        [0, 0, 0]
+        """
+
+    @property
+    def overflowing(self) -> list[Encoding]:
+        """What truncation cut off, in parts of the same length.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.overflowing
+        []
+        """
+
+    @property
+    def n_sequences(self) -> int:
+        """The number of texts, 1 or 2.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.n_sequences
+        1
+        """
+
+    @property
+    def words(self) -> list[int | None]:
+        """The same as :attr:`word_ids`.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.words
+        [0, 1, 1]
+        """
+
+    def token_to_sequence(self, token_index: int) -> int | None:
+        """Return the text that a token belongs to, 0 or 1; ``None`` where it has none.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.token_to_sequence(0)
+        0
+        """
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """Return the number of the word that a token belongs to; ``None`` where it has none.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.token_to_word(2)
+        1
+        """
+
+    def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
+        """Return the span of a token in its text; ``None`` where it has no text.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.token_to_chars(2)
+        (3, 5)
+        """
+
+    def word_to_tokens(
+        self, word_index: int, sequence_index: int = 0
+    ) -> tuple[int, int] | None:
+        """Return where the tokens of a word begin and end; ``None`` where there is no such word.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.word_to_tokens(1)
+        (1, 3)
+        """
+
+    def word_to_chars(
+        self, word_index: int, sequence_index: int = 0
+    ) -> tuple[int, int] | None:
+        """Return the span of a word in its text; ``None`` where there is no such word.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.word_to_chars(1)
+        (2, 5)
+        """
+
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the token that a character is in, the first of several; ``None`` where it is in none.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.char_to_token(4)
+        2
         """
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Tell the word that a character is in."""
+        """Return the word that a character is in; ``None`` where it is in none.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.char_to_word(4)
+        1
+        """
 
     def truncate(
-        self, max_length: int, stride: int = 0, direction: Side = "right"
+        self, max_length: int, stride: int = 0, direction: _Side = "right"
     ) -> None:
-        """Cut this encoding to a length; the rest becomes ``overflowing``.
+        """Cut this encoding to ``max_length`` ids; the rest becomes :attr:`overflowing`.
 
-        ``direction`` names the end that is cut off. Parts share ``stride`` ids.
+        ``direction`` is the end that is cut off. The parts share ``stride`` ids.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -611,35 +1000,74 @@ class Encoding:
     def pad(
         self,
         length: int,
-        direction: Side = "right",
+        direction: _Side = "right",
         pad_id: int = 0,
         pad_type_id: int = 0,
         pad_token: str = "[PAD]",
     ) -> None:
-        """Fill this encoding up to a length, and its overflowing parts."""
-
-    def set_sequence_id(self, sequence_id: int) -> None:
-        """Say that all ids belong to the text of this number."""
-
-    @staticmethod
-    def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        """Join encodings, one behind the other.
-
-        With ``growing_offsets``, the offsets of each go on where those before end.
+        """Fill this encoding up to ``length`` ids, and its overflowing parts.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
-        >>> parts = [tokenizer.encode_full(text) for text in ("ab", " ab")]
-        >>> bytepair.Encoding.merge(parts).offsets
-        [(0, 2), (2, 3), (3, 5)]
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.pad(5, pad_id=0)
+        >>> encoding.ids, encoding.attention_mask
+        ([256, 220, 256, 0, 0], [1, 1, 1, 0, 0])
+        """
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Make all ids belong to the text of this number.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.set_sequence_id(1)
+        >>> encoding.sequence_ids
+        [1, 1, 1]
+        """
+
+    @staticmethod
+    def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
+        """staticmethod(function) -> method
+
+        Convert a function to be a static method.
+
+        A static method does not receive an implicit first argument.
+        To declare a static method, use this idiom:
+
+             class C:
+                 @staticmethod
+                 def f(arg1, arg2, argN):
+                     ...
+
+        It can be called either on the class (e.g. C.f()) or on an instance
+        (e.g. C().f()). Both the class and the instance are ignored, and
+        neither is passed implicitly as the first argument to the method.
+
+        Static methods in Python are similar to those found in Java or C++.
+        For a more advanced concept, see the classmethod builtin.
         """
 
     def __getnewargs_ex__(self) -> tuple[tuple[list[int]], dict[str, Any]]: ...
     def ids_to_numpy(self) -> NDArray[np.uint32]:
-        """Give the ids as an array, ``uint32[n]``."""
+        """Return the ids as an array, ``uint32[n]``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.ids_to_numpy()
+        array([256, 220, 256], dtype=uint32)
+        """
 
     def offsets_to_numpy(self) -> NDArray[np.int64]:
-        """Give the offsets as an array, ``int64[n, 2]``."""
+        """Return the offsets as an array, ``int64[n, 2]``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> encoding = tokenizer.encode_full("ab ab")
+        >>> encoding.offsets_to_numpy().tolist()
+        [[0, 2], [2, 3], [3, 5]]
+        """
 
     def __len__(self) -> int: ...
 
@@ -647,32 +1075,49 @@ class Encoding:
 class TokenCounter:
     """The number of ids of a text that grows, exact after each part.
 
-    Counts what was appended anew, and the end of the text before, as a rule a word. A
-    tokenizer that can cut nowhere counts all again.
+    Each part costs the time of its own text and of the end of the text before, mostly a word. A
+    tokenizer that can cut nowhere counts everything again.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     >>> counter = tokenizer.counter()
     >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
     [1, 1, 3, 5]
-    >>> trial = counter.copy()
-    >>> trial.append(" and more"), counter.total
-    (14, 5)
     """
 
     @property
     def total(self) -> int:
-        """The number of ids of all that was appended."""
+        """The number of ids of everything that was appended.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> counter = tokenizer.counter()
+        >>> counter.append("lower"), counter.total
+        (3, 3)
+        """
 
     def append(self, text: str | bytes) -> int:
-        """Append a text; give the number of ids of all by now.
+        """Append a text, and return the number of ids of all texts so far.
 
-        A text that :meth:`Tokenizer.encode` would refuse at the end of all before is refused
-        here, and the counter stays as it was.
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> counter = tokenizer.counter()
+        >>> counter.append("low"), counter.append("er")
+        (1, 3)
+
+        Raises the errors of ``Tokenizer.encode``; the counter then stays as it was.
         """
 
     def copy(self) -> Self:
-        """Give a counter that goes on from here by itself."""
+        """Return a counter that goes on from here on its own.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> counter = tokenizer.counter()
+        >>> trial = counter.copy()
+        >>> trial.append("lower"), counter.total
+        (3, 0)
+        """
 
     def __copy__(self) -> Self: ...
 
@@ -686,29 +1131,63 @@ class DecodeStream:
     >>> [stream.push(id) for id in tokenizer.encode("…")]
     ['', '', '…']
 
-    It can be copied, which shares the tokenizer, and pickled, which holds the tokenizer and
-    all ids so far.
+    It can be copied, which shares the tokenizer, and pickled, which stores the tokenizer and all
+    ids so far.
     """
 
     def __new__(
         cls,
         tokenizer: CoreTokenizer,
         *,
-        errors: Errors = "replace",
+        errors: _Errors = "replace",
         skip_special_tokens: bool = False,
-        ids: Ids | None = None,
+        ids: _Ids | None = None,
         is_finished: bool = False,
     ) -> Self:
         """Begin behind ``ids``, whose text is not given."""
 
-    def push(self, ids: int | Ids) -> str:
-        """Add one id or several; give the text that is complete by now."""
+    def push(self, ids: int | _Ids) -> str:
+        """Add one id or several, and return the text that is complete by now.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> stream = tokenizer.decode_stream()
+        >>> stream.push([257, 68])
+        'lowe'
+
+        Raises
+        ------
+        UnknownTokenError
+            No token has one of the ids.
+        EncodingError
+            The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
+        """
 
     def finish(self) -> str:
-        """Give what is left when no id follows."""
+        r"""Return what is left when no id follows, such as the bytes of half a character.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
+        >>> stream = tokenizer.decode_stream()
+        >>> stream.push(tokenizer.encode("…")[0]), stream.finish()
+        ('', '\ufffd')
+
+        Raises
+        ------
+        EncodingError
+            The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
+        """
 
     def copy(self) -> Self:
-        """Give a stream that goes on from here by itself."""
+        """Return a stream that goes on from here on its own.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> stream = tokenizer.decode_stream()
+        >>> trial = stream.copy()
+        >>> trial.push(257), stream.push([68, 81])
+        ('low', 'er')
+        """
 
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
@@ -721,7 +1200,25 @@ class Dialect:
     def __new__(cls, name: str, **changes: Any) -> Dialect: ...
     @staticmethod
     def of(tokenizer: CoreTokenizer, name: str | None, **changes: Any) -> Dialect:
-        """Give the dialect to go on with from a tokenizer."""
+        """staticmethod(function) -> method
+
+        Convert a function to be a static method.
+
+        A static method does not receive an implicit first argument.
+        To declare a static method, use this idiom:
+
+             class C:
+                 @staticmethod
+                 def f(arg1, arg2, argN):
+                     ...
+
+        It can be called either on the class (e.g. C.f()) or on an instance
+        (e.g. C().f()). Both the class and the instance are ignored, and
+        neither is passed implicitly as the first argument to the method.
+
+        Static methods in Python are similar to those found in Java or C++.
+        For a more advanced concept, see the classmethod builtin.
+        """
 
     @property
     def ties(self) -> str:
@@ -762,15 +1259,16 @@ class PieceTable:
         """Add rows; ``firsts`` is the order in which they first occur in a source."""
 
     def neighbours(self) -> NDArray[np.int64]:
-        """Say how often each byte stands before another or, last of 257, before an end."""
+        """Count how often each byte stands before another, or before an end (column 256)."""
 
 @final
 class CountSums:
-    """Adds counts of the parts of a corpus up in bounded memory, then gives them in order."""
+    """Adds up counts of the parts of a corpus in bounded memory, then gives them in order.
 
-    def __new__(cls, folder: str, budget: int) -> CountSums:
-        """Take about ``budget`` bytes of memory, and files in a folder for what is more."""
+    ``budget`` is about how much memory it takes, in bytes; the rest goes to files in ``folder``.
+    """
 
+    def __new__(cls, folder: str, budget: int) -> CountSums: ...
     def add(
         self,
         data: NDArray[np.uint8],
@@ -784,7 +1282,7 @@ class CountSums:
         """Add rows; ``firsts`` is the order in which they first occur in a source."""
 
     def add_run(self, file: str | Path, *, group: int = 0, source: int = 0) -> None:
-        """Add what `Corpus.finish_runs` left in a file, and take the file over."""
+        """Add what ``Corpus.finish_runs`` left in a file, and take over the file."""
 
     def finish(
         self, min_count: int, places: Sequence[int], with_first: bool
@@ -899,6 +1397,7 @@ def read_jsonl(
     ``null``, and for each bad line its place, where it begins, and the problem.
     """
 
+@final
 class CsvTable:
     """A file of CSV, read block by block; its first record names the columns."""
 
@@ -946,7 +1445,12 @@ def dialect_names() -> list[str]:
     """
 
 def pattern_names() -> list[str]:
-    """List the split patterns that have a name."""
+    """List the split patterns that have a name, for ``pattern=``.
+
+    >>> import bytepair
+    >>> "cl100k" in bytepair.patterns()
+    True
+    """
 
 def read_native(data: bytes) -> CoreTokenizer:
     """Read the content of a ``.bytepair`` file."""
@@ -996,7 +1500,12 @@ def recognise_encoding(ranks: bytes, file_name: str) -> str | None:
     """Name the published encoding that a file of ranks belongs to."""
 
 def encoding_names() -> list[str]:
-    """List the published encodings by name."""
+    """List the published encodings that ``Tokenizer.from_file`` recognises.
+
+    >>> import bytepair
+    >>> "o200k_base" in bytepair.encodings()
+    True
+    """
 
 def read_tekken(data: bytes) -> CoreTokenizer:
     """Read the content of a ``tekken.json``."""

@@ -44,11 +44,21 @@ class AddedToken:
         return self.content
 
     def properties(self) -> dict[str, bool]:
-        """Give the properties by name."""
+        """Return the properties by name.
+
+        >>> import bytepair
+        >>> bytepair.AddedToken("x", lstrip=True).properties()["lstrip"]
+        True
+        """
         return {name: getattr(self, name) for name in PROPERTIES}
 
     def flags(self) -> list[bool]:
-        """List the properties as the core takes them."""
+        """List the properties in the order of :meth:`properties`.
+
+        >>> import bytepair
+        >>> bytepair.AddedToken("x", special=True).flags()
+        [True, False, False, False, False]
+        """
         return list(self.properties().values())
 
 

@@ -36,7 +36,15 @@ __all__ = [
 
 
 class TokenizerError(ValueError):
-    """Something that bytepair refuses."""
+    """Something that bytepair refuses.
+
+    >>> import bytepair
+    >>> try:
+    ...     bytepair.train_from_iterator(["text"], vocab_size=300, dialect="gpt5")
+    ... except bytepair.TokenizerError as error:
+    ...     print(type(error).__name__)
+    TokenizerError
+    """
 
     def __str__(self) -> str:
         """Give the message, which ``KeyError`` would put in quotes."""
@@ -44,31 +52,91 @@ class TokenizerError(ValueError):
 
 
 class PatternError(TokenizerError):
-    """A split pattern that cannot be compiled, or a match that takes too many steps."""
+    """A split pattern that cannot be compiled, or a match that takes too many steps.
+
+    >>> import bytepair
+    >>> try:
+    ...     bytepair.train_from_iterator(["text"], vocab_size=300, pattern="(")
+    ... except bytepair.PatternError as error:
+    ...     print(type(error).__name__)
+    PatternError
+    """
 
 
 class EncodingError(TokenizerError):
-    """Text that is not UTF-8, a lone surrogate, or tokens that do not make UTF-8."""
+    """Text that is not UTF-8, a lone surrogate, or tokens that do not make UTF-8.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["text"], vocab_size=256)
+    >>> try:
+    ...     tokenizer.decode([tokenizer.token_to_id(bytes([255]))], errors="strict")
+    ... except bytepair.EncodingError as error:
+    ...     print(type(error).__name__)
+    EncodingError
+    """
 
 
 class UnknownTokenError(TokenizerError, KeyError):
-    """An id that no token has, or a unit of text that no token stands for."""
+    """An id that no token has, or a unit of text that no token stands for.
+
+    >>> import bytepair
+    >>> try:
+    ...     bytepair.train_from_iterator(["text"], vocab_size=256).decode([999])
+    ... except bytepair.UnknownTokenError as error:
+    ...     print(type(error).__name__)
+    UnknownTokenError
+    """
 
 
 class SpecialTokenError(TokenizerError):
-    """A special token that stands in a text where it is not allowed."""
+    """A special token that stands in a text where it is not allowed.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     ["text"], vocab_size=257, special_tokens=["<s>"]
+    ... )
+    >>> try:
+    ...     tokenizer.encode("<s>", disallowed_special="all")
+    ... except bytepair.SpecialTokenError as error:
+    ...     print(type(error).__name__)
+    SpecialTokenError
+    """
 
 
 class TrainingError(TokenizerError):
-    """A corpus or a target that nothing can be learned from."""
+    """A corpus or a target that nothing can be learned from.
+
+    >>> import bytepair
+    >>> try:
+    ...     bytepair.train_from_iterator(["text"], vocab_size=100)
+    ... except bytepair.TrainingError as error:
+    ...     print(type(error).__name__)
+    TrainingError
+    """
 
 
 class FormatError(TokenizerError):
-    """A file that is damaged or not understood, or a tokenizer that a format cannot hold."""
+    """A file that is damaged or not understood, or a tokenizer that a format cannot hold.
+
+    >>> import bytepair
+    >>> try:
+    ...     bytepair.Tokenizer.from_bytes(b"{}")
+    ... except bytepair.FormatError as error:
+    ...     print(type(error).__name__)
+    FormatError
+    """
 
 
 class FileError(TokenizerError, OSError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written.
+
+    >>> import bytepair
+    >>> try:
+    ...     bytepair.Tokenizer.from_file("missing/tokenizer.json")
+    ... except bytepair.FileError as error:
+    ...     print(type(error).__name__)
+    FileError
+    """
 
 
 class TrainingInterrupted(KeyboardInterrupt):
@@ -81,6 +149,9 @@ class TrainingInterrupted(KeyboardInterrupt):
         still being read.
     report
         What was read and learned, by name; empty where ``tokenizer`` is ``None``.
+
+    >>> TrainingInterrupted("interrupted before anything was learned").tokenizer is None
+    True
     """
 
     def __init__(

@@ -41,7 +41,26 @@ Number: TypeAlias = int | float
 
 @dataclass(frozen=True, slots=True)
 class MergeStep:
-    """One merge; see the module."""
+    """One merge.
+
+    Attributes
+    ----------
+    step
+        Its number, counted from 1.
+    left, right, token
+        What was merged and the result, as written in the vocabulary.
+    ids
+        The ids of the three.
+    count
+        How often the pair occurred; ``None`` where that is not known.
+    tokens, bytes_per_token
+        Length of the corpus in tokens after the step, and the mean length of a token in
+        bytes.
+
+    >>> step = MergeStep(1, b"l", b"o", b"lo", (75, 78, 256), 2, 7, 1.286)
+    >>> step.token, step.count
+    (b'lo', 2)
+    """
 
     step: int
     left: LogToken
@@ -74,7 +93,7 @@ class CorpusSummary:
     characters: Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MergeLog:
     """A merge log: what was trained on what, and its steps.
 
@@ -91,7 +110,17 @@ class MergeLog:
     tokens
         Length of the corpus in tokens before the first step of this log.
     first_step
-        1, or more where training went on from merges that no log tells of.
+        1, or more where training went on from merges that are in no log.
+    steps
+        The merges, each a :class:`MergeStep`.
+
+    >>> import bytepair, tempfile
+    >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"
+    >>> texts = ["low lower"]
+    >>> _ = bytepair.train_from_iterator(texts, vocab_size=258, log=path)
+    >>> log = bytepair.read_log(path)
+    >>> [step.token for step in log.steps], log.tokens
+    (['lo', 'low'], 9)
     """
 
     pipeline: Mapping[str, str]
@@ -105,15 +134,35 @@ class MergeLog:
 
     @property
     def last_step(self) -> int:
-        """The number of merges of the tokenizer at the end."""
+        """The number of merges of the tokenizer at the end.
+
+        >>> import bytepair, tempfile
+        >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"
+        >>> texts = ["low lower"]
+        >>> _ = bytepair.train_from_iterator(texts, vocab_size=258, log=path)
+        >>> bytepair.read_log(path).last_step
+        2
+        """
         return self.first_step - 1 + len(self.steps)
 
     def curve(self) -> list[tuple[int, float]]:
-        """List vocabulary sizes with the bytes per token at each, the start included."""
+        """List vocabulary sizes with the bytes per token at each, the start included.
+
+        >>> import bytepair, tempfile
+        >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"
+        >>> texts = ["low lower"]
+        >>> _ = bytepair.train_from_iterator(texts, vocab_size=258, log=path)
+        >>> bytepair.read_log(path).curve()
+        [(256, 1.0), (257, 1.285714), (258, 1.8)]
+        """
         start = (self.first_step - 1, bytes_per_token(self.corpus.bytes, self.tokens))
         points = [start, *((step.step, step.bytes_per_token) for step in self.steps)]
         n_others = self.n_alphabet + self.n_names
         return [(n_others + step, ratio) for step, ratio in points]
+
+    def __repr__(self) -> str:
+        n_vocab = self.n_alphabet + self.n_names + self.last_step
+        return f"<bytepair.MergeLog: {len(self.steps):,} merges, up to {n_vocab:,} ids>"
 
 
 def bytes_per_token(n_bytes: Number, n_tokens: Number) -> float:
@@ -159,7 +208,14 @@ def as_json(token: LogToken) -> str | list[int]:
 
 
 def read_log(path: StrPath) -> MergeLog:
-    """Read a log.
+    """Read a log that training wrote.
+
+    >>> import bytepair, tempfile
+    >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"
+    >>> texts = ["low lower"]
+    >>> _ = bytepair.train_from_iterator(texts, vocab_size=258, log=path)
+    >>> read_log(path)
+    <bytepair.MergeLog: 2 merges, up to 258 ids>
 
     Raises
     ------

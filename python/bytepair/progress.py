@@ -32,10 +32,19 @@ class Progress:
     report
         At the end: what was read and learned, by name.
     seconds_left
-        Remaining time of this phase, where that can be said: for bytes at the speed so
-        far, for merges by :class:`bytepair.remaining.Remaining`.
+        Estimated remaining time of this phase, or ``None``.
     corpus
         In the first step of training on files: what they were recognised as; else empty.
+
+    >>> import bytepair
+    >>> phases = []
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     ["low lower"],
+    ...     vocab_size=258,
+    ...     progress=lambda progress: phases.append(progress.phase),
+    ... )
+    >>> phases[-1]
+    'done'
     """
 
     phase: Literal["count", "merge", "done"]

@@ -206,6 +206,12 @@ class Segmenter:
             " ".join(tokens[number] for number in ids), separator=self._separator
         )
 
+    def __repr__(self) -> str:
+        limits = f", a vocabulary of {len(self._ids):,} tokens" if self._ids else ""
+        return (
+            f"<bytepair.segmentation.Segmenter: separator {self._separator!r}{limits}>"
+        )
+
     def _segment_block(self, text: str, chance: _Chance, first_line: int) -> str:
         if self._glossaries:
             return self._segment_lines(

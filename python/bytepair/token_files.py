@@ -20,7 +20,11 @@ MAX_UINT16_VOCAB = 1 << 16
 
 
 class TokenFile(NamedTuple):
-    """What a file of ids holds."""
+    """What a file of ids holds.
+
+    >>> TokenFile(n_tokens=5, n_bytes=9, dtype="uint16").n_tokens
+    5
+    """
 
     n_tokens: int
     """The number of ids."""

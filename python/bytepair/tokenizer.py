@@ -26,6 +26,11 @@ class Tokenizer(_core.CoreTokenizer):
     A tokenizer never changes, may be used by any number of threads, goes through
     ``pickle`` by content, and equals every tokenizer with the same parts. Make one by
     :func:`bytepair.train` or :meth:`from_file`.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> tokenizer.decode(tokenizer.encode("lower"))
+    'lower'
     """
 
     __slots__ = ()
@@ -55,6 +60,13 @@ class Tokenizer(_core.CoreTokenizer):
             For a published file of ranks: the encoding, where several share a file, such as
             ``o200k_harmony`` or ``whisper_multilingual_v3``.
 
+        >>> import bytepair, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.save(folder / "tokenizer.bytepair")
+        >>> bytepair.Tokenizer.from_file(folder / "tokenizer.bytepair") == tokenizer
+        True
+
         Raises
         ------
         FileError
@@ -74,13 +86,38 @@ class Tokenizer(_core.CoreTokenizer):
         Taken is the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
         ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older
         models.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.save(folder / "tokenizer.bytepair")
+        >>> bytepair.Tokenizer.from_directory(folder) == tokenizer
+        True
+
+        Raises
+        ------
+        FormatError
+            The folder has no tokenizer, or several, or its file is damaged.
         """
         refuse_no_name(path)
         return cls(formats.load_folder(Path(path)))
 
     @classmethod
     def from_bytes(cls, data: bytes, *, format: str | None = None) -> "Tokenizer":
-        """Load a tokenizer from the content of a file, by default of what format it shows."""
+        """Load a tokenizer from the content of a file; the content shows its format.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> bytepair.Tokenizer.from_bytes(tokenizer.to_bytes()) == tokenizer
+        True
+
+        Raises
+        ------
+        FormatError
+            The content is damaged, or says something that is not understood.
+        TokenizerError
+            There is no format of the name ``format``.
+        """
         return cls(formats.from_bytes(data, format))
 
     @classmethod
@@ -109,6 +146,13 @@ class Tokenizer(_core.CoreTokenizer):
         ``.bytepair-compiled`` (``compiled``) loads quickest;
         ``.tiktoken`` is written with a sidecar ``.tiktoken.json`` for the pattern and the
         special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.save(folder / "own.tiktoken")
+        >>> sorted(path.name for path in folder.iterdir())
+        ['own.tiktoken', 'own.tiktoken.json']
 
         Raises
         ------
@@ -210,7 +254,20 @@ class Tokenizer(_core.CoreTokenizer):
         )
 
     def to_bytes(self, *, format: str = "bytepair") -> bytes:
-        """Give the content of a file: ``bytepair`` or ``huggingface``."""
+        """Return the content of a file in a format that is one file, such as ``huggingface``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> type(tokenizer.to_bytes(format="huggingface"))
+        <class 'bytes'>
+
+        Raises
+        ------
+        FormatError
+            The format cannot express a part of this tokenizer; the message names it.
+        TokenizerError
+            There is no such format, or it is more than one file.
+        """
         return formats.to_bytes(self, format)
 
     def with_special_tokens(
@@ -238,7 +295,15 @@ class Tokenizer(_core.CoreTokenizer):
 
     @property
     def added_tokens(self) -> dict[int, AddedToken]:
-        """The added tokens by id, with how they are found; special ones are among them."""
+        """The added tokens by id, special ones included, with how they are found.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["low lower"], vocab_size=259, special_tokens=["<|end|>"]
+        ... )
+        >>> tokenizer.added_tokens[258].content
+        '<|end|>'
+        """
         return added_tokens(self)
 
     def with_added_tokens(self, tokens: Iterable[str | AddedToken]) -> "Tokenizer":

@@ -28,8 +28,7 @@ impl Dialect {
         Ok(Self(dialect))
     }
 
-    /// The dialect to go on with from a tokenizer. A name and changes must not be those of another one; they say
-    /// what a tokenizer does not hold.
+    /// Give the dialect to go on with from a tokenizer.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, name, **changes))]
     fn of(
@@ -65,6 +64,7 @@ impl Dialect {
         Ok(Self(dialect))
     }
 
+    /// Which pair goes first among equals.
     #[getter]
     fn ties(&self) -> &'static str {
         match self.0.ties {
@@ -74,7 +74,7 @@ impl Dialect {
         }
     }
 
-    /// Refuses limits of the alphabet that have no meaning in this dialect.
+    /// Refuse limits of the alphabet that have no meaning in this dialect.
     fn check_characters(
         &self,
         limits: (Option<(u64, u64)>, Option<usize>),
@@ -85,19 +85,20 @@ impl Dialect {
         limits.check(&self.0.units, is_continued).map_err(|error| to_python(&error))
     }
 
-    /// What stands for a character that is left out of the alphabet: bytes, the name of a token, or nothing.
+    /// What stands for characters without an id: ``"bytes"``, a token, or nothing.
     #[getter]
     fn stand_in(&self) -> Option<String> {
         let units = &self.0.units;
         if units.byte_fallback { Some("bytes".to_owned()) } else { units.unknown.clone() }
     }
 
+    /// How often a pair must occur.
     #[getter]
     fn min_count(&self) -> i64 {
         self.0.min_count
     }
 
-    /// The dialect that always changes text as this one does in training.
+    /// Give the dialect that always changes text as this one does in training.
     fn as_in_training(&self) -> Self {
         let mut dialect = self.0.clone();
         if let Some(steps) = dialect.normalize_training.take() {
@@ -355,13 +356,21 @@ fn choice(option: &str, found: &str, known: &[&str]) -> PyErr {
     raise("TokenizerError", format!("{option} must be one of {}, not {found:?}", known.join(", ")))
 }
 
-/// The names of all dialects.
+/// List the dialects by name.
+///
+/// >>> import bytepair
+/// >>> "gpt4o" in bytepair.dialects()
+/// True
 #[pyfunction]
 pub(crate) fn dialect_names() -> Vec<&'static str> {
     bytepair::Dialect::names().collect()
 }
 
-/// The names of all split patterns.
+/// List the split patterns that have a name, for ``pattern=``.
+///
+/// >>> import bytepair
+/// >>> "cl100k" in bytepair.patterns()
+/// True
 #[pyfunction]
 pub(crate) fn pattern_names() -> Vec<String> {
     bytepair::split::names().map(str::to_owned).collect()

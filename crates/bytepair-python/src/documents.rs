@@ -77,7 +77,16 @@ impl Seek for NamedFile {
     }
 }
 
-/// The number of ids of a text that grows.
+/// The number of ids of a text that grows, exact after each part.
+///
+/// Each part costs the time of its own text and of the end of the text before, mostly a word. A
+/// tokenizer that can cut nowhere counts everything again.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+/// >>> counter = tokenizer.counter()
+/// >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
+/// [1, 1, 3, 5]
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct TokenCounter(Mutex<bytepair::TokenCounter>);
 
@@ -94,15 +103,39 @@ impl TokenCounter {
 
 #[pymethods]
 impl TokenCounter {
+    /// Append a text, and return the number of ids of all texts so far.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> counter.append("low"), counter.append("er")
+    /// (1, 3)
+    ///
+    /// Raises the errors of ``Tokenizer.encode``; the counter then stays as it was.
     fn append(&self, py: Python<'_>, text: Text) -> PyResult<usize> {
         py.detach(|| self.counter().append(text.bytes())).map_err(|error| to_python(&error))
     }
 
+    /// The number of ids of everything that was appended.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> counter.append("lower"), counter.total
+    /// (3, 3)
     #[getter]
     fn total(&self, py: Python<'_>) -> usize {
         py.detach(|| self.counter().total())
     }
 
+    /// Return a counter that goes on from here on its own.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> trial = counter.copy()
+    /// >>> trial.append("lower"), counter.total
+    /// (3, 0)
     fn copy(&self, py: Python<'_>) -> Self {
         Self(Mutex::new(py.detach(|| self.counter().clone())))
     }

@@ -18,7 +18,17 @@ use crate::error::{raise, to_python};
 use crate::output::{Width, array, list};
 use crate::template::side;
 
-/// The whole result of encoding.
+/// One text or two, encoded: lists with one entry for each id.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+/// >>> encoding = tokenizer.encode_full("ab ab")
+/// >>> encoding
+/// <bytepair.Encoding: 3 ids, 0 overflowing>
+/// >>> encoding.ids, encoding.word_ids
+/// ([256, 220, 256], [0, 1, 1])
+///
+/// It can be copied and pickled; then it holds the names of its tokens, and no tokenizer.
 #[pyclass(module = "bytepair._core")]
 pub(crate) struct Encoding {
     pub(crate) tokenizer: Option<Arc<Tokenizer>>,
@@ -29,7 +39,10 @@ pub(crate) struct Encoding {
 impl Encoding {
     /// An encoding of what another one tells of itself.
     #[new]
-    #[pyo3(signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()))]
+    #[pyo3(
+        signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()),
+        text_signature = "(ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=())"
+    )]
     fn new(
         ids: Vec<TokenId>,
         tokens: Vec<String>,
@@ -85,12 +98,33 @@ impl Encoding {
         Ok(((self.ids(py)?,), fields))
     }
 
-    /// The number of texts.
+    /// The number of texts, 1 or 2.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.n_sequences
+    /// 1
     #[getter]
     fn n_sequences(&self) -> usize {
         self.encoding.sequence_ids.iter().flatten().max().map_or(1, |&last| usize::from(last) + 1)
     }
 
+    /// Cut this encoding to ``max_length`` ids; the rest becomes :attr:`overflowing`.
+    ///
+    /// ``direction`` is the end that is cut off. The parts share ``stride`` ids.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.truncate(2)
+    /// >>> encoding.ids, [part.ids for part in encoding.overflowing]
+    /// ([256, 220], [[256]])
+    ///
+    /// Raises
+    /// ------
+    /// TokenizerError
+    ///     ``stride`` is not below ``max_length``.
     #[pyo3(signature = (max_length, stride=0, direction="right"))]
     fn truncate(&mut self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
         let strategy = TruncationStrategy::default();
@@ -99,6 +133,14 @@ impl Encoding {
         changed.map_err(|error| to_python(&error))
     }
 
+    /// Fill this encoding up to ``length`` ids, and its overflowing parts.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.pad(5, pad_id=0)
+    /// >>> encoding.ids, encoding.attention_mask
+    /// ([256, 220, 256, 0, 0], [1, 1, 1, 0, 0])
     #[pyo3(signature = (length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]"))]
     fn pad(
         &mut self,
@@ -121,10 +163,27 @@ impl Encoding {
         Ok(())
     }
 
+    /// Make all ids belong to the text of this number.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.set_sequence_id(1)
+    /// >>> encoding.sequence_ids
+    /// [1, 1, 1]
     fn set_sequence_id(&mut self, sequence_id: u8) {
         Arc::make_mut(&mut self.encoding).set_sequence(sequence_id);
     }
 
+    /// Join encodings, one after the other.
+    ///
+    /// With ``growing_offsets``, the offsets of each go on where those before it end.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> parts = [tokenizer.encode_full(text) for text in ("ab", " ab")]
+    /// >>> bytepair.Encoding.merge(parts).offsets
+    /// [(0, 2), (2, 3), (3, 5)]
     #[staticmethod]
     #[pyo3(signature = (encodings, growing_offsets=true))]
     fn merge(encodings: Vec<PyRef<'_, Self>>, growing_offsets: bool) -> Self {
@@ -143,24 +202,59 @@ impl Encoding {
         Self { tokenizer, encoding: Arc::new(merged) }
     }
 
+    /// The same as :attr:`word_ids`.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.words
+    /// [0, 1, 1]
     #[getter]
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.word_ids(py)
     }
 
+    /// Return the text that a token belongs to, 0 or 1; ``None`` where it has none.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.token_to_sequence(0)
+    /// 0
     fn token_to_sequence(&self, token_index: usize) -> Option<u8> {
         self.encoding.sequence_ids.get(token_index).copied().flatten()
     }
 
+    /// Return the number of the word that a token belongs to; ``None`` where it has none.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.token_to_word(2)
+    /// 1
     fn token_to_word(&self, token_index: usize) -> Option<u32> {
         self.encoding.word_ids.get(token_index).copied().flatten()
     }
 
+    /// Return the span of a token in its text; ``None`` where it has no text.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.token_to_chars(2)
+    /// (3, 5)
     fn token_to_chars(&self, token_index: usize) -> Option<(usize, usize)> {
         self.token_to_sequence(token_index)?;
         self.encoding.offsets.get(token_index).copied()
     }
 
+    /// Return where the tokens of a word begin and end; ``None`` where there is no such word.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.word_to_tokens(1)
+    /// (1, 3)
     #[pyo3(signature = (word_index, sequence_index=0))]
     fn word_to_tokens(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
         let words = self.encoding.word_ids.iter().zip(&self.encoding.sequence_ids);
@@ -171,12 +265,26 @@ impl Encoding {
         Some((first, last + 1))
     }
 
+    /// Return the span of a word in its text; ``None`` where there is no such word.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.word_to_chars(1)
+    /// (2, 5)
     #[pyo3(signature = (word_index, sequence_index=0))]
     fn word_to_chars(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
         let (first, end) = self.word_to_tokens(word_index, sequence_index)?;
         Some((self.encoding.offsets[first].0, self.encoding.offsets[end - 1].1))
     }
 
+    /// Return the token that a character is in, the first of several; ``None`` where it is in none.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.char_to_token(4)
+    /// 2
     #[pyo3(signature = (char_pos, sequence_index=0))]
     fn char_to_token(&self, char_pos: usize, sequence_index: u8) -> Option<usize> {
         let spans = self.encoding.offsets.iter().zip(&self.encoding.sequence_ids);
@@ -185,52 +293,122 @@ impl Encoding {
         })
     }
 
+    /// Return the word that a character is in; ``None`` where it is in none.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.char_to_word(4)
+    /// 1
     #[pyo3(signature = (char_pos, sequence_index=0))]
     fn char_to_word(&self, char_pos: usize, sequence_index: u8) -> Option<u32> {
         self.token_to_word(self.char_to_token(char_pos, sequence_index)?)
     }
 
+    /// The ids.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.ids
+    /// [256, 220, 256]
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         list(py, &self.encoding.ids)
     }
 
+    /// The type of each id, by the template: mostly 0 for the first text, 1 for the second.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.type_ids
+    /// [0, 0, 0]
     #[getter]
     fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, &self.encoding.type_ids)
     }
 
+    /// The tokens, as Hugging Face files write them (``Ġthe``).
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.tokens
+    /// ['ab', 'Ġ', 'ab']
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let names = names(self.tokenizer.as_deref(), &self.encoding);
         PyList::new(py, names.iter().map(|name| PyString::new(py, name)))
     }
 
+    /// What each id stands for in its text: where that part begins and ends.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.offsets
+    /// [(0, 2), (2, 3), (3, 5)]
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, &self.encoding.offsets)
     }
 
+    /// 1 for each id of the template or of the padding, else 0.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.special_tokens_mask
+    /// [0, 0, 0]
     #[getter]
     fn special_tokens_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.encoding.special_tokens_mask.iter().map(|&is| u8::from(is)))
     }
 
+    /// 0 for each id of the padding, else 1.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.attention_mask
+    /// [1, 1, 1]
     #[getter]
     fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.encoding.attention_mask.iter().map(|&is| u8::from(is)))
     }
 
+    /// The number of the piece that each id belongs to; ``None`` where it has no text.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.word_ids
+    /// [0, 1, 1]
     #[getter]
     fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, &self.encoding.word_ids)
     }
 
+    /// The text of each id, 0 or 1; ``None`` where it has no text.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.sequence_ids
+    /// [0, 0, 0]
     #[getter]
     fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, &self.encoding.sequence_ids)
     }
 
+    /// What truncation cut off, in parts of the same length.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.overflowing
+    /// []
     #[getter]
     fn overflowing(&self) -> Vec<Self> {
         let parts = self.encoding.overflowing.iter();
@@ -241,10 +419,24 @@ impl Encoding {
         parts.map(shared).collect()
     }
 
+    /// Return the ids as an array, ``uint32[n]``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.ids_to_numpy()
+    /// array([256, 220, 256], dtype=uint32)
     fn ids_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array(py, Cow::Borrowed(&self.encoding.ids), Width::Bits32)
     }
 
+    /// Return the offsets as an array, ``int64[n, 2]``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab ab")
+    /// >>> encoding.offsets_to_numpy().tolist()
+    /// [[0, 2], [2, 3], [3, 5]]
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
         let flat = self.encoding.offsets.iter().flat_map(|span| [number(span.0), number(span.1)]);

@@ -24,21 +24,25 @@ use crate::tokenizer::CoreTokenizer;
 /// The contents of two files.
 type TwoFiles<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
+/// Read the content of a ``.bytepair`` file.
 #[pyfunction]
 pub(crate) fn read_native(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| native::read(&data)))
 }
 
+/// Give the content of a ``.bytepair`` file.
 #[pyfunction]
 pub(crate) fn write_native<'py>(py: Python<'py>, tokenizer: &CoreTokenizer) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &py.detach(|| native::write(&tokenizer.0)))
 }
 
+/// Read the content of a ``tokenizer.json``.
 #[pyfunction]
 pub(crate) fn read_huggingface(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| huggingface::read(&data)))
 }
 
+/// Give the content of a ``tokenizer.json``.
 #[pyfunction]
 pub(crate) fn write_huggingface<'py>(
     py: Python<'py>,
@@ -49,11 +53,13 @@ pub(crate) fn write_huggingface<'py>(
     Ok(PyBytes::new(py, &written))
 }
 
+/// Read the content of a SentencePiece ``.model``.
 #[pyfunction]
 pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| sentencepiece::read(&data)))
 }
 
+/// Give the content of a SentencePiece ``.model``.
 #[pyfunction]
 pub(crate) fn write_sentencepiece<'py>(
     py: Python<'py>,
@@ -64,20 +70,20 @@ pub(crate) fn write_sentencepiece<'py>(
     Ok(PyBytes::new(py, &written))
 }
 
-/// Takes a path: the file holds a whole model, and only its beginning is read.
+/// Read the tokenizer at the beginning of a ``.gguf`` file.
 #[pyfunction]
 pub(crate) fn read_gguf(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
     let file = File::open(path)?;
     loaded(py.detach(|| gguf::read(BufReader::new(file))))
 }
 
-/// The names of the files that say how a pair is meant.
+/// Name the files that say how ``vocab.json`` and ``merges.txt`` are meant.
 #[pyfunction]
 pub(crate) fn pair_settings() -> [&'static str; 4] {
     pair::SETTINGS
 }
 
-/// Takes the files of settings that lie beside the two, by name.
+/// Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name.
 #[pyfunction]
 pub(crate) fn read_pair(
     py: Python<'_>,
@@ -91,6 +97,7 @@ pub(crate) fn read_pair(
     loaded(py.detach(|| pair::read(&files)))
 }
 
+/// Give the contents of ``vocab.json`` and ``merges.txt``.
 #[pyfunction]
 pub(crate) fn write_gpt2<'py>(
     py: Python<'py>,
@@ -100,6 +107,7 @@ pub(crate) fn write_gpt2<'py>(
     Ok((PyBytes::new(py, &files.vocab_json), PyBytes::new(py, &files.merges_txt)))
 }
 
+/// Read the content of a ``.tiktoken`` file made for a dialect.
 #[pyfunction]
 pub(crate) fn read_tiktoken(
     py: Python<'_>,
@@ -111,6 +119,7 @@ pub(crate) fn read_tiktoken(
     loaded(py.detach(|| tiktoken::read(&ranks, dialect.0.split.clone(), &special_tokens)))
 }
 
+/// Read the contents of a ``.tiktoken`` file and of its sidecar.
 #[pyfunction]
 pub(crate) fn read_tiktoken_sidecar(
     py: Python<'_>,
@@ -120,6 +129,7 @@ pub(crate) fn read_tiktoken_sidecar(
     loaded(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
 }
 
+/// Give the contents of a ``.tiktoken`` file and of its sidecar.
 #[pyfunction]
 pub(crate) fn write_tiktoken<'py>(
     py: Python<'py>,
@@ -129,6 +139,7 @@ pub(crate) fn write_tiktoken<'py>(
     Ok((PyBytes::new(py, &files.ranks), PyBytes::new(py, &files.sidecar)))
 }
 
+/// Read a file of ranks as a published encoding.
 #[pyfunction]
 pub(crate) fn read_encoding(
     py: Python<'_>,
@@ -140,21 +151,29 @@ pub(crate) fn read_encoding(
     loaded(py.detach(|| encodings::read(&ranks, name, &renamed)))
 }
 
+/// Name the published encoding that a file of ranks belongs to.
 #[pyfunction]
 pub(crate) fn recognise_encoding(ranks: PyBackedBytes, file_name: &str) -> Option<&'static str> {
     encodings::recognise(&ranks, file_name)
 }
 
+/// List the published encodings that ``Tokenizer.from_file`` recognises.
+///
+/// >>> import bytepair
+/// >>> "o200k_base" in bytepair.encodings()
+/// True
 #[pyfunction]
 pub(crate) fn encoding_names() -> Vec<&'static str> {
     encodings::names().collect()
 }
 
+/// Read the content of a ``tekken.json``.
 #[pyfunction]
 pub(crate) fn read_tekken(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| tekken::read(&data)))
 }
 
+/// Read the contents of ``encoder_bpe_40000.json`` and ``vocab_40000.bpe``.
 #[pyfunction]
 pub(crate) fn read_gpt1(
     py: Python<'_>,
@@ -164,17 +183,19 @@ pub(crate) fn read_gpt1(
     loaded(py.detach(|| gpt1::read(&vocab, &merges)))
 }
 
+/// Read the content of a ``bpe_simple_vocab_16e6.txt.gz``.
 #[pyfunction]
 pub(crate) fn read_clip(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| clip::read(&data)))
 }
 
+/// Read a compiled tokenizer.
 #[pyfunction]
 pub(crate) fn read_compiled(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| compiled::read(&data)))
 }
 
-/// Reads from the path, so that the file is never in memory as a whole.
+/// Read a compiled tokenizer from a file.
 #[pyfunction]
 pub(crate) fn read_compiled_file(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
     let file = File::open(path)?;
@@ -182,6 +203,7 @@ pub(crate) fn read_compiled_file(py: Python<'_>, path: PathBuf) -> PyResult<Core
     loaded(py.detach(|| compiled::read_from(file, n_bytes)))
 }
 
+/// Give the compiled form of a tokenizer.
 #[pyfunction]
 pub(crate) fn write_compiled<'py>(
     py: Python<'py>,
@@ -190,6 +212,7 @@ pub(crate) fn write_compiled<'py>(
     written(py, py.detach(|| compiled::write(&tokenizer.0)))
 }
 
+/// Read codes of subword-nmt.
 #[pyfunction]
 pub(crate) fn read_subword_nmt(
     py: Python<'_>,
@@ -199,6 +222,7 @@ pub(crate) fn read_subword_nmt(
     loaded(py.detach(|| subword_nmt::read(&data, n_merges)?.tokenizer()))
 }
 
+/// Give the codes of a tokenizer for subword-nmt.
 #[pyfunction]
 pub(crate) fn write_subword_nmt<'py>(
     py: Python<'py>,
@@ -207,6 +231,7 @@ pub(crate) fn write_subword_nmt<'py>(
     written(py, py.detach(|| subword_nmt::write(&tokenizer.0)))
 }
 
+/// Read codes of fastBPE.
 #[pyfunction]
 pub(crate) fn read_fastbpe(
     py: Python<'_>,
@@ -216,6 +241,7 @@ pub(crate) fn read_fastbpe(
     loaded(py.detach(|| fastbpe::read(&data, n_merges)?.tokenizer()))
 }
 
+/// Give the codes of a tokenizer for fastBPE.
 #[pyfunction]
 pub(crate) fn write_fastbpe<'py>(
     py: Python<'py>,
@@ -224,6 +250,7 @@ pub(crate) fn write_fastbpe<'py>(
     written(py, py.detach(|| fastbpe::write(&tokenizer.0)))
 }
 
+/// List the tokens that occur at least ``threshold`` times.
 #[pyfunction]
 pub(crate) fn read_subword_vocabulary(
     data: PyBackedBytes,
@@ -232,7 +259,7 @@ pub(crate) fn read_subword_vocabulary(
     subword_nmt::read_vocabulary(&data, threshold).map_err(|error| to_python(&error))
 }
 
-/// Words cut apart; see `bytepair.segmentation`.
+/// Words cut apart.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct CoreSegmenter(Segmenter);
 
@@ -251,6 +278,9 @@ impl CoreSegmenter {
             .map_err(|error| to_python(&error))
     }
 
+    /// Cut the words of a text apart, line by line.
+    ///
+    /// Lines end with line feeds, or where ``str.splitlines`` ends them.
     #[pyo3(signature = (text, *, dropout=0.0, seed=0, first_line=0, splits_lines=false))]
     fn segment(
         &self,
@@ -267,6 +297,7 @@ impl CoreSegmenter {
         py.detach(|| self.0.segment(text, options)).map_err(|error| to_python(&error))
     }
 
+    /// Give the parts of a word, without separators; ``place`` is its place in the line.
     #[pyo3(signature = (word, *, dropout=0.0, seed=0, line=0, place=0))]
     fn parts_of_word(
         &self,

@@ -1,12 +1,21 @@
 //! The Python extension module `bytepair._core`: the border between Python and the core.
 //!
 //! A function here converts its arguments, releases the GIL, calls the core, and turns an error into an
-//! exception of `bytepair.errors`. It decides nothing. What users see is documented in `_core.pyi`.
+//! exception of `bytepair.errors`. It decides nothing.
+//!
+//! Doc comments of classes, methods and functions are Python docstrings, in its markup: `help` shows them, and
+//! `make stubs` copies them into `_core.pyi`, which adds the types.
 
 #![expect(
     clippy::needless_pass_by_value,
     clippy::too_many_arguments,
     reason = "signatures here are those of Python functions: keyword arguments, taken by value"
+)]
+#![allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_link_with_quotes,
+    clippy::doc_markdown,
+    reason = "doc comments here are Python docstrings, which are no Markdown"
 )]
 
 mod calls;

@@ -59,7 +59,10 @@ type JsonlRead<'py> = (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>);
 
 pub(crate) type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
-/// Documents of JSON lines: their text and offsets; lines, nulls, and the bad lines with place and problem.
+/// Read the texts that keys lead to in lines of JSON.
+///
+/// Gives the bytes of all texts and their offsets, the number of lines, of texts that are
+/// ``null``, and for each bad line its place, where it begins, and the problem.
 #[pyfunction]
 pub(crate) fn read_jsonl<'py>(
     py: Python<'py>,
@@ -72,7 +75,7 @@ pub(crate) fn read_jsonl<'py>(
     Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
-/// A file of CSV, read block by block.
+/// A file of CSV, read block by block; its first record names the columns.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct CsvTable(Mutex<bytepair::csv::Table>);
 
@@ -89,7 +92,10 @@ impl CsvTable {
         Ok(Self(Mutex::new(bytepair::csv::Table::new(delimiter, columns))))
     }
 
-    /// The rows that end in the next block.
+    /// Read the rows that end in the next block.
+    ///
+    /// Gives the bytes and offsets of each column that was asked for, and for each record of
+    /// another length the line on which it begins, and the problem.
     fn read<'py>(
         &self,
         py: Python<'py>,
@@ -115,7 +121,7 @@ pub(crate) fn offsets(
     offsets.collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// The number of rows that hold one of the names.
+/// Count the rows of a column of texts that hold one of the names.
 #[pyfunction]
 pub(crate) fn count_rows_holding(
     py: Python<'_>,
@@ -129,7 +135,10 @@ pub(crate) fn count_rows_holding(
     py.detach(|| n_holding(&rows, &names)).map_err(|error| to_python(&error))
 }
 
-/// The ids of rows, of 2 or of 4 bytes each and where the ids of each row end.
+/// Encode the rows of a column of texts, special tokens being plain text.
+///
+/// ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
+/// all rows, and where those of each row end.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, data, offsets, *, before=None, behind=None, width=4, threads=None))]
 pub(crate) fn encode_rows<'py>(
@@ -170,7 +179,7 @@ fn as_arrays<T: Element + 'static>(
     Ok((lend(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))
 }
 
-/// Pieces and their counts, as rows.
+/// Pieces and their counts, as rows: the bytes of all, where each begins, its count.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct PieceTable(Mutex<PieceCounts>);
 
@@ -191,7 +200,7 @@ impl PieceTable {
         Self::of(PieceCounts::new())
     }
 
-    /// Adds rows. `firsts` is the order in which they first occur in a source, `source` the place of that.
+    /// Add rows; ``firsts`` is the order in which they first occur in a source.
     #[pyo3(signature = (data, offsets, counts, *, firsts=None, source=0))]
     fn add(
         &self,
@@ -215,8 +224,7 @@ impl PieceTable {
         py.detach(|| self.with(add)).map_err(|error| to_python(&error))
     }
 
-    /// How often each byte stands before another or, as the 257th, before the end: no pair occurs more often in
-    /// parts of a corpus than the largest of the 256 x 257 sums over them.
+    /// Count how often each byte stands before another, or before an end (column 256).
     fn neighbours<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let pairs = py.detach(|| self.with(|counts| counts.neighbours()));
         Ok(pairs.map_err(|error| to_python(&error))?.into_pyarray(py))

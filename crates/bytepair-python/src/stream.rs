@@ -14,6 +14,15 @@ use crate::error::to_python;
 use crate::tokenizer::CoreTokenizer;
 
 /// Ids in, text out, never half a character.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
+/// >>> stream = tokenizer.decode_stream()
+/// >>> [stream.push(id) for id in tokenizer.encode("…")]
+/// ['', '', '…']
+///
+/// It can be copied, which shares the tokenizer, and pickled, which stores the tokenizer and all
+/// ids so far.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct DecodeStream {
     tokenizer: Py<CoreTokenizer>,
@@ -67,6 +76,20 @@ impl DecodeStream {
         Ok(stream)
     }
 
+    /// Add one id or several, and return the text that is complete by now.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> stream = tokenizer.decode_stream()
+    /// >>> stream.push([257, 68])
+    /// 'lowe'
+    ///
+    /// Raises
+    /// ------
+    /// UnknownTokenError
+    ///     No token has one of the ids.
+    /// EncodingError
+    ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
     fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
         let ids = match ids.extract::<TokenId>() {
             Ok(id) => vec![id],
@@ -76,10 +99,30 @@ impl DecodeStream {
         self.state().push(&self.tokenizer.get().0, &ids)
     }
 
+    /// Return what is left when no id follows, such as the bytes of half a character.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
+    /// >>> stream = tokenizer.decode_stream()
+    /// >>> stream.push(tokenizer.encode("…")[0]), stream.finish()
+    /// ('', '\ufffd')
+    ///
+    /// Raises
+    /// ------
+    /// EncodingError
+    ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
     fn finish(&self) -> PyResult<String> {
         self.state().finish()
     }
 
+    /// Return a stream that goes on from here on its own.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> stream = tokenizer.decode_stream()
+    /// >>> trial = stream.copy()
+    /// >>> trial.push(257), stream.push([68, 81])
+    /// ('low', 'er')
     fn copy(&self, py: Python<'_>) -> Self {
         Self {
             tokenizer: self.tokenizer.clone_ref(py),

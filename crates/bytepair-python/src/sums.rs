@@ -16,7 +16,9 @@ use crate::rows::{Arrays, Column, offsets};
 type Rows<'py> =
     (Arrays<'py>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
-/// Adds counts up, then gives them in order.
+/// Adds up counts of the parts of a corpus in bounded memory, then gives them in order.
+///
+/// ``budget`` is about how much memory it takes, in bytes; the rest goes to files in ``folder``.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct CountSums(Mutex<State>);
 
@@ -35,7 +37,7 @@ impl CountSums {
         Self(Mutex::new(State::Adding(bytepair::CountSums::new(&folder, budget))))
     }
 
-    /// Adds rows of a part. `firsts` are compared with each other to tell which piece comes first there.
+    /// Add rows; ``firsts`` is the order in which they first occur in a source.
     #[pyo3(signature = (data, offsets, counts, *, group=0, source=0, firsts=None))]
     fn add(
         &self,
@@ -60,14 +62,16 @@ impl CountSums {
         })
     }
 
-    /// Adds what `Corpus.finish_runs` left of a part in a file, and takes the file over.
+    /// Add what ``Corpus.finish_runs`` left in a file, and take over the file.
     #[pyo3(signature = (file, *, group=0, source=0))]
     fn add_run(&self, py: Python<'_>, file: PathBuf, group: u32, source: u32) -> PyResult<()> {
         self.adding(py, |sums| sums.add_run(&file, Part { group, source }))
     }
 
-    /// Ends the adding up, and leaves out pieces with smaller sums; gives their number, how often they occur, and
-    /// more than what no pair occurs in them. `places` are those of groups in the order of rows.
+    /// Leave out rows with smaller sums; say how many rows and occurrences.
+    ///
+    /// The third number is at least how often any pair of tokens occurs in them. ``places``
+    /// are those of the groups in the order of rows.
     fn finish(
         &self,
         py: Python<'_>,
@@ -92,7 +96,9 @@ impl CountSums {
         Ok((dropped.n_pieces, dropped.n_occurrences, dropped.bound))
     }
 
-    /// The next rows, at most so many and of so many bytes; no rows if there are no more.
+    /// Give the next rows, none at the end: pieces, counts, places of groups, firsts.
+    ///
+    /// Rows are in the order of counts, largest first, then of pieces, then of places.
     fn next_rows<'py>(
         &self,
         py: Python<'py>,

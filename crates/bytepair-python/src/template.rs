@@ -83,7 +83,7 @@ pub(crate) fn truncation(
     }))
 }
 
-/// The lengths of one call, in place of those of the tokenizer.
+/// How one call truncates and pads, in place of what its tokenizer says.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Lengths {
     truncation: Option<Truncation>,
@@ -93,7 +93,10 @@ pub(crate) struct Lengths {
 #[pymethods]
 impl Lengths {
     #[new]
-    #[pyo3(signature = (*, max_length=None, stride=0, strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=0))]
+    #[pyo3(
+        signature = (*, max_length=None, stride=0, strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=0),
+        text_signature = "(*, max_length=None, stride=0, strategy='longest_first', truncation_side='right', pad_id=None, pad_token='', pad_length=None, multiple_of=None, padding_side='right', pad_type_id=0)"
+    )]
     fn new(
         max_length: Option<&Bound<'_, PyAny>>,
         stride: usize,

@@ -22,7 +22,18 @@ use crate::error::to_python;
 use crate::stream::DecodeStream;
 use crate::template::{WrittenPiece, padding_dict, truncation_dict, written_pieces};
 
-/// A tokenizer of the core.
+/// Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
+///
+/// Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
+/// methods, ``allowed_special`` names the special tokens that count as tokens where they
+/// stand in the text: ``"all"``, or a collection. Every other special token is plain text,
+/// or an error if it is in ``disallowed_special``. ``add_special_tokens=True`` adds what the
+/// tokenizer's template puts around a text, and applies its truncation and padding.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+/// >>> tokenizer.decode(tokenizer.encode("lower"))
+/// 'lower'
 #[pyclass(frozen, subclass, module = "bytepair._core")]
 pub(crate) struct CoreTokenizer(pub(crate) Arc<Tokenizer>);
 
@@ -40,6 +51,22 @@ impl CoreTokenizer {
         }
     }
 
+    /// Decode ids to text.
+    ///
+    /// An end mark becomes one space between words. ``errors`` says what happens to bytes that are
+    /// not UTF-8: ``"replace"`` (by U+FFFD), ``"ignore"`` or ``"strict"``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.decode([257, 68, 81])
+    /// 'lower'
+    ///
+    /// Raises
+    /// ------
+    /// UnknownTokenError
+    ///     No token has one of the ids.
+    /// EncodingError
+    ///     The bytes are not UTF-8, and ``errors`` is ``"strict"``.
     #[pyo3(signature = (ids, *, errors="replace", skip_special_tokens=false))]
     fn decode(
         &self,
@@ -53,6 +80,14 @@ impl CoreTokenizer {
             .map_err(|error| to_python(&error))
     }
 
+    /// Decode many lists of ids, each as :meth:`decode` does.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.decode_batch([[257], [257, 68, 81]])
+    /// ['low', 'lower']
+    ///
+    /// Raises the errors of :meth:`decode`; the message names the list's place in the batch.
     #[pyo3(signature = (batch, *, errors="replace", skip_special_tokens=false))]
     fn decode_batch(
         &self,
@@ -91,11 +126,33 @@ impl CoreTokenizer {
         text_of_written(&self.0, &tokens).map_err(|error| to_python(&error))
     }
 
+    /// Join the bytes of tokens; an end mark becomes a space before the next token.
+    ///
+    /// What a file's decoder does to text, such as turning ``▁`` into a space, is left out.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.decode_bytes([257, 68, 81])
+    /// b'lower'
+    ///
+    /// Raises
+    /// ------
+    /// UnknownTokenError
+    ///     No token has one of the ids.
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.0.decode_bytes(&ids.0)).map_err(|error| to_python(&error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Start decoding ids that come one after the other.
+    ///
+    /// The options are those of :meth:`decode`.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> stream = tokenizer.decode_stream()
+    /// >>> stream.push(257), stream.push([68, 81])
+    /// ('low', 'er')
     #[pyo3(signature = (*, errors="replace", skip_special_tokens=false))]
     fn decode_stream(
         slf: &Bound<'_, Self>,
@@ -105,16 +162,38 @@ impl CoreTokenizer {
         DecodeStream::new(slf, errors, skip_special_tokens)
     }
 
+    /// The number of ids: one more than the largest.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.n_vocab
+    /// 258
     #[getter]
     fn n_vocab(&self) -> usize {
         self.0.parts().vocabulary.len()
     }
 
-    /// The id of a token given as `str` or `bytes`, or `None`.
+    /// Look up the id of a token as it is written, or ``None``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> [tokenizer.token_to_id(token) for token in ("low", b"low", "xy")]
+    /// [257, 257, None]
     fn token_to_id(&self, token: Given<'_>) -> Option<TokenId> {
         self.0.id_of_written(token.bytes)
     }
 
+    /// Look up the token of an id: ``bytes``, or ``str`` in dialects of characters.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.id_to_token(257)
+    /// b'low'
+    ///
+    /// Raises
+    /// ------
+    /// UnknownTokenError
+    ///     No token has this id.
     fn id_to_token<'py>(
         &self,
         py: Python<'py>,
@@ -126,6 +205,12 @@ impl CoreTokenizer {
         Ok(self.shown(py, token))
     }
 
+    /// The tokens by id; ``None`` for an id that no token has.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.vocabulary[256:]
+    /// [b'lo', b'low']
     #[getter]
     fn vocabulary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let vocabulary = &self.0.parts().vocabulary;
@@ -135,6 +220,12 @@ impl CoreTokenizer {
         PyList::new(py, tokens.collect::<Vec<_>>())
     }
 
+    /// The merges in order, each as its two tokens.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.merges
+    /// [(b'l', b'o'), (b'lo', b'w')]
     #[getter]
     fn merges<'py>(
         &self,
@@ -154,6 +245,14 @@ impl CoreTokenizer {
             .collect()
     }
 
+    /// The merges in order: left id, right id, id, and the pair's count when it was merged.
+    ///
+    /// The count is ``None`` where it is not known, as in most files.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.merge_log
+    /// [(75, 78, 256, 2), (256, 86, 257, 2)]
     #[getter]
     fn merge_log(&self) -> Vec<(TokenId, TokenId, TokenId, Option<i64>)> {
         let vocabulary = &self.0.parts().vocabulary;
@@ -163,6 +262,14 @@ impl CoreTokenizer {
         merges.map(|(merge, count)| (merge.left, merge.right, merge.result, count)).collect()
     }
 
+    /// The special tokens and their ids.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(
+    /// ...     ["low lower"], vocab_size=259, special_tokens=["<|end|>"]
+    /// ... )
+    /// >>> tokenizer.special_tokens
+    /// {'<|end|>': 258}
     #[getter]
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let names = PyDict::new(py);
@@ -172,6 +279,13 @@ impl CoreTokenizer {
         Ok(names)
     }
 
+    /// Map tokens, as Hugging Face files write them (``Ġthe``), to ids.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> vocabulary = tokenizer.get_vocab()
+    /// >>> vocabulary["low"], vocabulary["Ġ"], len(vocabulary)
+    /// (257, 220, 258)
     fn get_vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parts = self.0.parts();
         let names = PyDict::new(py);
@@ -181,6 +295,12 @@ impl CoreTokenizer {
         Ok(names)
     }
 
+    /// Look up the id of a token as Hugging Face files write it, or ``None``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.token_to_id_hf("Ġ"), tokenizer.token_to_id(" ")
+    /// (220, 220)
     fn token_to_id_hf(&self, token: &str) -> Option<TokenId> {
         let parts = self.0.parts();
         let mut named = parts
@@ -190,11 +310,24 @@ impl CoreTokenizer {
         named.next().map(|(id, _)| id)
     }
 
+    /// A hash of everything that decides what this tokenizer does, in hexadecimal.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> again = bytepair.Tokenizer.from_bytes(tokenizer.to_bytes())
+    /// >>> again.fingerprint == tokenizer.fingerprint
+    /// True
     #[getter]
     fn fingerprint(&self) -> String {
         bytepair::format::native::fingerprint(&self.0)
     }
 
+    /// Say how each stage of the splitter is executed, or several that are done at once.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> len(tokenizer.explain()), tokenizer.explain()[0][:9]
+    /// (1, 'automaton')
     fn explain(&self) -> Vec<String> {
         self.0.explain()
     }
@@ -203,6 +336,12 @@ impl CoreTokenizer {
         self.0.describe().into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
     }
 
+    /// How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.with_truncation(512).truncation["max_length"]
+    /// 512
     #[getter]
     fn truncation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.0
@@ -213,11 +352,25 @@ impl CoreTokenizer {
             .transpose()
     }
 
+    /// How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.with_padding(0, multiple_of=8).padding["multiple_of"]
+    /// 8
     #[getter]
     fn padding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.0.parts().padding.as_ref().map(|padding| padding_dict(py, padding)).transpose()
     }
 
+    /// What is put around one text, and around two; see ``Tokenizer.with_template``.
+    ///
+    /// Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.template[0]
+    /// [(0, [], 0)]
     #[getter]
     fn template(&self) -> (Vec<WrittenPiece>, Vec<WrittenPiece>) {
         let template = &self.0.parts().template;

@@ -92,7 +92,7 @@ impl Corpus {
         self.n_bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Keeps what counting needs within so many bytes; the rest goes to temporary files in a folder.
+    /// Keep what counting needs within so many bytes, the rest in a folder.
     fn set_memory_limit(&self, limit: usize, folder: PathBuf) -> PyResult<()> {
         with(&self.counter, |counter| {
             counter.as_mut().map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder))
@@ -103,7 +103,7 @@ impl Corpus {
         })
     }
 
-    /// Lets every piece of the files and texts that follow count so many times.
+    /// Let every piece of what follows count so many times.
     fn set_weight(&self, multiplier: u64) -> PyResult<()> {
         with(&self.counter, |counter| {
             counter.as_mut().map_or(Ok(()), |counter| counter.set_weight(multiplier))
@@ -111,7 +111,7 @@ impl Corpus {
         .map_err(|error| to_python(&error))
     }
 
-    /// Counts a batch of texts.
+    /// Count a batch of texts.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Text>) -> PyResult<()> {
         py.detach(|| {
             let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
@@ -122,7 +122,7 @@ impl Corpus {
         .map_err(|error| to_python(&error))
     }
 
-    /// Counts a file, or standard input for `-`; `progress` is called with the bytes read so far.
+    /// Count a file, or standard input for ``-``.
     fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
         let name = path.display().to_string();
         let reader = Interruptible::open(&path, &self.n_bytes_read)?;
@@ -138,7 +138,7 @@ impl Corpus {
         result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
     }
 
-    /// Counts the rows of a column of texts, each of them whole: a separator in them is text.
+    /// Count the rows of a column of texts, each whole: a separator is text there.
     fn add_rows(
         &self,
         py: Python<'_>,
@@ -153,7 +153,7 @@ impl Corpus {
         py.detach(|| with(&self.counter, count)).map_err(|error| to_python(&error))
     }
 
-    /// Counts one text that comes from `read`, a function that gives at most so many of its next bytes.
+    /// Count one text; ``read`` gives at most so many of its next bytes.
     fn add_stream(&self, py: Python<'_>, read: Py<PyAny>) -> PyResult<()> {
         let mut failure = None;
         let reader = PythonReader { read, failure: &mut failure };
@@ -164,7 +164,7 @@ impl Corpus {
         result.map_err(|error| failure.take().unwrap_or_else(|| to_python(&error)))
     }
 
-    /// Adds the rows of a table, which is empty afterwards.
+    /// Add the rows of a table, which is empty afterwards.
     fn add_table(&self, py: Python<'_>, table: PyRef<'_, PieceTable>) -> PyResult<()> {
         let table = &*table;
         let add = || {
@@ -174,13 +174,16 @@ impl Corpus {
         py.detach(add).map_err(|error| to_python(&error))
     }
 
-    /// Says that pieces were left out of the added table before, in which no pair occurred more often than `bound`.
+    /// Say that rare pieces are left out of what is added as a table.
+    ///
+    /// No pair occurred in them more often than ``bound``.
     fn set_dropped_before(&self, bound: i64) {
         with(&self.dropped_before, |before| *before = bound.max(0));
     }
 
-    /// Ends the counting, and leaves what was counted in files of a folder, for `CountSums.add_run`; gives their names
-    /// and how often each special token was found.
+    /// End the counting, and leave what was counted in files, for `CountSums`.
+    ///
+    /// Gives their names, and how often each special token was found.
     fn finish_runs<'py>(
         &self,
         py: Python<'py>,
@@ -194,7 +197,7 @@ impl Corpus {
         Ok((files, self.special_found(py, &corpus)?))
     }
 
-    /// Adds pieces that were counted elsewhere, in the order in which they first occur.
+    /// Add pieces that were counted elsewhere.
     fn add_counts(&self, pieces: Vec<(Text, Bound<'_, PyAny>)>) -> PyResult<()> {
         let pieces = pieces.into_iter().map(|(piece, count)| Ok((counted(&piece, &count)?, piece)));
         let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
@@ -207,8 +210,7 @@ impl Corpus {
         result.map_err(|error| to_python(&error))
     }
 
-    /// Ends the counting, leaves out pieces that occur less than `min_piece_count` times, and tells what was
-    /// counted.
+    /// End the counting, leave out rare pieces, and tell what was counted.
     fn finish<'py>(&self, py: Python<'py>, min_piece_count: i64) -> PyResult<Bound<'py, PyDict>> {
         let counted = py.detach(|| self.add_up(min_piece_count));
         let (corpus, n_characters, dropped) = counted.map_err(|error| to_python(&error))?;
@@ -224,21 +226,25 @@ impl Corpus {
         Ok(report)
     }
 
-    /// After `finish`: the bytes of all pieces, repeated ones too.
+    /// After ``finish``: the bytes of all pieces, repeated ones too.
     fn n_piece_bytes(&self, py: Python<'_>) -> i64 {
         py.detach(|| with(&self.counts, |counts| counts.n_bytes()))
     }
 
-    /// After `finish`: a name for the pieces and their counts.
+    /// After ``finish``: a name for the pieces and their counts.
     fn fingerprint(&self, py: Python<'_>) -> String {
         py.detach(|| with(&self.counts, |counts| counts.fingerprint()))
     }
 
-    /// After `finish`: learns merges. `progress` is called with merges done, the most merges (or `None`) and
-    /// tokens of the corpus. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the corpus
-    /// before the first new merge and after each, and the count of each. The counts of the tokenizer are divided by
-    /// `scale`.
-    #[pyo3(signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None)))]
+    /// After ``finish``: learn merges.
+    ///
+    /// ``characters`` says which get ids: those that cover a share of the text, a fraction,
+    /// and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
+    /// corpus before the first new merge and after each, and the count of each.
+    #[pyo3(
+        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None)),
+        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None))"
+    )]
     fn train<'py>(
         &self,
         py: Python<'py>,

@@ -131,6 +131,12 @@ class Counts:
         self.info = info
         self._table, self._path = table, path or ""
 
+    def __repr__(self) -> str:
+        return (
+            f"<bytepair.data.Counts: of {self.info.bytes:,} bytes of text, "
+            f"dialect {self.info.dialect}>"
+        )
+
     @property
     def table(self) -> pa.Table:
         """The rows as an Arrow table; those of a file are read when this is first asked."""

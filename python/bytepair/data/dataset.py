@@ -102,6 +102,12 @@ class TokenDataset:
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return (self[place] for place in range(len(self)))
 
+    def __repr__(self) -> str:
+        what = f"windows of {self.window:,} ids" if self.window else "documents"
+        return (
+            f"<bytepair.data.TokenDataset: {len(self):,} {what}, {self.n_tokens:,} ids>"
+        )
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _open, (self.folder, self.window)
 

@@ -26,7 +26,30 @@ type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl CoreTokenizer {
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
+    /// Encode a text to a list of ids.
+    ///
+    /// ``threads`` is the number of threads; ``None`` uses all processors. A long text is cut for
+    /// them only where that changes no id.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.encode("low lower")
+    /// [257, 220, 257, 68, 81]
+    ///
+    /// Raises
+    /// ------
+    /// UnknownTokenError
+    ///     A unit of the text is outside the alphabet, and nothing stands for it.
+    /// SpecialTokenError
+    ///     The text contains a disallowed special token.
+    /// EncodingError
+    ///     The text is not UTF-8, and the dialect needs it.
+    /// PatternError
+    ///     The split pattern takes too many steps on this text.
+    #[pyo3(
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=1)"
+    )]
     fn encode<'py>(
         &self,
         py: Python<'py>,
@@ -40,7 +63,25 @@ impl CoreTokenizer {
         self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
     }
 
-    #[pyo3(signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    /// Encode a text to ids, each with the span of the text that it stands for.
+    ///
+    /// A span is where that part of the text begins and ends, in characters or, with
+    /// ``unit="bytes"``, in bytes. It refers to the text as given, before normalization. A token
+    /// that is part of a character spans all of it in characters, and its own part in bytes. A
+    /// special token of the template has the span ``(0, 0)``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> tokenizer.encode_with_offsets("abé")[1]
+    /// [(0, 2), (2, 3), (2, 3)]
+    /// >>> tokenizer.encode_with_offsets("abé", unit="bytes")[1]
+    /// [(0, 2), (2, 3), (3, 4)]
+    ///
+    /// Raises the errors of :meth:`encode`.
+    #[pyo3(
+        signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false),
+        text_signature = "($self, text, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False)"
+    )]
     fn encode_with_offsets<'py>(
         &self,
         py: Python<'py>,
@@ -55,7 +96,27 @@ impl CoreTokenizer {
         Ok((list(py, &encoding.ids)?, PyList::new(py, encoding.offsets)?))
     }
 
-    #[pyo3(signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0))]
+    /// Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
+    ///
+    /// ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
+    /// they are if ``add_special_tokens`` is. ``dropout`` is the probability with which each merge
+    /// is left out.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> encoding = tokenizer.encode_full("ab", "c")
+    /// >>> encoding.tokens, encoding.offsets, encoding.type_ids
+    /// (['ab', 'c'], [(0, 2), (0, 1)], [0, 1])
+    ///
+    /// Raises
+    /// ------
+    /// TokenizerError
+    ///     The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
+    ///     also the errors of :meth:`encode`.
+    #[pyo3(
+        signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0),
+        text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=0)"
+    )]
     fn encode_full(
         &self,
         py: Python<'_>,
@@ -75,7 +136,22 @@ impl CoreTokenizer {
         Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
     }
 
-    #[pyo3(signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0, threads=None))]
+    /// Encode many texts, or tuples of two, as :meth:`encode_full` does.
+    ///
+    /// ``threads`` is the number of threads; ``None`` uses all processors. Padding without a
+    /// length fills all texts up to the longest.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+    /// >>> batch = tokenizer.encode_full_batch(["ab", ("a", "b")])
+    /// >>> [encoding.ids for encoding in batch]
+    /// [[256], [64, 65]]
+    ///
+    /// Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
+    #[pyo3(
+        signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0, threads=None),
+        text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=0, threads=None)"
+    )]
     fn encode_full_batch(
         &self,
         py: Python<'_>,
@@ -97,7 +173,10 @@ impl CoreTokenizer {
     }
 
     /// Encodes a text as a call with lengths of its own asks for.
-    #[pyo3(signature = (text, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(
+        signature = (text, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
+        text_signature = "($self, text, lengths, *, allowed_special=(), add_special_tokens=False)"
+    )]
     fn _row<'py>(
         &self,
         py: Python<'py>,
@@ -111,7 +190,10 @@ impl CoreTokenizer {
     }
 
     /// The same for many texts.
-    #[pyo3(signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(
+        signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
+        text_signature = "($self, texts, lengths, *, allowed_special=(), add_special_tokens=False)"
+    )]
     fn _rows(
         &self,
         py: Python<'_>,
@@ -124,7 +206,10 @@ impl CoreTokenizer {
     }
 
     /// The same for texts or pairs of them, with all that is known of each id.
-    #[pyo3(signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(
+        signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
+        text_signature = "($self, texts, lengths, *, allowed_special=(), add_special_tokens=False)"
+    )]
     fn _full_rows(
         &self,
         py: Python<'_>,
@@ -141,7 +226,10 @@ impl CoreTokenizer {
     }
 
     /// The same for texts in words, or pairs of them.
-    #[pyo3(signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false))]
+    #[pyo3(
+        signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
+        text_signature = "($self, texts, lengths, *, allowed_special=(), add_special_tokens=False)"
+    )]
     fn _word_rows(
         &self,
         py: Python<'_>,
@@ -167,6 +255,14 @@ impl CoreTokenizer {
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
+    /// Encode a text to a list of ids; every special token in it is plain text.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.encode_ordinary("lower")
+    /// [257, 68, 81]
+    ///
+    /// Raises the errors of :meth:`encode`.
     fn encode_ordinary<'py>(
         &self,
         py: Python<'py>,
@@ -175,7 +271,24 @@ impl CoreTokenizer {
         self.with_ids(py, text, EncodeOptions::default(), 1, |ids| listed(py, ids))
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"))]
+    /// Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
+    ///
+    /// The options are those of :meth:`encode`.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.encode_to_numpy("lower", dtype="uint16")
+    /// array([257,  68,  81], dtype=uint16)
+    ///
+    /// Raises
+    /// ------
+    /// TokenizerError
+    ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+    ///     :meth:`encode`.
+    #[pyo3(
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=1, dtype='uint32')"
+    )]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -191,7 +304,21 @@ impl CoreTokenizer {
         self.with_ids(py, text, options, threads.0, |ids| array(py, ids, width))
     }
 
-    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    /// Encode many texts, each to a list of ids.
+    ///
+    /// ``threads`` is the number of threads; ``None`` uses all processors. A text that is much
+    /// longer than the others is cut for several of them.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.encode_batch(["low", "lower"])
+    /// [[257], [257, 68, 81]]
+    ///
+    /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
+    #[pyo3(
+        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None),
+        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=None)"
+    )]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -205,7 +332,26 @@ impl CoreTokenizer {
         self.lists(py, texts, options, threads)
     }
 
-    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"))]
+    /// Encode many texts to one array of ids, and the offsets of the texts in it.
+    ///
+    /// Text ``i`` has the ids ``ids[offsets[i]:offsets[i + 1]]``. The arrays are ``uint32[n]``, or
+    /// ``uint16[n]``, and ``int64[len(texts) + 1]``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> ids, offsets = tokenizer.encode_batch_to_numpy(["low", "lower"])
+    /// >>> ids.tolist(), offsets.tolist()
+    /// ([257, 257, 68, 81], [0, 1, 4])
+    ///
+    /// Raises
+    /// ------
+    /// TokenizerError
+    ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+    ///     :meth:`encode_batch`.
+    #[pyo3(
+        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"),
+        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=None, dtype='uint32')"
+    )]
     fn encode_batch_to_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -233,7 +379,20 @@ impl CoreTokenizer {
         Ok((ids, offsets.into_pyarray(py)))
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)))]
+    /// Count the ids of a text without making them.
+    ///
+    /// The options are those of :meth:`encode`.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.count("low lower")
+    /// 5
+    ///
+    /// Raises the errors of :meth:`encode`.
+    #[pyo3(
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=1)"
+    )]
     fn count(
         &self,
         py: Python<'_>,
@@ -247,7 +406,20 @@ impl CoreTokenizer {
         self.count_of(py, text, options, threads.0)
     }
 
-    #[pyo3(signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None))]
+    /// Count the ids of each of many texts.
+    ///
+    /// ``threads`` is the number of threads; ``None`` uses all processors.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.count_batch(["low", "", "lower"])
+    /// [1, 0, 3]
+    ///
+    /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
+    #[pyo3(
+        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None),
+        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=None)"
+    )]
     fn count_batch(
         &self,
         py: Python<'_>,
@@ -267,7 +439,22 @@ impl CoreTokenizer {
             .map_err(|error| sources.first_wrong(py, to_python(&error)))
     }
 
-    #[pyo3(signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]
+    /// Cut a text so that it has at most ``max_tokens`` ids.
+    ///
+    /// The result is the text of the first ``max_tokens`` ids, up to the end of a whole character.
+    /// Where that text alone would have more ids, it is the text of fewer. The rest of the text is
+    /// not encoded.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.truncate("low lower lowest", 2)
+    /// 'low '
+    ///
+    /// Raises the errors of :meth:`encode`.
+    #[pyo3(
+        signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None),
+        text_signature = "($self, text, max_tokens, *, allowed_special=(), disallowed_special=())"
+    )]
     fn truncate<'py>(
         &self,
         py: Python<'py>,
@@ -287,7 +474,17 @@ impl CoreTokenizer {
         })
     }
 
-    #[pyo3(signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None))]
+    /// Start counting the ids of a text that comes in parts.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> counter.append("low"), counter.append("er")
+    /// (1, 3)
+    #[pyo3(
+        signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None),
+        text_signature = "($self, *, allowed_special=(), disallowed_special=())"
+    )]
     fn counter(
         &self,
         allowed_special: SpecialNames,
@@ -317,7 +514,22 @@ impl CoreTokenizer {
         encode_file(py, &self.0, names, format, options, threads, progress)
     }
 
-    #[pyo3(signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false))]
+    /// Show the tokens of a text as they are written, marks included.
+    ///
+    /// A unit outside the alphabet appears as itself, or as the unknown token where there is one
+    /// (for files from SentencePiece always as itself). An added token appears as it stands in the
+    /// text, with the white space that belongs to it. Bytes that are not UTF-8 appear as escapes.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.tokenize("low lower")
+    /// ['low', ' ', 'low', 'e', 'r']
+    ///
+    /// Raises the errors of :meth:`encode`, except for unknown units.
+    #[pyo3(
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False)"
+    )]
     fn tokenize<'py>(
         &self,
         py: Python<'py>,
@@ -333,6 +545,19 @@ impl CoreTokenizer {
         tokens.iter().map(|token| readable(py, token)).collect()
     }
 
+    /// Split a text into the pieces that no token crosses, after normalization.
+    ///
+    /// Pieces are ``str`` or ``bytes``, like the text.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.split("low lower")
+    /// ['low', ' lower']
+    ///
+    /// Raises
+    /// ------
+    /// PatternError
+    ///     The split pattern takes too many steps on this text.
     fn split<'py>(&self, py: Python<'py>, text: Given<'_>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let pieces = py.detach(|| self.0.split(text.bytes)).map_err(|error| to_python(&error))?;
         let convert = |piece: &Vec<u8>| match text.is_str {
