@@ -107,10 +107,7 @@ impl Table {
             self.take(&value[..n_written]);
             let is_block_done = matches!(result, ReadFieldResult::InputEmpty) && !is_last;
             if let ReadFieldResult::Field { record_end } = result {
-                self.n_values += 1;
-                if record_end {
-                    self.end_record(&mut rows)?;
-                }
+                self.end_value(record_end, &mut rows)?;
             } else if is_block_done || matches!(result, ReadFieldResult::End) {
                 return Ok(rows);
             }
@@ -139,6 +136,11 @@ impl Table {
             self.record.resize(place + 1, Vec::new());
         }
         self.record[place].extend_from_slice(part);
+    }
+
+    fn end_value(&mut self, ends_record: bool, rows: &mut Rows) -> Result<()> {
+        self.n_values += 1;
+        if ends_record { self.end_record(rows) } else { Ok(()) }
     }
 
     fn end_record(&mut self, rows: &mut Rows) -> Result<()> {
