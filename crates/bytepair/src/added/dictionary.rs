@@ -7,7 +7,7 @@
 //!
 //! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
 //! search takes time linear in the text and, as texts are read in blocks no shorter than the longest pattern, memory
-//! for the matches of one block. Blocks in which no pattern may begin are passed over by vectors.
+//! for the matches of one block. Where patterns begin alike, vectors find the next place where one may begin.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,11 +21,12 @@ use crate::error::{Error, Result};
 /// How many states have a row of all transitions: the root and, as a rule, all states behind one byte.
 const MAX_COMPLETE: usize = 256;
 
-/// A block of a text in bytes, where no pattern is longer.
+/// A block of a text in bytes, where no pattern is longer: behind a beginning of one, and where these are not known.
+const BLOCK_LEN_AT_BEGINNING: usize = 256;
 const BLOCK_LEN: usize = 4 << 10;
 
-/// Bytes of a pattern by which its beginning is found, and most of such beginnings.
-const BEGINNING_LEN: usize = 4;
+/// Bytes of a pattern by which its beginning is found: the most that leave few enough different ones.
+const BEGINNING_LENS: [usize; 3] = [4, 3, 2];
 const MAX_BEGINNINGS: usize = 32;
 
 /// No pattern.
@@ -174,11 +175,18 @@ impl Dictionary {
                     return Some(Occurrence { pattern, place: start..start + self.lens[pattern] });
                 }
             }
-            let start = from.max(ahead.end);
-            if start >= text.len() {
+            let rest = from.max(ahead.end)..text.len();
+            if rest.is_empty() {
                 return None;
             }
-            let end = text.len().min(start + self.longest_len.max(BLOCK_LEN));
+            let (start, block_len) = match &self.beginnings {
+                Some(beginnings) => {
+                    let first = beginnings.find_in(text, rest.clone().into());
+                    (first.map_or(rest.end, |first| first.start()), BLOCK_LEN_AT_BEGINNING)
+                }
+                None => (rest.start, BLOCK_LEN),
+            };
+            let end = text.len().min(start + self.longest_len.max(block_len));
             self.search(text, start..end, &mut ahead.found);
             ahead.end = end;
         }
@@ -187,14 +195,6 @@ impl Dictionary {
     /// Collects the matches that begin in a block, the last first.
     fn search(&self, text: &[u8], block: Range<usize>, found: &mut Vec<(usize, u32)>) {
         let reach = text.len().min(block.end + self.longest_len);
-        let mut block = block;
-        if let Some(beginnings) = &self.beginnings {
-            let first = beginnings.find_in(text, (block.start..reach).into());
-            block.start = first.map_or(block.end, |first| first.start());
-            if block.start >= block.end {
-                return;
-            }
-        }
         let mut state = 0;
         for &byte in text[block.end..reach].iter().rev() {
             state = self.step(state, byte);
@@ -211,15 +211,20 @@ impl Dictionary {
 
 /// What finds the beginnings of patterns, of which none is empty; `None` where they are too many.
 fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
+    packed::Searcher::new(BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?)
+}
+
+/// The beginnings of a length, if they are few.
+fn few<P: AsRef<[u8]>>(patterns: &[P], len: usize) -> Option<BTreeSet<&[u8]>> {
     let mut beginnings = BTreeSet::new();
     for pattern in patterns {
         let pattern = pattern.as_ref();
-        beginnings.insert(&pattern[..pattern.len().min(BEGINNING_LEN)]);
+        beginnings.insert(&pattern[..pattern.len().min(len)]);
         if beginnings.len() > MAX_BEGINNINGS {
             return None;
         }
     }
-    packed::Searcher::new(beginnings)
+    Some(beginnings)
 }
 
 /// Patterns read from their ends, sorted, one behind the other.
@@ -316,14 +321,19 @@ mod tests {
     #[test]
     fn matches_across_blocks_are_found_once() {
         let long = [b"x".repeat(300), b"y".to_vec()].concat();
-        let patterns = [long.clone(), b"xx".to_vec(), b"z".to_vec()];
-        for n_before in BLOCK_LEN - 310..BLOCK_LEN + 10 {
-            let text = [b"-".repeat(n_before), long.clone(), b"zxx".to_vec()].concat();
-            let dictionary = Dictionary::new(&patterns).unwrap();
-            let mut ahead = Ahead::default();
-            let found = [0, n_before + 301, n_before + 302, n_before + 304]
-                .map(|from| Some(dictionary.next(&text, from, &mut ahead)?.pattern));
-            assert_eq!(found, [Some(0), Some(2), Some(1), None]);
+        let few = [long.clone(), b"xx".to_vec(), b"z".to_vec()];
+        let unlike = (128..=255).map(|byte| vec![byte, byte]);
+        let many: Vec<_> = few.iter().cloned().chain(unlike).collect();
+        for (patterns, block_len) in [(&few[..], BLOCK_LEN_AT_BEGINNING), (&many[..], BLOCK_LEN)] {
+            let dictionary = Dictionary::new(patterns).unwrap();
+            assert_eq!(dictionary.beginnings.is_some(), patterns.len() == 3);
+            for n_before in block_len.saturating_sub(310)..block_len + 10 {
+                let text = [b"-".repeat(n_before), long.clone(), b"zxx".to_vec()].concat();
+                let mut ahead = Ahead::default();
+                let found = [0, n_before + 301, n_before + 302, n_before + 304]
+                    .map(|from| Some(dictionary.next(&text, from, &mut ahead)?.pattern));
+                assert_eq!(found, [Some(0), Some(2), Some(1), None]);
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
 /// Tokens with more bytes together, or with more in one of them, are found by the dictionary.
-const MAX_LEN_OF_FEW: usize = 96 << 10;
+const MAX_LEN_OF_FEW: usize = 8 << 10;
 const MAX_LEN_OF_ONE: usize = 256;
 
 /// Bytes of a token by which its beginning is found, and most of such beginnings.
