@@ -688,6 +688,8 @@ class CoreTokenizer:
         """Each token with whether it is special, normalized, strips left and right, and is a word."""
 
     @property
+    def _n_model_tokens(self) -> int: ...
+    @property
     def _added_tokens(self) -> list[tuple[int, str, list[bool]]]: ...
     def _row(
         self,

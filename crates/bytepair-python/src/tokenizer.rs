@@ -169,6 +169,11 @@ impl CoreTokenizer {
     /// >>> tokenizer.n_vocab
     /// 258
     #[getter]
+    fn _n_model_tokens(&self) -> usize {
+        self.0.n_model_tokens()
+    }
+
+    #[getter]
     fn n_vocab(&self) -> usize {
         self.0.parts().vocabulary.len()
     }

@@ -54,6 +54,9 @@ pub struct AddedToken {
     /// Whether a whole piece of its content is this token too, wherever that stands and whatever the merges would
     /// give. Only where the tokenizer ignores merges for pieces that are tokens.
     pub whole_piece: bool,
+    /// Whether it stands in the vocabulary of the model too, as published files have it. It says where the token is
+    /// written, and nothing about ids.
+    pub in_model: bool,
 }
 
 /// Which special tokens.

@@ -47,7 +47,7 @@ use self::spaces::{Spaces, spelling};
 use self::threads::{Team, n_useful};
 pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
-use crate::added::{Matcher, Part, Specials};
+use crate::added::{AddedToken, Matcher, Part, Specials};
 use crate::batch::{self, BYTES_PER_ID, Batch};
 use crate::code_units::Text;
 use crate::decode::Decoder;
@@ -153,6 +153,16 @@ impl Tokenizer {
         let changes = pre_tokenizer.rounds().iter().map(|round| &round.change);
         let pieces_are_text = changes.chain([normalizer]).all(|change| change.steps().is_empty());
         Matcher::new(added, (normalizer, units, pieces_are_text), allowed).map(Arc::new)
+    }
+
+    /// How many tokens the vocabulary of the model has: all but those that are only added to it.
+    pub fn n_model_tokens(&self) -> usize {
+        let Parts { vocabulary, added, .. } = &self.parts;
+        let is_behind = |token: &&AddedToken| {
+            let kind = vocabulary.token(token.id).map(|found| found.kind);
+            !token.in_model && kind == Some(TokenKind::Added)
+        };
+        vocabulary.iter().count() - added.iter().filter(is_behind).count()
     }
 
     /// What this tokenizer is made of.

@@ -71,6 +71,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
         id,
         content: END_OF_TEXT.to_owned(),
         special: true,
+        in_model: true,
         ..AddedToken::default()
     });
     Tokenizer::new(Parts {

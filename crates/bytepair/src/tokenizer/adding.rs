@@ -72,8 +72,8 @@ impl Tokenizer {
                 return Err(Error::option("added_tokens", "an empty text stands everywhere"));
             }
             if let Some(&place) = places.get(token.content.as_str()) {
-                let AddedToken { id, whole_piece, .. } = parts.added[place];
-                let changed = AddedToken { id, whole_piece, ..token.clone() };
+                let AddedToken { id, whole_piece, in_model, .. } = parts.added[place];
+                let changed = AddedToken { id, whole_piece, in_model, ..token.clone() };
                 n_changed += usize::from(parts.added[place] != changed);
                 parts.added[place] = changed;
                 continue;
@@ -84,8 +84,9 @@ impl Tokenizer {
                 vocabulary.push(Token { kind: TokenKind::Added, bytes })
             };
             let id = id.map_or_else(push, Ok)?;
+            let in_model = known.get(token.content.as_str()).copied().flatten().is_some();
             places.insert(&token.content, parts.added.len());
-            parts.added.push(AddedToken { id, ..token.clone() });
+            parts.added.push(AddedToken { id, in_model, ..token.clone() });
             n_changed += 1;
         }
         parts.vocabulary = Arc::new(vocabulary);

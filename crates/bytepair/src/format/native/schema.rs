@@ -292,6 +292,9 @@ pub(super) struct AddedRecord {
     /// Left out where it is not so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) whole_piece: bool,
+    /// Left out where it is not so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) in_model: bool,
 }
 
 /// A plain text, or a token that needs more words.

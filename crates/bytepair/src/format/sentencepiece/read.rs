@@ -134,6 +134,7 @@ fn added(model: &Model) -> Vec<AddedToken> {
             id,
             content: piece.text.clone(),
             normalized: true,
+            in_model: true,
             ..AddedToken::default()
         })
         .collect()

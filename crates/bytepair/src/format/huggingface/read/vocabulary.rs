@@ -328,6 +328,7 @@ fn added(
             rstrip: token.rstrip,
             single_word: token.single_word,
             whole_piece: finds_whole && in_model.is_some() && is_only_added(vocabulary, id),
+            in_model: in_model.is_some(),
         };
         if let Some((place, ..)) = known {
             added[place] = token;

@@ -192,11 +192,12 @@ fn name(units: &Units, token: Token<'_>) -> Result<String> {
 
 /// How many added tokens follow the vocabulary of the model without a gap, in the order of their ids.
 ///
-/// Either all of them, or none: then they stand in the vocabulary too, which fixes their ids. There a whole piece
-/// could be one of them where merges are ignored; so they cannot stand there unless they do here.
+/// Those that stand in the vocabulary of the model here do so there. Of the others, either all follow it or none:
+/// then they stand in it too, which fixes their ids. There a whole piece could be one of them where merges are ignored;
+/// so they cannot stand there unless they do here.
 fn n_behind(parts: &Parts) -> Result<usize> {
     let vocabulary = &parts.vocabulary;
-    let listed = || parts.added.iter().filter(|token| !token.whole_piece);
+    let listed = || parts.added.iter().filter(|token| !token.whole_piece && !token.in_model);
     let is_listed: HashSet<TokenId> = listed().map(|token| token.id).collect();
     let is_behind =
         |id: TokenId, token: Token<'_>| token.kind == TokenKind::Added && is_listed.contains(&id);

@@ -70,8 +70,19 @@ impl From<&AddedToken> for AddedRecord {
             rstrip,
             single_word,
             whole_piece,
+            in_model,
         } = token.clone();
-        Self { id, content, special, normalized, lstrip, rstrip, single_word, whole_piece }
+        Self {
+            id,
+            content,
+            special,
+            normalized,
+            lstrip,
+            rstrip,
+            single_word,
+            whole_piece,
+            in_model,
+        }
     }
 }
 
@@ -88,11 +99,22 @@ impl TryFrom<AddedRecord> for AddedToken {
             rstrip,
             single_word,
             whole_piece,
+            in_model,
         } = record;
         if content.is_empty() {
             return Err(Error::format(FORMAT, format!("added token {id}"), "has no content"));
         }
-        Ok(Self { id, content, special, normalized, lstrip, rstrip, single_word, whole_piece })
+        Ok(Self {
+            id,
+            content,
+            special,
+            normalized,
+            lstrip,
+            rstrip,
+            single_word,
+            whole_piece,
+            in_model,
+        })
     }
 }
 
