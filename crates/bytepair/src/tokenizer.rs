@@ -57,7 +57,7 @@ use crate::large_pages::reserve;
 use crate::narrow::append_narrow;
 use crate::pool::Pool;
 use crate::split::{Segment, Splitter};
-use crate::template::{Lengths, Padding, Template, Truncation};
+use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
 /// Room for more ids is given back after a call.
@@ -495,7 +495,18 @@ impl Tokenizer {
     ) -> Result<Self> {
         let parts = Parts { template, truncation, padding, ..self.parts.clone() };
         parts.check_lengths()?;
-        Ok(Self {
+        Ok(self.with_parts(parts))
+    }
+
+    /// The same with other rules for the spans of tokens.
+    #[must_use]
+    pub fn with_offsets(&self, offsets: OffsetRules) -> Self {
+        self.with_parts(Parts { offsets, ..self.parts.clone() })
+    }
+
+    /// The same with parts that say nothing about the ids of a text; nothing is compiled.
+    fn with_parts(&self, parts: Parts) -> Self {
+        Self {
             parts,
             encoder: Arc::clone(&self.encoder),
             decoder: Arc::clone(&self.decoder),
@@ -506,7 +517,7 @@ impl Tokenizer {
             cutter: OnceLock::new(),
             spaces: Arc::clone(&self.spaces),
             repeats: Arc::clone(&self.repeats),
-        })
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytepair::format::published_name;
-use bytepair::template::{Padding, Truncation};
+use bytepair::template::{OffsetRules, Padding, Truncation};
 use bytepair::{AddedToken, Template, TokenId};
 use pyo3::prelude::*;
 
@@ -60,6 +60,11 @@ impl CoreTokenizer {
         let parts = self.0.parts();
         let template = Template { single: read_pieces(single), pair: read_pieces(pair) };
         self.with_lengths(template, parts.truncation.clone(), parts.padding.clone())
+    }
+
+    /// The same with spans that are the text of each token as it stands there.
+    fn _with_plain_offsets(&self) -> Self {
+        Self(Arc::new(self.0.with_offsets(OffsetRules::default())))
     }
 
     fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
