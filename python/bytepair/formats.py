@@ -98,6 +98,8 @@ HUB_FILES = [
     "special_tokens_map.json",
     "added_tokens.json",
     "config.json",
+    "chat_template.jinja",
+    "additional_chat_templates/*.jinja",
     "tekken*.json",
     "*.model",
     "*.tiktoken",

@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 
 from typing_extensions import Self
 
-from bytepair import Tokenizer
 from bytepair.added import AddedToken, added_token
 from bytepair.errors import FileError, TokenizerError
 from bytepair.files import StrPath
@@ -47,12 +46,6 @@ class Extras(Calls):
     backend = "tokenizers"
     init_inputs: tuple[Any, ...] = ()
     files_loaded: Sequence[str] = ()
-
-    def __init__(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
-        self._source = tokenizer
-        super().__init__(tokenizer, settings)
-        cleans = settings.get("clean_up_tokenization_spaces")
-        self.clean_up_tokenization_spaces = bool(cleans)
 
     @cached_property
     def add_prefix_space(self) -> bool:
@@ -157,9 +150,7 @@ class Extras(Calls):
         extra += new_special_tokens or ()
         settings.pop("additional_special_tokens", None)
         settings["extra_special_tokens"] = extra
-        make: Any = type(self)
-        found: Self = make(tokenizer=trained, **settings)
-        return found
+        return self._made(trained, settings)
 
     def _added_by_folder(self) -> list[AddedToken]:
         """List the added tokens of the folder that this tokenizer was loaded from."""

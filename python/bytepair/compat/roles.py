@@ -7,18 +7,21 @@ already keeps its id, and is found as a whole from then on.
 A change derives a new tokenizer, which is compiled again.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import Self
 
 from bytepair import Tokenizer
 from bytepair.added import AddedToken, added_token, added_tokens
-from bytepair.errors import FormatError, TokenizerError
+from bytepair.errors import TokenizerError
 
+from .classes import Class, as_asked
 from .lengths import NO_LIMIT, Side
+from .loading import check_claim, extra_of, roles_of, tokens_of
 from .pretrained import TOKEN_NAMES, content
 
 __all__ = ["Roles"]
@@ -55,8 +58,10 @@ class Roles:
     """A tokenizer with special tokens by role, and settings."""
 
     is_fast = True
-    verbose = False
-    clean_up_tokenization_spaces = False
+    kind: ClassVar[Class | None] = None
+    padding_side: Side = "right"
+    model_input_names: list[str] = ["input_ids", "attention_mask"]  # noqa: RUF012
+    pad_token_type_id = 0
     SPECIAL_TOKENS_ATTRIBUTES = tuple(f"{role}_token" for role in TOKEN_NAMES)
     bos_token, bos_token_id = _TokenOf("bos"), _IdOf("bos")
     eos_token, eos_token_id = _TokenOf("eos"), _IdOf("eos")
@@ -67,50 +72,142 @@ class Roles:
     mask_token, mask_token_id = _TokenOf("mask"), _IdOf("mask")
 
     def __init__(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
+        self._begin(tokenizer, settings)
+
+    @classmethod
+    def _made(cls, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> Self:
+        """Make one of a tokenizer and settings, of whatever class."""
+        made = object.__new__(cls)
+        made._begin(tokenizer, settings)
+        return made
+
+    def _begin(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
+        """Begin as a tokenizer with settings."""
         self.tokenizer = tokenizer
         """The tokenizer beneath; what it can do beyond this shape is here."""
         self._source = tokenizer
-        self._roles: dict[str, str] = {}
-        self._extra: list[str] = []
         self.init_kwargs = dict(settings)
         """The settings that this was made with."""
         settings = {**_settings_of(tokenizer), **settings}
-        self.add_bos_token = bool(settings.get("add_bos_token"))
-        self.add_eos_token = bool(settings.get("add_eos_token"))
+        check_settings(settings)
+        self._roles = {k: str(content(v)) for k, v in roles_of(settings).items()}
+        self._extra = [str(content(token)) for token in extra_of(settings)]
+        self._adds = {
+            f"add_{role}_token": bool(settings.get(f"add_{role}_token"))
+            for role in ("bos", "eos")
+        }
         self.deprecation_warnings: dict[str, bool] = {}
+        self.verbose = bool(settings.get("verbose"))
         self.split_special_tokens = bool(settings.get("split_special_tokens"))
-        self.pad_token_type_id = int(settings.get("pad_token_type_id") or 0)
-        self.model_max_length = int(settings.get("model_max_length") or NO_LIMIT)
-        self.padding_side: Side = settings.get("padding_side", "right")
+        self.clean_up_tokenization_spaces = bool(
+            settings.get("clean_up_tokenization_spaces")
+        )
+        limit = settings.get("model_max_length", settings.get("max_len"))
+        self.model_max_length = NO_LIMIT if limit is None else int(limit)
+        self.padding_side: Side = settings.get("padding_side", type(self).padding_side)
         self.truncation_side: Side = settings.get("truncation_side", "right")
         self.model_input_names: list[str] = list(
-            settings.get("model_input_names") or ["input_ids", "attention_mask"]
+            settings.get("model_input_names") or type(self).model_input_names
         )
         self.chat_template: Any = _templates(settings.get("chat_template"))
         self.name_or_path = str(settings.get("name_or_path", ""))
         self._add_tokens_of(settings)
+        self._begin_template(settings)
 
     def _add_tokens_of(self, settings: Mapping[str, Any]) -> None:
-        """Take the roles, and put into the vocabulary what is not there."""
-        decoder = settings.get("added_tokens_decoder") or {}
-        placed = {content(token): int(id_) for id_, token in decoder.items()}
-        missing = {k: v for k, v in placed.items() if k and k not in self._vocabulary}
-        if missing:
-            self._replace(self.tokenizer.with_special_tokens(missing))
-        extra: Any = settings.get("extra_special_tokens") or []
-        named = extra if isinstance(extra, Mapping) else {}
-        extra = [] if named else list(extra)
-        extra += settings.get("additional_special_tokens") or []
-        named = {
-            **{k: v for k, v in settings.items() if k.endswith("_token")},
-            **named,
+        """Put into the vocabulary what settings name and is not there, or not so."""
+        known = {
+            token.content: token for token in added_tokens(self.tokenizer).values()
         }
-        roles = {k.removesuffix("_token"): v for k, v in named.items() if content(v)}
-        self._roles = {k: str(content(v)) for k, v in _in_order(roles).items()}
-        self._extra = [token for token in map(content, extra) if token]
-        known = {token.content for token in added_tokens(self.tokenizer).values()}
-        tokens = [*_in_order(roles).values(), *extra]
-        self._add([t for t in tokens if content(t) not in known], special=True)
+        listed = settings.get("added_tokens_decoder") or {}
+        claimed = {content(token): int(id_) for id_, token in listed.items()}
+        wanted = [
+            token
+            for token in map(partial(_as_special_as, known), tokens_of(settings))
+            if token.content not in known
+            or (token.content in claimed and token != known[token.content])
+        ]
+        if not wanted:
+            return
+        before = self.tokenizer
+        self._add(wanted, special=False)
+        for token in wanted:
+            if (
+                token.content in known
+                or before.token_to_id_hf(token.content) is not None
+            ):
+                continue
+            id_ = self.tokenizer.token_to_id_hf(token.content)
+            check_claim(token.content, claimed.get(token.content), int(id_ or 0))
+
+    def _begin_template(self, settings: Mapping[str, Any]) -> None:
+        """Put the beginning and the end around texts, where settings passed ask for that."""
+        if "add_bos_token" not in settings and "add_eos_token" not in settings:
+            return
+        if type(self).kind is None:
+            self.update_post_processor()
+        self._drop_what_has_no_token()
+
+    @property
+    def add_bos_token(self) -> bool:
+        """Whether texts begin with ``bos_token``.
+
+        It is ``False`` until it is set, whatever the template of a file does; to set it
+        replaces that template, as in transformers 5.
+        """
+        return self._adds["add_bos_token"]
+
+    @add_bos_token.setter
+    def add_bos_token(self, value: bool) -> None:
+        self._adds["add_bos_token"] = bool(value)
+        self.update_post_processor()
+
+    @property
+    def add_eos_token(self) -> bool:
+        """Whether texts end with ``eos_token``; see ``add_bos_token``."""
+        return self._adds["add_eos_token"]
+
+    @add_eos_token.setter
+    def add_eos_token(self, value: bool) -> None:
+        self._adds["add_eos_token"] = bool(value)
+        self.update_post_processor()
+
+    def update_post_processor(self) -> None:
+        """Put ``bos_token`` and ``eos_token`` around texts, as the two settings say."""
+        self._drop_what_has_no_token()
+        self._set_template(as_asked(self._roles, self._known_id, self._adds))
+
+    def _drop_what_has_no_token(self) -> None:
+        for role in ("bos", "eos"):
+            self._adds[f"add_{role}_token"] &= role in self._roles
+
+    def _known_id(self, token: str) -> int:
+        id_ = self._id(token)
+        if id_ is None:
+            message = f"{token!r} is to stand around texts, but has no id"
+            raise TokenizerError(message)
+        return id_
+
+    def _set_template(self, written: Mapping[str, Any]) -> None:
+        """Take a template as a ``tokenizer.json`` writes it."""
+
+        def pieces(
+            parts: Sequence[Mapping[str, Any]],
+        ) -> list[tuple[int | None, list[int], int]]:
+            found: list[tuple[int | None, list[int], int]] = []
+            for part in parts:
+                ((kind, one),) = part.items()
+                if kind == "Sequence":
+                    found.append(("AB".index(one["id"]), [], one["type_id"]))
+                else:
+                    ids = written["special_tokens"][one["id"]]["ids"]
+                    found.append((None, ids, one["type_id"]))
+            return found
+
+        changed = self.tokenizer._with_template(
+            pieces(written["single"]), pieces(written["pair"])
+        )
+        self._replace(Tokenizer(changed._with_plain_offsets()))
 
     def _replace(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -224,16 +321,10 @@ class Roles:
     def __bool__(self) -> bool:
         return True
 
-    @cached_property
+    @property
     def vocab_size(self) -> int:
-        """The number of tokens that are not added to the model's.
-
-        Where no ``tokenizer.json`` can tell, those that are not special.
-        """
-        document = _document(self._source)
-        if document is None:
-            return len(self._source.get_vocab()) - len(self._source.special_tokens)
-        return len(document["model"]["vocab"])
+        """The number of tokens of the model, without those that are only added to it."""
+        return self.tokenizer._n_model_tokens
 
     def get_vocab(self) -> dict[str, int]:
         """Map tokens as they are written to ids."""
@@ -401,6 +492,19 @@ def _list_of_tokens(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a c
     return list(tokens)
 
 
+def _as_special_as(known: Mapping[str, AddedToken], token: AddedToken) -> AddedToken:
+    """Keep special what was: the library forgets no token that was special once."""
+    was = known.get(token.content)
+    return token if was is None or not was.special else replace(token, special=True)
+
+
+def _listed(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
+    if not isinstance(tokens, (list, tuple)):
+        message = f"{name} must be a list of tokens, not {tokens!r:.80}"
+        raise TokenizerError(message)
+    return list(tokens)
+
+
 def _in_order(roles: Mapping[str, Any]) -> dict[str, Any]:
     """Put the roles that all models have first."""
     order = [name for name in TOKEN_NAMES if name in roles]
@@ -414,6 +518,38 @@ def _templates(found: Any) -> Any:  # noqa: ANN401 -- of settings
     return found
 
 
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse settings whose values mean nothing.
+
+    Raises
+    ------
+    TokenizerError
+        A side is neither left nor right, a token is no token, or a length is no number.
+    """
+    for name in ("padding_side", "truncation_side"):
+        if settings.get(name, "right") not in ("left", "right"):
+            message = f"{name} must be 'left' or 'right', not {settings[name]!r}"
+            raise TokenizerError(message)
+    for role in TOKEN_NAMES:
+        token = settings.get(f"{role}_token")
+        if token is not None and content(token) is None:
+            message = f"{role}_token must be a token, not {token!r:.80}"
+            raise TokenizerError(message)
+    for name in ("extra_special_tokens", "additional_special_tokens"):
+        tokens = settings.get(name)
+        if isinstance(tokens, Mapping):
+            tokens = list(tokens.values())
+        for token in [] if tokens is None else _listed(name, tokens):
+            if content(token) is None:
+                message = f"{name}: expected tokens, not {token!r:.80}"
+                raise TokenizerError(message)
+    limit = settings.get("model_max_length")
+    is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+    if limit is not None and not is_number:
+        message = f"model_max_length must be a number, not {limit!r:.80}"
+        raise TokenizerError(message)
+
+
 def _settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """Read the settings that the padding and truncation of a file imply."""
     settings = {}
@@ -421,15 +557,5 @@ def _settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
         settings["truncation_side"] = tokenizer.truncation["side"]
     if tokenizer.padding is not None:
         settings["pad_token"] = tokenizer.padding["token"]
-        settings["pad_token_type_id"] = tokenizer.padding["type_id"]
         settings["padding_side"] = tokenizer.padding["side"]
     return settings
-
-
-def _document(tokenizer: Tokenizer) -> dict[str, Any] | None:
-    """Give the ``tokenizer.json`` of a tokenizer, or ``None`` where there can be none."""
-    try:
-        found: dict[str, Any] = json.loads(tokenizer.to_bytes(format="huggingface"))
-    except FormatError:
-        return None
-    return found

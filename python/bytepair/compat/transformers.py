@@ -5,25 +5,35 @@
 offsets, tensors, special tokens by their roles, chat templates, collators of data, and
 folders that both libraries read. Answers are those of transformers 5.
 
+``AutoTokenizer`` gives the class that a folder names, with the rules of that class
+(``classes``); ``PreTrainedTokenizerFast`` reads a ``tokenizer.json`` as it is. Classes are
+imported by name as well: ``from bytepair.compat.transformers import GPT2TokenizerFast``.
+
 This file has folders and chats; calls are in ``calls``, tokens in ``roles``.
 
-Left out: downloads, schemas of tools that are functions, tensors of rows that differ in
-length, and what the tokenizer classes of models change of a loaded file.
+Left out: schemas of tools that are functions, tensors of rows that differ in length, and
+programs that folders bring along.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from bytepair import Tokenizer
-from bytepair.added import AddedToken
-from bytepair.errors import FileError, TokenizerError
+from bytepair.added import AddedToken, added_token
+from bytepair.errors import FileError, FormatError, TokenizerError
 from bytepair.files import StrPath, write
 
 from .batch import BatchEncoding
 from .chat import Messages, Rendered, render
+from .classes import ALIASES, CLASSES, Class, template, whisper_prefix
 from .extras import Extras
-from .pretrained import content, read_settings, write_settings
+from .keywords import is_kept, split
+from .loading import Loaded, load, rebuilt
+from .locating import located
+from .pretrained import write_folder
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 
@@ -43,69 +53,152 @@ class PreTrainedTokenizerFast(Extras):
         *,
         tokenizer: Tokenizer | None = None,
         tokenizer_file: StrPath | None = None,
+        tokenizer_object: Any = None,  # noqa: ANN401 -- of several libraries
         **settings: Any,  # noqa: ANN401 -- of many kinds
     ) -> None:
         if tokenizer is None:
-            if tokenizer_file is None:
-                message = "pass tokenizer= or tokenizer_file="
-                raise TypeError(message)
-            tokenizer = Tokenizer.from_file(tokenizer_file)
-        super().__init__(tokenizer, settings)
+            tokenizer = _given(tokenizer_file, tokenizer_object)
+        self._begin(tokenizer, settings)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{k}={v!r}" for k, v in self.special_tokens_map.items())
-        return f"PreTrainedTokenizerFast({len(self)} tokens, {roles})"
+        return f"{type(self).__name__}({len(self)} tokens, {roles})"
 
     # Files
 
     @classmethod
     def from_pretrained(
         cls,
-        path: StrPath,
+        pretrained_model_name_or_path: StrPath,
         **settings: Any,  # noqa: ANN401 -- of many kinds
     ) -> "PreTrainedTokenizerFast":
-        """Load a folder with a ``tokenizer.json``, or any tokenizer file.
+        """Load a folder, a tokenizer file, or a published model by its name.
 
-        Settings go before those of the folder.
+        A name is looked for as a path, in the cache of ``huggingface_hub``, and on the Hub
+        where that library is installed. ``subfolder``, ``revision``, ``cache_dir``,
+        ``token``, ``force_download`` and ``local_files_only`` say where; all else is a
+        setting, which goes before those of the folder. The file is read as it is; classes
+        with rules of their own have names, such as ``GPT2Tokenizer``.
+
+        Raises
+        ------
+        FileError
+            There is no such folder or model; the message says where was looked.
+        FormatError
+            Files are damaged or not understood.
+        TokenizerError
+            A keyword that cannot act here, or one with a value that means nothing.
         """
-        path = Path(path)
-        found = read_settings(path) if path.is_dir() else {}
-        if not path.exists():
-            message = f"{path}: no such folder; nothing is downloaded"
-            raise FileError(message)
-        known = {"name_or_path": str(path), **found, **settings}
-        return cls(tokenizer=Tokenizer.from_file(path), **known)
+        kind = "TokenizersBackend" if cls.kind is None else cls.kind.name
+        return _loaded(pretrained_model_name_or_path, settings, kind)
 
-    def save_pretrained(self, folder: StrPath) -> tuple[str, ...]:
-        """Write a folder that ``AutoTokenizer.from_pretrained`` reads, here and there."""
-        folder = Path(folder)
+    def save_pretrained(
+        self,
+        save_directory: StrPath,
+        legacy_format: bool | None = None,  # noqa: FBT001 -- transformers' own
+        filename_prefix: str | None = None,
+        push_to_hub: bool = False,  # noqa: FBT001, FBT002
+        save_format: str | None = None,
+        *,
+        save_jinja_files: bool = True,
+    ) -> tuple[str, ...]:
+        """Write a folder that ``AutoTokenizer.from_pretrained`` reads, here and there.
+
+        Settings of the tokenizer are written, and nothing of how it was loaded: no access
+        token, no path. Chat templates are files of their own, or settings with
+        ``save_jinja_files=False``. Files of the same layout that would say something else
+        at the next load are removed (``special_tokens_map.json``, ``added_tokens.json``,
+        chat templates); other files stay as they are. Gives the paths.
+
+        Raises
+        ------
+        FormatError
+            A ``tokenizer.json`` cannot express a part of this tokenizer. Nothing is written.
+        FileError
+            The folder cannot be written.
+        TokenizerError
+            An option that cannot act here.
+        """
+        refused = {
+            "legacy_format=True": bool(legacy_format),
+            "push_to_hub=True": bool(push_to_hub),
+            f"save_format={save_format!r}": save_format not in (None, "hf"),
+        }
+        for option, is_asked in refused.items():
+            if is_asked:
+                message = f"save_pretrained: {option} is not supported here"
+                raise TokenizerError(message)
+        folder = Path(save_directory)
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
         data = self.tokenizer.to_bytes(format="huggingface")
-        folder.mkdir(parents=True, exist_ok=True)
-        write(folder / "tokenizer.json", data)
-        tokens = dict(self.special_tokens_map)
-        if self._extra:
-            tokens["additional_special_tokens"] = list(self._extra)
-        dropped = {"added_tokens_decoder", "extra_special_tokens", "name_or_path"}
-        dropped |= {"additional_special_tokens", "chat_template"}
-        kept = {
-            k: v
-            for k, v in self.init_kwargs.items()
-            if k not in dropped and not (k.endswith("_token") and content(v))
+        templates = self._named_templates()
+        settings = self._settings_to_save(data)
+        if not save_jinja_files and self.chat_template is not None:
+            settings["chat_template"] = _as_setting(self.chat_template)
+            templates = {}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"{folder}: {error.strerror or error}"
+            raise FileError(message) from error
+        write(folder / f"{prefix}tokenizer.json", data)
+        files = write_folder(folder, prefix, settings, templates)
+        return tuple(map(str, [*files, folder / f"{prefix}tokenizer.json"]))
+
+    def _settings_to_save(self, data: bytes) -> dict[str, Any]:
+        """List the tokenizer's own settings, as they are now."""
+        left_out = {
+            "added_tokens_decoder",
+            "additional_special_tokens",
+            "add_bos_token",
+            "add_eos_token",
+            "chat_template",
+            "extra_special_tokens",
+            "model_specific_special_tokens",
         }
         settings = {
-            **kept,
-            **tokens,
-            "tokenizer_class": "PreTrainedTokenizerFast",
+            name: _plain(value)
+            for name, value in self.init_kwargs.items()
+            if name not in left_out
+            and is_kept(name, value)
+            and not (name.endswith("_token") and value is not None)
+        }
+        settings |= self.special_tokens_map
+        if self._extra:
+            settings["extra_special_tokens"] = list(self._extra)
+        settings |= {
             "model_max_length": self.model_max_length,
             "padding_side": self.padding_side,
             "truncation_side": self.truncation_side,
             "model_input_names": self.model_input_names,
             "clean_up_tokenization_spaces": self.clean_up_tokenization_spaces,
         }
-        if self.chat_template is not None:
-            settings["chat_template"] = _named_templates(self.chat_template)
-        files = [*write_settings(folder, settings, tokens), folder / "tokenizer.json"]
-        return tuple(map(str, files))
+        settings["tokenizer_class"] = self._class_to_save(data, settings)
+        return settings
+
+    def _class_to_save(self, data: bytes, settings: Mapping[str, Any]) -> str:
+        """Name the class, if it makes the same of what is written; else none with rules."""
+        if self.kind is None:
+            return "PreTrainedTokenizerFast"
+        document = json.loads(data)
+        listed = {token["id"]: token for token in document["added_tokens"]}
+        defaults = {f"{role}_token": token for role, token in self.kind.tokens.items()}
+        settings = {**defaults, **settings, "added_tokens_decoder": listed}
+        try:
+            again = rebuilt(document, self.kind, settings)
+            is_same = (
+                Tokenizer.from_bytes(again, format="huggingface") == self.tokenizer
+            )
+        except FormatError:
+            is_same = False
+        return self.kind.name if is_same else "PreTrainedTokenizerFast"
+
+    def _named_templates(self) -> dict[str, str]:
+        if self.chat_template is None:
+            return {}
+        if isinstance(self.chat_template, Mapping):
+            return dict(self.chat_template)
+        return {"default": str(self.chat_template)}
 
     # Chats
 
@@ -114,19 +207,39 @@ class PreTrainedTokenizerFast(Extras):
         chat_template: str | None = None,
         tools: Sequence[Any] | None = None,
     ) -> str:
-        """Find the template of chats: the one passed, one of that name, or the model's."""
-        own = self.chat_template
-        if isinstance(own, Mapping):
-            default = (
-                "tool_use" if tools is not None and "tool_use" in own else "default"
-            )
-            found = own.get(chat_template or default, chat_template)
-        else:
-            found = chat_template or own
-        if found is None:
+        """Find the template of chats: the one passed, one of that name, or the model's.
+
+        Of several, ``tools`` choose the one named ``tool_use``, else ``default``.
+
+        Raises
+        ------
+        TokenizerError
+            There is none, or none of that name.
+        """
+        own = self._named_templates()
+        if chat_template is not None:
+            if chat_template in own:
+                return own[chat_template]
+            if not re.search(r"{[{%#]", chat_template):
+                known = ", ".join(sorted(own)) or "none"
+                message = (
+                    f"there is no chat template {chat_template!r:.80}; this tokenizer has "
+                    f"{known}. A template passed as text has {{{{ }}}} or {{% %}} in it"
+                )
+                raise TokenizerError(message)
+            return chat_template
+        if not own:
             message = "this tokenizer has no chat template; set chat_template"
             raise TokenizerError(message)
-        return str(found)
+        if tools is not None and "tool_use" in own:
+            return own["tool_use"]
+        if "default" not in own:
+            message = (
+                f"there are several chat templates and no default; pass chat_template=, "
+                f"one of {', '.join(sorted(own))}"
+            )
+            raise TokenizerError(message)
+        return own["default"]
 
     def apply_chat_template(
         self,
@@ -194,7 +307,189 @@ class PreTrainedTokenizerFast(Extras):
 
 
 CALL_OPTIONS = ("padding", "truncation", "max_length", "return_tensors")
-AutoTokenizer = PreTrainedTokenizerFast
+
+
+class AutoTokenizer:
+    """Loads the class that a folder names, as ``AutoTokenizer`` of transformers does."""
+
+    def __init__(self) -> None:
+        message = (
+            "AutoTokenizer is not made; call AutoTokenizer.from_pretrained(folder)"
+        )
+        raise TypeError(message)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path: StrPath,
+        **settings: Any,  # noqa: ANN401 -- of many kinds
+    ) -> PreTrainedTokenizerFast:
+        """Load a folder, a tokenizer file, or a published model by its name.
+
+        The class is the one that ``tokenizer_config.json`` names, else that of the model
+        that ``config.json`` describes, or of ``tokenizer_type``. A class whose rules are
+        not known here is refused. Keywords are those of
+        :meth:`PreTrainedTokenizerFast.from_pretrained`.
+        """
+        return _loaded(pretrained_model_name_or_path, settings, None)
+
+
+def _given(file: StrPath | None, given: Any) -> Tokenizer:  # noqa: ANN401
+    """Load a file, or take a tokenizer: ours, or one of the library ``tokenizers``."""
+    if given is None:
+        if file is None:
+            message = "pass tokenizer=, tokenizer_file= or tokenizer_object="
+            raise TypeError(message)
+        return Tokenizer.from_file(file)
+    given = getattr(given, "tokenizer", given)
+    if isinstance(given, Tokenizer):
+        return given
+    if not callable(getattr(given, "to_str", None)):
+        message = f"tokenizer_object= is {type(given).__name__}, which is no tokenizer"
+        raise TypeError(message)
+    return Tokenizer.from_bytes(given.to_str().encode(), format="huggingface")
+
+
+def _loaded(
+    name: StrPath, keywords: Mapping[str, Any], kind: str | None
+) -> PreTrainedTokenizerFast:
+    loading, settings = split(keywords)
+    for keyword in settings:
+        if callable(getattr(PreTrainedTokenizerFast, keyword, None)):
+            message = f"{keyword}= is no setting: it is the name of a method"
+            raise TokenizerError(message)
+    found = load(located(name, loading), loading, settings, kind=kind)
+    return _made(found)
+
+
+def _made(found: Loaded) -> PreTrainedTokenizerFast:
+    if found.kind is None:
+        return PreTrainedTokenizerFast(tokenizer=found.tokenizer, **found.settings)
+    return NAMED[found.kind.name]._made(found.tokenizer, found.settings)
+
+
+class _Named(PreTrainedTokenizerFast):
+    """A class with rules of its own; it is made of files."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:  # noqa: ANN401
+        name = type(self).__name__
+        message = (
+            f"{name} is made by {name}.from_pretrained(folder); "
+            "PreTrainedTokenizerFast(tokenizer=...) takes a tokenizer as it is"
+        )
+        raise TypeError(message)
+
+
+class CLIPTokenizer(_Named):
+    """CLIP's, which writes no marks of ends of words when it decodes."""
+
+    kind: ClassVar[Class | None] = CLASSES["CLIPTokenizer"]
+
+    def decode(
+        self,
+        token_ids: Any,  # noqa: ANN401 -- ids of many kinds
+        skip_special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 -- one text, or several
+        """Decode ids; marks of ends of words become spaces."""
+        found = super().decode(token_ids, skip_special_tokens, **options)
+        if isinstance(found, list):
+            return found
+        return found.replace("</w>", " ").strip()
+
+
+class WhisperTokenizer(_Named):
+    """Whisper's, with a language and a task before texts, and no time stamps in them.
+
+    Left out: normalizing, and time stamps as text.
+    """
+
+    kind: ClassVar[Class | None] = CLASSES["WhisperTokenizer"]
+
+    def set_prefix_tokens(
+        self,
+        language: str | None = None,
+        task: str | None = None,
+        predict_timestamps: bool | None = None,  # noqa: FBT001
+    ) -> None:
+        """Say what stands before texts; what is not given stays as it is.
+
+        Raises
+        ------
+        FormatError
+            There is no such language or task.
+        """
+        given = {
+            "language": language,
+            "task": task,
+            "predict_timestamps": predict_timestamps,
+        }
+        settings = self.init_kwargs | {k: v for k, v in given.items() if v is not None}
+        begin = whisper_prefix(settings, self._known_id)
+        before = " ".join(f"{token}:0" for token in begin)
+        end = self.eos_token
+        self._set_template(
+            template(
+                f"{before} $A:0 {end}:0", f"{before} $A:0 $B:1 {end}:1", self._known_id
+            )
+        )
+        self.init_kwargs = settings
+
+    @property
+    def prefix_tokens(self) -> list[int]:
+        """The ids that stand before a text."""
+        return [
+            self._known_id(token)
+            for token in whisper_prefix(self.init_kwargs, self._known_id)
+        ]
+
+    def decode(
+        self,
+        token_ids: Any,  # noqa: ANN401 -- ids of many kinds
+        skip_special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 -- one text, or several
+        """Decode ids, without time stamps; a prompt before the start is special, too."""
+        ids = token_ids.tolist() if hasattr(token_ids, "tolist") else token_ids
+        is_row = isinstance(ids, (list, tuple)) and not (
+            ids and isinstance(ids[0], (list, tuple))
+        )
+        if skip_special_tokens and is_row and ids:
+            start = self._id("<|startoftranscript|>")
+            if ids[0] == self._id("<|startofprev|>"):
+                ids = ids[ids.index(start) :] if start in ids else []
+        found = super().decode(ids, skip_special_tokens, **options)
+        if isinstance(found, list):
+            return found
+        return re.sub(r"<\|\d+\.\d+\|>", "", found)
+
+
+def _named_class(kind: Class) -> type[PreTrainedTokenizerFast]:
+    members = {
+        "kind": kind,
+        "padding_side": kind.padding_side,
+        "model_input_names": list(kind.inputs),
+        "__module__": __name__,
+        "__doc__": f"The rules of {kind.name} of transformers.",
+    }
+    return type(kind.name, (_Named,), members)
+
+
+NAMED: dict[str, type[PreTrainedTokenizerFast]] = {
+    **{name: _named_class(kind) for name, kind in CLASSES.items()},
+    "CLIPTokenizer": CLIPTokenizer,
+    "WhisperTokenizer": WhisperTokenizer,
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a class
+    """Find a class of transformers by name, with ``Fast`` behind it or without."""
+    plain = name.removesuffix("Fast")
+    found = NAMED.get(ALIASES.get(plain, plain))
+    if found is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return found
 
 
 def _check_chat(
@@ -237,8 +532,20 @@ def _mask(batch: BatchEncoding, row: int, rendered: Rendered) -> list[int]:
     return mask
 
 
-def _named_templates(found: Any) -> Any:  # noqa: ANN401 -- as settings have them
+def _as_setting(found: Any) -> Any:  # noqa: ANN401 -- as settings have them
     """Write one chat template, or several by name."""
     if not isinstance(found, Mapping):
         return found
     return [{"name": name, "template": text} for name, text in found.items()]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 -- of many kinds
+    """Write tokens in settings as the objects that files have."""
+    if hasattr(value, "content") and hasattr(value, "lstrip"):
+        token = added_token(value)
+        return {"__type": "AddedToken", "content": token.content, **token.properties()}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value

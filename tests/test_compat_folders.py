@@ -1,0 +1,759 @@
+"""Folders that transformers reads, and what is read of them: files, classes and keywords.
+
+Each is compared with transformers itself on the same folder, or refused. Left out: calls and
+their answers, which ``test_compat_transformers`` compares.
+"""
+
+import json
+import shutil
+
+import pytest
+import tokenizers
+from tests.beside_transformers import (
+    plain,
+    transformers,
+    write_settings,
+    write_tokenizer,
+)
+
+import bytepair
+from bytepair import Tokenizer
+from bytepair.compat import transformers as compat
+from bytepair.compat.classes import CLASSES
+from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+TEXTS = [
+    "Hello, wörld! These  are\n\n words.",
+    " 日本 👍🏽 12345 ",
+    "<s>a</s> b<|endoftext|> c <mask>x <pad>",
+    "",
+    "Don't STOP",
+]
+ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+
+
+def facts(tokenizer):
+    """Say everything that settings, classes and added tokens can change."""
+    found = {}
+    for text in TEXTS:
+        ids = list(tokenizer(text)["input_ids"])
+        found[text] = {
+            "ids": ids,
+            "alone": tokenizer(text, add_special_tokens=False)["input_ids"],
+            "text": tokenizer.decode(ids),
+            "without special": tokenizer.decode(ids, skip_special_tokens=True),
+        }
+    found["pair"] = plain(tokenizer(*TEXTS[:2], return_token_type_ids=True))
+    found["sizes"] = (tokenizer.vocab_size, len(tokenizer))
+    found["vocab"] = tokenizer.get_vocab()
+    found["roles"] = dict(tokenizer.special_tokens_map)
+    found["special"] = tokenizer.all_special_tokens
+    found["added"] = {
+        id_: (
+            token.content,
+            token.special,
+            token.normalized,
+            token.lstrip,
+            token.rstrip,
+            token.single_word,
+        )
+        for id_, token in tokenizer.added_tokens_decoder.items()
+    }
+    names = ("padding_side", "truncation_side", "model_max_length")
+    names += ("model_input_names", "chat_template", "add_bos_token", "add_eos_token")
+    return found | {name: getattr(tokenizer, name) for name in names}
+
+
+def assert_same(folder, **keywords):
+    """Load a folder in both libraries, and compare all that can be told."""
+    theirs = transformers.AutoTokenizer.from_pretrained(folder, **keywords)
+    ours = AutoTokenizer.from_pretrained(folder, **keywords)
+    assert facts(ours) == facts(theirs)
+    return ours, theirs
+
+
+@pytest.fixture
+def gpt2(tmp_path):
+    """Write a folder with a small tokenizer of GPT-2's kind."""
+    write_tokenizer(tmp_path, "gpt2")
+    return tmp_path
+
+
+# Classes
+
+# A class, and a family of files that it is published with.
+FAMILY_OF = dict.fromkeys(CLASSES, "gpt2") | {
+    "CLIPTokenizer": "clip",
+    "OpenAIGPTTokenizer": "openai-gpt",
+    "HerbertTokenizer": "openai-gpt",
+    "LlamaTokenizer": "tinyllama",
+    "Qwen2Tokenizer": "qwen2.5",
+    "Qwen3_5Tokenizer": "qwen3.5",
+    "GPTNeoXTokenizer": "neox",
+    "WhisperTokenizer": "whisper",
+    "RobertaTokenizer": "roberta",
+    "DebertaTokenizer": "deberta",
+    "BlenderbotTokenizer": "blenderbot",
+    "CodeGenTokenizer": "codegen",
+    "CohereTokenizer": "command-r",
+    "GemmaTokenizer": "gemma",
+    "Siglip2Tokenizer": "gemma",
+}
+OTHER_NAMES = ("BartTokenizerFast", "BloomTokenizerFast", "NoSuchTokenizer")
+
+
+@pytest.mark.parametrize("name", [*CLASSES, *OTHER_NAMES])
+@pytest.mark.parametrize("family", ["gpt2", "own"])
+def test_a_class_makes_of_a_file_what_transformers_makes_of_it(name, family, tmp_path):
+    """Whatever the file itself says; and what is saved says the same to both."""
+    family = FAMILY_OF.get(name, "gpt2") if family == "own" else family
+    write_tokenizer(tmp_path, family)
+    write_settings(tmp_path, tokenizer_class=name)
+    try:
+        theirs = facts(transformers.AutoTokenizer.from_pretrained(tmp_path))
+    except Exception:  # a vocabulary that is none for this class
+        ours = AutoTokenizer.from_pretrained(tmp_path)
+        with pytest.raises(bytepair.TokenizerError):
+            facts(ours)
+        return
+    ours = AutoTokenizer.from_pretrained(tmp_path)
+    assert facts(ours) == theirs
+    ours.save_pretrained(tmp_path / "saved")
+    for library in (transformers.AutoTokenizer, AutoTokenizer):
+        assert facts(library.from_pretrained(tmp_path / "saved")) == theirs
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {
+            "tokenizer_class": "LlamaTokenizer",
+            "legacy": legacy,
+            "add_prefix_space": space,
+        }
+        for legacy in (None, False, True)
+        for space in (None, False, True)
+    ],
+    ids=str,
+)
+def test_llama_puts_spaces_as_its_settings_say(settings, shared, tmp_path):
+    """``legacy`` and ``add_prefix_space``, on a published vocabulary."""
+    shutil.copy(shared("vocabularies/llama2-style/tokenizer.json"), tmp_path)
+    write_settings(tmp_path, **{k: v for k, v in settings.items() if v is not None})
+    assert_same(tmp_path)
+
+
+PUBLISHED = {
+    "gpt2": ("GPT2Tokenizer", 50257),
+    "gpt-neox-20b": ("GPTNeoXTokenizer", 50254),
+    "deepseek-v3": ("LlamaTokenizerFast", 128000),
+    "olmo-dolma2": ("GPT2Tokenizer", 100278),
+    "qwen3": ("Qwen2Tokenizer", 151643),
+    "llama2-style": ("LlamaTokenizer", 32000),
+    "mistral-nemo": ("PreTrainedTokenizerFast", 131072),
+    "minimind": ("PreTrainedTokenizerFast", 6400),
+    "clip": ("CLIPTokenizer", 49408),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_size_of_a_vocabulary_is_the_models(name, shared, tmp_path):
+    """Without added tokens, as the library counts, and a saved file keeps it."""
+    kind, size = PUBLISHED[name]
+    path = shared(f"vocabularies/{name}/tokenizer.json")
+    shutil.copy(path, tmp_path)
+    write_settings(tmp_path, tokenizer_class=kind)
+    ours, _ = assert_same(tmp_path)
+    assert ours.vocab_size == size
+    again = bytepair.Tokenizer.from_file(path).to_bytes(format="huggingface")
+    read = tokenizers.Tokenizer.from_str(again.decode())
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    assert read.get_vocab_size(with_added_tokens=False) == size
+    assert read.get_vocab() == theirs.get_vocab()
+
+
+@pytest.mark.parametrize(
+    ("config", "model"),
+    [
+        (None, {"model_type": "gpt2"}),
+        ({}, {"model_type": "roberta"}),
+        ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "granite"}),
+        ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "roberta"}),
+        ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "qwen2"}),
+        ({"tokenizer_class": "GPT2TokenizerFast"}, {"model_type": "no_such"}),
+        ({"tokenizer_class": "LlamaTokenizer"}, {"model_type": "llama"}),
+        ({}, {"model_type": "llama", "tokenizer_class": "RobertaTokenizer"}),
+        (None, {"model_type": "no_such"}),
+        (
+            {
+                "tokenizer_class": "GPT2Tokenizer",
+                "auto_map": {"AutoTokenizer": ["own.Own", None]},
+            },
+            None,
+        ),
+    ],
+    ids=str,
+)
+def test_the_class_is_chosen_as_in_transformers(config, model, gpt2):
+    """By the settings of the tokenizer, the kind of the model, or neither."""
+    for name, found in (("tokenizer_config", config), ("config", model)):
+        if found is not None:
+            (gpt2 / f"{name}.json").write_text(json.dumps(found))
+    ours, theirs = assert_same(gpt2)
+    name = type(theirs).__name__.replace("TokenizersBackend", "PreTrainedTokenizerFast")
+    assert type(ours).__name__ == name
+
+
+@pytest.mark.parametrize(
+    "name", ["BertTokenizer", "NllbTokenizerFast", "CodeLlamaTokenizer", "T5Tokenizer"]
+)
+def test_a_class_that_is_not_known_is_refused_by_name(name, gpt2):
+    """And its file is read as it is, where that is asked for."""
+    write_settings(gpt2, tokenizer_class=name)
+    with pytest.raises(bytepair.FormatError, match=name):
+        AutoTokenizer.from_pretrained(gpt2)
+    ours = PreTrainedTokenizerFast.from_pretrained(gpt2)
+    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(gpt2)
+    assert facts(ours) == facts(theirs)
+
+
+def test_a_program_in_a_folder_is_refused(gpt2):
+    """It is not run, and the file is not read as what it is not."""
+    write_settings(
+        gpt2, tokenizer_class="Own", auto_map={"AutoTokenizer": ["own.Own", None]}
+    )
+    with pytest.raises(bytepair.FormatError, match="auto_map"):
+        AutoTokenizer.from_pretrained(gpt2)
+    write_settings(
+        gpt2,
+        tokenizer_class="GPT2Tokenizer",
+        auto_map={"AutoTokenizer": ["own.Own", None]},
+    )
+    with pytest.raises(bytepair.FormatError, match="trust_remote_code"):
+        AutoTokenizer.from_pretrained(gpt2, trust_remote_code=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("CLIPTokenizer", "bos"), ("RobertaTokenizer", "sep"), ("NougatTokenizer", "eos")],
+)
+def test_a_class_without_a_token_of_its_template_is_refused(name, role, gpt2):
+    """By the name of the role."""
+    write_settings(gpt2, tokenizer_class=name)
+    with pytest.raises(bytepair.FormatError, match=f"{role}_token"):
+        AutoTokenizer.from_pretrained(gpt2, **{f"{role}_token": None})
+
+
+def test_classes_are_imported_by_name(gpt2):
+    """With ``Fast`` behind it or without; other names are no attributes."""
+    ours = compat.RobertaTokenizerFast.from_pretrained(gpt2)
+    assert facts(ours) == facts(transformers.RobertaTokenizer.from_pretrained(gpt2))
+    assert compat.GPT2TokenizerFast is compat.GPT2Tokenizer
+    with pytest.raises(AttributeError):
+        _ = compat.NoSuchTokenizer
+    with pytest.raises(TypeError, match="from_pretrained"):
+        compat.GPT2Tokenizer()
+    with pytest.raises(TypeError, match="from_pretrained"):
+        AutoTokenizer()
+
+
+def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
+    """``vocab.json`` with ``merges.txt``, and the keywords that act on them."""
+    model = json.loads((gpt2 / "tokenizer.json").read_text())["model"]
+    (gpt2 / "vocab.json").write_text(json.dumps(model["vocab"]))
+    merges = [m if isinstance(m, str) else " ".join(m) for m in model["merges"]]
+    (gpt2 / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]))
+    (gpt2 / "tokenizer.json").unlink()
+    for name in ("GPT2Tokenizer", "RobertaTokenizer", "Qwen2Tokenizer"):
+        write_settings(gpt2, tokenizer_class=name, add_bos_token=True)
+        for keywords in ({}, {"add_prefix_space": True}, {"eos_token": "<e>"}):
+            assert_same(gpt2, **keywords)
+
+
+def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):
+    """As keywords and as a call; and its decoder leaves time stamps out."""
+    shutil.copy(shared("vocabularies/gpt2/tokenizer.json"), tmp_path)
+    codes = ["en", "zh", "de", "es", "ru", "ko", "fr"]
+    special = ["<|startoftranscript|>", *(f"<|{code}|>" for code in codes)]
+    special += ["<|translate|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"]
+    write_settings(
+        tmp_path,
+        tokenizer_class="WhisperTokenizer",
+        extra_special_tokens=special,
+    )
+    assert_same(tmp_path)
+    assert_same(tmp_path, language="german", task="transcribe")
+    ours, theirs = assert_same(tmp_path, language="fr", predict_timestamps=True)
+    for tokenizer in (ours, theirs):
+        tokenizer.set_prefix_tokens(language="Spanish", task="translate")
+    assert facts(ours) == facts(theirs)
+    assert ours.prefix_tokens == theirs.prefix_tokens
+    ids = ours("a<|0.00|>b")["input_ids"]
+    assert ours.decode(ids) == theirs.decode(ids)
+    with pytest.raises(bytepair.FormatError, match="Klingon"):
+        AutoTokenizer.from_pretrained(tmp_path, language="Klingon")
+
+
+# Keywords
+
+ADDED = tokenizers.AddedToken("<E>", lstrip=True)
+KEYWORDS = [
+    {},
+    {"add_prefix_space": True},
+    {"add_prefix_space": False},
+    {"add_bos_token": True},
+    {"add_bos_token": False},
+    {"add_eos_token": True},
+    {"add_bos_token": True, "add_eos_token": True},
+    {"legacy": True},
+    {"legacy": False},
+    {"from_slow": True},
+    {"use_fast": False},
+    {"model_max_length": 7},
+    {"max_len": 5},
+    {"padding_side": "left"},
+    {"truncation_side": "left"},
+    {"pad_token": "<|pad|>"},
+    {"bos_token": "<BOS>", "add_bos_token": True},
+    {"bos_token": None},
+    {"eos_token": ADDED},
+    {"unk_token": "a"},
+    {"mask_token": "<mask>"},
+    {"extra_special_tokens": ["<x>", " b"]},
+    {"additional_special_tokens": ["<x>"]},
+    {"extra_special_tokens": {"image_token": "<img>"}},
+    {"image_token": "<img>"},
+    {"clean_up_tokenization_spaces": True},
+    {"split_special_tokens": True},
+    {"chat_template": "{{ 1 }}"},
+    {"model_input_names": ["input_ids"]},
+    {"pad_token_type_id": 3},
+    {"errors": "ignore"},
+    {"own_setting": 1},
+    {"added_tokens_decoder": {0: tokenizers.AddedToken("zz")}},
+    {"tokenizer_type": "roberta"},
+    {"revision": "main"},
+    {"local_files_only": True},
+    {"force_download": True},
+]
+FOLDERS = {
+    "gpt2": {"tokenizer_class": "GPT2Tokenizer"},
+    "llama3": {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": "<|begin_of_text|>",
+        "eos_token": "<|eot_id|>",
+    },
+    "qwen2.5": {"tokenizer_class": "Qwen2Tokenizer"},
+    "tinyllama": {"tokenizer_class": "LlamaTokenizer"},
+    "roberta": {"tokenizer_class": "RobertaTokenizer"},
+    "nemotron": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+}
+
+
+@pytest.mark.parametrize("keywords", KEYWORDS, ids=str)
+@pytest.mark.parametrize("name", FOLDERS)
+def test_keywords_do_what_they_do_in_transformers(name, keywords, tmp_path):
+    """Each acts alike; one that no id can follow is refused."""
+    write_tokenizer(tmp_path, name)
+    write_settings(tmp_path, **FOLDERS[name])
+    if "added_tokens_decoder" in keywords:
+        with pytest.raises(bytepair.FormatError, match="zz"):
+            AutoTokenizer.from_pretrained(tmp_path, **keywords)
+        return
+    assert_same(tmp_path, **keywords)
+
+
+@pytest.mark.parametrize("keywords", KEYWORDS[:8], ids=str)
+@pytest.mark.parametrize("name", ["gpt2", "llama2-style", "qwen3"])
+def test_keywords_act_on_published_files(name, keywords, shared, tmp_path):
+    """Those that change ids."""
+    for path in shared(f"vocabularies/{name}").glob("tokenizer*.json"):
+        shutil.copy(path, tmp_path)
+    if name != "qwen3":
+        roles = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+        roles = roles if name == "llama2-style" else {}
+        write_settings(tmp_path, tokenizer_class=PUBLISHED[name][0], **roles)
+    assert_same(tmp_path, **keywords)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_beginning_and_the_end_are_set_as_attributes(name, tmp_path):
+    """Each replaces the template; without such a token it stays off."""
+    write_tokenizer(tmp_path, name)
+    write_settings(tmp_path, **FOLDERS[name])
+    ours, theirs = assert_same(tmp_path)
+    for attribute, value in (
+        ("add_bos_token", True),
+        ("add_eos_token", True),
+        ("add_bos_token", False),
+    ):
+        for tokenizer in (ours, theirs):
+            setattr(tokenizer, attribute, value)
+        assert facts(ours) == facts(theirs)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "match"),
+    [
+        ({"gguf_file": "a.gguf"}, "gguf_file"),
+        ({"vocab_file": "vocab.json"}, "vocab_file"),
+        ({"padding_side": "up"}, "padding_side"),
+        ({"bos_token": 5}, "bos_token"),
+        ({"extra_special_tokens": "ab"}, "extra_special_tokens"),
+        ({"model_max_length": "7"}, "model_max_length"),
+        ({"add_tokens": 1}, "add_tokens"),
+        ({"hf_token": "hf_abcdefgh"}, "access token"),
+        ({"note": "hf_abcdefghijkl"}, "access token"),
+        ({"tokenizer_type": "no_such"}, "no_such"),
+    ],
+    ids=str,
+)
+def test_keywords_that_cannot_act_are_refused(keywords, match, gpt2):
+    """By name."""
+    with pytest.raises(bytepair.TokenizerError, match=match):
+        AutoTokenizer.from_pretrained(gpt2, **keywords)
+
+
+def test_a_subfolder_is_read_and_not_its_parent(gpt2):
+    """One that is missing, or leads out, is an error."""
+    (gpt2 / "inside").mkdir()
+    write_tokenizer(gpt2 / "inside", "llama3")
+    ours, _ = assert_same(gpt2, subfolder="inside")
+    assert ours.get_vocab() != AutoTokenizer.from_pretrained(gpt2).get_vocab()
+    for wrong in ("missing", "../..", "/"):
+        with pytest.raises(bytepair.FileError, match="subfolder"):
+            AutoTokenizer.from_pretrained(gpt2, subfolder=wrong)
+
+
+# What is saved
+
+WAYS_OF_LOADING = {
+    "token": "hf_SECRETSECRET",
+    "use_auth_token": "hf_SECRETSECRET",
+    "cache_dir": "cache",
+    "force_download": True,
+    "local_files_only": True,
+    "revision": "main",
+    "subfolder": "",
+    "proxies": {"https": "user:SECRET@proxy"},
+    "_from_auto": True,
+    "_commit_hash": "abc",
+    "trust_remote_code": True,
+    "use_fast": False,
+    "from_slow": True,
+    "tokenizer_type": "gpt2",
+    "resume_download": True,
+}
+
+
+def test_nothing_of_how_it_was_loaded_is_saved(gpt2):
+    """An access token least of all; a setting of one's own is."""
+    for name, value in WAYS_OF_LOADING.items():
+        ours = AutoTokenizer.from_pretrained(gpt2, **{name: value}, own_setting="kept")
+        assert ours.save_pretrained(gpt2 / "saved")
+        for path in (gpt2 / "saved").rglob("*"):
+            assert b"SECRET" not in path.read_bytes()
+        found = json.loads((gpt2 / "saved" / "tokenizer_config.json").read_text())
+        assert name not in found
+        assert found["own_setting"] == "kept"
+
+
+def test_what_is_saved_is_what_transformers_saves(gpt2):
+    """Setting by setting; ours names sides, names of inputs and the clean-up besides."""
+    write_settings(gpt2, tokenizer_class="GPT2Tokenizer")
+    keywords = {
+        "token": "hf_SECRETSECRET",
+        "revision": "main",
+        "own": [1],
+        "eos_token": ADDED,
+        "image_token": "<img>",
+        "extra_special_tokens": ["<x>"],
+        "pad_token": "<pad>",
+    }
+    ours, theirs = assert_same(gpt2, **keywords)
+    ours.save_pretrained(gpt2 / "ours")
+    theirs.save_pretrained(gpt2 / "theirs")
+    found, expected = (
+        json.loads((gpt2 / name / "tokenizer_config.json").read_text())
+        for name in ("ours", "theirs")
+    )
+    places = {
+        "is_local",
+        "local_files_only",
+        "backend",
+        "model_specific_special_tokens",
+    }
+    places |= {"errors"}  # which nothing reads
+    besides = {"padding_side", "truncation_side", "model_input_names"}
+    besides |= {"clean_up_tokenization_spaces"}
+    assert set(expected) - set(found) == places
+    assert set(found) - set(expected) == besides
+    assert {name: found[name] for name in expected.keys() - places} == {
+        name: expected[name] for name in expected.keys() - places
+    }
+
+
+def test_old_files_of_the_layout_do_not_survive_and_others_do(gpt2):
+    """Those that would go first at the next load are gone."""
+    target = gpt2 / "target"
+    (target / "additional_chat_templates").mkdir(parents=True)
+    ours = AutoTokenizer.from_pretrained(
+        gpt2, chat_template={"default": "new {{ 1 }}", "rag": "rag {{ 1 }}"}
+    )
+    old = {
+        "chat_template.jinja": "old",
+        "additional_chat_templates/tool_use.jinja": "old",
+        "special_tokens_map.json": '{"eos_token": "<old>"}',
+        "added_tokens.json": '{"<old>": 999}',
+        "README.md": "mine",
+        "additional_chat_templates/notes.txt": "mine",
+        "config.json": '{"model_type": "gpt2"}',
+    }
+    for name, text in old.items():
+        (target / name).write_text(text)
+    ours.save_pretrained(target)
+    for name in ("special_tokens_map.json", "added_tokens.json"):
+        assert not (target / name).exists()
+    for name in ("README.md", "additional_chat_templates/notes.txt", "config.json"):
+        assert (target / name).read_text() == old[name]
+    again, _ = assert_same(target)
+    assert again.chat_template == {"default": "new {{ 1 }}", "rag": "rag {{ 1 }}"}
+    ours.chat_template = None
+    ours.save_pretrained(target)
+    assert AutoTokenizer.from_pretrained(target).chat_template is None
+
+
+def test_a_class_is_saved_only_if_it_makes_the_same_again(gpt2):
+    """GPT-NeoX's template is made of settings that are not saved."""
+    write_settings(gpt2, tokenizer_class="GPTNeoXTokenizer")
+    ours, theirs = assert_same(gpt2, add_bos_token=True)
+    ours.save_pretrained(gpt2 / "saved")
+    ids = theirs("a b")["input_ids"]
+    for library in (transformers.AutoTokenizer, AutoTokenizer):
+        assert library.from_pretrained(gpt2 / "saved")("a b")["input_ids"] == ids
+
+
+def test_a_prefix_goes_before_the_names_of_files(gpt2):
+    """And options that cannot act are refused."""
+    ours = AutoTokenizer.from_pretrained(gpt2, chat_template="{{ 1 }}")
+    paths = ours.save_pretrained(gpt2 / "saved", filename_prefix="own")
+    assert sorted(path.name for path in (gpt2 / "saved").iterdir()) == [
+        "own-chat_template.jinja",
+        "own-tokenizer.json",
+        "own-tokenizer_config.json",
+    ]
+    assert len(paths) == 3
+    for options in (
+        {"push_to_hub": True},
+        {"legacy_format": True},
+        {"save_format": "mistral"},
+    ):
+        with pytest.raises(bytepair.TokenizerError, match=next(iter(options))):
+            ours.save_pretrained(gpt2 / "saved", **options)
+
+
+# Chat templates
+
+CHAT = [{"role": "user", "content": "hi"}]
+
+
+def write_templates(folder, templates):
+    """Write templates as transformers 5 lays them out."""
+    (folder / "additional_chat_templates").mkdir(exist_ok=True)
+    for name, text in templates.items():
+        path = f"additional_chat_templates/{name}.jinja"
+        (folder / ("chat_template.jinja" if name == "default" else path)).write_text(
+            text
+        )
+
+
+@pytest.mark.parametrize(
+    "templates",
+    [
+        {"default": "D {{ messages }}"},
+        {"default": "D {{ 1 }}", "tool_use": "T {{ tools }}", "rag": "R {{ 1 }}"},
+        {"tool_use": "T {{ 1 }}"},
+    ],
+    ids=str,
+)
+def test_templates_in_files_go_before_settings(templates, gpt2):
+    """``tools`` choose ``tool_use``; a name chooses its own."""
+    pytest.importorskip("jinja2", reason="renders templates")
+    write_settings(gpt2, chat_template="S {{ 1 }}")
+    write_templates(gpt2, templates)
+    ours, theirs = assert_same(gpt2)
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    calls = [{}, {"tools": [tool]}, *({"chat_template": name} for name in templates)]
+    for options in calls:
+        if len(templates) == 1 and "chat_template" in options:
+            continue
+        if options == {} and "default" not in templates:
+            with pytest.raises(bytepair.TokenizerError, match="tool_use"):
+                ours.apply_chat_template(CHAT, tokenize=False)
+            continue
+        expected = theirs.apply_chat_template(CHAT, tokenize=False, **options)
+        assert ours.apply_chat_template(CHAT, tokenize=False, **options) == expected
+    ours.save_pretrained(gpt2 / "saved")
+    theirs.save_pretrained(gpt2 / "theirs")
+    for path in (gpt2 / "theirs").rglob("*.jinja"):
+        own = gpt2 / "saved" / path.relative_to(gpt2 / "theirs")
+        assert own.read_text() == path.read_text()
+    ours.save_pretrained(gpt2 / "saved", save_jinja_files=False)
+    assert not list((gpt2 / "saved").rglob("*.jinja"))
+    assert AutoTokenizer.from_pretrained(gpt2 / "saved").chat_template == (
+        theirs.chat_template
+    )
+
+
+@pytest.mark.parametrize(
+    "own", [None, "D {{ 1 }}", {"default": "D", "rag": "R"}], ids=str
+)
+def test_an_unknown_name_of_a_template_is_an_error(own, gpt2):
+    """It is not taken for the text of a template, which has braces."""
+    pytest.importorskip("jinja2", reason="renders templates")
+    ours = AutoTokenizer.from_pretrained(gpt2, chat_template=own)
+    with pytest.raises(bytepair.TokenizerError, match="tool_use"):
+        ours.apply_chat_template(CHAT, chat_template="tool_use", tokenize=False)
+    text = ours.apply_chat_template(CHAT, chat_template="X{{ 1 }}", tokenize=False)
+    assert text == "X1"
+
+
+def test_a_template_has_no_name_that_leads_out(gpt2):
+    """Nothing is written outside the folder."""
+    ours = AutoTokenizer.from_pretrained(gpt2, chat_template={"../../x": "{{ 1 }}"})
+    with pytest.raises(bytepair.TokenizerError, match="no name of a chat template"):
+        ours.save_pretrained(gpt2 / "saved")
+
+
+# Added tokens beside a tokenizer.json
+
+FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
+
+
+@pytest.mark.parametrize("flag", [None, *FLAGS])
+@pytest.mark.parametrize("kind", ["PreTrainedTokenizerFast", "GPT2Tokenizer"])
+def test_listed_tokens_count_with_their_properties(flag, kind, gpt2):
+    """New ones, and one that the file has with other properties."""
+    size = len(AutoTokenizer.from_pretrained(gpt2))
+    token = dict.fromkeys(FLAGS, False) | ({} if flag is None else {flag: True})
+    end = json.loads((gpt2 / "tokenizer.json").read_text())["added_tokens"][0]
+    listed = {
+        str(end["id"]): {**token, "content": end["content"]},
+        str(size): {**token, "content": "<new>"},
+        str(size + 1): {**token, "content": "New"},
+    }
+    write_settings(gpt2, tokenizer_class=kind, added_tokens_decoder=listed)
+    theirs = transformers.AutoTokenizer.from_pretrained(gpt2)
+    ours = AutoTokenizer.from_pretrained(gpt2)
+    found, expected = facts(ours), facts(theirs)
+    if (
+        kind == "PreTrainedTokenizerFast"
+    ):  # special once is special there, and not listed so
+        del found["added"][end["id"]], expected["added"][end["id"]]
+    assert found == expected
+    for text in ("a <new> b New c", "a<new>b", "news New.", f"x {end['content']} y"):
+        ids = theirs(text)["input_ids"]
+        assert ours(text)["input_ids"] == ids
+        for skip in (False, True):
+            expected = theirs.decode(ids, skip_special_tokens=skip)
+            assert ours.decode(ids, skip_special_tokens=skip) == expected
+
+
+@pytest.mark.parametrize("kind", ["PreTrainedTokenizerFast", "RobertaTokenizer"])
+def test_older_files_of_tokens_count_where_nothing_is_listed(kind, gpt2):
+    """``added_tokens.json`` and ``special_tokens_map.json``, which goes before settings."""
+    size = len(AutoTokenizer.from_pretrained(gpt2))
+    write_settings(gpt2, tokenizer_class=kind, eos_token="<eos>", pad_token="<pad>")
+    (gpt2 / "added_tokens.json").write_text(
+        json.dumps({"<new>": size + 1, "<eot>": size})
+    )
+    (gpt2 / "special_tokens_map.json").write_text(
+        json.dumps(
+            {
+                "eos_token": {"content": "<eot>", "lstrip": True, "normalized": False},
+                "additional_special_tokens": ["<more>"],
+                "pad_token": "<pad2>",
+            }
+        )
+    )
+    for keywords in ({}, {"eos_token": "<mine>"}):
+        ours, theirs = assert_same(gpt2, **keywords)
+        text = "a <new> b  <eot> <more>"
+        ids = theirs(text)["input_ids"]
+        assert ours(text)["input_ids"] == ids
+        for skip in (False, True):
+            expected = theirs.decode(ids, skip_special_tokens=skip)
+            assert ours.decode(ids, skip_special_tokens=skip) == expected
+    write_settings(gpt2, tokenizer_class=kind, added_tokens_decoder={})
+    assert_same(gpt2)
+
+
+def test_a_listed_id_that_a_new_token_cannot_have_is_refused(gpt2):
+    """The library would give it another, without a word."""
+    (gpt2 / "added_tokens.json").write_text(json.dumps({"<new>": 99_999}))
+    for kind in ("PreTrainedTokenizerFast", "GPT2Tokenizer"):
+        write_settings(gpt2, tokenizer_class=kind)
+        with pytest.raises(bytepair.FormatError, match="99999"):
+            AutoTokenizer.from_pretrained(gpt2)
+
+
+# Names
+
+
+def write_cache(root, name, revision, family):
+    """Lay a tokenizer out as ``huggingface_hub`` keeps it."""
+    model = root / f"models--{name.replace('/', '--')}"
+    commit = f"{family}0123456789abcdef"
+    folder = model / "snapshots" / commit
+    folder.mkdir(parents=True)
+    write_tokenizer(folder, family)
+    (model / "refs" / revision).parent.mkdir(parents=True, exist_ok=True)
+    (model / "refs" / revision).write_text(commit)
+    return commit
+
+
+def test_a_name_is_found_in_the_cache_of_the_hub(tmp_path, monkeypatch):
+    """By its variables or ``cache_dir``, at a branch, a tag or a commit, without a network."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    home, other = tmp_path / "home", tmp_path / "other"
+    write_cache(home / "hub", "org/model", "main", "gpt2")
+    write_cache(home / "hub", "plain", "main", "gpt2")
+    commit = write_cache(other, "org/model", "main", "llama3")
+    write_cache(other, "org/model", "pr/1", "qwen2.5")
+    expected = {}
+    for family in ("gpt2", "llama3", "qwen2.5"):
+        (tmp_path / family).mkdir()
+        write_tokenizer(tmp_path / family, family)
+        expected[family] = Tokenizer.from_directory(tmp_path / family).get_vocab()
+
+    def vocab(name, **options):
+        return AutoTokenizer.from_pretrained(name, **options).get_vocab()
+
+    monkeypatch.setenv("HF_HOME", str(home))
+    assert vocab("org/model") == vocab("plain") == expected["gpt2"]
+    assert vocab("org/model", cache_dir=other) == expected["llama3"]
+    assert vocab("org/model", cache_dir=other, revision=commit) == expected["llama3"]
+    pulled = vocab("org/model", cache_dir=other, revision="pr/1")
+    assert pulled == expected["qwen2.5"]
+    monkeypatch.setenv("HF_HUB_CACHE", str(other))
+    assert vocab("org/model") == expected["llama3"]
+    with pytest.raises(bytepair.FileError, match=r"not in the cache .*HF_HUB_OFFLINE"):
+        vocab("org/absent")
+    with pytest.raises(bytepair.FileError, match="local_files_only"):
+        vocab("org/absent", local_files_only=True)
+    with pytest.raises(bytepair.FileError, match="revision"):
+        vocab("org/model", revision="../../etc")
+    with pytest.raises(bytepair.FileError, match="no name of a model"):
+        vocab(str(tmp_path / "absent"))
+
+
+def test_a_folder_goes_before_the_cache(tmp_path, monkeypatch):
+    """As in transformers."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    write_cache(tmp_path / "cache", "org/model", "main", "gpt2")
+    (tmp_path / "org" / "model").mkdir(parents=True)
+    write_tokenizer(tmp_path / "org" / "model", "llama3")
+    monkeypatch.chdir(tmp_path)
+    assert_same("org/model")
