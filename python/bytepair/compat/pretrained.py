@@ -27,6 +27,7 @@ __all__ = [
     "read_object",
     "settings_of",
     "write_folder",
+    "write_templates",
 ]
 
 TOKEN_NAMES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
@@ -202,17 +203,25 @@ def write_folder(
     What else the layout has there, from before, is removed: it would go first at the next
     load.
     """
-    files = {folder / f"{prefix}{CONFIG}": _json(settings)}
-    for name, text in templates.items():
-        files[_template_path(folder, prefix, name)] = text
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, text.encode())
+    text = _json(settings)
+    files = [folder / f"{prefix}{CONFIG}", *write_templates(folder, prefix, templates)]
+    write(files[0], text.encode())
     before = [folder / f"{prefix}{name}" for name in (TOKENS, ADDED, TEMPLATE)]
     before += sorted((folder / f"{prefix}{TEMPLATES}").glob("*.jinja"))
     for path in before:
         if path not in files:
             path.unlink(missing_ok=True)
+    return files
+
+
+def write_templates(
+    folder: Path, prefix: str, templates: Mapping[str, str]
+) -> list[Path]:
+    """Write chat templates as files; give the paths."""
+    files = {_template_path(folder, prefix, k): text for k, text in templates.items()}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, text.encode())
     return list(files)
 
 

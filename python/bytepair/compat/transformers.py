@@ -28,12 +28,13 @@ from bytepair.files import StrPath, write
 
 from .batch import BatchEncoding
 from .chat import Messages, Rendered, render
-from .classes import ALIASES, CLASSES, Class, template, whisper_prefix
+from .classes import ALIASES, CLASSES, Class, whisper_prefix
+from .classes import template as written_template
 from .extras import Extras
 from .keywords import is_kept, split
 from .loading import Loaded, load, rebuilt
 from .locating import located
-from .pretrained import write_folder
+from .pretrained import write_folder, write_templates
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 
@@ -53,8 +54,8 @@ class PreTrainedTokenizerFast(Extras):
         *,
         tokenizer: Tokenizer | None = None,
         tokenizer_file: StrPath | None = None,
-        tokenizer_object: Any = None,  # noqa: ANN401 -- of several libraries
-        **settings: Any,  # noqa: ANN401 -- of many kinds
+        tokenizer_object: Any = None,
+        **settings: Any,
     ) -> None:
         if tokenizer is None:
             tokenizer = _given(tokenizer_file, tokenizer_object)
@@ -70,7 +71,14 @@ class PreTrainedTokenizerFast(Extras):
     def from_pretrained(
         cls,
         pretrained_model_name_or_path: StrPath,
-        **settings: Any,  # noqa: ANN401 -- of many kinds
+        *init_inputs: Any,
+        cache_dir: StrPath | None = None,
+        force_download: bool = False,
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        revision: str = "main",
+        trust_remote_code: bool = False,
+        **kwargs: Any,
     ) -> "PreTrainedTokenizerFast":
         """Load a folder, a tokenizer file, or a published model by its name.
 
@@ -89,18 +97,31 @@ class PreTrainedTokenizerFast(Extras):
         TokenizerError
             A keyword that cannot act here, or one with a value that means nothing.
         """
+        if init_inputs:
+            message = (
+                f"from_pretrained takes one path or name; {init_inputs!r:.80} is more"
+            )
+            raise TypeError(message)
+        keywords = {
+            **kwargs,
+            "cache_dir": cache_dir,
+            "force_download": force_download,
+            "local_files_only": local_files_only,
+            "token": token,
+            "revision": revision,
+            "trust_remote_code": trust_remote_code,
+        }
         kind = "TokenizersBackend" if cls.kind is None else cls.kind.name
-        return _loaded(pretrained_model_name_or_path, settings, kind)
+        return _loaded(pretrained_model_name_or_path, keywords, kind)
 
     def save_pretrained(
         self,
         save_directory: StrPath,
-        legacy_format: bool | None = None,  # noqa: FBT001 -- transformers' own
+        legacy_format: bool | None = None,
         filename_prefix: str | None = None,
-        push_to_hub: bool = False,  # noqa: FBT001, FBT002
+        push_to_hub: bool = False,
         save_format: str | None = None,
-        *,
-        save_jinja_files: bool = True,
+        **kwargs: Any,
     ) -> tuple[str, ...]:
         """Write a folder that ``AutoTokenizer.from_pretrained`` reads, here and there.
 
@@ -119,6 +140,10 @@ class PreTrainedTokenizerFast(Extras):
         TokenizerError
             An option that cannot act here.
         """
+        save_jinja_files = kwargs.pop("save_jinja_files", True)
+        if kwargs:
+            message = f"save_pretrained has no argument {next(iter(kwargs))!r}"
+            raise TypeError(message)
         refused = {
             "legacy_format=True": bool(legacy_format),
             "push_to_hub=True": bool(push_to_hub),
@@ -144,6 +169,32 @@ class PreTrainedTokenizerFast(Extras):
         write(folder / f"{prefix}tokenizer.json", data)
         files = write_folder(folder, prefix, settings, templates)
         return tuple(map(str, [*files, folder / f"{prefix}tokenizer.json"]))
+
+    def save_chat_templates(
+        self,
+        save_directory: StrPath,
+        tokenizer_config: dict[str, Any],
+        filename_prefix: str | None,
+        save_jinja_files: bool,
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Write the chat templates to files, or into settings; give both.
+
+        Raises
+        ------
+        TokenizerError
+            A name of a template would be no file name.
+        """
+        settings = {k: v for k, v in tokenizer_config.items() if k != "chat_template"}
+        if save_jinja_files:
+            paths = write_templates(
+                Path(save_directory),
+                f"{filename_prefix}-" if filename_prefix else "",
+                self._named_templates(),
+            )
+            return settings, list(map(str, paths))
+        if self.chat_template is not None:
+            settings["chat_template"] = _as_setting(self.chat_template)
+        return settings, []
 
     def _settings_to_save(self, data: bytes) -> dict[str, Any]:
         """List the tokenizer's own settings, as they are now."""
@@ -247,23 +298,29 @@ class PreTrainedTokenizerFast(Extras):
         tools: Sequence[Any] | None = None,
         documents: Sequence[Any] | None = None,
         chat_template: str | None = None,
-        *,
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
         tokenize: bool = True,
+        sanitize_control_tokens: bool = False,
+        padding: bool | str = False,
+        truncation: bool = False,
+        max_length: int | None = None,
+        return_tensors: str | None = None,
         return_dict: bool = True,
         return_assistant_tokens_mask: bool = False,
         tokenizer_kwargs: Mapping[str, Any] | None = None,
-        **options: Any,  # noqa: ANN401 -- those of a call, and variables of the template
-    ) -> Any:  # noqa: ANN401 -- text or ids
+        **kwargs: Any,
+    ) -> Any:
         """Write messages as the model expects them, and encode them. Needs ``jinja2``.
 
         ``continue_final_message`` leaves the last message open; with
         ``return_assistant_tokens_mask`` the answer has ``assistant_masks``, 1 for the
-        tokens of ``{% generation %}`` blocks.
+        tokens of ``{% generation %}`` blocks. ``kwargs`` are variables of the template.
 
         Raises
         ------
+        NotImplementedError
+            ``sanitize_control_tokens=True``, or a tool that is a function.
         TokenizerError
             There is no template or no message, the template refuses the messages, or
             arguments do not fit together.
@@ -276,27 +333,38 @@ class PreTrainedTokenizerFast(Extras):
             continued=bool(continue_final_message),
             prompted=add_generation_prompt,
         )
-        template = self.get_chat_template(chat_template, tools)
+        if sanitize_control_tokens:
+            message = (
+                "sanitize_control_tokens=True is not built; encode each message with "
+                "split_special_tokens=True, and put control tokens between"
+            )
+            raise NotImplementedError(message)
+        text = self.get_chat_template(chat_template, tools)
         is_batch = not isinstance(conversation[0], Mapping)
         chats: Any = conversation if is_batch else [conversation]
-        call = {name: options.pop(name) for name in CALL_OPTIONS if name in options}
         variables = {
             **self.special_tokens_map,
             "tools": tools,
             "documents": documents,
             "add_generation_prompt": add_generation_prompt,
-            **options,
+            **kwargs,
         }
         chats = [getattr(chat, "messages", chat) for chat in chats]
         rendered = [
-            render(template, chat, continued=continue_final_message, **variables)
+            render(text, chat, continued=continue_final_message, **variables)
             for chat in chats
         ]
         texts = [one.text for one in rendered]
         asked: Any = texts if is_batch else texts[0]
         if not tokenize:
             return asked
-        call = {**call, **(tokenizer_kwargs or {})}
+        call: dict[str, Any] = {
+            "padding": padding,
+            "truncation": truncation,
+            "max_length": max_length,
+            "return_tensors": return_tensors,
+            **(tokenizer_kwargs or {}),
+        }
         found = self(asked, add_special_tokens=False, **call)
         if return_assistant_tokens_mask:
             masks: Any = [_mask(found, row, one) for row, one in enumerate(rendered)]
@@ -304,9 +372,6 @@ class PreTrainedTokenizerFast(Extras):
             found["assistant_masks"] = masks if is_batch or kind else masks[0]
             found.convert_to_tensors(kind)
         return found if return_dict else found["input_ids"]
-
-
-CALL_OPTIONS = ("padding", "truncation", "max_length", "return_tensors")
 
 
 class AutoTokenizer:
@@ -322,7 +387,7 @@ class AutoTokenizer:
     def from_pretrained(
         cls,
         pretrained_model_name_or_path: StrPath,
-        **settings: Any,  # noqa: ANN401 -- of many kinds
+        **settings: Any,
     ) -> PreTrainedTokenizerFast:
         """Load a folder, a tokenizer file, or a published model by its name.
 
@@ -334,7 +399,7 @@ class AutoTokenizer:
         return _loaded(pretrained_model_name_or_path, settings, None)
 
 
-def _given(file: StrPath | None, given: Any) -> Tokenizer:  # noqa: ANN401
+def _given(file: StrPath | None, given: Any) -> Tokenizer:
     """Load a file, or take a tokenizer: ours, or one of the library ``tokenizers``."""
     if given is None:
         if file is None:
@@ -371,7 +436,7 @@ def _made(found: Loaded) -> PreTrainedTokenizerFast:
 class _Named(PreTrainedTokenizerFast):
     """A class with rules of its own; it is made of files."""
 
-    def __init__(self, *_: Any, **__: Any) -> None:  # noqa: ANN401
+    def __init__(self, *_: Any, **__: Any) -> None:
         name = type(self).__name__
         message = (
             f"{name} is made by {name}.from_pretrained(folder); "
@@ -387,10 +452,10 @@ class CLIPTokenizer(_Named):
 
     def decode(
         self,
-        token_ids: Any,  # noqa: ANN401 -- ids of many kinds
-        skip_special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401 -- one text, or several
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        **options: Any,
+    ) -> Any:
         """Decode ids; marks of ends of words become spaces."""
         found = super().decode(token_ids, skip_special_tokens, **options)
         if isinstance(found, list):
@@ -410,7 +475,7 @@ class WhisperTokenizer(_Named):
         self,
         language: str | None = None,
         task: str | None = None,
-        predict_timestamps: bool | None = None,  # noqa: FBT001
+        predict_timestamps: bool | None = None,
     ) -> None:
         """Say what stands before texts; what is not given stays as it is.
 
@@ -429,7 +494,7 @@ class WhisperTokenizer(_Named):
         before = " ".join(f"{token}:0" for token in begin)
         end = self.eos_token
         self._set_template(
-            template(
+            written_template(
                 f"{before} $A:0 {end}:0", f"{before} $A:0 $B:1 {end}:1", self._known_id
             )
         )
@@ -445,10 +510,10 @@ class WhisperTokenizer(_Named):
 
     def decode(
         self,
-        token_ids: Any,  # noqa: ANN401 -- ids of many kinds
-        skip_special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401 -- one text, or several
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        **options: Any,
+    ) -> Any:
         """Decode ids, without time stamps; a prompt before the start is special, too."""
         ids = token_ids.tolist() if hasattr(token_ids, "tolist") else token_ids
         is_row = isinstance(ids, (list, tuple)) and not (
@@ -482,7 +547,7 @@ NAMED: dict[str, type[PreTrainedTokenizerFast]] = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a class
+def __getattr__(name: str) -> Any:
     """Find a class of transformers by name, with ``Fast`` behind it or without."""
     plain = name.removesuffix("Fast")
     found = NAMED.get(ALIASES.get(plain, plain))
@@ -532,14 +597,14 @@ def _mask(batch: BatchEncoding, row: int, rendered: Rendered) -> list[int]:
     return mask
 
 
-def _as_setting(found: Any) -> Any:  # noqa: ANN401 -- as settings have them
+def _as_setting(found: Any) -> Any:
     """Write one chat template, or several by name."""
     if not isinstance(found, Mapping):
         return found
     return [{"name": name, "template": text} for name, text in found.items()]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 -- of many kinds
+def _plain(value: Any) -> Any:
     """Write tokens in settings as the objects that files have."""
     if hasattr(value, "content") and hasattr(value, "lstrip"):
         token = added_token(value)
