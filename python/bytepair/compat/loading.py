@@ -111,8 +111,8 @@ def _defaults(kind: Class | None) -> dict[str, Any]:
     return {**tokens, **kind.settings}
 
 
-def _document(path: Path, file: Path) -> dict[str, Any] | None:
-    """Read what a class takes of files; ``None`` if they are of another format."""
+def _document(path: Path, file: Path) -> dict[str, Any]:
+    """Read what a class takes of files."""
     if file.is_file():
         document = read_object(file)
         model = document.get("model")
@@ -125,8 +125,22 @@ def _document(path: Path, file: Path) -> dict[str, Any] | None:
         return document
     vocab, merges = path / "vocab.json", path / "merges.txt"
     if not (vocab.is_file() and merges.is_file()):
-        return None
+        return _of_another_format(path)
     return {"model": {"vocab": read_object(vocab), "merges": _merges(merges)}}
+
+
+def _of_another_format(path: Path) -> dict[str, Any]:
+    """Take the vocabulary and the merges of a file of another format."""
+    try:
+        data = Tokenizer.from_file(path).to_bytes(format="huggingface")
+    except FormatError as error:
+        message = (
+            f"{path}: the class of this folder makes a tokenizer of its vocabulary, which "
+            f"no tokenizer.json can hold: {error}. PreTrainedTokenizerFast.from_pretrained "
+            "reads the file as it is"
+        )
+        raise FormatError(message) from error
+    return {"model": json.loads(data)["model"]}
 
 
 def _merges(path: Path) -> list[list[str]]:
@@ -187,7 +201,10 @@ def tokens_of(settings: Mapping[str, Any]) -> list[AddedToken]:
         token = added_token(token)
         is_special = token.special or token.content in with_role
         found[token.content] = replace(token, special=is_special)
-    extra = [added_token(token, special=True) for token in extra_of(settings)]
+    extra = [
+        added_token(token, special=isinstance(token, str))
+        for token in extra_of(settings)
+    ]
     for token in [*roles, *extra]:
         found.setdefault(token.content, token)
     return list(found.values())
