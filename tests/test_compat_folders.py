@@ -270,6 +270,25 @@ def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
             assert_same(gpt2, **keywords)
 
 
+@pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
+@pytest.mark.parametrize("settings", [{}, {"legacy": True}, {"add_bos_token": True}])
+def test_a_class_over_a_sentencepiece_model_gives_the_same_or_is_refused(
+    name, settings, shared, tmp_path
+):
+    """It makes other ids of the vocabulary than the model itself does."""
+    path = shared(f"vocabularies/mistral-sentencepiece/{name}")
+    shutil.copy(path, tmp_path / "tokenizer.model")
+    write_settings(tmp_path, tokenizer_class="LlamaTokenizer", **settings)
+    try:
+        ours = AutoTokenizer.from_pretrained(tmp_path)
+    except bytepair.FormatError as error:
+        assert "PreTrainedTokenizerFast.from_pretrained" in str(error)
+        return
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    for text in TEXTS:
+        assert ours(text)["input_ids"] == theirs(text)["input_ids"]
+
+
 def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):
     """As keywords and as a call; and its decoder leaves time stamps out."""
     shutil.copy(shared("vocabularies/gpt2/tokenizer.json"), tmp_path)
@@ -321,6 +340,7 @@ KEYWORDS = [
     {"mask_token": "<mask>"},
     {"extra_special_tokens": ["<x>", " b"]},
     {"additional_special_tokens": ["<x>"]},
+    {"extra_special_tokens": [ADDED, "<x>"]},
     {"extra_special_tokens": {"image_token": "<img>"}},
     {"image_token": "<img>"},
     {"clean_up_tokenization_spaces": True},
