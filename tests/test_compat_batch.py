@@ -5,6 +5,7 @@ tokens, chats that go on. Left out: ids of calls, which ``test_compat_transforme
 """
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -410,3 +411,47 @@ def test_chats_are_written_as_in_transformers(pair, options):
         expected = outcome(lambda: theirs.apply_chat_template(chat, **options))  # noqa: B023
         found = outcome(lambda: ours.apply_chat_template(chat, **options))  # noqa: B023
         assert found == expected
+
+
+@dataclasses.dataclass
+class Call:
+    """A call of a tool, in a message."""
+
+    name: str
+    arguments: dict[str, int]
+
+
+@dataclasses.dataclass
+class Message:
+    """A message as programs have it."""
+
+    role: str
+    content: str | None = None
+    calls: list[Call] | None = None
+
+
+class Dumped:
+    """A message that gives its content when it is asked."""
+
+    def model_dump(self):
+        """Give the content."""
+        return {"role": "assistant", "content": None, "calls": None}
+
+
+def test_messages_that_are_objects_are_read_as_their_content(pair):
+    """Data classes and objects with ``model_dump``, one chat and several; None is no field."""
+    ours, theirs = pair
+    template = (
+        "{% for m in messages %}{{ m['role'] }}"
+        "{% if m.content is defined %}: {{ m.content }}{% endif %}"
+        "{% for call in m.calls or [] %}{{ call.name }}{{ call.arguments | tojson }}"
+        "{% endfor %}{% endfor %}"
+    )
+    calls = [Call("add", {"a": 1})]
+    chat = [Message("user", "text"), Dumped(), Message("tool", None, calls)]
+    options = {"chat_template": template, "tokenize": False}
+    for conversation in (chat, [chat, chat[:2]], tuple(chat)):
+        expected = theirs.apply_chat_template(conversation, **options)
+        assert ours.apply_chat_template(conversation, **options) == expected
+    with pytest.raises(bytepair.TokenizerError, match="a role and a content"):
+        ours.apply_chat_template(["text"], **options)

@@ -10,12 +10,13 @@ Left out: schemas of tools that are functions; pass the schema.
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from bytepair.errors import TokenizerError
 
-__all__ = ["Messages", "Rendered", "render"]
+__all__ = ["Messages", "Rendered", "is_chat", "render"]
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -67,8 +68,32 @@ def render(
     return Rendered(_cut_at_mark(text, last) if continued else text, generated)
 
 
+def is_chat(conversation: Sequence[Any]) -> bool:
+    """Tell one chat, a list of messages, from a list of chats.
+
+    >>> is_chat([{"role": "user"}]), is_chat([[{"role": "user"}]])
+    (True, False)
+    """
+    first = conversation[0]
+    return not (isinstance(first, (list, tuple)) or hasattr(first, "messages"))
+
+
+def _as_data(value: Any) -> Any:  # noqa: ANN401 -- of any class
+    """Read objects of any depth as mappings: data classes, and those with ``model_dump``."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: _as_data(getattr(value, one.name)) for one in fields(value)}
+    if callable(getattr(value, "model_dump", None)):
+        return _as_data(value.model_dump())
+    if isinstance(value, Mapping):
+        return {name: _as_data(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_data(one) for one in value]
+    return value
+
+
 def _plain(message: Any) -> dict[str, Any]:  # noqa: ANN401 -- what a caller passed
     """Take what a message says; reasoning is known by two names."""
+    message = _as_data(message)
     if not isinstance(message, Mapping):
         error = f"expected messages with a role and a content, not {message!r:.80}"
         raise TokenizerError(error)

@@ -27,7 +27,7 @@ from bytepair.errors import FileError, FormatError, TokenizerError
 from bytepair.files import StrPath, write
 
 from .batch import BatchEncoding
-from .chat import Messages, Rendered, render
+from .chat import Messages, Rendered, is_chat, render
 from .classes import ALIASES, CLASSES, Class, whisper_prefix
 from .classes import template as written_template
 from .extras import Extras
@@ -340,7 +340,7 @@ class PreTrainedTokenizerFast(Extras):
             )
             raise NotImplementedError(message)
         text = self.get_chat_template(chat_template, tools)
-        is_batch = not isinstance(conversation[0], Mapping)
+        is_batch = not is_chat(conversation)
         chats: Any = conversation if is_batch else [conversation]
         variables = {
             **self.special_tokens_map,
