@@ -6,6 +6,7 @@ their answers, which ``test_compat_transformers`` compares.
 
 import json
 import shutil
+import sys
 
 import pytest
 import tokenizers
@@ -555,6 +556,19 @@ def test_a_class_is_saved_only_if_it_makes_the_same_again(gpt2):
         assert library.from_pretrained(gpt2 / "saved")("a b")["input_ids"] == ids
 
 
+def test_a_class_is_saved_with_a_token_that_was_a_piece(gpt2):
+    """It is listed before the others, by its id."""
+    write_settings(gpt2, tokenizer_class="GPT2Tokenizer")
+    ours, theirs = assert_same(gpt2)
+    for tokenizer in (ours, theirs):
+        tokenizer.add_tokens(["the", "<new>"])
+        tokenizer.save_pretrained(gpt2 / type(tokenizer).__module__)
+    assert facts(ours) == facts(theirs)
+    ours, _ = assert_same(gpt2 / type(ours).__module__)
+    assert facts(ours) == facts(theirs)
+    assert type(ours).__name__ == "GPT2Tokenizer"
+
+
 def test_a_prefix_goes_before_the_names_of_files(gpt2):
     """And options that cannot act are refused."""
     ours = AutoTokenizer.from_pretrained(gpt2, chat_template="{{ 1 }}")
@@ -769,6 +783,21 @@ def test_a_name_is_found_in_the_cache_of_the_hub(tmp_path, monkeypatch):
         vocab("org/model", revision="../../etc")
     with pytest.raises(bytepair.FileError, match="no name of a model"):
         vocab(str(tmp_path / "absent"))
+
+
+def test_the_cache_is_read_without_the_library_that_keeps_it(tmp_path, monkeypatch):
+    """By both ways to a model by its name; what is not there is an error that says where."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    write_cache(tmp_path, "org/model", "main", "gpt2")
+    found = AutoTokenizer.from_pretrained("org/model")
+    assert Tokenizer.from_hub("org/model").get_vocab() == found.get_vocab()
+    for load in (AutoTokenizer.from_pretrained, Tokenizer.from_hub):
+        with pytest.raises(
+            bytepair.TokenizerError, match=r"not in the cache .*\[hub\]"
+        ):
+            load("org/absent")
 
 
 def test_a_folder_goes_before_the_cache(tmp_path, monkeypatch):

@@ -1,16 +1,19 @@
 """Tokenizers of published models, fetched from the Hugging Face Hub.
 
-Needs ``huggingface_hub``, which keeps the cache and the credentials. Fetched are only the
-files that say something about a tokenizer, never the weights.
+``huggingface_hub`` fetches, and keeps the cache and the credentials. The cache is read without
+that library: ``models--org--name`` with ``refs``, which name a commit for each branch, and
+``snapshots``, a folder for each commit. Fetched are only the files that say something about a
+tokenizer, never the weights.
 """
 
+import os
 from pathlib import Path
 
 from . import formats
-from .errors import TokenizerError
+from .errors import FileError, TokenizerError
 from .files import StrPath
 
-__all__ = ["download"]
+__all__ = ["cache_folder", "download", "snapshot"]
 
 
 def download(
@@ -31,8 +34,13 @@ def download(
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
+        cache = cache_folder(cache_dir)
+        found = snapshot(cache, name, revision or "main")
+        if found is not None and not force_download:
+            return found
         message = (
-            "fetching from the Hub needs huggingface_hub: pip install bytepair[hub]"
+            f"{name}: not in the cache {cache}; fetching from the Hub needs "
+            "huggingface_hub: pip install bytepair[hub]"
         )
         raise TokenizerError(message) from error
     inside = f"{subfolder.strip('/')}/" if subfolder else ""
@@ -50,3 +58,31 @@ def download(
         message = f"{name}: {error}"
         raise TokenizerError(message) from error
     return Path(folder)
+
+
+def cache_folder(cache_dir: StrPath | None = None) -> Path:
+    """Name the folder in which ``huggingface_hub`` keeps what it fetched."""
+    if cache_dir is not None:
+        return Path(cache_dir).expanduser()
+    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if os.environ.get(variable):
+            return Path(os.environ[variable]).expanduser()
+    home = os.environ.get("HF_HOME")
+    if home:
+        return Path(home).expanduser() / "hub"
+    above = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(above).expanduser() / "huggingface" / "hub"
+
+
+def snapshot(cache: Path, name: str, revision: str) -> Path | None:
+    """Find what was fetched of a model at a revision: a branch, a tag or a commit."""
+    if any(part in ("", ".", "..") for part in revision.split("/")):
+        message = f"revision={revision!r} is no name of a branch, a tag or a commit"
+        raise FileError(message)
+    model = cache / f"models--{name.replace('/', '--')}"
+    commit = revision
+    reference = model / "refs" / revision
+    if reference.is_file():
+        commit = reference.read_text().strip()
+    folder = model / "snapshots" / commit
+    return folder if folder.is_dir() else None

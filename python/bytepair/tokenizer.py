@@ -130,8 +130,8 @@ class Tokenizer(_core.CoreTokenizer):
     ) -> "Tokenizer":
         """Load the tokenizer of a published model, such as ``openai/gpt-oss-20b``.
 
-        Needs ``pip install bytepair[hub]``. Files that are in the cache are not fetched
-        again; with ``local_files_only`` none is.
+        Fetching needs ``pip install bytepair[hub]``; the cache is read without it. Files that
+        are in the cache are not fetched again; with ``local_files_only`` none is.
         """
         folder = hub.download(
             name, revision=revision, local_files_only=local_files_only

@@ -1,8 +1,6 @@
 """Where the folder of a named model is: on the disk, in the cache of the Hub, or on the Hub.
 
-The cache is the one that ``huggingface_hub`` keeps, and is read without that library:
-``models--org--name`` with ``refs``, which name a commit for each branch, and ``snapshots``,
-a folder for each commit. What is in no cache is fetched where that library is installed.
+What is in no cache is fetched where ``huggingface_hub`` is installed (``bytepair.hub``).
 """
 
 import os
@@ -15,7 +13,7 @@ from bytepair.files import StrPath, refuse_no_name
 
 from .keywords import Loading
 
-__all__ = ["cache_folder", "located"]
+__all__ = ["located"]
 
 # ``name`` or ``org/name``, as the Hub allows them.
 NAME = re.compile(r"[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)?")
@@ -51,9 +49,9 @@ def located(name: StrPath, loading: Loading) -> Path:
 
 
 def _on_the_hub(name: str, loading: Loading, looked: list[str]) -> Path:
-    cache = cache_folder(loading.cache_dir)
+    cache = hub.cache_folder(loading.cache_dir)
     if not loading.force_download:
-        found = _snapshot(cache, name, loading.revision or "main")
+        found = hub.snapshot(cache, name, loading.revision or "main")
         folder = found and found / loading.subfolder
         if folder is not None and any(any(folder.glob(pattern)) for pattern in FILES):
             return _inside(found or cache, loading.subfolder)
@@ -79,34 +77,6 @@ def _on_the_hub(name: str, loading: Loading, looked: list[str]) -> Path:
     except TokenizerError as error:
         raise FileError("; ".join([*looked, str(error)])) from error
     return _inside(fetched, loading.subfolder)
-
-
-def cache_folder(cache_dir: StrPath | None = None) -> Path:
-    """Name the folder in which ``huggingface_hub`` keeps what it fetched."""
-    if cache_dir is not None:
-        return Path(cache_dir).expanduser()
-    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
-        if os.environ.get(variable):
-            return Path(os.environ[variable]).expanduser()
-    home = os.environ.get("HF_HOME")
-    if home:
-        return Path(home).expanduser() / "hub"
-    above = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(above).expanduser() / "huggingface" / "hub"
-
-
-def _snapshot(cache: Path, name: str, revision: str) -> Path | None:
-    """Find what was fetched of a model at a revision: a branch, a tag or a commit."""
-    if any(part in ("", ".", "..") for part in revision.split("/")):
-        message = f"revision={revision!r} is no name of a branch, a tag or a commit"
-        raise FileError(message)
-    model = cache / f"models--{name.replace('/', '--')}"
-    commit = revision
-    reference = model / "refs" / revision
-    if reference.is_file():
-        commit = reference.read_text().strip()
-    folder = model / "snapshots" / commit
-    return folder if folder.is_dir() else None
 
 
 def _inside(folder: Path, subfolder: str) -> Path:

@@ -236,10 +236,11 @@ class PreTrainedTokenizerFast(Extras):
         defaults = {f"{role}_token": token for role, token in self.kind.tokens.items()}
         settings = {**defaults, **settings, "added_tokens_decoder": listed}
         try:
-            again = rebuilt(document, self.kind, settings)
-            is_same = (
-                Tokenizer.from_bytes(again, format="huggingface") == self.tokenizer
+            made, written = (
+                Tokenizer.from_bytes(one, format="huggingface")
+                for one in (rebuilt(document, self.kind, settings), data)
             )
+            is_same = made == written
         except FormatError:
             is_same = False
         return self.kind.name if is_same else "PreTrainedTokenizerFast"
