@@ -245,6 +245,17 @@ def test_a_class_without_a_token_of_its_template_is_refused(name, role, gpt2):
         AutoTokenizer.from_pretrained(gpt2, **{f"{role}_token": None})
 
 
+def test_a_setting_adds_token_types_to_what_codegen_gives(gpt2):
+    """As in transformers, where a call then has them."""
+    write_settings(gpt2, tokenizer_class="CodeGenTokenizer", return_token_type_ids=True)
+    theirs = transformers.CodeGenTokenizer.from_pretrained(gpt2)
+    try:
+        ours = AutoTokenizer.from_pretrained(gpt2)
+        assert plain(ours("a b")) == plain(theirs("a b"))
+    finally:  # there the names are those of the class, for all that come later
+        transformers.CodeGenTokenizer.model_input_names.remove("token_type_ids")
+
+
 def test_classes_are_imported_by_name(gpt2):
     """With ``Fast`` behind it or without; other names are no attributes."""
     ours = compat.RobertaTokenizerFast.from_pretrained(gpt2)

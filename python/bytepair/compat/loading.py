@@ -61,6 +61,9 @@ def load(
     own = {} if document is None else _added_of(document)
     settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
     settings = {**_defaults(found), **settings, "name_or_path": str(path)}
+    is_codegen = found is not None and found.name == "CodeGenTokenizer"
+    if found is not None and is_codegen and settings.get("return_token_type_ids"):
+        settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
     if found is None or document is None:
         source = file if file.is_file() else path
         return Loaded(Tokenizer.from_file(source), found, settings)
