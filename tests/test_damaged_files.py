@@ -183,7 +183,7 @@ def test_ids_that_are_huge_or_double_are_named():
     for id_ in (2**31 - 1, 2**32 - 1, 2**32, 2**64, -1):
         document = hugging_face()
         document["model"]["vocab"]["a"] = id_
-        assert re.search('the id (of "a"|[0-9]+)', refused(document)), id_
+        assert re.search(r"model\.vocab\.a: |the id [0-9]+", refused(document)), id_
     document = hugging_face()
     document["added_tokens"][0] |= {"id": 4_000_000_000, "content": "new"}
     data = json.dumps(document).encode()
@@ -502,7 +502,7 @@ def test_numbers_that_are_too_large_for_a_template_or_a_strip():
     for length in (0, 10**6, 2**62):
         cutter = {"type": "FixedLength", "length": length}
         message = refused({**hugging_face(), "pre_tokenizer": cutter})
-        assert "FixedLength.length" in message
+        assert "pre_tokenizer.length" in message
     strip = {"type": "Strip", "content": "_", "start": 2**62, "stop": 2**62}
     document = {**hugging_face(), "decoder": strip}
     tokenizer = Tokenizer.from_bytes(json.dumps(document).encode())

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parity.families import FAMILIES
 
-from bytepair import FileError, Tokenizer, train_from_iterator
+from bytepair import FileError, FormatError, Tokenizer, train_from_iterator
 
 gguf = pytest.importorskip("gguf", reason="writes files with gguf")
 
-NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 CORPUS = ["the cat's sat on the mat, 12345 é 日本 \n\n x-y ▁ <s>"] * 20
 PARTS = [
     *"abc AT \t\n\r09'.-▁éE\u0301\u200d\ufffd\0가\u3000中🙂",
@@ -43,6 +44,303 @@ def write(path: Path, model: str, **values: Any) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+CONTRACTIONS = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+LLAMA3 = rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{SPACES}"
+QWEN = LLAMA3.replace("{1,3}", "")
+LOWER = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+UPPER = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+CASED = rf"{LOWER}{CONTRACTIONS}?|{UPPER}{CONTRACTIONS}?"
+O200K = rf"{CASED}|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{SPACES}"
+DEEPSEEK = [
+    r"\p{N}{1,3}",
+    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+    "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+]
+BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
+
+# Names, the published patterns one after the other, whether the publisher composes characters,
+# and whether a piece that is a token is taken whole.
+PATTERNS = [
+    ("gpt-2 phi-2 jais mellum exaone4 trillion granite-docling", [GPT2], False, False),
+    ("roberta-bpe jina-v1-en jina-v2-code jina-v2-de jina-v2-es", [GPT2], False, False),
+    ("olmo mpt modern-bert", [GPT2], True, False),
+    ("llama-bpe llama3 pixtral lfm2 midm-2.0", [LLAMA3], False, True),
+    ("dbrx smaug-bpe glm4 chatglm-bpe", [LLAMA3], False, False),
+    ("qwen2 deepseek-r1-qwen stablelm2 hunyuan f2llmv2", [QWEN], True, False),
+    ("megrez grok-2 solar-open kormo", [QWEN], False, False),
+    (
+        "qwen35",
+        [
+            QWEN.replace("?\\p{L}+", "?[\\p{L}\\p{M}]+").replace(
+                "[^\\s\\p{L}\\p{N}]", "[^\\s\\p{L}\\p{M}\\p{N}]"
+            )
+        ],
+        True,
+        False,
+    ),
+    ("gpt-4o llama4 kanana2 talkie minimax-m2", [O200K], False, False),
+    ("granite-embed-multi-97m", [O200K], False, True),
+    (
+        "tekken",
+        [rf"{LOWER}|{UPPER}|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{SPACES}"],
+        False,
+        True,
+    ),
+    ("deepseek-v3 hunyuan-dense joyai-llm hy_v4", DEEPSEEK, False, False),
+    (
+        "deepseek-coder",
+        ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-\ud7ff]+", r"\p{N}"],
+        False,
+        False,
+    ),
+    (
+        "spark2_5",
+        [
+            *DEEPSEEK[:2],
+            DEEPSEEK[2].replace("[\r\n]*|\\s*[\r\n]+", "|[\r\n]"),
+            r"\p{N}",
+        ],
+        False,
+        False,
+    ),
+    ("starcoder refact smollm codeshell", [r"\p{N}", GPT2], False, False),
+    ("exaone minerva-7b mellum2", [r"\p{N}", GPT2], False, False),
+    ("command-r", [r"\p{N}", GPT2], True, False),
+    ("bloom poro-chat gpt3-finnish", [BLOOM], False, False),
+    ("viking", [BLOOM, r"\p{N}"], False, False),
+    (
+        "youtu",
+        [
+            "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+            O200K.replace("{1,3}", ""),
+        ],
+        False,
+        True,
+    ),
+    (
+        "tiny_aya cohere2moe",
+        [r"\d{1,3}(?=(?:\d{3})*\b)", O200K],
+        False,
+        False,
+    ),
+    (
+        "bailingmoe bailingmoe2 llada-moe",
+        [
+            r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+        ],
+        False,
+        False,
+    ),
+    (
+        "seed-coder",
+        [
+            rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1}}"
+            rf"| ?[^\s\p{{L}}\p{{N}}\r\n]+|{SPACES}"
+        ],
+        False,
+        False,
+    ),
+    (
+        "minicpm5",
+        [r"\p{N}{1,3}", LLAMA3.replace("{1,3}", "+")],
+        False,
+        True,
+    ),
+    ("laguna", [r"[^\n]+|[\n]+", QWEN], False, False),
+    (
+        "exaone-moe",
+        [
+            rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?(?:\p{{L}}\p{{M}}*(?: \p{{L}}\p{{M}}*)*)+"
+            r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
+        ],
+        False,
+        False,
+    ),
+    (
+        "jais-2",
+        [
+            LLAMA3.removesuffix(r"|\s+(?!\S)|\s+")
+            + "".join(rf"|\s{{{2**n}}}(?!\S)" for n in range(9, 1, -1))
+            + r"|\s{1,2}(?!\S)|\s{1}"
+        ],
+        False,
+        False,
+    ),
+    (
+        "ufakzeka",
+        [QWEN.removeprefix(f"{CONTRACTIONS}|")],
+        False,
+        False,
+    ),
+    (
+        "default",
+        [r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"],
+        False,
+        False,
+    ),
+]
+
+
+def split_by(*patterns: str) -> dict[str, Any]:
+    """Cut by patterns one after the other, as the library writes it."""
+    cutters = [
+        {
+            "type": "Split",
+            "pattern": {"Regex": pattern},
+            "behavior": "Isolated",
+            "invert": False,
+        }
+        for pattern in patterns
+    ]
+    last = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    return {
+        "type": "Sequence",
+        "pretokenizers": [*cutters, {**last, "use_regex": False}],
+    }
+
+
+def greedy() -> dict[str, Any]:
+    """Make a vocabulary whose merges join what any pattern could cut apart."""
+    sample = [text for text in texts()[:400] if text]
+    own = train_from_iterator(sample, merges=700, dialect="byte-stream")
+    return json.loads(own.to_bytes(format="huggingface"))
+
+
+def write_bytes(path: Path, document: dict[str, Any], pre: str | None) -> None:
+    """Write the vocabulary of a tokenizer.json."""
+    vocabulary = document["model"]["vocab"]
+    names = sorted(vocabulary, key=vocabulary.__getitem__)
+    values = {} if pre is None else {"tokenizer_pre": pre}
+    write(
+        path,
+        "gpt2",
+        **values,
+        token_list=names,
+        token_types=[NORMAL] * len(names),
+        token_merges=[
+            m if isinstance(m, str) else " ".join(m)
+            for m in document["model"]["merges"]
+        ],
+        add_bos_token=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "pre_tokenizer", "composes", "takes_whole"),
+    [
+        *((names, split_by(*cuts), *rest) for names, cuts, *rest in PATTERNS),
+        ("falcon", FAMILIES["falcon"]().pre_tokenizer, False, False),
+        ("falcon3", FAMILIES["falcon3"]().pre_tokenizer, False, False),
+    ],
+    ids=[*(names for names, *_ in PATTERNS), "falcon", "falcon3"],
+)
+def test_a_name_stands_for_its_publishers_pattern(
+    names: str,
+    pre_tokenizer: dict[str, Any],
+    composes: bool,
+    takes_whole: bool,
+    tmp_path: Path,
+) -> None:
+    """Hugging Face's library gives the same ids with the published pre-tokenizer."""
+    peer = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    document = greedy()
+    theirs = peer.Tokenizer.from_str(
+        json.dumps(
+            document
+            | {
+                "normalizer": {"type": "NFC"} if composes else None,
+                "pre_tokenizer": pre_tokenizer,
+                "model": document["model"] | {"ignore_merges": takes_whole},
+            }
+        )
+    )
+    for name in names.split():
+        write_bytes(tmp_path / "own.gguf", document, name)
+        ours = Tokenizer.from_file(tmp_path / "own.gguf")
+        for text in texts():
+            ids = list(ours.encode(text))
+            assert ids == theirs.encode(text).ids, (name, text)
+            if not composes:
+                assert ours.decode(ids) == text, (name, text)
+
+
+def test_a_file_without_a_name_is_split_by_the_default(tmp_path: Path) -> None:
+    """An absent name means what the name ``default`` means."""
+    document = greedy()
+    write_bytes(tmp_path / "named.gguf", document, "default")
+    write_bytes(tmp_path / "own.gguf", document, None)
+    named = Tokenizer.from_file(tmp_path / "named.gguf")
+    assert Tokenizer.from_file(tmp_path / "own.gguf") == named
+
+
+def test_a_pattern_takes_the_place_of_the_name(tmp_path: Path) -> None:
+    """A name that is not known is refused with the way out, which gives the pattern's ids."""
+    document = greedy()
+    path = tmp_path / "own.gguf"
+    write_bytes(path, document, "llama-bpe")
+    known = Tokenizer.from_file(path, pattern=GPT2)
+    write_bytes(path, document, "no-such-model")
+    with pytest.raises(FormatError, match=r"no-such-model.*pattern=") as caught:
+        Tokenizer.from_file(path)
+    assert str(path) in str(caught.value)
+    given = Tokenizer.from_file(path, pattern=GPT2)
+    write_bytes(path, document, "gpt-2")
+    expected = Tokenizer.from_file(path)
+    for text in texts():
+        assert given.encode(text) == expected.encode(text)
+    cut = [piece for piece in texts() if known.encode(piece) != given.encode(piece)]
+    assert len(cut) < len(texts()) / 2  # only pieces that are tokens differ
+    rows = Tokenizer.from_file(path, pattern=[r"\p{N}", GPT2])
+    write_bytes(path, document, "starcoder")
+    starcoder = Tokenizer.from_file(path)
+    assert all(rows.encode(text) == starcoder.encode(text) for text in texts())
+
+
+@pytest.mark.parametrize("pre", ["gemma4", "sarvam-moe", "whitespace"])
+def test_vocabularies_of_characters_are_refused_whatever_the_pattern(
+    pre: str, tmp_path: Path
+) -> None:
+    """Their tokens are no letters that stand for bytes, which no pattern mends."""
+    path = tmp_path / "own.gguf"
+    write_bytes(path, greedy(), pre)
+    for options in ({}, {"pattern": GPT2}):
+        with pytest.raises(FormatError, match=f"{pre}.*characters"):
+            Tokenizer.from_file(path, **options)
+
+
+@pytest.mark.parametrize("pre", ["gpt-2", "command-r", "falcon"])
+@pytest.mark.parametrize("kind", [NORMAL, CONTROL, USER_DEFINED])
+def test_a_token_that_stands_for_no_bytes_is_shown_as_it_stands(
+    pre: str, kind: int, tmp_path: Path
+) -> None:
+    """It is text: found if it is special or user-defined, and decoded as it is in any case."""
+    document = greedy()
+    names = ["<|a b|>", "▁▁", "日本", "\n\n"]
+    vocabulary = document["model"]["vocab"]
+    first = len(vocabulary)
+    vocabulary |= {name: first + place for place, name in enumerate(names)}
+    path = tmp_path / "own.gguf"
+    ordered = sorted(vocabulary, key=vocabulary.__getitem__)
+    write(
+        path,
+        "gpt2",
+        tokenizer_pre=pre,
+        token_list=ordered,
+        token_types=[kind if name in names else NORMAL for name in ordered],
+        token_merges=[" ".join(merge) for merge in document["model"]["merges"]],
+    )
+    ours = Tokenizer.from_file(path)
+    for place, name in enumerate(names):
+        assert ours.decode([first + place]) == name
+        found = list(ours.encode(name, allowed_special="all"))
+        assert (found == [first + place]) == (kind != NORMAL)
+        assert ours.decode(found) == name
 
 
 @pytest.mark.parametrize(
@@ -85,6 +383,51 @@ def test_a_file_of_bytes_gives_the_ids_it_was_made_from(
         assert list(found) == ids
         marked = read.encode(text, allowed_special="all", add_special_tokens=True)
         assert list(marked) == [vocabulary["<s>"], *ids]
+
+
+def test_two_texts_stand_around_the_separator_that_the_file_asks_for(
+    tmp_path: Path,
+) -> None:
+    """A file made from RoBERTa's tokenizer gives RoBERTa's pairs."""
+    peer = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    document = greedy()
+    vocabulary = document["model"]["vocab"]
+    first, last = len(vocabulary), len(vocabulary) + 1
+    vocabulary |= {"<bos>": first, "<eos>": last}
+    processor = {
+        "type": "RobertaProcessing",
+        "sep": ["<eos>", last],
+        "cls": ["<bos>", first],
+        "trim_offsets": True,
+        "add_prefix_space": False,
+    }
+    parts = {"pre_tokenizer": split_by(GPT2), "post_processor": processor}
+    theirs = peer.Tokenizer.from_str(json.dumps(document | parts))
+    names = sorted(vocabulary, key=vocabulary.__getitem__)
+    write(
+        tmp_path / "own.gguf",
+        "gpt2",
+        tokenizer_pre="roberta-bpe",
+        token_list=names,
+        token_types=[
+            CONTROL if name in {"<bos>", "<eos>"} else NORMAL for name in names
+        ],
+        token_merges=[" ".join(merge) for merge in document["model"]["merges"]],
+        bos_token_id=first,
+        eos_token_id=last,
+        sep_token_id=last,
+        add_bos_token=True,
+        add_eos_token=True,
+        add_sep_token=True,
+    )
+    ours = Tokenizer.from_file(tmp_path / "own.gguf")
+    for one, two in zip(texts()[:100], texts()[100:200], strict=True):
+        single = theirs.encode(one)
+        assert list(ours.encode(one, add_special_tokens=True)) == single.ids
+        pair = theirs.encode(one, two)
+        found = ours.encode_full(one, two, add_special_tokens=True)
+        assert list(found.ids) == pair.ids
+        assert list(found.type_ids) == pair.type_ids
 
 
 def test_a_file_of_scores_gives_the_ids_of_sentencepiece(tmp_path: Path) -> None:

@@ -85,10 +85,82 @@ def test_the_name_tells_encodings_of_one_file_apart(shared, tmp_path):
     assert Tokenizer.from_bytes(path.read_bytes()) == base
 
 
+CUTS = [1, 3, 100, 255, 256, 257, 300, 1_000, 10_000, 40_000, 50_000]
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("tiktoken", "r50k_base"),
+        ("tiktoken", "p50k_base"),
+        ("tiktoken", "cl100k_base"),
+        ("tiktoken", "o200k_base"),
+        ("whisper", "multilingual"),
+    ],
+)
+def test_a_part_of_published_ranks_says_that_it_is_one(shared, tmp_path, folder, name):
+    """Cut at a line, within one, before or behind: the message names encoding and counts."""
+    content = shared(f"vocabularies/{folder}/{name}.tiktoken").read_bytes()
+    lines = content.splitlines(keepends=True)
+    path = tmp_path / f"{name}.tiktoken"
+    known = "whisper_multilingual" if name == "multilingual" else name
+    parts = [(n, b"".join(lines[:n])) for n in (*CUTS, len(lines) - 1)]
+    parts += [(n, b"".join(lines[:n]) + lines[n][:3]) for n in CUTS]
+    parts += [(n, b"".join(lines[:n]) + lines[n][:-2]) for n in CUTS if n > 9]
+    parts += [(len(lines) - n, b"".join(lines[n:])) for n in CUTS]
+    parts += [(len(lines) - n, lines[n - 1][2:] + b"".join(lines[n:])) for n in CUTS]
+    parts += [(len(lines) - n, b"".join(lines[:200] + lines[200 + n :])) for n in CUTS]
+    for n_whole, part in parts:
+        path.write_bytes(part)
+        for options in ({}, {"dialect": "gpt4"}, {"encoding": known}):
+            with pytest.raises(FormatError) as caught:
+                Tokenizer.from_file(path, **options)
+            message = str(caught.value)
+            assert f"holds {n_whole} of the {len(lines)} ranks of {known}" in message
+            assert "pattern=" in message
+
+
+def test_a_part_of_published_ranks_is_loaded_on_purpose(shared, tmp_path):
+    """With a pattern the ranks that are there are read as they are."""
+    lines = (
+        shared("vocabularies/tiktoken/cl100k_base.tiktoken").read_bytes().splitlines()
+    )
+    path = tmp_path / "small.tiktoken"
+    path.write_bytes(b"\n".join(lines[:61_596]))
+    with pytest.raises(FormatError, match="61596 of the 100256 ranks of cl100k_base"):
+        Tokenizer.from_file(path, dialect="gpt4")
+    small = Tokenizer.from_file(path, pattern=r"\s*\S+|\s+")
+    assert small.n_vocab == 61_596
+    assert small.decode(small.encode("low lower")) == "low lower"
+
+
+def test_own_ranks_are_no_part_of_published_ones(tmp_path):
+    """Vocabularies that were trained here load by their dialect, also without merges."""
+    for n_merges in (0, 1, 3):
+        own = bytepair.train_from_iterator(
+            ["low lower lowest"], merges=n_merges, dialect="gpt4"
+        )
+        path = tmp_path / "own.tiktoken"
+        own.save(path)
+        (tmp_path / "own.tiktoken.json").unlink()
+        assert Tokenizer.from_file(path, dialect="gpt4") == own
+
+
+@pytest.mark.parametrize("ending", [b"\r\n", b"\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_marks_change_nothing_in_ranks(shared, tmp_path, ending, mark):
+    """A published file is known whatever an editor did to its ends of lines."""
+    content = shared("vocabularies/tiktoken/r50k_base.tiktoken").read_bytes()
+    expected = Tokenizer.from_bytes(content)
+    path = tmp_path / "r50k_base.tiktoken"
+    path.write_bytes(mark + content.replace(b"\n", ending))
+    assert Tokenizer.from_file(path) == expected
+
+
 def test_an_encoding_is_refused_for_another_file(shared):
     """A name does not make a file that of a published encoding."""
     path = shared("vocabularies/tiktoken/r50k_base.tiktoken")
-    with pytest.raises(FormatError, match="100256 tokens of cl100k_base"):
+    with pytest.raises(FormatError, match="not the 100256 ranks of cl100k_base"):
         Tokenizer.from_file(path, encoding="cl100k_base")
     with pytest.raises(TokenizerError, match="known are r50k_base"):
         Tokenizer.from_file(path, encoding="gpt5")
@@ -177,11 +249,11 @@ def test_special_tokens_of_ranks_may_be_named_beside_them(tmp_path, monkeypatch)
     )
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({"added_tokens_decoder": {"5": {"content": "<x>"}}}))
-    formats.load(path, formats.TiktokenOptions())
+    formats.load(path)
     assert seen == {5: "<x>"}
     config.write_text(json.dumps({"added_tokens_decoder": {"5": 3}}))
     with pytest.raises(FormatError, match="added_tokens_decoder"):
-        formats.load(path, formats.TiktokenOptions())
+        formats.load(path)
 
 
 def test_the_hub_needs_its_extra(monkeypatch):
@@ -392,22 +464,78 @@ def test_codes_whose_order_matters_are_no_tokenizer(tmp_path):
     assert Segmenter(path).segment("ababx") == "ab@@ ab@@ x"
 
 
+DAMAGED_CODES = [
+    (b"", "empty"),
+    (b"\n\n", "empty|neither"),
+    (b"  \n", "empty|neither"),
+    (b"\xef\xbb\xbf#version: 0.2\nl o\n", "byte order mark"),
+    (b"\xef\xbb\xbfl o 12\n", "byte order mark"),
+    (b"\xef\xbb\xbfl o\n", "byte order mark"),
+    (b"#version: 0.3\na b\n", "0.3"),
+    (b"#version: \na b\n", "version"),
+    (b"#version: 0.2\na b\nabc\n", "line 3"),
+    (b"#version: 0.2\na b c\n", "line 2"),
+    (b"#version: 0.2\na\tb\n", "line 2"),
+    (b"#version: 0.2\na b\n\nab c\n", "line 3"),
+    (b"#version: 0.2\na</w> b\n", "line 2"),
+    (b"#version: 0.2\na \xff\n", "UTF-8"),
+    ("#version: 0.2\na b\n".encode("utf-16"), "UTF-8|begins with"),
+    (b"v3;false;true;false;<w>;</w>\na b\n", "OpenNMT"),
+    (b"a b 12\nab c many\n", "line 2"),
+    (b"a b 12\nab c -1\n", "line 2"),
+    (b"a b 12\nab c\n", "line 2"),
+    (b"a b 12\n\nab c 3\n", "line 2"),
+    (b"a b 12\na b 3\n", "twice"),
+    (b"the cat 12\n", "line 1|begins with"),
+    (b"low er\n", "line 1|begins with"),
+    (b"hello world\n", "line 1|begins with"),
+    (b"<!DOCTYPE html>\n<html></html>\n", "line 1|begins with"),
+]
+
+
+@pytest.mark.parametrize(("content", "named"), DAMAGED_CODES)
+def test_damaged_codes_are_refused_by_tokenizer_and_segmenter(tmp_path, content, named):
+    """Both read by the same rules; the error names the line, the version or the mark."""
+    path = tmp_path / "codes"
+    path.write_bytes(content)
+    for read in (Tokenizer.from_file, Segmenter):
+        with pytest.raises(FormatError, match=named):
+            read(path)
+
+
 @pytest.mark.parametrize(
-    ("content", "named"),
+    "content",
     [
-        ("#version: 0.3\na b\n", "0.3"),
-        ("#version: 0.2\na b\nabc\n", "line 3"),
-        ("#version: 0.2\na b c\n", "line 2"),
-        ("#version: 0.2\na</w> b\n", "line 2"),
-        ("v3;false;true;false;<w>;</w>\na b\n", "OpenNMT"),
+        b"#version: 0.2\n",
+        b"#version: 0.2 \r\na b\r\nab c</w>\r\n",
+        b"a b\nab </w>\n",
+        b"a </w>\n",
+        b"a b</w>\na b",
+        b"a b 12\nab c</w> 3",
+        b"a b</w> 12\r\n",
     ],
 )
-def test_damaged_codes_are_refused(tmp_path, content, named):
-    """The error names the line or the version."""
+def test_sound_codes_are_read_by_tokenizer_and_segmenter(tmp_path, content):
+    """Both cut words alike."""
     path = tmp_path / "codes"
-    path.write_text(content)
-    with pytest.raises(FormatError, match=named):
-        Tokenizer.from_file(path)
+    path.write_bytes(content)
+    tokenizer, segmenter = Tokenizer.from_file(path), Segmenter(path)
+    for word in ("ab", "abc", "cab", "aab"):
+        tokens = [token.removesuffix("</w>") for token in tokenizer.tokenize(word)]
+        parts = segmenter.segment(word).split("@@ ")
+        assert [token for token in tokens if token] == parts
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xef\xbb\xbflo@@ 3\n", b"lo@@ x\n", b"\xff 1\n"]
+)
+def test_damaged_vocabularies_are_refused(tmp_path, content):
+    """Neither does a mark become part of a token, nor an empty file allow everything."""
+    codes, vocabulary = tmp_path / "codes", tmp_path / "vocabulary"
+    codes.write_text("#version: 0.2\nl o\n")
+    vocabulary.write_bytes(content)
+    with pytest.raises(FormatError, match="vocabulary"):
+        Segmenter(codes, vocabulary=vocabulary)
 
 
 def test_parts_are_numbered_by_the_vocabulary(shared, tmp_path):

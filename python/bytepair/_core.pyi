@@ -1467,8 +1467,10 @@ def read_huggingface(data: bytes) -> CoreTokenizer:
 def write_huggingface(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a ``tokenizer.json``."""
 
-def read_gguf(path: str | PathLike[str]) -> CoreTokenizer:
-    """Read the tokenizer at the beginning of a ``.gguf`` file."""
+def read_gguf(
+    path: str | PathLike[str], dialect: Dialect | None = None
+) -> CoreTokenizer:
+    """Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits."""
 
 def read_sentencepiece(data: bytes) -> CoreTokenizer:
     """Read the content of a SentencePiece ``.model``."""
@@ -1501,6 +1503,12 @@ def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreToken
 
 def recognise_encoding(ranks: bytes, file_name: str) -> str | None:
     """Name the published encoding that a file of ranks belongs to."""
+
+def check_whole_ranks(ranks: bytes, file_name: str, has_split: bool) -> None:
+    """Raise where ranks are a part of a published file."""
+
+def codes_format(data: bytes) -> str | None:
+    """Name a format of codes, told by the first line of a file."""
 
 def encoding_names() -> list[str]:
     """List the published encodings that ``Tokenizer.from_file`` recognises.

@@ -16,7 +16,7 @@ from .errors import FileError, FormatError, TokenizerError
 from .files import read, write
 
 __all__ = [
-    "TiktokenOptions",
+    "Options",
     "format_of",
     "from_bytes",
     "load",
@@ -66,10 +66,7 @@ FORMATS = (
 
 # Formats that are not read as a whole: models are many times larger than memory, and reading a
 # compiled tokenizer takes no time but that of memory that is touched.
-READERS_OF_PATHS = {
-    b"GGUF": _core.read_gguf,
-    b"\x8fbpc\r\n\x1a\n": _core.read_compiled_file,
-}
+FORMATS_OF_PATHS = ("gguf", "compiled")
 
 # What is looked for in a folder, best first: the file that says most about its tokenizer.
 FOLDER_FILES = (
@@ -114,35 +111,75 @@ MERGES_OF = {
 }
 
 
-class TiktokenOptions(NamedTuple):
-    """What a ``.tiktoken`` file does not hold."""
+class Options(NamedTuple):
+    """What some files leave out, and a caller can say."""
 
     dialect: str | None = None
     pattern: str | list[str] | None = None
     special_tokens: Mapping[str, int] | None = None
     encoding: str | None = None
 
+    def given(self) -> list[str]:
+        """Name those that are given."""
+        return [name for name, value in self._asdict().items() if value is not None]
 
-def load(path: Path, options: TiktokenOptions) -> _core.CoreTokenizer:
+
+NO_OPTIONS = Options()
+
+# Which options act for which format; for all others none does.
+ACTING_OPTIONS = {
+    "tiktoken": ("dialect", "pattern", "special_tokens", "encoding"),
+    "gguf": ("pattern",),
+}
+
+# What to do in place of an option that does not act.
+INSTEAD_OF = {
+    "dialect": "the file says how it splits texts",
+    "pattern": "the file says how it splits texts",
+    "special_tokens": "add tokens to what is loaded: tokenizer.with_special_tokens(...)",
+    "encoding": "it names a published file of ranks (.tiktoken)",
+}
+
+
+def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     """Load whatever lies at ``path``."""
     if _is_folder(path):
-        return load_folder(path)
+        return load_folder(path, options)
     pair = _pair_of(path)
     if pair is not None:
+        _refuse_idle(path, "vocab.json with merges.txt", options)
         return _load_pair(*pair)
-    start = _beginning(path)
-    readers = [r for magic, r in READERS_OF_PATHS.items() if start.startswith(magic)]
-    if readers:
-        return _named(path, lambda: _from_path(path, readers[0]))
+    format_name = _format_at(path)
+    if format_name == "gguf":
+        _refuse_idle(path, format_name, options)
+        return _named(path, lambda: _load_gguf(path, options.pattern))
+    if format_name == "compiled":
+        _refuse_idle(path, format_name, options)
+        return _named(path, lambda: _from_path(path, _core.read_compiled_file))
     data = read(path)
     if path.suffix == ".tiktoken":
+        format_name = "tiktoken"
+    else:
+        format_name = _named(path, lambda: sniff(data))
+    _refuse_idle(path, format_name, options)
+    if format_name == "tiktoken":
         return _load_tiktoken(path, data, options)
-    if _named(path, lambda: sniff(data)) == "tiktoken":
-        return _load_tiktoken(path, data, options)
-    return _named(path, lambda: from_bytes(data, None))
+    return _named(path, lambda: from_bytes(data, format_name))
 
 
-def load_folder(folder: Path) -> _core.CoreTokenizer:
+def _refuse_idle(path: Path, format_name: str, options: Options) -> None:
+    """Refuse options that would change nothing."""
+    acting = ACTING_OPTIONS.get(format_name, ())
+    idle = [name for name in options.given() if name not in acting]
+    if idle:
+        message = (
+            f"{path}: {idle[0]}= has no effect on this format ({format_name}); "
+            f"{INSTEAD_OF[idle[0]]}"
+        )
+        raise TokenizerError(message)
+
+
+def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     """Load the file of a folder that says most about its tokenizer.
 
     The order is that of ``FOLDER_FILES``; then a single file of another name will do.
@@ -150,7 +187,7 @@ def load_folder(folder: Path) -> _core.CoreTokenizer:
     for name in FOLDER_FILES:
         path = folder / name
         if path.is_file() and (name not in MERGES_OF or _pair_of(path) is not None):
-            return load(path, TiktokenOptions())
+            return load(path, options)
     for pattern in FOLDER_PATTERNS:
         found = sorted(folder.glob(pattern))
         if len(found) > 1:
@@ -158,7 +195,7 @@ def load_folder(folder: Path) -> _core.CoreTokenizer:
             message = f"{folder}: several tokenizers, {names}; name the file"
             raise FormatError(message)
         if found:
-            return load(found[0], TiktokenOptions())
+            return load(found[0], options)
     message = (
         f"{folder}: no tokenizer in this folder; looked for {', '.join(FOLDER_FILES)} "
         f"(vocab.json with merges.txt beside it) and {', '.join(FOLDER_PATTERNS)}"
@@ -178,6 +215,7 @@ def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
     if format_name == "tiktoken":
         encoding = _core.recognise_encoding(data, "")
         if encoding is None:
+            _core.check_whole_ranks(data, "", has_split=False)
             message = "these ranks belong to no published encoding; use from_file with dialect="
             raise FormatError(message)
         return _core.read_encoding(data, encoding, {})
@@ -213,16 +251,21 @@ def sniff(data: bytes) -> str:
     FormatError
         The file is of no format that is known; the message says what it looks like.
     """
-    start = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"{"):
+    if not data.strip():
+        raise FormatError(_what_it_looks_like(data))
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf")
+    if start.lstrip().startswith(b"{"):
         return _sniff_json(data)
     for prefix, format_name in BINARY.items():
         if data.startswith(prefix):
             return format_name
-    line = data[:4096].split(b"\n", 1)[0].rstrip(b"\r").decode(errors="replace")
+    line = start.split(b"\n", 1)[0].rstrip(b"\r").decode(errors="replace")
     for pattern, format_name in FIRST_LINES.items():
         if re.fullmatch(pattern, line):
             return format_name
+    codes_format = _core.codes_format(data)
+    if codes_format is not None:
+        return codes_format
     raise FormatError(_what_it_looks_like(data))
 
 
@@ -234,16 +277,12 @@ BINARY = {
     b"\n": "sentencepiece",
 }
 
-# What the first line of a text says. The first merge of codes is one of single characters.
+# What the first line of a text says; codes are told by the core.
 FIRST_LINES = {
     r'"?bpe_simple_vocab_16e6\.txt#version: 0\.2': "clip",
-    r"#version: *[0-9.]+ *": "subword-nmt",
-    r"v3;.*": "subword-nmt",
     r"(=|([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)) [0-9]+": (
         "tiktoken"
     ),
-    r"[^ ] [^ ](</w>)? [0-9]+": "fastbpe",
-    r"[^ ] ([^ ]|</w>)": "subword-nmt",
 }
 
 
@@ -348,6 +387,19 @@ def _beginning(path: Path) -> bytes:
         return b""
 
 
+def _format_at(path: Path) -> str | None:
+    """Tell a format that is not read as a whole."""
+    start = _beginning(path)
+    found = (name for prefix, name in BINARY.items() if start.startswith(prefix))
+    name = next(found, None)
+    return name if name in FORMATS_OF_PATHS else None
+
+
+def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:
+    dialect = pattern and _core.Dialect("gpt2", pattern=pattern)
+    return _from_path(path, lambda path: _core.read_gguf(path, dialect or None))
+
+
 def _from_path(
     path: Path, reader: Callable[[Path], _core.CoreTokenizer]
 ) -> _core.CoreTokenizer:
@@ -378,20 +430,22 @@ def _load_pair(vocab_path: Path, merges_path: Path) -> _core.CoreTokenizer:
     return _named(folder, lambda: _core.read_pair(vocab, merges, found))
 
 
-def _load_tiktoken(
-    path: Path, ranks: bytes, options: TiktokenOptions
-) -> _core.CoreTokenizer:
-    specials = dict(options.special_tokens or {})
+def _load_tiktoken(path: Path, ranks: bytes, options: Options) -> _core.CoreTokenizer:
+    _check_together(path, options)
+    stem = path.name.removesuffix(path.suffix)
     if options.dialect is not None or options.pattern is not None:
+        if options.pattern is None:
+            _named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=True))
         chosen = _core.Dialect(options.dialect or "gpt2", pattern=options.pattern)
+        specials = dict(options.special_tokens or {})
         return _named(path, lambda: _core.read_tiktoken(ranks, chosen, specials))
     sidecar = sidecar_of(path)
     if options.encoding is None and sidecar.exists():
         described = read(sidecar)
         return _named(path, lambda: _core.read_tiktoken_sidecar(ranks, described))
-    stem = path.name.removesuffix(path.suffix)
     encoding = options.encoding or _core.recognise_encoding(ranks, stem)
     if encoding is None:
+        _named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
         message = (
             f"{path}: a .tiktoken file holds no split pattern, and this is none of the "
             f"published ones; put its sidecar {sidecar.name} beside it, or pass dialect= or "
@@ -400,6 +454,33 @@ def _load_tiktoken(
         raise FormatError(message)
     renamed = _renamed_specials(path) if path.suffix == ".model" else {}
     return _named(path, lambda: _core.read_encoding(ranks, encoding, renamed))
+
+
+def _check_together(path: Path, options: Options) -> None:
+    """Refuse options that would not act beside others, or by themselves."""
+    splits = [name for name in ("dialect", "pattern") if name in options.given()]
+    if options.encoding is not None and len(options.given()) > 1:
+        others = " and ".join(f"{n}=" for n in options.given() if n != "encoding")
+        message = (
+            f"{path}: encoding= says how texts are split and which tokens are special; "
+            f"leave out {others}"
+        )
+        raise TokenizerError(message)
+    if options.special_tokens is None:
+        return
+    if not isinstance(options.special_tokens, Mapping):
+        message = (
+            "special_tokens must be a mapping from each token to its id, not "
+            f"{type(options.special_tokens).__name__}"
+        )
+        raise TypeError(message)
+    if not splits:
+        message = (
+            f"{path}: special_tokens= goes with dialect= or pattern=; without these the file "
+            "is a published one or has a sidecar, whose own special tokens count: add more by "
+            "tokenizer.with_special_tokens(...)"
+        )
+        raise TokenizerError(message)
 
 
 def _renamed_specials(path: Path) -> dict[int, str]:

@@ -55,7 +55,8 @@ class Tokenizer(_core.CoreTokenizer):
             CLIP's or GPT-1's files, codes of subword-nmt or fastBPE, or a folder.
         dialect, pattern, special_tokens
             For a file of ranks without its sidecar, which holds neither a split pattern nor
-            special tokens: the dialect or the pattern that it was made for.
+            special tokens: the dialect or the pattern that it was made for. ``pattern`` also
+            acts for a ``.gguf`` file, in place of the one that it names.
         encoding
             For a published file of ranks: the encoding, where several share a file, such as
             ``o200k_harmony`` or ``whisper_multilingual_v3``.
@@ -71,12 +72,14 @@ class Tokenizer(_core.CoreTokenizer):
         ------
         FileError
             The file cannot be read.
+        TokenizerError
+            An option has no effect on a file of this format.
         FormatError
             The file is damaged, or says something that is not understood; the message
             names the field.
         """
         refuse_no_name(path)
-        options = formats.TiktokenOptions(dialect, pattern, special_tokens, encoding)
+        options = formats.Options(dialect, pattern, special_tokens, encoding)
         return cls(formats.load(Path(path), options))
 
     @classmethod

@@ -70,11 +70,17 @@ pub(crate) fn write_sentencepiece<'py>(
     Ok(PyBytes::new(py, &written))
 }
 
-/// Read the tokenizer at the beginning of a ``.gguf`` file.
+/// Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits.
 #[pyfunction]
-pub(crate) fn read_gguf(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
+#[pyo3(signature = (path, dialect = None))]
+pub(crate) fn read_gguf(
+    py: Python<'_>,
+    path: PathBuf,
+    dialect: Option<&Dialect>,
+) -> PyResult<CoreTokenizer> {
     let file = File::open(path)?;
-    loaded(py.detach(|| gguf::read(BufReader::new(file))))
+    let stages = dialect.map(|dialect| dialect.0.split.clone());
+    loaded(py.detach(|| gguf::read_split(BufReader::new(file), stages)))
 }
 
 /// Name the files that say how ``vocab.json`` and ``merges.txt`` are meant.
@@ -155,6 +161,22 @@ pub(crate) fn read_encoding(
 #[pyfunction]
 pub(crate) fn recognise_encoding(ranks: PyBackedBytes, file_name: &str) -> Option<&'static str> {
     encodings::recognise(&ranks, file_name)
+}
+
+/// Raise where ranks are a part of a published file.
+#[pyfunction]
+pub(crate) fn check_whole_ranks(
+    ranks: PyBackedBytes,
+    file_name: &str,
+    has_split: bool,
+) -> PyResult<()> {
+    encodings::check_whole(&ranks, file_name, has_split).map_err(|error| to_python(&error))
+}
+
+/// Name a format of codes, told by the first line of a file.
+#[pyfunction]
+pub(crate) fn codes_format(data: PyBackedBytes) -> Option<&'static str> {
+    bytepair::format::codes_format(&data)
 }
 
 /// List the published encodings that ``Tokenizer.from_file`` recognises.
@@ -272,7 +294,7 @@ impl CoreSegmenter {
         separator: &str,
         allowed: Vec<String>,
     ) -> PyResult<Self> {
-        codes_of(&codes, n_merges)
+        Codes::read(&codes, n_merges)
             .and_then(|codes| Segmenter::new(&codes, separator, &allowed))
             .map(Self)
             .map_err(|error| to_python(&error))
@@ -309,14 +331,6 @@ impl CoreSegmenter {
     ) -> PyResult<Vec<String>> {
         let dropout = Some(Dropout { probability: dropout, seed });
         self.0.parts_of_word(word, dropout, (line, place)).map_err(|error| to_python(&error))
-    }
-}
-
-/// The codes of either program.
-fn codes_of(file: &[u8], n_merges: Option<usize>) -> bytepair::Result<Codes> {
-    match fastbpe::is_codes(file) {
-        true => fastbpe::read(file, n_merges),
-        false => subword_nmt::read(file, n_merges),
     }
 }
 

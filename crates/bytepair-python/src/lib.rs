@@ -50,12 +50,12 @@ mod _core {
     use crate::encoding::Encoding;
     #[pymodule_export]
     use crate::formats::{
-        CoreSegmenter, encoding_names, pair_settings, read_clip, read_compiled, read_compiled_file,
-        read_encoding, read_fastbpe, read_gguf, read_gpt1, read_huggingface, read_native,
-        read_pair, read_sentencepiece, read_subword_nmt, read_subword_vocabulary, read_tekken,
-        read_tiktoken, read_tiktoken_sidecar, recognise_encoding, write_compiled, write_fastbpe,
-        write_gpt2, write_huggingface, write_native, write_sentencepiece, write_subword_nmt,
-        write_tiktoken,
+        CoreSegmenter, check_whole_ranks, codes_format, encoding_names, pair_settings, read_clip,
+        read_compiled, read_compiled_file, read_encoding, read_fastbpe, read_gguf, read_gpt1,
+        read_huggingface, read_native, read_pair, read_sentencepiece, read_subword_nmt,
+        read_subword_vocabulary, read_tekken, read_tiktoken, read_tiktoken_sidecar,
+        recognise_encoding, write_compiled, write_fastbpe, write_gpt2, write_huggingface,
+        write_native, write_sentencepiece, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
     use crate::rows::{CsvTable, PieceTable, count_rows_holding, encode_rows, read_jsonl};

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from bytepair import formats
+from bytepair import Tokenizer, formats
 from bytepair.convert import Conversion
 from bytepair.convert import convert as write_converted
 
 from .options import DialectName, Format, Texts, TokenizerPath
-from .texts import load, read_texts
+from .texts import read_texts
 
 __all__ = ["convert"]
 
@@ -48,7 +48,7 @@ def convert(
     format_name = format_name or to
     formats.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
-    tokenizer = load(tokenizer_path, dialect)
+    tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
     done = write_converted(
         tokenizer, target, format=format_name, texts=own, ids_may_change=ids_may_change
     )

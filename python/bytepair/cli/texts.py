@@ -6,13 +6,17 @@ from bytepair import Tokenizer
 from bytepair.errors import EncodingError
 from bytepair.files import expand, read
 
-__all__ = ["load", "read_texts"]
+__all__ = ["load_both", "read_texts"]
 
 
-def load(path: Path, dialect: str | None) -> Tokenizer:
-    """Load a tokenizer; the dialect is for what holds no pattern."""
-    is_ranks = path.suffix == ".tiktoken"
-    return Tokenizer.from_file(path, dialect=dialect if is_ranks else None)
+def load_both(paths: tuple[Path, Path], dialect: str | None) -> list[Tokenizer]:
+    """Load two tokenizers; the dialect is for those that are files of ranks."""
+    ranks = [path for path in paths if path.suffix == ".tiktoken"]
+    takers = ranks or paths  # where there is none, loading says that it has no effect
+    return [
+        Tokenizer.from_file(path, dialect=dialect if path in takers else None)
+        for path in paths
+    ]
 
 
 def read_texts(paths: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ import typer
 from bytepair.verify import verify as find_difference
 
 from .options import DialectName, Texts, TokenizerPath
-from .texts import load, read_texts
+from .texts import load_both, read_texts
 
 __all__ = ["verify"]
 
@@ -21,7 +21,7 @@ def verify(
 ) -> None:
     """Show the first difference between two tokenizers; the exit code is 1 if there is one."""
     own = read_texts(texts or [])
-    first, second = load(first_path, dialect), load(second_path, dialect)
+    first, second = load_both((first_path, second_path), dialect)
     found = find_difference(first, second, texts=own)
     if found is not None:
         print(found)

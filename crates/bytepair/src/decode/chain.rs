@@ -201,7 +201,7 @@ impl Compiled {
 }
 
 /// What finds the matches of a pattern: each is a piece, and the rest is dropped.
-fn matches_of(pattern: &str) -> Result<Splitter> {
+pub(crate) fn matches_of(pattern: &str) -> Result<Splitter> {
     let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Oniguruma };
     Splitter::new(vec![Stage::matches(pattern, Unmatched::Drop)], &UnicodeTables::latest())
 }

@@ -34,20 +34,26 @@ pub(super) enum Pipeline {
     Clip,
     /// GPT-1's: Bert's words in lower case, which end in `</w>`, of characters.
     Gpt1,
+    /// Falcon's: punctuation, then GPT-2's bytes and pattern, then the digits among the characters that stand
+    /// for bytes, which cuts through characters such as `²`.
+    Falcon {
+        /// Whether runs of digits are cut into three at a time, as in the first models, or into single ones.
+        triples: bool,
+    },
 }
 
 impl Pipeline {
     /// What marks the end of a word; often nothing.
     pub(super) fn suffix(self) -> &'static str {
         match self {
-            Self::Bytes { .. } | Self::Qwen2 { .. } => "",
+            Self::Bytes { .. } | Self::Qwen2 { .. } | Self::Falcon { .. } => "",
             Self::Clip | Self::Gpt1 => "</w>",
         }
     }
 
     fn normalizer(self) -> Value {
         match self {
-            Self::Bytes { .. } => Value::Null,
+            Self::Bytes { .. } | Self::Falcon { .. } => Value::Null,
             Self::Qwen2 { .. } => json!({"type": "NFC"}),
             Self::Clip => json!({"type": "Sequence", "normalizers": [
                 {"type": "NFC"},
@@ -69,13 +75,22 @@ impl Pipeline {
             }
             Self::Clip => in_a_row(&[split(CLIP_PATTERN, "Removed", true), byte_level(false)]),
             Self::Gpt1 => json!({"type": "BertPreTokenizer"}),
+            Self::Falcon { triples } => {
+                let mut row = vec![
+                    json!({"type": "Punctuation", "behavior": "Contiguous"}),
+                    byte_level(false),
+                    json!({"type": "Digits", "individual_digits": !triples}),
+                ];
+                row.extend(triples.then(|| split("[0-9][0-9][0-9]", "Isolated", false)));
+                in_a_row(&row)
+            }
         }
     }
 
     fn decoder(self) -> Value {
         match self {
-            Self::Bytes { .. } | Self::Qwen2 { .. } | Self::Clip => byte_level(true),
             Self::Gpt1 => json!({"type": "BPEDecoder", "suffix": self.suffix()}),
+            _ => byte_level(true),
         }
     }
 }
@@ -97,7 +112,7 @@ fn split(pattern: &str, behaviour: &str, invert: bool) -> Value {
     json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": behaviour, "invert": invert})
 }
 
-fn in_a_row(cutters: &[Value; 2]) -> Value {
+fn in_a_row(cutters: &[Value]) -> Value {
     json!({"type": "Sequence", "pretokenizers": cutters})
 }
 

@@ -13,7 +13,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{check_bare, inexpressible};
+use super::{check_bare, fastbpe, inexpressible, quoted, subword_nmt};
 use crate::error::{Error, Result};
 use crate::split::{self, Splitter, Unmatched};
 use crate::template::Template;
@@ -58,7 +58,79 @@ pub(super) struct Lines {
     pub(super) pairs: Vec<(usize, String, String)>,
 }
 
+/// The name of a format of codes, told by the first line of a file.
+///
+/// It gives a version, or is the first merge, which can only join single characters.
+///
+/// ```
+/// use bytepair::format::codes_format;
+///
+/// assert_eq!(codes_format(b"l o 12\n"), Some("fastbpe"));
+/// assert_eq!(codes_format(b"hello world\n"), None);
+/// ```
+pub fn codes_format(file: &[u8]) -> Option<&'static str> {
+    let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
+    let line = file.split(|&byte| byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
+    if line.starts_with("#version:") || line.starts_with("v3;") {
+        return Some("subword-nmt");
+    }
+    let fields: Vec<_> = line.split(' ').collect();
+    let is_one = |symbol: &str| symbol.chars().count() == 1;
+    let is_last = |symbol: &str| is_one(symbol.strip_suffix(END_OF_WORD).unwrap_or(symbol));
+    match fields.as_slice() {
+        [left, right] if is_one(left) && (is_last(right) || *right == END_OF_WORD) => {
+            Some("subword-nmt")
+        }
+        [left, right, count] if is_one(left) && is_last(right) && count.parse::<u64>().is_ok() => {
+            Some("fastbpe")
+        }
+        _ => None,
+    }
+}
+
+/// What some editors put before UTF-8. The programs take it for a part of the first symbol.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The text of a file, which must hold something.
+pub(super) fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
+    if file.starts_with(BYTE_ORDER_MARK) {
+        let problem = "begins with a byte order mark (EF BB BF), which the program takes for a part of the first \
+                       symbol; save it as UTF-8 without one";
+        return Err(Error::format(format, "the file", problem));
+    }
+    let text = std::str::from_utf8(file).map_err(|error| {
+        Error::format(format, format!("byte {}", error.valid_up_to()), "not UTF-8")
+    })?;
+    match text.trim_matches(['\r', '\n', ' ']).is_empty() {
+        true => Err(Error::format(format, "the file", "is empty")),
+        false => Ok(text),
+    }
+}
+
 impl Codes {
+    /// The codes of a file of either program, or the first `n_merges` of them.
+    ///
+    /// # Errors
+    /// Where the first line is neither a version nor a merge of two characters; otherwise as the readers of both
+    /// formats.
+    pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Self> {
+        const FORMAT: &str = "codes";
+        match codes_format(file) {
+            Some("fastbpe") => fastbpe::read(file, n_merges),
+            Some(_) => subword_nmt::read(file, n_merges),
+            None => {
+                text(FORMAT, file)?;
+                let line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
+                let problem = format!(
+                    "{} is neither a version of subword-nmt nor a first merge, which joins two characters",
+                    quoted(line)
+                );
+                Err(Error::format(FORMAT, "line 1", problem))
+            }
+        }
+    }
+
     /// Codes of these pairs; of equal ones the first counts.
     pub(super) fn new(
         format: &'static str,

@@ -1,19 +1,22 @@
 //! The published encodings whose files hold ranks alone: their patterns and special tokens.
 //!
 //! A file of ranks says neither. What its publisher's program adds stands here, and how the file is
-//! recognised: by the number of its lines and by the last of them, which hold for one published file. Where
-//! several encodings share a file, its name decides, or the caller. Left out: the special tokens around a
+//! recognised: by the number of its lines and by the last of them, which hold for one published file. A part of
+//! such a file is refused. Where several encodings share a file, its name decides, or the caller. Left out: the special tokens around a
 //! text, which these programs put there on request alone, and the pieces into which some of them cut very
 //! long texts (400,000 characters) beforehand.
 //!
 //! Patterns are facts about those models. Recognising a file costs one pass over it.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use memchr::memchr_iter;
 
 use super::tiktoken;
 use crate::error::{Error, Result};
 use crate::split::{self, Flavour, Pattern, Stage, Unmatched};
 use crate::tokenizer::Tokenizer;
+use crate::units::{ByteIds, byte_order};
 use crate::vocabulary::TokenId;
 
 /// A published encoding.
@@ -34,18 +37,111 @@ struct Encoding {
 struct KnownFile {
     n_tokens: TokenId,
     last_line: &'static str,
+    /// Other lines, by which a file that was cut off is known. Empty where they are not known here.
+    lines: &'static [&'static str],
 }
 
-const R50K: KnownFile = KnownFile { n_tokens: 50_256, last_line: "IGdhemVk 50255" };
+/// The first line of every published file.
+const FIRST_LINE: &[u8] = b"IQ== 0";
+
+/// Lines of published files whose ranks lie ever further apart, so that a part of a file is known too.
+const GPT2_LINES: &[&str] = &[
+    "IHQ= 256",
+    "IGE= 257",
+    "aGU= 258",
+    "cmU= 260",
+    "IHM= 264",
+    "YW4= 272",
+    "IGQ= 288",
+    "aW0= 320",
+    "IHNl 384",
+    "IGFk 512",
+    "IERl 1024",
+    "IGFsbW9zdA== 2048",
+    "IGJhc2lj 4096",
+    "IEhhdmU= 8192",
+    "IG5lcnZl 16384",
+    "IG1vdGhlcmJvYXJk 32768",
+];
+
+const CL100K_LINES: &[&str] = &[
+    "ICA= 256",
+    "ICAgIA== 257",
+    "aW4= 258",
+    "ICAgICAgICA= 260",
+    "IGE= 264",
+    "IGM= 272",
+    "ZXM= 288",
+    "ICg= 320",
+    "IGU= 384",
+    "Ogo= 512",
+    "ICYm 1024",
+    "dGFibGU= 2048",
+    "IGRlc2NyaXB0aW9u 4096",
+    "5aQ= 8192",
+    "Q3I= 16384",
+    "Q2hhbmdlTGlzdGVuZXI= 32768",
+    "IGxheg== 65536",
+];
+
+const O200K_LINES: &[&str] = &[
+    "ICA= 256",
+    "ICAgIA== 257",
+    "aW4= 258",
+    "IHQ= 260",
+    "cmU= 264",
+    "IGQ= 272",
+    "YXM= 288",
+    "2Kc= 320",
+    "b3c= 384",
+    "ZXJl 512",
+    "5pc= 1024",
+    "INC2 2048",
+    "YW5rcw== 4096",
+    "Lkxpc3Q= 8192",
+    "aWNodGU= 16384",
+    "IHRlbXBvcmFkYQ== 32768",
+    "IGF0b2k= 65536",
+    "IOGDk+GDlOGDng== 131072",
+];
+
+const WHISPER_LINES: &[&str] = &[
+    "IHQ= 256",
+    "IGE= 257",
+    "IHRo 258",
+    "ZXI= 260",
+    "IHRoZQ== 264",
+    "IGI= 272",
+    "IHk= 288",
+    "YXk= 320",
+    "Y2U= 384",
+    "IHNvbWU= 512",
+    "YXRlcw== 1024",
+    "IEV2ZXJ5 2048",
+    "IHBlcnNwZWN0 4096",
+    "ZWt0 8192",
+    "eWNo 16384",
+    "IFJhYmJp 32768",
+];
+
+const R50K: KnownFile = known_file(50_256, "IGdhemVk 50255", GPT2_LINES);
 const P50K: KnownFile =
-    KnownFile { n_tokens: 50_280, last_line: "ICAgICAgICAgICAgICAgICAgICAgICAgIA== 50280" };
-const CL100K: KnownFile = KnownFile { n_tokens: 100_256, last_line: "IENvbnZleW9y 100255" };
-const O200K: KnownFile = KnownFile { n_tokens: 199_998, last_line: "IGNvY29z 199997" };
-const LLAMA3: KnownFile = KnownFile { n_tokens: 128_000, last_line: "6ZSm 127999" };
-const LLAMA4: KnownFile = KnownFile { n_tokens: 200_000, last_line: "KGdl 199999" };
-const QWEN: KnownFile = KnownFile { n_tokens: 151_643, last_line: "4r2X 151642" };
-const KIMI: KnownFile = KnownFile { n_tokens: 163_584, last_line: "6Ieq5Li75oCn 163583" };
-const WHISPER: KnownFile = KnownFile { n_tokens: 50_257, last_line: "= 50256" };
+    known_file(50_280, "ICAgICAgICAgICAgICAgICAgICAgICAgIA== 50280", GPT2_LINES);
+const CL100K: KnownFile = known_file(100_256, "IENvbnZleW9y 100255", CL100K_LINES);
+const O200K: KnownFile = known_file(199_998, "IGNvY29z 199997", O200K_LINES);
+const LLAMA3: KnownFile = known_file(128_000, "6ZSm 127999", &[]);
+const LLAMA4: KnownFile = known_file(200_000, "KGdl 199999", &[]);
+const QWEN: KnownFile = known_file(151_643, "4r2X 151642", &[]);
+const KIMI: KnownFile = known_file(163_584, "6Ieq5Li75oCn 163583", &[]);
+const WHISPER: KnownFile = known_file(50_257, "= 50256", WHISPER_LINES);
+
+const fn known_file(
+    n_tokens: TokenId,
+    last_line: &'static str,
+    lines: &'static [&'static str],
+) -> KnownFile {
+    KnownFile { n_tokens, last_line, lines }
+}
 
 /// Qwen's pattern, as its program for files of ranks has it.
 const QWEN_PATTERN: &str = concat!(
@@ -279,7 +375,8 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
         return Err(Error::option("encoding", problem));
     };
     if !encoding.file.is_this(file) {
-        let problem = format!("not the {} tokens of {name}", encoding.file.n_tokens);
+        check_whole(file, name, false)?;
+        let problem = format!("not the {} ranks of {name}", encoding.file.n_tokens);
         return Err(Error::format(tiktoken::FORMAT, "the file", problem));
     }
     let mut special_tokens = (encoding.special_tokens)(encoding.file.n_tokens);
@@ -289,6 +386,133 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
         }
     }
     tiktoken::read(file, encoding.split(), &special_tokens)
+}
+
+/// Refuses a part of a published file.
+///
+/// It is known by lines of it, or, where it is shorter than the 256 bytes with which every published file begins,
+/// by these. `file_name` is the name of the file without its ending; it decides where published files begin
+/// alike, and may be empty. Vocabularies that somebody trained may begin like a published one for a few lines:
+/// where the caller says how the ranks are split (`has_split`), more lines have to be the same.
+///
+/// # Errors
+/// Where lines are missing, at the end, at the beginning or within.
+pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> {
+    let part = Part::new(file);
+    if ENCODINGS.iter().any(|encoding| encoding.file.is_this(file)) || part.lines.is_empty() {
+        return Ok(());
+    }
+    let is_named = |encoding: &&Encoding| {
+        encoding.name == file_name || encoding.file_names.contains(&file_name)
+    };
+    let is_of = |encoding: &&Encoding| {
+        let is_chance = has_split && !is_named(encoding);
+        part.is_of(encoding.file, if is_chance { N_LINES_NO_CHANCE } else { 1 })
+    };
+    let of: Vec<_> = ENCODINGS.iter().filter(is_of).collect();
+    let by_name = match of.is_empty() && part.is_of_bytes() {
+        true => ENCODINGS.iter().find(is_named),
+        false => of.iter().copied().find(is_named),
+    };
+    let mut of = by_name.map_or(of, |encoding| vec![encoding]);
+    of.dedup_by_key(|encoding| encoding.file);
+    let whole: Vec<_> = of
+        .iter()
+        .map(|encoding| format!("the {} ranks of {}", encoding.file.n_tokens, encoding.name))
+        .collect();
+    let whole = match whole.is_empty() {
+        true if part.is_of_bytes() && part.n_whole() < 256 => {
+            "the 256 bytes with which every published file begins".to_owned()
+        }
+        true => return Ok(()),
+        false => whole.join(" or "),
+    };
+    let problem = format!(
+        "holds {} of {whole}: it was cut off; fetch it again, or give pattern= to load these ranks as \
+         they are",
+        part.n_whole()
+    );
+    Err(Error::format(tiktoken::FORMAT, "the file", problem))
+}
+
+/// So many of the known lines (the first 65 merges, that is) are not the same by chance.
+const N_LINES_NO_CHANCE: usize = 8;
+
+/// What is left of a file, line by line.
+struct Part<'f> {
+    lines: Vec<&'f [u8]>,
+    /// The rank of the first line that is whole.
+    first_rank: usize,
+    is_last_broken: bool,
+}
+
+impl<'f> Part<'f> {
+    fn new(file: &'f [u8]) -> Self {
+        let file = without_mark(file);
+        let lines = file.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let mut lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        if let [first, second, ..] = lines.as_slice() {
+            let is_broken = match (rank(first), rank(second)) {
+                (Some(0), _) => *first != FIRST_LINE,
+                (Some(rank), Some(second)) => rank + 1 != second || !has_token(first),
+                (rank, _) => rank.is_none(),
+            };
+            if is_broken {
+                lines.remove(0);
+            }
+        }
+        let first_rank = lines.first().and_then(|line| rank(line)).unwrap_or(0);
+        let is_last_broken = !file.ends_with(b"\n")
+            && lines.last().is_some_and(|line| rank(line) != Some(first_rank + lines.len() - 1));
+        Self { lines, first_rank, is_last_broken }
+    }
+
+    /// Whether all that is known of a file's lines is there or cut off, and enough of it there.
+    fn is_of(&self, known: KnownFile, n_wanted: usize) -> bool {
+        let n_known = known.n_tokens as usize;
+        if self.lines.len() > n_known || (self.lines.len() == n_known && !self.is_last_broken) {
+            return false;
+        }
+        let has_end = self.lines.last() == Some(&known.last_line.as_bytes());
+        let found = known.lines.iter().filter_map(|line| {
+            let place = rank(line.as_bytes())?.checked_sub(self.first_rank)?;
+            let is_whole = place + usize::from(self.is_last_broken) < self.lines.len();
+            is_whole.then(|| self.lines[place] == line.as_bytes())
+        });
+        let found: Vec<_> = found.collect();
+        has_end || (found.len() >= n_wanted && found.iter().all(|is_same| *is_same))
+    }
+
+    /// Whether these are the first of the single bytes, in the order of published files.
+    fn is_of_bytes(&self) -> bool {
+        let order = byte_order(ByteIds::Printable);
+        let line = |(rank, byte): (usize, u8)| format!("{} {rank}", STANDARD.encode([byte]));
+        let expected = (0..).zip(order).map(line);
+        let found = &self.lines[..self.n_whole()];
+        (1..=256).contains(&found.len())
+            && found.iter().zip(expected).all(|(line, expected)| *line == expected.as_bytes())
+    }
+
+    fn n_whole(&self) -> usize {
+        self.lines.len() - usize::from(self.is_last_broken)
+    }
+}
+
+/// A file without the byte order mark that some editors put before it.
+fn without_mark(file: &[u8]) -> &[u8] {
+    file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file)
+}
+
+/// Whether a line begins with a token in base64.
+fn has_token(line: &[u8]) -> bool {
+    let encoded = line.split(|&byte| byte == b' ').next().unwrap_or_default();
+    STANDARD.decode(encoded).is_ok_and(|token| !token.is_empty())
+}
+
+/// The rank of a line.
+fn rank(line: &[u8]) -> Option<usize> {
+    let place = line.iter().position(|&byte| byte == b' ')?;
+    std::str::from_utf8(&line[place + 1..]).ok()?.parse().ok()
 }
 
 impl Encoding {
@@ -304,7 +528,9 @@ impl KnownFile {
     fn is_this(self, file: &[u8]) -> bool {
         let file = file.trim_ascii_end();
         let last_line = file.rsplit(|&byte| byte == b'\n').next();
+        let first_line = file.split(|&byte| byte == b'\n').next();
         last_line == Some(self.last_line.as_bytes())
+            && first_line.is_some_and(|line| has_token(without_mark(line)))
             && memchr_iter(b'\n', file).count() + 1 == self.n_tokens as usize
     }
 }
@@ -448,6 +674,8 @@ mod tests {
         assert_eq!(recognise(b"IQ== 0\nIg== 1\n", "cl100k_base"), None);
         assert_eq!(recognise(b"", "gpt2"), None);
         let error = read(b"IQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();
-        assert!(error.contains("100256 tokens of cl100k_base"), "{error}");
+        assert!(error.contains("holds 1 of the 100256 ranks of cl100k_base"), "{error}");
+        let error = read(b"YQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();
+        assert!(error.contains("not the 100256 ranks of cl100k_base"), "{error}");
     }
 }

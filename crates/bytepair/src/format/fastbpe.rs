@@ -4,7 +4,7 @@
 //! character of a word. Where a vocabulary is given and two merges make one symbol, the later is undone.
 //! Linear in the file.
 
-use super::codes::{Codes, Lines, Undone};
+use super::codes::{Codes, Lines, Undone, text};
 use super::{inexpressible, quoted};
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
@@ -26,9 +26,7 @@ const FORMAT: &str = "fastBPE codes";
 /// # Errors
 /// Where a line is not two symbols and a number, or a pair stands there twice.
 pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
-    let text = std::str::from_utf8(file).map_err(|error| {
-        Error::format(FORMAT, format!("byte {}", error.valid_up_to()), "not UTF-8")
-    })?;
+    let text = text(FORMAT, file)?;
     let lines = (1..).zip(text.split_terminator('\n')).take(n_merges.unwrap_or(usize::MAX));
     let pairs: Vec<_> = lines
         .map(|(number, line)| {
@@ -64,12 +62,6 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
         file.extend([left, " ", right, " ", &count.to_string(), "\n"]);
     }
     Ok(file.into_bytes())
-}
-
-/// Whether the first line of a file is one of these.
-pub fn is_codes(file: &[u8]) -> bool {
-    let first_line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    std::str::from_utf8(first_line).is_ok_and(|line| merge(line).is_some())
 }
 
 fn merge(line: &str) -> Option<(&str, &str)> {

@@ -5,8 +5,10 @@
 //! deeper than 128 is refused.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use memchr::{memchr, memchr_iter, memrchr};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -21,11 +23,30 @@ pub(super) fn parse<'j, T: Deserialize<'j>>(
     part: &str,
     json: &'j [u8],
 ) -> Result<T> {
+    parse_seed(format, part, json, PhantomData)
+}
+
+/// Reads one value that takes up the whole text, in the way of `seed`.
+pub(super) fn parse_seed<'j, S: DeserializeSeed<'j>>(
+    format: &'static str,
+    part: &str,
+    json: &'j [u8],
+    seed: S,
+) -> Result<S::Value> {
     if json.starts_with(BYTE_ORDER_MARK) {
         let problem = "begins with a byte order mark (EF BB BF), which is no JSON; save it as UTF-8 without one";
         return Err(Error::format(format, part, problem));
     }
-    serde_json::from_slice(json).map_err(|error| problem(format, part, &error))
+    check_surrogates(format, part, json)?;
+    let json = std::str::from_utf8(json).map_err(|error| {
+        let problem = format!("the byte {} is no UTF-8", error.valid_up_to());
+        Error::format(format, part, problem)
+    })?;
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let value =
+        seed.deserialize(&mut deserializer).map_err(|error| problem(format, part, &error))?;
+    deserializer.end().map_err(|error| problem(format, part, &error))?;
+    Ok(value)
 }
 
 /// What a parser complained about, as an error of the format.
@@ -35,8 +56,54 @@ pub(super) fn problem(format: &'static str, part: &str, error: &serde_json::Erro
     if error.is_eof() {
         return Error::format(format, part, "the file ends too early; it may be cut off");
     }
+    // A value that was read already has no place.
+    if error.line() == 0 {
+        return Error::format(format, part, what);
+    }
     let place = format!("{what} (line {}, column {})", error.line(), error.column());
     Error::format(format, part, place)
+}
+
+/// Refuses `\ud83d` without the other half of its character, also in fields that are not read.
+fn check_surrogates(format: &'static str, part: &str, json: &[u8]) -> Result<()> {
+    let Some(place) = lone_surrogate(json) else { return Ok(()) };
+    let before = &json[..place];
+    let line = memchr_iter(b'\n', before).count() + 1;
+    let column = place - memrchr(b'\n', before).map_or(0, |newline| newline + 1) + 1;
+    let escape = String::from_utf8_lossy(&json[place..place + N_ESCAPE]);
+    let problem = format!(
+        "{escape} is a lone surrogate, half of a character, which UTF-8 cannot hold \
+         (line {line}, column {column})"
+    );
+    Err(Error::format(format, part, problem))
+}
+
+/// The length of an escape such as `\u00e9`.
+const N_ESCAPE: usize = 6;
+
+/// Where the first escape stands that is half of a character.
+fn lone_surrogate(json: &[u8]) -> Option<usize> {
+    let mut place = 0;
+    while let Some(found) = memchr(b'\\', json.get(place..)?) {
+        place += found;
+        place += match code_unit(json, place) {
+            Some(0xD800..=0xDBFF) => match code_unit(json, place + N_ESCAPE) {
+                Some(0xDC00..=0xDFFF) => 2 * N_ESCAPE,
+                _ => return Some(place),
+            },
+            Some(0xDC00..=0xDFFF) => return Some(place),
+            Some(_) => N_ESCAPE,
+            None => 2,
+        };
+    }
+    None
+}
+
+/// The code unit of UTF-16 that an escape at a place stands for.
+fn code_unit(json: &[u8], place: usize) -> Option<u16> {
+    let escape = json.get(place..place + N_ESCAPE)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    u16::from_str_radix(digits, 16).ok()
 }
 
 /// The most steps of a normalizer, a pre-tokenizer or a decoder. Published ones have a few dozen; each takes a
@@ -151,4 +218,28 @@ pub(super) fn two_parts(line: &str) -> Option<(&str, &str)> {
     let (left, right) = line.split_once(' ')?;
     let is_pair = !left.is_empty() && !right.is_empty() && !right.contains(' ');
     is_pair.then_some((left, right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_character_is_found_where_it_stands() {
+        for (json, place) in [
+            (r#""\ud83d""#, Some(1)),
+            (r#""\\ud83d""#, None),
+            (r#""\ud83d\ude42""#, None),
+            (r#""a\ude42\ud83d""#, Some(2)),
+            (r#""\ud83d\n""#, Some(1)),
+            (r#""\ud83d\ud83d\ude42""#, Some(1)),
+            (r#""\u00e9\ud83""#, None),
+            (r#""\"#, None),
+        ] {
+            assert_eq!(lone_surrogate(json.as_bytes()), place, "{json}");
+        }
+        let json = "{\n \"a\": \"\\udc00\"}";
+        let message = parse::<Value>("x", "the file", json.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains("surrogate") && message.contains("line 2, column 8"), "{message}");
+    }
 }

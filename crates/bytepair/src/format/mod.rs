@@ -33,7 +33,7 @@ pub mod tiktoken;
 mod tests;
 
 pub use crate::units::published_name;
-pub use codes::Codes;
+pub use codes::{Codes, codes_format};
 
 use crate::added::AddedToken;
 use crate::error::{Error, ErrorKind, Result};

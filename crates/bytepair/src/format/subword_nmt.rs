@@ -5,7 +5,7 @@
 //! vocabulary is a line for each token: the token, a space or a tabulator, and how often it occurs. Left out:
 //! the third version of another program (`v3;…`), which is refused. Linear in the file.
 
-use super::codes::{Codes, Lines, Undone};
+use super::codes::{Codes, Lines, Undone, text};
 use super::quoted;
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
@@ -35,8 +35,7 @@ pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     let (end_mark, n_header_lines) = version(text.lines().next().unwrap_or(""))?;
     let mut pairs = Vec::new();
     let lines = text.trim_end_matches('\n').split('\n').enumerate().skip(n_header_lines);
-    let is_empty = text.trim_matches(['\r', '\n', ' ']).is_empty();
-    for (place, line) in lines.take(if is_empty { 0 } else { n_merges.unwrap_or(usize::MAX) }) {
+    for (place, line) in lines.take(n_merges.unwrap_or(usize::MAX)) {
         let line = line.trim_matches(['\r', '\n', ' ']);
         let symbols = line.split_once(' ').filter(|(_, right)| !right.contains(' '));
         let (left, right) = symbols.ok_or_else(|| {
@@ -83,19 +82,6 @@ pub fn read_vocabulary(file: &[u8], threshold: Option<i64>) -> Result<Vec<String
         }
     }
     Ok(tokens)
-}
-
-/// Whether a file says that it is one of these.
-pub fn is_codes(file: &[u8]) -> bool {
-    let first_line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    std::str::from_utf8(first_line)
-        .is_ok_and(|line| line.starts_with("#version:") && version(line).is_ok())
-}
-
-fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
-    std::str::from_utf8(file).map_err(|error| {
-        Error::format(format, format!("byte {}", error.valid_up_to()), "not UTF-8")
-    })
 }
 
 /// What the first line says, and whether it is a line of its own.

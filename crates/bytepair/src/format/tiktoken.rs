@@ -170,6 +170,8 @@ pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
 
 /// Tokens and ids, in the order of the file.
 fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
+    // Some editors put a byte order mark there, which no line of base64 can begin with.
+    let file = file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file);
     let lines = (1_usize..).zip(file.split(|&byte| byte == b'\n'));
     let lines = lines.map(|(number, line)| (number, line.strip_suffix(b"\r").unwrap_or(line)));
     let entries = lines.filter(|(_, line)| !line.is_empty()).map(|(number, line)| {

@@ -1,9 +1,9 @@
 //! The vocabularies in llama.cpp's `.gguf` files, read only.
 //!
 //! Two kinds: `gpt2`, bytes with merges, whose split pattern is told by a name (`tokenizer.ggml.pre`), and
-//! `llama`, SentencePiece's merging by score. A name is taken only where its pattern is known here and is the
-//! publisher's; the other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing behind the
-//! key-values is read.
+//! `llama`, SentencePiece's merging by score. `pre_tokenizers` has the names; for one that it lacks the caller
+//! can give the pattern. The other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing behind
+//! the key-values is read.
 //!
 //! Where llama.cpp differs from the publisher's library, this follows the publisher:
 //!
@@ -19,11 +19,12 @@
 //! Special tokens are found where a call allows them (`parse_special`); user-defined ones always.
 
 mod metadata;
+mod pre_tokenizers;
 mod read;
 #[cfg(test)]
 mod tests;
 
-pub use read::read;
+pub use read::{read, read_split};
 
 /// The name of the format in messages.
 const FORMAT: &str = "GGUF";

@@ -4,17 +4,21 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::FORMAT;
 use super::metadata::Metadata;
+use super::pre_tokenizers::{OF_CHARACTERS, Split, UNKNOWN_NAME, pre_tokenizer};
 use crate::added::AddedToken;
 use crate::decode::{LeadingSpaces, SentencePieceDecode};
 use crate::error::{Error, Result};
+use crate::format::assembly::{Document, Pipeline};
 use crate::format::json::two_parts;
-use crate::format::quoted;
 use crate::format::sentencepiece::merges::{Scored, cut_stages, push_merges};
+use crate::format::{huggingface, quoted};
 use crate::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
-use crate::split::{self, Splitter};
-use crate::template::Template;
+use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::template::{Sequence, Template, TemplatePiece};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::unicode::UnicodeTables;
 use crate::units::bytes_of_printable;
@@ -28,47 +32,6 @@ const TYPES: &str = "tokenizer.ggml.token_type";
 const SCORES: &str = "tokenizer.ggml.scores";
 const MERGES: &str = "tokenizer.ggml.merges";
 
-/// What a name of a split pattern means.
-pub(super) struct PreTokenizer {
-    /// The names that llama.cpp knows it by.
-    pub(super) names: &'static [&'static str],
-    /// The name of the pattern here.
-    pattern: &'static str,
-    /// Whether the publisher's library composes characters first, which llama.cpp leaves out.
-    composes: bool,
-    /// Whether a piece that is a token is taken whole.
-    ignore_merges: bool,
-    /// Whether the beginning of a text is marked unless the file says otherwise.
-    marks_begin: bool,
-}
-
-/// The names whose publishers' rules are known here.
-pub(super) const PRE_TOKENIZERS: &[PreTokenizer] = &[
-    pre_tokenizer(&["gpt-2", "phi-2", "jais"], "gpt2"),
-    PreTokenizer { composes: true, ..pre_tokenizer(&["olmo", "mpt", "modern-bert"], "gpt2") },
-    PreTokenizer {
-        ignore_merges: true,
-        marks_begin: true,
-        ..pre_tokenizer(&["llama3", "llama-v3", "llama-bpe"], "llama3")
-    },
-    PreTokenizer { composes: true, ..pre_tokenizer(&["qwen2"], "qwen2") },
-    pre_tokenizer(&["glm4", "chatglm-bpe"], "llama3"),
-    pre_tokenizer(&["deepseek-llm"], "deepseek-llm"),
-    pre_tokenizer(&["deepseek-coder"], "deepseek-coder"),
-    pre_tokenizer(&["deepseek-v3"], "deepseek-v3"),
-    pre_tokenizer(&["kimi-k2"], "kimi-k2"),
-    pre_tokenizer(&["superbpe"], "superbpe"),
-    pre_tokenizer(&["bloom"], "bloom"),
-    pre_tokenizer(&["gpt-4o", "llama4"], "o200k"),
-    PreTokenizer { ignore_merges: true, marks_begin: true, ..pre_tokenizer(&["tekken"], "tekken") },
-    pre_tokenizer(&["starcoder", "refact", "smollm"], "starcoder"),
-    PreTokenizer { composes: true, ..pre_tokenizer(&["command-r"], "starcoder") },
-];
-
-const fn pre_tokenizer(names: &'static [&'static str], pattern: &'static str) -> PreTokenizer {
-    PreTokenizer { names, pattern, composes: false, ignore_merges: false, marks_begin: false }
-}
-
 /// The kinds of tokens.
 const UNKNOWN: i64 = 2;
 const CONTROL: i64 = 3;
@@ -81,10 +44,23 @@ const BYTE: i64 = 6;
 /// # Errors
 /// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
 pub fn read(file: impl BufRead) -> Result<Tokenizer> {
+    read_split(file, None)
+}
+
+/// The same, with other stages of splitting than the file names, if any are given.
+///
+/// # Errors
+/// As [`read`], and where the file has a vocabulary that merges without splitting.
+pub fn read_split(file: impl BufRead, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let metadata = Metadata::read(file)?;
     let tokens = Tokens::new(&metadata)?;
     match metadata.text(MODEL)? {
-        Some("gpt2") => read_bytes(&metadata, &tokens),
+        Some("gpt2") => read_bytes(&metadata, &tokens, stages),
+        Some("llama") if stages.is_some() => {
+            let problem =
+                "pattern= has no meaning for \"llama\", whose texts are not split; leave it out";
+            Err(Error::format(FORMAT, MODEL, problem))
+        }
         Some("llama") => read_scores(&metadata, &tokens),
         Some(name) => {
             let problem = format!("{name:?} is not supported; gpt2 and llama are");
@@ -144,22 +120,46 @@ impl<'m> Tokens<'m> {
     }
 }
 
-fn read_bytes(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
+fn read_bytes(
+    metadata: &Metadata,
+    tokens: &Tokens<'_>,
+    stages: Option<Vec<Stage>>,
+) -> Result<Tokenizer> {
     let name = metadata.text(PRE)?.unwrap_or("default");
-    let unknown = || {
-        let problem = format!("the split pattern of {name:?} is not known");
-        Error::format(FORMAT, PRE, problem)
+    if OF_CHARACTERS.contains(&name) {
+        let problem =
+            format!("{name:?} merges characters, not bytes; such a vocabulary is not supported");
+        return Err(Error::format(FORMAT, PRE, problem));
+    }
+    let pre = pre_tokenizer(name);
+    let stages = match (stages, pre.map(|pre| pre.split)) {
+        (Some(stages), _) => stages,
+        (None, Some(Split::Named(pattern))) => split::named(pattern).unwrap_or_default(),
+        (None, Some(Split::Patterns(patterns))) => {
+            patterns.iter().map(|source| stage(source)).collect()
+        }
+        (None, Some(Split::ByteCharacters(pipeline))) => {
+            return read_byte_characters(metadata, tokens, pipeline);
+        }
+        (None, None) => {
+            let problem = format!(
+                "the split pattern that {name:?} stands for is not known here; if you know it, give it: \
+                 Tokenizer.from_file(path, pattern=…) in Python"
+            );
+            return Err(Error::format(FORMAT, PRE, problem));
+        }
     };
-    let pre = PRE_TOKENIZERS.iter().find(|pre| pre.names.contains(&name)).ok_or_else(unknown)?;
-    let stages = split::named(pre.pattern).ok_or_else(unknown)?;
+    let pre = pre.unwrap_or(&UNKNOWN_NAME);
     let composing = pre.composes.then_some(NormalizeStep::Form(UnicodeForm::Nfc));
     let mut vocabulary = Vocabulary::new();
     for (id, text, kind) in tokens.iter() {
-        let added = text.as_bytes().to_vec();
+        let bytes_of_text = || bytes_of_printable(text).map(|bytes| (TokenKind::PLAIN, bytes));
+        let as_it_stands = (TokenKind::Added, text.as_bytes().to_vec());
         let (kind, bytes) = match kind {
-            CONTROL | USER_DEFINED | UNUSED => (TokenKind::Added, added),
-            UNKNOWN => (TokenKind::Unknown, added),
-            _ => (TokenKind::PLAIN, bytes_of_token(id, text)?),
+            CONTROL | USER_DEFINED | UNUSED => as_it_stands,
+            UNKNOWN => (TokenKind::Unknown, as_it_stands.1),
+            // Characters that stand for no byte: no text is written so, and the token is only ever decoded.
+            _ => bytes_of_text().unwrap_or(as_it_stands),
         };
         vocabulary.insert(id, Token { kind, bytes: &bytes })?;
     }
@@ -175,11 +175,55 @@ fn read_bytes(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
     })
 }
 
-fn bytes_of_token(id: TokenId, text: &str) -> Result<Vec<u8>> {
-    bytes_of_printable(text).ok_or_else(|| {
-        let part = format!("token {id}, {}", quoted(text.as_bytes()));
-        Error::format(FORMAT, part, "has characters that stand for no byte")
+fn stage(source: &str) -> Stage {
+    let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
+    Stage::matches(pattern, Unmatched::Keep)
+}
+
+/// A vocabulary whose published pre-tokenizer cuts between the characters that stand for bytes.
+fn read_byte_characters(
+    metadata: &Metadata,
+    tokens: &Tokens<'_>,
+    pipeline: Pipeline,
+) -> Result<Tokenizer> {
+    let added = tokens.iter().filter(|(_, _, kind)| [CONTROL, USER_DEFINED].contains(kind));
+    let merges = listed_merges(metadata)?.iter().enumerate();
+    let document = Document {
+        pipeline,
+        added_tokens: added
+            .map(|(id, content, kind)| {
+                json!({
+                    "id": id, "content": content, "single_word": false, "lstrip": false,
+                    "rstrip": false, "normalized": false, "special": kind == CONTROL,
+                })
+            })
+            .collect(),
+        post_processor: Value::Null,
+        unknown: None,
+        vocab: tokens.iter().map(|(id, text, _)| (text.to_owned(), id.into())).collect(),
+        merges: merges
+            .map(|(place, line)| {
+                let (left, right) = two_tokens(place, line)?;
+                Ok([left.to_owned(), right.to_owned()])
+            })
+            .collect::<Result<_>>()?,
+    };
+    let tokenizer = huggingface::read(&document.into_bytes())?;
+    Tokenizer::new(Parts {
+        template: template(metadata, tokens, false)?,
+        ..tokenizer.parts().clone()
     })
+}
+
+fn listed_merges(metadata: &Metadata) -> Result<&[String]> {
+    metadata.texts(MERGES)?.ok_or_else(|| Error::format(FORMAT, MERGES, "missing"))
+}
+
+fn two_tokens(place: usize, line: &str) -> Result<(&str, &str)> {
+    let problem = || {
+        Error::format(FORMAT, format!("merge {place}"), "not two tokens and a space between them")
+    };
+    two_parts(line).ok_or_else(problem)
 }
 
 fn push_listed_merges(
@@ -187,7 +231,7 @@ fn push_listed_merges(
     tokens: &Tokens<'_>,
     vocabulary: &mut Vocabulary,
 ) -> Result<()> {
-    let merges = metadata.texts(MERGES)?.ok_or_else(|| Error::format(FORMAT, MERGES, "missing"))?;
+    let merges = listed_merges(metadata)?;
     let takes_part = |kind: i64| ![CONTROL, USER_DEFINED, UNKNOWN, UNUSED].contains(&kind);
     let ids: HashMap<&str, TokenId> = tokens
         .iter()
@@ -197,8 +241,7 @@ fn push_listed_merges(
     let mut joined = String::new();
     for (place, line) in merges.iter().enumerate() {
         let problem = |problem: String| Error::format(FORMAT, format!("merge {place}"), problem);
-        let (left, right) =
-            two_parts(line).ok_or_else(|| problem("not two tokens and a space".to_owned()))?;
+        let (left, right) = two_tokens(place, line)?;
         joined.clear();
         joined.extend([left, right]);
         let id = |text: &str| {
@@ -313,11 +356,22 @@ fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Resu
             }
         }
     };
-    let separates = "tokenizer.ggml.add_sep_token";
-    if metadata.flag(separates)? == Some(true) {
-        return Err(Error::format(FORMAT, separates, "not supported"));
-    }
     let before = mark("tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", marks_begin)?;
     let after = mark("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
-    Ok(Template::around(&before, &after))
+    let between = mark("tokenizer.ggml.add_sep_token", "tokenizer.ggml.seperator_token_id", false)?;
+    let template = Template::around(&before, &after);
+    if between.is_empty() {
+        return Ok(template);
+    }
+    // The second text gets no mark of a beginning; all types are 0, as those of RoBERTa.
+    let special = |ids: Vec<TokenId>| (!ids.is_empty()).then(|| TemplatePiece::special(ids, 0));
+    let text = |which| Some(TemplatePiece::Text { which, type_id: 0 });
+    let pair = [
+        special(before),
+        text(Sequence::First),
+        special([after.clone(), between].concat()),
+        text(Sequence::Second),
+        special(after),
+    ];
+    Ok(Template { pair: pair.into_iter().flatten().collect(), ..template })
 }

@@ -1,7 +1,7 @@
 //! Small files, written here. Parity with the tokenizers that files are made from is tested from Python.
 
+use super::pre_tokenizers::PRE_TOKENIZERS;
 use super::read;
-use super::read::PRE_TOKENIZERS;
 use crate::decode::DecodeErrors;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::{Result, Specials};

@@ -14,17 +14,13 @@ use crate::unicode::{PublishedClass, published_class};
 const WORDS_AND_SIGNS: &str = r"\w+|[^\w\s]+";
 
 /// All five behaviours by name.
-const BEHAVIOURS: [(&str, Behaviour); 5] = [
+pub(super) const BEHAVIOURS: &[(&str, Behaviour)] = &[
     ("Isolated", Behaviour::Isolated),
     ("Removed", Behaviour::Removed),
     ("MergedWithPrevious", Behaviour::MergedWithPrevious),
     ("MergedWithNext", Behaviour::MergedWithNext),
     ("Contiguous", Behaviour::Contiguous),
 ];
-
-pub(super) fn behaviour(name: &str) -> Option<Behaviour> {
-    BEHAVIOURS.iter().find(|(known, _)| *known == name).map(|(_, behaviour)| *behaviour)
-}
 
 pub(super) fn name_of(behaviour: Behaviour) -> &'static str {
     BEHAVIOURS.iter().find(|(_, known)| *known == behaviour).map_or("Isolated", |(name, _)| name)

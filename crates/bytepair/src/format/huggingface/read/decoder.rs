@@ -5,12 +5,11 @@
 //! makes the difference. What cannot be shown to be equal is run step by step.
 //! Cost: one look at each token that is not plain text.
 
-use super::{check_steps, problem};
 use crate::added::AddedToken;
-use crate::decode::{Decode, DecodeChain, DecodeRules, DecodeStep, byte_of};
+use crate::decode::{Decode, DecodeChain, DecodeRules, DecodeStep, byte_of, matches_of};
 use crate::error::Result;
 use crate::format::huggingface::prefix_pattern;
-use crate::format::huggingface::schema::{Decoder, Pattern};
+use crate::format::huggingface::schema::{Decoder, Pattern, Placed, Prepends, problem};
 use crate::normalize::Normalizer;
 use crate::split::Segment;
 use crate::units::Units;
@@ -25,14 +24,12 @@ pub(super) struct Context<'c> {
     pub(super) normalizer: &'c Normalizer,
 }
 
-pub(super) fn decode(decoder: Option<Decoder>, context: &Context<'_>) -> Result<Decode> {
-    let Some(decoder) = decoder else {
+pub(super) fn decode(row: Option<Vec<Placed<Decoder>>>, context: &Context<'_>) -> Result<Decode> {
+    let Some(row) = row else {
         let separator = " ".to_owned();
         return Ok(Decode::Chain(DecodeChain { steps: Vec::new(), separator }));
     };
-    let mut steps = Vec::new();
-    push(decoder, &mut steps)?;
-    check_steps("decoder", steps.len())?;
+    let steps = row.into_iter().map(decode_step).collect::<Result<Vec<_>>>()?;
     let rules = rules(&steps, context).filter(|rules| context.agrees(&steps, rules));
     Ok(match rules {
         Some(rules) => Decode::Rules(rules),
@@ -40,35 +37,34 @@ pub(super) fn decode(decoder: Option<Decoder>, context: &Context<'_>) -> Result<
     })
 }
 
-fn push(decoder: Decoder, steps: &mut Vec<DecodeStep>) -> Result<()> {
-    steps.push(match decoder {
-        Decoder::Sequence { decoders } => {
-            return decoders.into_iter().try_for_each(|decoder| push(decoder, steps));
-        }
-        Decoder::ByteLevel(_) => DecodeStep::ByteLevel,
-        Decoder::Suffix { suffix } => DecodeStep::Suffix(suffix),
+fn decode_step(step: Placed<Decoder>) -> Result<DecodeStep> {
+    let Placed { path, is } = step;
+    let problem = |what: String| problem(&format!("{path}.pattern"), what);
+    Ok(match is {
+        Decoder::ByteLevel => DecodeStep::ByteLevel,
         Decoder::Metaspace(metaspace) => DecodeStep::Metaspace {
             replacement: metaspace.replacement,
-            drops_first: metaspace.scheme()? != "never",
+            drops_first: metaspace.prepends != Prepends::Never,
         },
+        Decoder::Suffix(suffix) => DecodeStep::Suffix(suffix),
+        Decoder::Replace { pattern: Pattern::String(from), .. } if from.is_empty() => {
+            return Err(problem("the empty text".to_owned()));
+        }
         Decoder::Replace { pattern: Pattern::String(from), content } => {
-            if from.is_empty() {
-                return Err(problem("decoder.Replace.pattern", "the empty text"));
-            }
             DecodeStep::Replace { from, to: content }
         }
         Decoder::Replace { pattern: Pattern::Regex(pattern), content } => {
+            matches_of(&pattern).map_err(|error| problem(error.to_string()))?;
             DecodeStep::ReplacePattern { pattern, to: content }
         }
-        Decoder::ByteFallback {} => DecodeStep::ByteFallback,
-        Decoder::Fuse {} => DecodeStep::Fuse,
+        Decoder::ByteFallback => DecodeStep::ByteFallback,
+        Decoder::Fuse => DecodeStep::Fuse,
         Decoder::Strip { content, start, stop } => DecodeStep::Strip { content, start, stop },
         Decoder::WordPiece { prefix, cleanup } => DecodeStep::WordPiece { prefix, cleanup },
         Decoder::Ctc { pad_token, word_delimiter_token, cleanup } => {
             DecodeStep::Ctc { pad: pad_token, delimiter: word_delimiter_token, cleanup }
         }
-    });
-    Ok(())
+    })
 }
 
 /// The rules that a list of known shape stands for, as far as plain text goes.

@@ -1,48 +1,43 @@
 //! Truncation and padding of a `tokenizer.json`.
 
-use super::problem;
 use crate::error::Result;
-use crate::format::huggingface::schema;
+use crate::format::huggingface::schema::Node;
 use crate::template::{Padding, Side, Truncation, TruncationStrategy};
 
-pub(super) fn truncation(truncation: schema::Truncation) -> Result<Truncation> {
-    let schema::Truncation { direction, max_length, strategy, stride } = truncation;
+const STRATEGIES: &[(&str, TruncationStrategy)] = &[
+    ("LongestFirst", TruncationStrategy::LongestFirst),
+    ("OnlyFirst", TruncationStrategy::OnlyFirst),
+    ("OnlySecond", TruncationStrategy::OnlySecond),
+];
+
+const SIDES: &[(&str, Side)] = &[("Left", Side::Left), ("Right", Side::Right)];
+
+pub(super) fn truncation(node: &Node<'_>) -> Result<Truncation> {
     Ok(Truncation {
-        max_length,
-        stride,
-        strategy: match strategy.as_str() {
-            "LongestFirst" => TruncationStrategy::LongestFirst,
-            "OnlyFirst" => TruncationStrategy::OnlyFirst,
-            "OnlySecond" => TruncationStrategy::OnlySecond,
-            _ => {
-                let problem_is = format!("{strategy:?} is not understood");
-                return Err(problem("truncation.strategy", problem_is));
-            }
-        },
-        side: direction.map_or(Ok(Side::Right), |name| side(&name, "truncation.direction"))?,
+        max_length: node.required("max_length")?.whole()?,
+        stride: node.required("stride")?.whole()?,
+        strategy: node.required("strategy")?.one_of(STRATEGIES)?,
+        side: node.get("direction")?.map_or(Ok(Side::Right), |field| field.one_of(SIDES))?,
     })
 }
 
-pub(super) fn padding(padding: schema::Padding) -> Result<Padding> {
-    let schema::Padding { strategy, direction, pad_to_multiple_of, pad_id, pad_type_id, pad_token } =
-        padding;
+pub(super) fn padding(node: &Node<'_>) -> Result<Padding> {
+    let multiple_of = node.optional("pad_to_multiple_of")?;
     Ok(Padding {
-        length: match strategy {
-            schema::PaddingStrategy::BatchLongest => None,
-            schema::PaddingStrategy::Fixed(length) => Some(length),
-        },
-        multiple_of: pad_to_multiple_of,
-        side: side(&direction, "padding.direction")?,
-        id: pad_id,
-        type_id: pad_type_id,
-        token: pad_token,
+        length: length(&node.required("strategy")?)?,
+        multiple_of: multiple_of.map(|field| field.whole()).transpose()?,
+        side: node.required("direction")?.one_of(SIDES)?,
+        id: node.required("pad_id")?.whole()?,
+        type_id: node.required("pad_type_id")?.whole()?,
+        token: node.required("pad_token")?.text()?.to_owned(),
     })
 }
 
-fn side(name: &str, field: &str) -> Result<Side> {
-    match name {
-        "Left" => Ok(Side::Left),
-        "Right" => Ok(Side::Right),
-        _ => Err(problem(field, format!("{name:?} is neither Left nor Right"))),
+/// A length, or `None` for that of the longest text.
+fn length(strategy: &Node<'_>) -> Result<Option<usize>> {
+    match strategy.variant()? {
+        ("BatchLongest", None) => Ok(None),
+        ("Fixed", Some(length)) => length.whole().map(Some),
+        _ => Err(strategy.problem(r#"expected "BatchLongest" or {"Fixed": …}"#)),
     }
 }

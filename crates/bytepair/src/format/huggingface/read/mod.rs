@@ -1,9 +1,8 @@
 //! A `tokenizer.json` to our parts.
 //!
-//! Each part is read on its own, so that an error names it. What touches ids is either taken over
-//! exactly or refused; fields for offsets and pairs of texts are read and have no effect. An added token
-//! has the id that the library gives it: that of the vocabulary, or the next one, whatever its own entry
-//! says.
+//! Each part is read on its own, and an error names the value that it is about by its path. What the library
+//! looks at is either taken over exactly or refused; what it passes over is passed over. An added token has the
+//! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
 
 mod decoder;
 mod limits;
@@ -14,7 +13,6 @@ mod vocabulary;
 
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use self::decoder::{Context, decode};
@@ -22,9 +20,9 @@ use self::normalizer::{Normalizing, normalizing};
 use self::post_processor::finishing;
 use self::pre_tokenizer::{Cutting, cutting};
 use self::vocabulary::vocabulary;
-use super::schema::{Added, File, Model, ModelType};
+use super::schema::{self, Added, File, Model, Node, Placed, Repeated, Tree, problem};
 use super::{FORMAT, WORD};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::json;
 use crate::normalize::Normalizer;
 use crate::split::{Stage, Unmatched};
@@ -38,30 +36,34 @@ use crate::vocabulary::{Token, Vocabulary};
 /// # Errors
 /// Where the file is damaged, or has a part that is not understood or has no equal here.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
-    if let Some((model, file)) = in_one_pass(file) {
+    if let Some((model, file)) = File::read_with_model(file) {
+        file.check_fields()?;
         check_version(&file)?;
         return tokenizer(&model, &file);
     }
-    let file: File<'_, &RawValue> = json::parse(FORMAT, "the file", file)?;
-    let (value, file) = file.with(());
+    let file = File::read(file)?;
+    file.check_fields()?;
     check_version(&file)?;
-    tokenizer(&model(value)?, &file)
+    let models: Vec<Tree> =
+        file.all("model").map(|model| tree("model", model)).collect::<Result<_>>()?;
+    let models =
+        models.iter().map(|tree| Model::of(&Node::new("model", tree, Repeated::LastCounts)));
+    let models: Vec<_> = models.collect::<Result<_>>()?;
+    match models.last() {
+        Some(model) => tokenizer(model, &file),
+        None => Err(problem("model", "missing")),
+    }
 }
 
-/// Model and file, if nothing is wrong with either. Where something is, they are read part by part, so that
-/// the error names it.
-fn in_one_pass(file: &[u8]) -> Option<(Model<'_>, File<'_, ()>)> {
-    let file: File<'_, Model<'_>> = serde_json::from_str(std::str::from_utf8(file).ok()?).ok()?;
-    let (model, file) = file.with(());
-    let is_sound = model.name.as_deref() == Some("BPE") && check_dropout(&model).is_ok();
-    is_sound.then_some((model, file))
-}
-
-fn tokenizer(model: &Model<'_>, file: &File<'_, ()>) -> Result<Tokenizer> {
-    let listed: Vec<Added> = part("added_tokens", file.added_tokens)?.unwrap_or_default();
-    let normalizing = normalizing(part("normalizer", file.normalizer)?)?;
-    let cutting = cutting(part("pre_tokenizer", file.pre_tokenizer)?)?;
-    let mut finishing = finishing(part("post_processor", file.post_processor)?)?;
+fn tokenizer(model: &Model<'_>, file: &File<'_>) -> Result<Tokenizer> {
+    if model.dropout.is_some_and(|dropout| !(0.0..=1.0).contains(&dropout)) {
+        return Err(problem("model.dropout", "is not between 0 and 1"));
+    }
+    let listed = listed(file)?;
+    let normalizing = normalizing(row(file, "normalizer", schema::push_normalizers)?)?;
+    let cutting = cutting(row(file, "pre_tokenizer", schema::push_pre_tokenizers)?)?;
+    let processors = row(file, "post_processor", schema::push_post_processors)?;
+    let mut finishing = finishing(&processors.unwrap_or_default())?;
     let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
     check_end_mark(&units, &listed)?;
@@ -69,15 +71,15 @@ fn tokenizer(model: &Model<'_>, file: &File<'_, ()>) -> Result<Tokenizer> {
     let normalizer = Normalizer::new(normalizing.steps, unicode);
     let context =
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
-    let decode = decode(part("decoder", file.decoder)?, &context)?;
+    let decode = decode(row(file, "decoder", schema::push_decoders)?, &context)?;
     let units = with_alphabet(units, &vocabulary);
     Tokenizer::new(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
         ignore_merges: model.ignore_merges == Some(true),
         template: finishing.template(&units, &vocabulary)?,
         offsets: finishing.offsets.unwrap_or_default(),
-        truncation: part("truncation", file.truncation)?.map(limits::truncation).transpose()?,
-        padding: part("padding", file.padding)?.map(limits::padding).transpose()?,
+        truncation: part(file, "truncation", Repeated::Refused, limits::truncation)?,
+        padding: part(file, "padding", Repeated::Refused, limits::padding)?,
         dropout: model.dropout.filter(|dropout| *dropout != 0.0),
         normalizer,
         added,
@@ -87,53 +89,75 @@ fn tokenizer(model: &Model<'_>, file: &File<'_, ()>) -> Result<Tokenizer> {
     .map_err(|error| problem("the tokenizer", error.to_string()))
 }
 
-fn problem(part: &str, problem: impl Into<String>) -> Error {
-    Error::format(FORMAT, part, problem)
-}
-
 fn check_steps(part: &str, n_steps: usize) -> Result<()> {
     json::check_steps(FORMAT, part, n_steps)
 }
 
-fn part<'f, T: Deserialize<'f>>(name: &str, value: Option<&'f RawValue>) -> Result<Option<T>> {
-    let Some(value) = value else { return Ok(None) };
-    serde_json::from_str(value.get()).map_err(|error| json::problem(FORMAT, name, &error))
+fn tree(name: &str, value: &RawValue) -> Result<Tree> {
+    serde_json::from_str(value.get()).map_err(|error| {
+        // Its place is one in this part, not in the file.
+        let message = error.to_string();
+        problem(name, message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what))
+    })
 }
 
-fn check_version(file: &File<'_, ()>) -> Result<()> {
-    match file.version.as_ref().filter(|version| *version != "1.0") {
-        None => Ok(()),
-        Some(version) => Err(problem(
-            "version",
-            format!("{version:?} is not the version 1.0 that is understood"),
-        )),
+/// A part that may be missing or null. Of one that stands there twice the last counts, and all must be sound.
+fn part<T>(
+    file: &File<'_>,
+    name: &str,
+    repeated: Repeated,
+    read: impl Fn(&Node<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let mut last = None;
+    for value in file.all(name) {
+        let tree = tree(name, value)?;
+        last = match tree {
+            Tree::Null => None,
+            _ => Some(read(&Node::new(name, &tree, repeated))?),
+        };
     }
+    Ok(last)
 }
 
-fn model<'f>(value: &'f RawValue) -> Result<Model<'f>> {
-    let kind: ModelType = part("model", Some(value))?.unwrap_or_default();
-    if let Some(name) = kind.name.as_ref().filter(|name| *name != "BPE") {
-        return Err(problem("model.type", format!("{name:?} is no byte-pair encoding")));
-    }
-    if kind.name.is_none() && (kind.merges.is_none() || !kind.has_vocabulary_by_name()) {
-        let looks = kind.looks_like();
-        return Err(problem(
-            "model",
-            format!("is no byte-pair encoding: it has no type, and looks like {looks}"),
-        ));
-    }
-    let model: Option<Model<'f>> = part("model", Some(value))?;
-    let model = model.ok_or_else(|| problem("model", "missing"))?;
-    check_dropout(&model).map(|()| model)
+/// A part that is a row of components.
+fn row<T>(
+    file: &File<'_>,
+    name: &str,
+    push: impl Fn(&Node<'_>, &mut Vec<Placed<T>>) -> Result<()>,
+) -> Result<Option<Vec<Placed<T>>>> {
+    part(file, name, Repeated::LastCounts, |node| {
+        let mut row = Vec::new();
+        push(node, &mut row)?;
+        check_steps(name, row.len()).map(|()| row)
+    })
 }
 
-fn check_dropout(model: &Model<'_>) -> Result<()> {
-    match model.dropout {
-        Some(dropout) if !(0.0..=1.0).contains(&dropout) => {
-            Err(problem("model.dropout", "is not between 0 and 1"))
+/// The entries of the added tokens, which may be many.
+fn listed(file: &File<'_>) -> Result<Vec<Added>> {
+    let mut listed = Vec::new();
+    for value in file.all("added_tokens") {
+        if let Ok(tokens) = serde_json::from_str(value.get()) {
+            listed = tokens;
+            continue;
         }
-        _ => Ok(()),
+        let tree = tree("added_tokens", value)?;
+        let tokens = Node::new("added_tokens", &tree, Repeated::Refused).items()?;
+        listed = tokens.iter().map(Added::of).collect::<Result<_>>()?;
     }
+    Ok(listed)
+}
+
+fn check_version(file: &File<'_>) -> Result<()> {
+    for value in file.all("version") {
+        let tree = tree("version", value)?;
+        let version = Node::new("version", &tree, Repeated::LastCounts);
+        if version.text()? != "1.0" {
+            return Err(
+                version.problem(format!("{tree} is not the version \"1.0\" that is understood"))
+            );
+        }
+    }
+    Ok(())
 }
 
 fn units(model: &Model<'_>, normalizing: &Normalizing, cutting: &Cutting) -> Result<Units> {

@@ -1,8 +1,11 @@
 //! The post-processor of a `tokenizer.json`: special tokens around texts, and how spans are reported.
 
-use super::problem;
+use std::collections::HashMap;
+
 use crate::error::Result;
-use crate::format::huggingface::schema::{Piece, PostProcessor, SpecialToken};
+use crate::format::huggingface::schema::{
+    Around, Piece, Placed, PostProcessor, SpecialToken, problem,
+};
 use crate::template::{OffsetRules, Sequence, Template, TemplatePiece};
 use crate::units::{Units, published_name};
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -18,11 +21,9 @@ pub(super) struct Finishing {
     pub(super) offsets: Option<OffsetRules>,
 }
 
-pub(super) fn finishing(processor: Option<PostProcessor>) -> Result<Finishing> {
+pub(super) fn finishing(row: &[Placed<PostProcessor>]) -> Result<Finishing> {
     let mut finishing = Finishing::default();
-    if let Some(processor) = processor {
-        finishing.push(processor)?;
-    }
+    row.iter().try_for_each(|processor| finishing.push(processor))?;
     Ok(finishing)
 }
 
@@ -44,49 +45,49 @@ impl Finishing {
         Ok(template)
     }
 
-    fn push(&mut self, processor: PostProcessor) -> Result<()> {
-        match processor {
-            PostProcessor::Sequence { processors } => {
-                processors.into_iter().try_for_each(|processor| self.push(processor))
-            }
+    fn push(&mut self, processor: &Placed<PostProcessor>) -> Result<()> {
+        let path = processor.path.as_str();
+        match &processor.is {
             PostProcessor::ByteLevel(byte_level) => {
-                self.trim(byte_level.trim_offsets, byte_level.add_prefix_space)
+                self.trim(path, byte_level.trim_offsets, byte_level.add_prefix_space)
             }
-            PostProcessor::RobertaProcessing { sep, cls, trim_offsets, add_prefix_space } => {
-                self.trim(trim_offsets, add_prefix_space)?;
-                self.set(roberta(&cls, &sep))
+            PostProcessor::Roberta { around, trim_offsets, add_prefix_space } => {
+                self.trim(path, *trim_offsets, *add_prefix_space)?;
+                self.set(path, roberta(around))
             }
-            PostProcessor::BertProcessing { sep, cls } => self.set(bert(&cls, &sep)),
-            PostProcessor::TemplateProcessing { single, pair, special_tokens } => {
-                let ids = |name: &str| special_tokens.get(name);
-                if single
-                    .iter()
-                    .any(|piece| matches!(piece, Piece::Sequence { id, .. } if id == "B"))
+            PostProcessor::Bert(around) => self.set(path, bert(around)),
+            PostProcessor::Template { single, pair, special_tokens } => {
+                let by_name: HashMap<&str, &SpecialToken> =
+                    special_tokens.iter().map(|token| (token.name.as_str(), token)).collect();
+                if let Some(piece) =
+                    single.iter().find(|piece| matches!(piece.is, Piece::Second { .. }))
                 {
-                    let problem_is = "has a second text, which a single text lacks";
-                    return Err(problem("post_processor.single", problem_is));
+                    return Err(piece.problem("id", "a second text, which a single text lacks"));
                 }
-                self.set(Template {
-                    single: pieces(&single, "post_processor.single", ids)?,
-                    pair: pieces(&pair, "post_processor.pair", ids)?,
-                })
+                self.set(
+                    path,
+                    Template {
+                        single: pieces(single, &format!("{path}.single"), &by_name)?,
+                        pair: pieces(pair, &format!("{path}.pair"), &by_name)?,
+                    },
+                )
             }
         }
     }
 
-    fn trim(&mut self, trim: bool, prefix_space: bool) -> Result<()> {
+    fn trim(&mut self, path: &str, trim: bool, prefix_space: bool) -> Result<()> {
         if !trim {
             return Ok(());
         }
         match self.offsets.replace(OffsetRules { trim, prefix_space }) {
-            Some(_) => Err(problem("post_processor", "trims offsets twice")),
+            Some(_) => Err(problem(path, "trims offsets a second time")),
             None => Ok(()),
         }
     }
 
-    fn set(&mut self, template: Template) -> Result<()> {
+    fn set(&mut self, path: &str, template: Template) -> Result<()> {
         match self.template.replace(template) {
-            Some(_) => Err(problem("post_processor", "two templates")),
+            Some(_) => Err(problem(path, "a second template")),
             None => Ok(()),
         }
     }
@@ -103,44 +104,43 @@ fn special((name, id): &Named, type_id: u32) -> TemplatePiece {
     TemplatePiece::Special { ids: vec![*id], type_id, names: vec![name.clone()] }
 }
 
-fn bert(cls: &Named, sep: &Named) -> Template {
+fn bert(Around { cls, sep }: &Around) -> Template {
     let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
     let second = [text(Sequence::Second, 1), special(sep, 1)];
     Template { pair: single.iter().cloned().chain(second).collect(), single }
 }
 
 /// All types are 0 there, and two separators stand between the texts.
-fn roberta(cls: &Named, sep: &Named) -> Template {
+fn roberta(Around { cls, sep }: &Around) -> Template {
     let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
     let second = [special(sep, 0), text(Sequence::Second, 0), special(sep, 0)];
     Template { pair: single.iter().cloned().chain(second).collect(), single }
 }
 
-fn pieces<'t>(
-    pieces: &[Piece],
-    field: &str,
-    tokens: impl Fn(&str) -> Option<&'t SpecialToken>,
+fn pieces(
+    pieces: &[Placed<Piece>],
+    path: &str,
+    tokens: &HashMap<&str, &SpecialToken>,
 ) -> Result<Vec<TemplatePiece>> {
-    let n_ids = |piece: &Piece| match piece {
-        Piece::Sequence { .. } => 1,
-        Piece::SpecialToken { id, .. } => tokens(id).map_or(1, |token| token.ids.len().max(1)),
+    let n_ids = |piece: &Placed<Piece>| match &piece.is {
+        Piece::First { .. } | Piece::Second { .. } => 1,
+        Piece::Special { name, .. } => {
+            tokens.get(name.as_str()).map_or(1, |token| token.ids.len().max(1))
+        }
     };
     let n_parts: usize = pieces.iter().map(n_ids).sum();
     if n_parts > MAX_PARTS {
         let problem_is = format!("has {n_parts} texts and ids, more than {MAX_PARTS}");
-        return Err(problem(field, problem_is));
+        return Err(problem(path, problem_is));
     }
-    let piece = |piece: &Piece| match piece {
-        Piece::Sequence { id, type_id } => match id.as_str() {
-            "A" => Ok(text(Sequence::First, *type_id)),
-            "B" => Ok(text(Sequence::Second, *type_id)),
-            _ => Err(problem(field, format!("the sequence {id:?} is neither A nor B"))),
-        },
-        Piece::SpecialToken { id, type_id } => {
-            let field = "post_processor.special_tokens";
-            let token = tokens(id).ok_or_else(|| problem(field, format!("{id:?} is missing")))?;
+    let piece = |piece: &Placed<Piece>| match &piece.is {
+        Piece::First { type_id } => Ok(text(Sequence::First, *type_id)),
+        Piece::Second { type_id } => Ok(text(Sequence::Second, *type_id)),
+        Piece::Special { name, type_id } => {
+            let missing = || piece.problem("id", format!("{name:?} is not in special_tokens"));
+            let token = tokens.get(name.as_str()).ok_or_else(missing)?;
             if token.ids.len() != token.tokens.len() {
-                return Err(problem(field, format!("{id:?} has not one token for each id")));
+                return Err(problem(&token.path, "has not one token for each id"));
             }
             let (ids, names) = (token.ids.clone(), token.tokens.clone());
             Ok(TemplatePiece::Special { ids, type_id: *type_id, names })

@@ -5,9 +5,10 @@
 //! bytes. One before the end means that later cutters see the characters that stand for bytes: these are
 //! put in place of the bytes, and units are characters.
 
-use super::{check_steps, problem};
-use crate::error::Result;
-use crate::format::huggingface::schema::{self, PreTokenizer};
+use crate::error::{Error, Result};
+use crate::format::huggingface::schema::{
+    self, ByteLevel, Metaspace, Placed, PreTokenizer, Prepends, problem,
+};
 use crate::format::huggingface::stages;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pretokenize::{self, Round};
@@ -27,29 +28,29 @@ pub(super) struct Cutting {
 pub(super) struct Draft {
     pub(super) steps: Vec<NormalizeStep>,
     pub(super) stages: Vec<Stage>,
+    /// For each stage, where the file has its pattern.
+    paths: Vec<String>,
+}
+
+impl Draft {
+    /// The error of the first stage that cannot be compiled alone, at its place in the file.
+    fn problem(&self, whole: &Error, unicode: &UnicodeTables) -> Error {
+        let mut stages = self.paths.iter().zip(&self.stages);
+        let of_stage = stages.find_map(|(path, stage)| {
+            let error = Splitter::new(vec![stage.clone()], unicode).err()?;
+            Some(problem(path, error.to_string()))
+        });
+        of_stage.unwrap_or_else(|| problem("pre_tokenizer", whole.to_string()))
+    }
 }
 
 /// The longest pieces of a fixed length: as often as a pattern may repeat.
 const MAX_FIXED: usize = 1000;
 
-pub(super) fn cutting(pre_tokenizer: Option<PreTokenizer>) -> Result<Cutting> {
-    let mut row = Vec::new();
-    if let Some(pre_tokenizer) = pre_tokenizer {
-        flatten(pre_tokenizer, &mut row);
-    }
-    check_steps("pre_tokenizer", row.len())?;
+pub(super) fn cutting(row: Option<Vec<Placed<PreTokenizer>>>) -> Result<Cutting> {
     let mut cutting = Cutting::default();
-    row.into_iter().try_for_each(|pre_tokenizer| cutting.push(pre_tokenizer))?;
+    row.unwrap_or_default().iter().try_for_each(|pre_tokenizer| cutting.push(pre_tokenizer))?;
     Ok(cutting)
-}
-
-fn flatten(pre_tokenizer: PreTokenizer, row: &mut Vec<PreTokenizer>) {
-    match pre_tokenizer {
-        PreTokenizer::Sequence { pretokenizers } => {
-            pretokenizers.into_iter().for_each(|inside| flatten(inside, row));
-        }
-        other => row.push(other),
-    }
 }
 
 impl Cutting {
@@ -64,8 +65,8 @@ impl Cutting {
 
     pub(super) fn compiled(self, unicode: UnicodeTables) -> Result<pretokenize::PreTokenizer> {
         let compiled = |draft: Draft| {
-            let splitter = Splitter::new(draft.stages, &unicode)
-                .map_err(|error| problem("pre_tokenizer.Split.pattern", error.to_string()))?;
+            let splitter = Splitter::new(draft.stages.clone(), &unicode)
+                .map_err(|error| draft.problem(&error, &unicode))?;
             Ok(Round { change: Normalizer::new(draft.steps, unicode), splitter })
         };
         if self.only_stages().is_some_and(<[_]>::is_empty) {
@@ -76,41 +77,34 @@ impl Cutting {
         ))
     }
 
-    fn push(&mut self, pre_tokenizer: PreTokenizer) -> Result<()> {
+    fn push(&mut self, pre_tokenizer: &Placed<PreTokenizer>) -> Result<()> {
         if std::mem::take(&mut self.is_byte_level) {
             self.change(NormalizeStep::ByteChars);
         }
-        match pre_tokenizer {
-            PreTokenizer::Sequence { .. } => {}
-            PreTokenizer::Split { pattern, behavior, invert } => {
-                let behaviour = behaviour(&behavior, "pre_tokenizer.Split.behavior")?;
+        let path = pre_tokenizer.path.as_str();
+        match &pre_tokenizer.is {
+            PreTokenizer::Split { pattern, behaviour, invert } => {
                 let pattern = Pattern { source: source(pattern), flavour: Flavour::Oniguruma };
-                self.cut(Stage { pattern, behaviour, invert });
+                let path = format!("{}.pattern", pre_tokenizer.path);
+                self.cut(Stage { pattern, behaviour: *behaviour, invert: *invert }, &path);
             }
-            PreTokenizer::ByteLevel(byte_level) => self.push_byte_level(&byte_level),
-            PreTokenizer::Metaspace(metaspace) => self.push_metaspace(&metaspace)?,
-            PreTokenizer::Whitespace {} => self.cut(stages::whitespace()),
-            PreTokenizer::WhitespaceSplit {} => self.cut(stages::whitespace_split()),
-            PreTokenizer::Digits { individual_digits } => {
-                self.cut(stages::digits(individual_digits));
+            PreTokenizer::ByteLevel(byte_level) => self.push_byte_level(*byte_level, path),
+            PreTokenizer::Metaspace(metaspace) => self.push_metaspace(*metaspace, path),
+            PreTokenizer::Whitespace => self.cut(stages::whitespace(), path),
+            PreTokenizer::WhitespaceSplit => self.cut(stages::whitespace_split(), path),
+            PreTokenizer::Digits { individual } => self.cut(stages::digits(*individual), path),
+            PreTokenizer::Punctuation(behaviour) => self.cut(stages::punctuation(*behaviour), path),
+            PreTokenizer::Bert => {
+                self.cut(stages::whitespace_split(), path);
+                self.cut(stages::punctuation(Behaviour::Isolated), path);
             }
-            PreTokenizer::Punctuation { behavior } => {
-                let behaviour = behaviour(&behavior, "pre_tokenizer.Punctuation.behavior")?;
-                self.cut(stages::punctuation(behaviour));
-            }
-            PreTokenizer::Bert {} => {
-                self.cut(stages::whitespace_split());
-                self.cut(stages::punctuation(Behaviour::Isolated));
-            }
-            PreTokenizer::CharDelimiterSplit { delimiter } => {
-                self.cut(stages::delimiter(delimiter));
-            }
-            PreTokenizer::FixedLength { length } if !(1..=MAX_FIXED).contains(&length) => {
+            PreTokenizer::Delimiter(delimiter) => self.cut(stages::delimiter(*delimiter), path),
+            PreTokenizer::FixedLength(length) if !(1..=MAX_FIXED).contains(length) => {
                 let problem_is = format!("is {length}, not 1 to {MAX_FIXED}");
-                return Err(problem("pre_tokenizer.FixedLength.length", problem_is));
+                return Err(pre_tokenizer.problem("length", problem_is));
             }
-            PreTokenizer::FixedLength { length } => self.cut(stages::fixed_length(length)),
-            PreTokenizer::UnicodeScripts {} => self.cut(stages::unicode_scripts()),
+            PreTokenizer::FixedLength(length) => self.cut(stages::fixed_length(*length), path),
+            PreTokenizer::UnicodeScripts => self.cut(stages::unicode_scripts(), path),
         }
         Ok(())
     }
@@ -124,8 +118,10 @@ impl Cutting {
         &mut self.rounds[last]
     }
 
-    fn cut(&mut self, stage: Stage) {
-        self.last().stages.push(stage);
+    fn cut(&mut self, stage: Stage, path: &str) {
+        let last = self.last();
+        last.stages.push(stage);
+        last.paths.push(path.to_owned());
     }
 
     /// Changes all pieces that there are.
@@ -136,27 +132,25 @@ impl Cutting {
         self.last().steps.push(step);
     }
 
-    fn push_byte_level(&mut self, byte_level: &schema::ByteLevel) {
+    fn push_byte_level(&mut self, byte_level: ByteLevel, path: &str) {
         self.is_byte_level = true;
         if byte_level.add_prefix_space {
             self.prepend(" ".to_owned(), false);
         }
         if byte_level.use_regex {
-            self.cut(stages::byte_level());
+            self.cut(stages::byte_level(), path);
         }
     }
 
-    fn push_metaspace(&mut self, metaspace: &schema::Metaspace) -> Result<()> {
+    fn push_metaspace(&mut self, metaspace: Metaspace, path: &str) {
         let replacement = metaspace.replacement.to_string();
         self.change(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
-        match metaspace.scheme()? {
-            "never" => {}
-            scheme => self.prepend(replacement, scheme == "first"),
+        if metaspace.prepends != Prepends::Never {
+            self.prepend(replacement, metaspace.prepends == Prepends::First);
         }
-        if metaspace.split != Some(false) {
-            self.cut(each_begins(metaspace.replacement));
+        if metaspace.split {
+            self.cut(each_begins(metaspace.replacement), path);
         }
-        Ok(())
     }
 
     fn prepend(&mut self, text: String, only_first: bool) {
@@ -164,30 +158,9 @@ impl Cutting {
     }
 }
 
-impl schema::Metaspace {
-    pub(super) fn scheme(&self) -> Result<&str> {
-        match (self.prepend_scheme.as_str(), self.add_prefix_space) {
-            ("never", _) => Ok("never"),
-            (scheme @ ("always" | "first"), None | Some(true)) => Ok(scheme),
-            ("always" | "first", Some(false)) => {
-                let contradiction = "is false, though prepend_scheme, which is \"always\" where it is not given, \
-                                     puts a space there; the library refuses this too: set prepend_scheme to \"never\"";
-                Err(problem("Metaspace.add_prefix_space", contradiction))
-            }
-            (scheme, _) => {
-                Err(problem("Metaspace.prepend_scheme", format!("{scheme:?} is not understood")))
-            }
-        }
-    }
-}
-
-fn behaviour(name: &str, field: &str) -> Result<Behaviour> {
-    stages::behaviour(name).ok_or_else(|| problem(field, format!("{name:?} is not understood")))
-}
-
-fn source(pattern: schema::Pattern) -> String {
+fn source(pattern: &schema::Pattern) -> String {
     match pattern {
-        schema::Pattern::Regex(source) => source,
+        schema::Pattern::Regex(source) => source.clone(),
         schema::Pattern::String(text) => text.chars().map(escaped).collect(),
     }
 }

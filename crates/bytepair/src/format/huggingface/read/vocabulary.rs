@@ -9,10 +9,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::problem;
 use crate::added::AddedToken;
 use crate::error::Result;
 use crate::format::huggingface::FORMAT;
+use crate::format::huggingface::schema::problem;
 use crate::format::huggingface::schema::{Added, Model};
 use crate::format::{check_id_range, quoted};
 use crate::hash::hash_bytes;
@@ -206,7 +206,7 @@ fn merge<'n>(
 
 /// A merge in a message.
 fn merge_name(rank: usize, (left, right): &(Cow<'_, str>, Cow<'_, str>)) -> String {
-    format!("merge {rank}, {} {}", quoted(left.as_bytes()), quoted(right.as_bytes()))
+    format!("model.merges[{rank}], {} {}", quoted(left.as_bytes()), quoted(right.as_bytes()))
 }
 
 /// What decides the kind of a token.
