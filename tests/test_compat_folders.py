@@ -431,6 +431,7 @@ def test_the_beginning_and_the_end_are_set_as_attributes(name, tmp_path):
     [
         ({"gguf_file": "a.gguf"}, "gguf_file"),
         ({"vocab_file": "vocab.json"}, "vocab_file"),
+        ({"tokenizer_file": "tokenizer.json"}, "tokenizer_file"),
         ({"padding_side": "up"}, "padding_side"),
         ({"bos_token": 5}, "bos_token"),
         ({"extra_special_tokens": "ab"}, "extra_special_tokens"),

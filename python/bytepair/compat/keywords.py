@@ -64,6 +64,7 @@ REFUSED = {
     "merges": "put vocab.json and merges.txt into a folder, and load that",
     "merges_file": "put it into the folder as merges.txt",
     "mistral_format": "load tekken.json with Tokenizer.from_file",
+    "tokenizer_file": "pass it to PreTrainedTokenizerFast(...) itself",
     "tokenizer_object": "pass it to PreTrainedTokenizerFast(...) itself",
     "vocab": "put vocab.json and merges.txt into a folder, and load that",
     "vocab_file": "put it into the folder as vocab.json",
@@ -86,7 +87,6 @@ class Loading(NamedTuple):
     proxies: Any = None
     force_download: bool = False
     local_files_only: bool = False
-    tokenizer_file: Any = None
     tokenizer_type: str | None = None
     config: Any = None
     trust_remote_code: bool = False

@@ -55,7 +55,7 @@ def load(
         settings = {"name_or_path": str(path), **passed}
         return Loaded(Tokenizer.from_file(path), _class(kind), settings)
     folder = read_folder(path)
-    file = Path(loading.tokenizer_file or path / "tokenizer.json")
+    file = path / "tokenizer.json"
     found = _class(_chosen(folder, loading, file) if kind is None else kind)
     document = None if found is None else _document(path, file)
     own = {} if document is None else _added_of(document)
