@@ -21,6 +21,8 @@ __all__ = [
     "Lengths",
     "PieceTable",
     "TokenCounter",
+    "check_whole_ranks",
+    "codes_format",
     "count_rows_holding",
     "dialect_names",
     "encode_rows",
