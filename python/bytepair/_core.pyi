@@ -677,7 +677,9 @@ class CoreTokenizer:
     def _with_template(
         self, single: _TemplatePieces, pair: _TemplatePieces
     ) -> CoreTokenizer: ...
-    def _with_plain_offsets(self) -> CoreTokenizer: ...
+    def _with_plain_offsets(self) -> CoreTokenizer:
+        """The same with spans that are the text of each token as it stands there."""
+
     def _describe(self) -> list[tuple[str, str]]: ...
     def _truncated(
         self, vocab_size: int | None, merges: int | None
