@@ -374,7 +374,7 @@ def test_ctrl_c_saves_what_was_learned(tmp_path):
     lines = message.decode().splitlines()
     assert lines[0] == f"bytepair: interrupted after {n_merges:,} merges"
     assert lines[1:] == [
-        f"saved: {out}; --resume {out} goes on from there",
+        f"saved: {out}; the same command with --resume {out} goes on from there",
         f"log: {log}",
     ]
 

@@ -327,6 +327,58 @@ def test_dropout_is_decided_by_its_seed(tokenizer):
     assert tokenizer.decode(one.ids) == text
 
 
+def test_dropout_without_a_seed_draws_anew_in_each_call(tokenizer):
+    """So does a batch of it; with a seed a batch repeats, and a seed alone is refused."""
+    text = "ab é ab " * 40
+    drawn = {tuple(tokenizer.encode_full(text, dropout=0.5).ids) for _ in range(8)}
+    assert len(drawn) == 8
+    batches = [tokenizer.encode_full_batch([text, text], dropout=0.5) for _ in range(2)]
+    assert len({tuple(row.ids) for rows in batches for row in rows}) == 4
+    same = [
+        [row.ids for row in tokenizer.encode_full_batch([text], dropout=0.5, seed=0)]
+        for _ in range(2)
+    ]
+    assert same[0] == same[1]
+    for encode in (
+        tokenizer.encode_full,
+        lambda one, **o: tokenizer.encode_full_batch([one], **o),
+    ):
+        with pytest.raises(bytepair.TokenizerError, match="give dropout too"):
+            encode(text, seed=3)
+
+
+def test_forked_workers_draw_other_encodings(tokenizer):
+    """The seed comes from the system, which a child does not share with its parent."""
+    text = "ab é ab " * 40
+    drawn = [tuple(tokenizer.encode_full(text, dropout=0.5).ids)]
+    for _ in range(2):
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            ids = tokenizer.encode_full(text, dropout=0.5).ids
+            os.write(writer, json.dumps(ids).encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as file:
+            drawn.append(tuple(json.loads(file.read())))
+        os.wait()
+    assert len(set(drawn)) == 3
+
+
+def test_the_dropout_of_a_file_is_kept_shown_and_not_applied(tokenizer, tmp_path):
+    """A ``tokenizer.json`` with dropout says so in words, and when it is written again."""
+    file = json.loads(tokenizer.to_bytes(format="huggingface"))
+    file["model"]["dropout"] = 0.25
+    loaded = bytepair.Tokenizer.from_bytes(json.dumps(file).encode())
+    assert "dropout: 0.25 in its file; not applied" in repr(loaded)
+    assert loaded.encode("ab é ab") == tokenizer.encode("ab é ab")
+    for name in ("t.json", "t.bytepair", "t.bytepair-compiled"):
+        loaded.save(tmp_path / name)
+        again = bytepair.Tokenizer.from_file(tmp_path / name)
+        assert again == loaded
+        assert "0.25" in repr(again)
+    assert "dropout" not in repr(tokenizer)
+
+
 @pytest.mark.parametrize("call", ["encode_with_offsets", "encode_full"])
 def test_a_unit_that_is_none_is_refused(tokenizer, call):
     """The error says which there are."""

@@ -150,13 +150,13 @@ class CoreTokenizer:
         add_special_tokens: bool = False,
         fit_length: bool | None = None,
         dropout: float | None = None,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> Encoding:
         """Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
 
         ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
         they are if ``add_special_tokens`` is. ``dropout`` is the probability with which each merge
-        is left out.
+        is left out; each call draws anew, unless ``seed`` is given, which repeats what it drew.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -181,7 +181,7 @@ class CoreTokenizer:
         add_special_tokens: bool = False,
         fit_length: bool | None = None,
         dropout: float | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         threads: int | None = None,
     ) -> list[Encoding]:
         """Encode many texts, or tuples of two, as :meth:`encode_full` does.
@@ -691,6 +691,11 @@ class CoreTokenizer:
         self, tokens: Sequence[tuple[str, Sequence[bool]]]
     ) -> tuple[CoreTokenizer, int]:
         """Each token with whether it is special, normalized, strips left and right, and is a word."""
+
+    def _with_tokens_at(
+        self, tokens: Sequence[tuple[int, str, Sequence[bool]]]
+    ) -> CoreTokenizer:
+        """The same with tokens that have ids of their own, as other files name them."""
 
     @property
     def _n_model_tokens(self) -> int: ...
@@ -1325,6 +1330,7 @@ class Corpus:
         separator: str | None = None,
         threads: int | None = None,
         resume: CoreTokenizer | None = None,
+        keeps_ids: bool = True,
     ) -> Corpus: ...
     @property
     def n_bytes_read(self) -> int:

@@ -9,21 +9,25 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from . import _core
 from .errors import FileError, FormatError, TokenizerError
 from .files import read, write
 
 __all__ = [
+    "AddedBeside",
     "Options",
+    "added_beside",
     "format_of",
     "from_bytes",
+    "has_ids",
     "load",
     "load_folder",
     "save",
     "sniff",
     "to_bytes",
+    "with_added_beside",
 ]
 
 _Loaded = TypeVar("_Loaded")
@@ -201,6 +205,116 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
         f"(vocab.json with merges.txt beside it) and {', '.join(FOLDER_PATTERNS)}"
     )
     raise FormatError(message)
+
+
+class AddedBeside(NamedTuple):
+    """An added token that a file beside a tokenizer names, with its id.
+
+    ``flags`` are whether it is special, normalized, strips left and right, and is a word.
+    """
+
+    id: int
+    content: str
+    flags: tuple[bool, bool, bool, bool, bool]
+
+
+def has_ids(path: Path) -> bool:
+    """Tell whether a tokenizer has ids of its own; codes are merges alone."""
+    if not path.is_file() or _pair_of(path) is not None:
+        return True
+    with path.open("rb") as file:
+        return sniff(file.read(4096)) not in ("subword-nmt", "fastbpe")
+
+
+def added_beside(path: Path) -> list[AddedBeside]:
+    """List the added tokens that files beside a tokenizer of a published folder name.
+
+    These are ``added_tokens_decoder`` in ``tokenizer_config.json`` or, where that is
+    missing, ``added_tokens.json``. Beside a file of another name than published folders
+    have, such files belong to something else.
+
+    Raises
+    ------
+    FormatError
+        A file is not understood.
+    """
+    if not (_is_folder(path) or path.name in FOLDER_FILES):
+        return []
+    folder = path if _is_folder(path) else path.parent
+    config = _object(folder / "tokenizer_config.json")
+    if config.get("added_tokens_decoder") is not None:
+        return _added_by_id(folder / "tokenizer_config.json", config)
+    return _added_by_name(folder, config)
+
+
+def with_added_beside(
+    tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
+) -> _core.CoreTokenizer:
+    """Give a tokenizer the added tokens that only files beside it name, at their ids."""
+    tokens = [(id_, content, list(flags)) for id_, content, flags in added]
+    return _named(path, lambda: tokenizer._with_tokens_at(tokens))
+
+
+def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
+    def flag(token: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
+        return bool(token.get(name, default))
+
+    found = []
+    try:
+        for number, token in config["added_tokens_decoder"].items():
+            special = flag(token, "special")
+            flags = (
+                special,
+                flag(token, "normalized", default=not special),
+                *(flag(token, name) for name in ("lstrip", "rstrip", "single_word")),
+            )
+            found.append(AddedBeside(int(number), str(token["content"]), flags))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        message = f"{path}: added_tokens_decoder is not understood: {error!r}"
+        raise FormatError(message) from error
+    return sorted(found)
+
+
+def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
+    path = folder / "added_tokens.json"
+    settings = {**_object(folder / "special_tokens_map.json"), **config}
+    special = _special_names(settings)
+    found = []
+    for content, number in _object(path).items():
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            message = f"{path}: the id of {content!r} is {number!r}"
+            raise FormatError(message)
+        is_special = content in special
+        flags = (is_special, not is_special, False, False, False)
+        found.append(AddedBeside(number, content, flags))
+    return sorted(found)
+
+
+def _special_names(settings: Mapping[str, Any]) -> set[str]:
+    """List the tokens that settings give a role."""
+    tokens = [v for name, v in settings.items() if name.endswith("_token")]
+    for name in ("additional_special_tokens", "extra_special_tokens"):
+        more = settings.get(name) or []
+        tokens += more.values() if isinstance(more, dict) else more
+    named = [t.get("content") if isinstance(t, dict) else t for t in tokens]
+    return {token for token in named if isinstance(token, str)}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Read an object of JSON, an empty one where there is no file."""
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read(path))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, FileError):
+            raise
+        message = f"{path}: not JSON: {error}"
+        raise FormatError(message) from error
+    if not isinstance(found, dict):
+        message = f"{path}: expected an object"
+        raise FormatError(message)
+    return found
 
 
 def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:

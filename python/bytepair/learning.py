@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
+from .earlier import earlier
 from .errors import TrainingError, TrainingInterrupted
 from .files import check_writable, refuse_no_name
 from .merge_log import (
@@ -26,6 +27,7 @@ from .merge_log import (
     read_log,
     write_log,
 )
+from .names import in_order
 from .progress import Progress, Reporter
 from .ranges import check_count, check_range
 from .remaining import Remaining
@@ -64,9 +66,7 @@ class Learner:
         scale: int = 1,
         memory_limit: int | None = None,
     ) -> None:
-        if isinstance(special_tokens, str):
-            message = "special_tokens must be a list of tokens, not one string"
-            raise TypeError(message)
+        self.special_tokens = in_order("special_tokens", special_tokens)
         check_range(threads=threads)
         parts = dict(options)
         self.limits = {name: parts.pop(name, None) for name in LIMITS}
@@ -75,19 +75,24 @@ class Learner:
         self.characters = character_limits(**self.alphabet)
         self.min_piece_count = parts.pop("min_piece_count", None)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
-        self.resume = _tokenizer(parts.pop("resume", None))
+        self.earlier = earlier(parts.pop("resume", None))
+        self.resume = self.earlier.tokenizer if self.earlier else None
+        self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
         self.log_path = parts.pop("log", None)
         self.earlier_log = self._read_earlier_log()
         self.dialect = self._choose(dialect, parts)
-        self.dialect.check_characters(self.characters, self.resume is not None)
+        self.dialect.check_characters(self.characters, is_continued=False)
+        if self.keeps_ids:  # they made the alphabet, which stays
+            self.characters = None, None
         self.scale = scale
         check_count(min_count=self.dialect.min_count * scale)
         self.corpus = _core.Corpus(
             self.dialect,
-            list(dict.fromkeys(special_tokens)),
+            self.special_tokens,
             separator=separator,
             threads=threads,
             resume=self.resume,
+            keeps_ids=self.keeps_ids,
         )
         if memory_limit is not None:
             check_count(memory_limit=memory_limit)
@@ -119,7 +124,13 @@ class Learner:
             return None
         log = read_log(path)
         merges = self.resume.merge_log[log.first_step - 1 :]
-        if [step.ids for step in log.steps] != [merge[:3] for merge in merges]:
+        known: list[Any] = [merge[:3] for merge in merges]
+        logged: list[Any] = [step.ids for step in log.steps]
+        if not self.keeps_ids:  # then the log says what they are
+            tokens = self.resume.vocabulary
+            known = [tuple(tokens[id_] for id_ in ids) for ids in known]
+            logged = [(step.left, step.right, step.token) for step in log.steps]
+        if logged != known:
             message = (
                 f"{path} is not the log of the tokenizer that is resumed; name another "
                 "file for the log, or none that exists"
@@ -222,6 +233,9 @@ class Learner:
         del learned["n_names"]
         interrupted = learned.pop("interrupted")
         report = self._report(counted, learned)
+        if self.resume is not None and self.keeps_ids:
+            report["unchanged_ids"] = self.resume.n_vocab
+            report["new_ids"] = tokenizer.n_vocab - self.resume.n_vocab
         if interrupted:
             message = f"interrupted after {report['merges']:,} merges"
             raise TrainingInterrupted(message, tokenizer, report)
@@ -229,12 +243,20 @@ class Learner:
         return tokenizer
 
     def _check_growth(self, vocab_size: int | None) -> None:
-        if self.resume is None or vocab_size is None:
+        if self.resume is None or vocab_size is None or not self.keeps_ids:
             return
         if vocab_size < self.resume.n_vocab:
             message = (
                 f"resume: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
                 f"{vocab_size:,} asked for; Tokenizer.truncated() makes smaller ones"
+            )
+            raise TrainingError(message)
+        known = {content for _id, content, _flags in self.resume._added_tokens}
+        n_new = len(set(self.special_tokens) - known)
+        if vocab_size < self.resume.n_vocab + n_new:
+            message = (
+                f"resume: {vocab_size:,} ids are asked for, but the tokenizer has "
+                f"{self.resume.n_vocab:,} and {n_new:,} special tokens are new"
             )
             raise TrainingError(message)
 
@@ -439,11 +461,3 @@ def check_limits(
     if not isinstance(whole_characters, (bool, type(None))):
         message = f"whole_characters must be True or False, not {whole_characters!r}"
         raise TypeError(message)
-
-
-def _tokenizer(resume: Any) -> Tokenizer | None:  # noqa: ANN401 -- what a user gives
-    if resume is None or isinstance(resume, Tokenizer):
-        return resume
-    if isinstance(resume, _core.CoreTokenizer):
-        return Tokenizer(resume)
-    return Tokenizer.from_file(resume)

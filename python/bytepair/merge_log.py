@@ -8,7 +8,8 @@ The first line says what was trained on what; every other line is one merge:
     What was merged and what came of it, as written in the vocabulary. Bytes that are not
     UTF-8 are a list of their values.
 ``ids``
-    The ids of the three.
+    The ids of the three. That of the token is above those of earlier steps; it is the next
+    one, unless training went on from a tokenizer with tokens behind its merges.
 ``count``
     How often the pair occurred; ``null`` where training went on from merges whose counts
     are not known.
@@ -106,7 +107,9 @@ class MergeLog:
     corpus
         What was learned from.
     n_alphabet, n_names
-        Tokens that no merge made: the alphabet; unknown and special tokens.
+        Ids that no merge made: those of the alphabet; those of unknown and added tokens.
+        Where training went on from a tokenizer with several merges for one token, the first
+        number is smaller by as many, perhaps below 0.
     tokens
         Length of the corpus in tokens before the first step of this log.
     first_step
@@ -300,12 +303,15 @@ class _Reading:
         found["ids"] = tuple(found["ids"])
         step = MergeStep(**found)
         ratio = bytes_per_token(log.corpus.bytes, step.tokens or 1)
-        expected_id = log.n_alphabet + step.step - 1
+        last_id = log.steps[-1].ids[2] if log.steps else 0
         self.expect(number, "step", step.step, log.last_step + 1)
-        if len(step.ids) != 3 or step.ids[2] != expected_id:
-            self.refuse(number, f"ids must end with {expected_id:,}, not {step.ids}")
-        if not all(type(id_) is int and 0 <= id_ < expected_id for id_ in step.ids[:2]):
+        if not all(type(id_) is int and id_ >= 0 for id_ in step.ids):
             self.refuse(number, f"ids are {step.ids}")
+        if len(step.ids) != 3 or step.ids[2] <= last_id:
+            message = f"ids must end with one above {last_id:,}, not {step.ids}"
+            self.refuse(number, message)
+        if max(step.ids[:2]) >= step.ids[2]:
+            self.refuse(number, f"ids are {step.ids}; the last must be the largest")
         if not 0 < step.tokens < tokens_before:
             self.refuse(number, f"tokens must be below {tokens_before:,}")
         if step.count is not None and step.count <= 0:

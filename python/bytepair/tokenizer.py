@@ -12,6 +12,7 @@ from . import _core, formats, hub, pretrained, token_files
 from .added import AddedToken, added_token, added_tokens
 from .errors import SpecialTokenError, TokenizerError
 from .files import StrPath, refuse_no_name
+from .names import in_order
 from .ranges import check_range
 
 __all__ = ["Tokenizer"]
@@ -79,6 +80,9 @@ class Tokenizer(_core.CoreTokenizer):
             names the field.
         """
         refuse_no_name(path)
+        if not isinstance(special_tokens, (Mapping, type(None))):
+            message = "special_tokens must be a mapping of tokens to ids"
+            raise TypeError(message)
         options = formats.Options(dialect, pattern, special_tokens, encoding)
         return cls(formats.load(Path(path), options))
 
@@ -278,22 +282,19 @@ class Tokenizer(_core.CoreTokenizer):
     ) -> "Tokenizer":
         """Make a tokenizer with more special tokens.
 
-        Names get the next free ids; a mapping says which. Tokens that are there already
-        stay as they are.
+        Names get the ids behind the largest one, in their order; a mapping says which. Tokens
+        that are there already stay as they are.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
         >>> tokenizer.with_special_tokens(["<|user|>"]).special_tokens
         {'<|user|>': 258}
         """
-        if isinstance(tokens, str):
-            message = "expected a list of tokens or a mapping, not one string"
-            raise TypeError(message)
         wanted: list[tuple[str, int | None]]
         if isinstance(tokens, Mapping):
             wanted = list(tokens.items())
         else:
-            wanted = [(name, None) for name in tokens]
+            wanted = [(name, None) for name in in_order("tokens", tokens)]
         return type(self)(self._with_special_tokens(wanted))
 
     @property
@@ -336,8 +337,8 @@ class Tokenizer(_core.CoreTokenizer):
     ) -> "Tokenizer":
         """Make the tokenizer that training up to a smaller size gives.
 
-        Keeps the alphabet and the first merges. Unknown and special tokens stay last, so
-        their ids change. ``vocab_size`` counts all tokens; or say how many ``merges`` stay.
+        Keeps the alphabet and the first merges. Tokens behind those that go move up, as
+        unknown and special tokens do: their ids change. ``vocab_size`` counts all tokens; or say how many ``merges`` stay.
 
         >>> import bytepair
         >>> texts = ["low lower lowest"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from .errors import TrainingError
 from .learning import Learner
+from .names import in_order
 from .progress import Progress, reporter
 from .ranges import check_range
 from .weights import Weight, whole_multipliers
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .data.counts import Counts
     from .data.sources import Corpus
     from .files import StrPath
+    from .earlier import Earlier
     from .tokenizer import Tokenizer
 
 __all__ = [
@@ -65,7 +67,7 @@ class TrainingOptions(DialectOptions, total=False):
     min_piece_count: int | None
     character_coverage: Weight | None
     max_alphabet: int | None
-    resume: Tokenizer | StrPath | None
+    resume: Tokenizer | Earlier | StrPath | None
     log: StrPath | None
 
 
@@ -109,8 +111,8 @@ def train(
         One of :func:`bytepair.dialects`, by default ``"gpt4o"``: how text is normalized
         and split, what its units are, which pair is merged first.
     special_tokens
-        They get the last ids. Where they stand in the corpus they end a text and are
-        not counted.
+        They get the last ids, in their order; a set has none and is refused. Where they
+        stand in the corpus they end a text and are not counted.
     input_format
         ``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"`` or ``"tsv"``: what all files are,
         instead of what their names say. ``"text"`` takes their bytes as they are. Without it
@@ -172,14 +174,19 @@ def train(
             many (as ``limit_alphabet`` of Hugging Face's trainers); of equally frequent ones
             those of smaller code points. No token reaches over one that is left out, which is
             unknown in encoding too: its bytes, the unknown token or an error, as the dialect
-            says. The report says in ``left_out`` what was.
+            says. The report says in ``left_out`` what was. Where training goes on from a
+            tokenizer, its alphabet stays as these options made it.
         ``resume``
-            A tokenizer, or its path, to go on from: its merges are kept, and
-            ``vocab_size`` and ``merges`` count them too. On the corpus and with the
-            options of its own training the result is that of training at once. The
-            dialect is that of the tokenizer; what it does not hold (``ties``,
-            ``min_count``, lower case in training alone) is that of the named dialect
-            with the same parts.
+            A tokenizer, or its path, to go on from. Every id that it has stays: those of
+            its tokens, of its added tokens and, for the path of a published folder or of
+            a file in it, those that only ``tokenizer_config.json`` or
+            ``added_tokens.json`` names. New tokens get the ids behind the largest one.
+            ``vocab_size`` and ``merges`` count what is there, too. On the corpus and with
+            the options of its own training it learns the merges that training at once
+            learns, and without special tokens the result is the same. The dialect is that
+            of the tokenizer; what it does not hold (``ties``, ``min_count``, lower case in
+            training alone) is that of the options, or of the named dialect with the same
+            parts.
         ``log``
             Where to write the merge log (:func:`bytepair.read_log`). Where training
             goes on and the file is the log so far, new steps follow the earlier ones.
@@ -335,7 +342,7 @@ def train_from_counts(
         return learner.learn(vocab_size, merges)
     stored = _stored(counts)
     dialect, parts = stored.parts(dialect, options)
-    names = list(special_tokens) or stored.info.special_tokens
+    names = in_order("special_tokens", special_tokens) or stored.info.special_tokens
     multipliers, scale = stored.weights_of(groups)
     learner = Learner(
         dialect, parts, names, None, threads, reporter(progress), scale=scale

@@ -38,14 +38,29 @@ pub(crate) fn options<'n>(
 }
 
 /// The same options with those that only a full encoding has.
-pub(crate) fn full_options(
-    options: EncodeOptions<'_>,
+///
+/// Dropout without a seed takes one from the system, which two processes of one fork do not share.
+pub(crate) fn full_options<'n>(
+    py: Python<'_>,
+    options: EncodeOptions<'n>,
     fit_length: Option<bool>,
     dropout: Option<f64>,
-    seed: u64,
-) -> EncodeOptions<'_> {
-    let dropout = dropout.map(|probability| Dropout { probability, seed });
-    EncodeOptions { fit_length, dropout, ..options }
+    seed: Option<u64>,
+) -> PyResult<EncodeOptions<'n>> {
+    let dropout = match (dropout, seed) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let message = "seed decides what dropout leaves out; give dropout too".to_owned();
+            return Err(raise("TokenizerError", message));
+        }
+        (Some(probability), Some(seed)) => Some(Dropout { probability, seed }),
+        (Some(probability), None) => {
+            let drawn = py.import("os")?.call_method1("urandom", (size_of::<u64>(),))?;
+            let seed = u64::from_le_bytes(drawn.extract()?);
+            Some(Dropout { probability, seed })
+        }
+    };
+    Ok(EncodeOptions { fit_length, dropout, ..options })
 }
 
 impl CoreTokenizer {

@@ -29,6 +29,8 @@ impl Dialect {
     }
 
     /// Give the dialect to go on with from a tokenizer.
+    // The name and the changes say what a tokenizer does not hold, and must not contradict it. Changes without a name
+    // are those of the default dialect, if that makes such a tokenizer, else of the one that has its parts.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, name, **changes))]
     fn of(
@@ -38,30 +40,37 @@ impl Dialect {
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let own = bytepair::Dialect::of(&tokenizer.0).map_err(|error| to_python(&error))?;
-        let mut dialect = match &name {
-            Some(name) => named_dialect(name)?,
-            None => own.clone(),
+        let changed = |mut dialect: bytepair::Dialect| -> PyResult<_> {
+            changes.map_or(Ok(()), |changes| change(py, &mut dialect, changes))?;
+            Ok(dialect)
         };
-        let says_ties = match changes {
-            Some(changes) => {
-                change(py, &mut dialect, changes)?;
-                changes.contains("ties")?
+        let has = |part| changes.map_or(Ok(false), |changes| changes.contains(part));
+        if let Some(part) = contradiction(&own, &changed(own.clone())?, has)? {
+            return Err(is_another(part));
+        }
+        let dialect = match &name {
+            Some(name) => {
+                let mut dialect = changed(named_dialect(name)?)?;
+                // Published tokenizers of a dialect normalize text or do not; the dialect says nothing of it.
+                if dialect.normalize.is_empty() && !has("normalize")? && !has("lowercase")? {
+                    dialect.normalize.clone_from(&own.normalize);
+                }
+                if let Some(part) = dialect.difference(&own) {
+                    return Err(is_another(part));
+                }
+                dialect
             }
-            None => false,
+            None => {
+                let default = changed(named_dialect(DEFAULT)?)?;
+                match default.difference(&own) {
+                    None => default,
+                    Some(_) if has("ties")? || own.order_of().is_some() => changed(own.clone())?,
+                    Some(_) => return Err(ties_unknown()),
+                }
+            }
         };
-        if let Some(part) = dialect.difference(&own) {
-            let message = format!(
-                "resume: the tokenizer has another {part} than the dialect and the options say; leave out what \
-                 the tokenizer holds, or give what it was trained with"
-            );
-            return Err(raise("TrainingError", message));
-        }
-        if name.is_none() && !says_ties && own.order_of().is_none() {
-            let message = "resume: the parts of the tokenizer are those of no named dialect, and it does not \
-                           hold which pair goes first among equals; give dialect or ties as in its training";
-            return Err(raise("TrainingError", message.to_owned()));
-        }
-        Ok(Self(dialect))
+        // What the tokenizer makes of a piece is what training makes of it.
+        Ok(Self(bytepair::Dialect { units: own.units, ..dialect }))
     }
 
     /// Which pair goes first among equals.
@@ -110,6 +119,38 @@ impl Dialect {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
+}
+
+/// The dialect of training that names none.
+const DEFAULT: &str = "gpt4o";
+
+/// The first part of a tokenizer that changes by hand contradict.
+fn contradiction(
+    own: &bytepair::Dialect,
+    changed: &bytepair::Dialect,
+    has: impl Fn(&'static str) -> PyResult<bool>,
+) -> PyResult<Option<&'static str>> {
+    if has("byte_ids")? && own.units.unit != changed.units.unit {
+        return Ok(Some("byte_ids"));
+    }
+    if has("fuse_unknown")? && own.units.fuse_unknown != changed.units.fuse_unknown {
+        return Ok(Some("fuse_unknown"));
+    }
+    Ok(changed.difference(own))
+}
+
+fn is_another(part: &str) -> PyErr {
+    let message = format!(
+        "resume: the tokenizer has another {part} than the dialect and the options say; leave out what the \
+         tokenizer holds, or give what it was trained with"
+    );
+    raise("TrainingError", message)
+}
+
+fn ties_unknown() -> PyErr {
+    let message = "resume: the tokenizer has the parts of no named dialect, and does not say which of several \
+                   equally frequent pairs is merged first; give dialect or ties as in its training";
+    raise("TrainingError", message.to_owned())
 }
 
 fn named_dialect(name: &str) -> PyResult<bytepair::Dialect> {

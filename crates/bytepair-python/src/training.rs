@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{
-    CharacterLimits, CorpusCounter, Dropped, ErrorKind, First, LeftOut, PieceCounts, Stop, Target,
-    Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
+    CharacterLimits, CorpusCounter, Dropped, Earlier, ErrorKind, First, LeftOut, PieceCounts, Stop,
+    Target, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOverflowError;
@@ -25,9 +25,11 @@ use crate::tokenizer::CoreTokenizer;
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Corpus {
     dialect: bytepair::Dialect,
-    /// Whose merges are kept.
+    /// What is gone on from.
     resume: Option<Arc<Tokenizer>>,
-    /// What gets the last ids.
+    /// Whether its ids stay.
+    keeps_ids: bool,
+    /// What gets the last ids, if it has none.
     special_tokens: Vec<String>,
     /// What is counted in the texts: special tokens, and added ones.
     boundaries: Vec<String>,
@@ -45,13 +47,14 @@ pub(crate) struct Corpus {
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None, resume=None))]
+    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None, resume=None, keeps_ids=true))]
     fn new(
         dialect: &Dialect,
         special_tokens: Vec<Bound<'_, PyAny>>,
         separator: Option<Bound<'_, PyAny>>,
         threads: Option<&Bound<'_, PyAny>>,
         resume: Option<PyRef<'_, CoreTokenizer>>,
+        keeps_ids: bool,
     ) -> PyResult<Self> {
         let special_tokens = special_tokens.iter().map(|token| extract("special_tokens", token));
         let given = special_tokens.collect::<PyResult<Vec<String>>>()?;
@@ -64,10 +67,7 @@ impl Corpus {
         };
         let mut preparation = preparation.map_err(|error| to_python(&error))?;
         preparation.separator = separator;
-        let mut special_tokens = resume.as_deref().map_or_else(Vec::new, added_names);
-        for names in [&mut preparation.special_tokens, &mut special_tokens] {
-            add_missing(names, &given);
-        }
+        add_missing(&mut preparation.special_tokens, &given);
         let boundaries = preparation.special_tokens.clone();
         let n_threads = n_threads(threads)?;
         let counter =
@@ -75,7 +75,8 @@ impl Corpus {
         Ok(Self {
             dialect,
             resume,
-            special_tokens,
+            keeps_ids,
+            special_tokens: given,
             boundaries,
             n_threads,
             counter: Mutex::new(Some(counter)),
@@ -264,8 +265,11 @@ impl Corpus {
         options.limits = TokenLimits { max_bytes, max_characters, whole_characters };
         options.characters = CharacterLimits { coverage, most };
         options.n_threads = self.n_threads;
-        options.resume =
-            self.resume.as_ref().map(|earlier| Arc::clone(&earlier.parts().vocabulary));
+        options.resume = self.resume.as_ref().map(|earlier| Earlier {
+            vocabulary: Arc::clone(&earlier.parts().vocabulary),
+            ignore_merges: earlier.parts().ignore_merges,
+            keeps_ids: self.keeps_ids,
+        });
         options.dropped_bound = with(&self.dropped_bound, |bound| *bound);
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| self.learn(&options, scale, &mut reporter));
@@ -295,13 +299,6 @@ fn add_missing(names: &mut Vec<String>, given: &[String]) {
             names.push(name.clone());
         }
     }
-}
-
-/// The added tokens that have an id of their own, in the order of their ids.
-fn added_names(tokenizer: &Tokenizer) -> Vec<String> {
-    let tokens = tokenizer.parts().vocabulary.iter();
-    let added = tokens.filter(|(_, token)| token.kind == TokenKind::Added);
-    added.map(|(_, token)| String::from_utf8_lossy(token.bytes).into_owned()).collect()
 }
 
 /// Length of the corpus in tokens, before the first new merge and after each; how often each pair occurred.
@@ -394,7 +391,7 @@ impl Corpus {
             left_out: trained.left_out,
         };
         let tokenizer = match &self.resume {
-            Some(earlier) => earlier.with_learned(trained.vocabulary)?,
+            Some(earlier) => earlier.with_learned(trained.vocabulary, &options.special_tokens)?,
             None => self.dialect.tokenizer(trained, options)?,
         };
         Ok((tokenizer, learned))

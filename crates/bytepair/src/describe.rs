@@ -22,6 +22,7 @@ impl Tokenizer {
             lines.push(("added tokens", shortened(&names)));
         }
         lines.extend(decoding(parts).map(|words| ("decode", words)));
+        lines.extend(parts.dropout.map(|rate| ("dropout", dropout(rate))));
         lines.extend(template(parts).map(|words| ("template", words)));
         lines.extend(parts.truncation.as_ref().map(|cut| ("truncation", truncation(cut))));
         lines.extend(parts.padding.as_ref().map(|fill| ("padding", padding(fill))));
@@ -42,6 +43,11 @@ impl Tokenizer {
         let rounds = self.parts().pre_tokenizer.rounds();
         rounds.iter().flat_map(|round| round.splitter.explain()).collect()
     }
+}
+
+/// What a file says of dropout, which only a call turns on.
+fn dropout(rate: f64) -> String {
+    format!("{rate} in its file; not applied unless a call asks for it, dropout={rate}")
 }
 
 fn normalizer(parts: &Parts) -> String {

@@ -10,6 +10,7 @@ use crate::added::AddedToken;
 use crate::count::Preparation;
 use crate::decode::{Decode, DecodeRules};
 use crate::error::{Error, Result};
+use crate::format::cuts_alike;
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::{Parts, Tokenizer};
@@ -122,16 +123,13 @@ impl Dialect {
     /// Where its pieces are cut in rounds with changes between them, which training does not do.
     pub fn of(tokenizer: &Tokenizer) -> Result<Self> {
         let parts = tokenizer.parts();
-        let splitter = parts.pre_tokenizer.only_splitter().ok_or_else(|| {
-            let problem = "changes text between two cuts, which training does not do";
-            Error::option("resume", problem)
-        })?;
+        let (steps, splitter) = one_round(parts)?;
         let decode = match &parts.decode {
             Decode::Rules(rules) => rules.clone(),
             Decode::Chain(_) | Decode::SentencePiece(_) => DecodeRules::default(),
         };
         let dialect = Self {
-            normalize: parts.normalizer.steps().to_vec(),
+            normalize: steps,
             units: parts.units.clone(),
             decode,
             ..Self::bytes(ByteIds::Printable, splitter.stages().to_vec())
@@ -161,22 +159,29 @@ impl Dialect {
         (is_former && now.difference(&in_new_words).is_none()).then_some(name)
     }
 
-    /// The name of the dialect that changes, cuts and sees text like this one, if there is one.
+    /// The name of the dialect that changes, cuts and sees text like this one, if there is one. One whose patterns
+    /// are written in the same way goes before one that only cuts alike.
     pub fn name(&self) -> Option<&'static str> {
-        let is_same = |name: &&str| {
-            Self::named(name).is_some_and(|dialect| dialect.difference(self).is_none())
+        let find = |is_same: &dyn Fn(&Self) -> bool| {
+            Self::names().find(|name| Self::named(name).is_some_and(|dialect| is_same(&dialect)))
         };
-        Self::names().find(is_same)
+        let is_alike = |dialect: &Self| dialect.difference(self).is_none();
+        find(&|dialect| dialect.split == self.split && is_alike(dialect))
+            .or_else(|| find(&is_alike))
     }
 
     /// The first of the parts that a tokenizer holds in which two dialects differ, by the name of its option.
+    ///
+    /// Files may write a pattern in other words, name a byte by another id, or leave out what is missing. So patterns
+    /// are compared by how they cut text, units by what they make of a piece.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
-        let parts = [
-            ("normalize", self.normalize == other.normalize),
-            ("pattern", self.split == other.split),
-            ("unit", self.units == other.units),
-        ];
-        parts.into_iter().find(|(_, is_equal)| !is_equal).map(|(name, _)| name)
+        if self.normalize != other.normalize {
+            return Some("normalize");
+        }
+        if let Some(part) = units_difference(&self.units, &other.units) {
+            return Some(part);
+        }
+        (!cuts_alike(&self.split, &other.split)).then_some("pattern")
     }
 
     /// What happens to training text that a tokenizer of this dialect is to learn more from.
@@ -184,11 +189,12 @@ impl Dialect {
     /// # Errors
     /// As for [`Dialect::of`].
     pub fn preparation_for(&self, tokenizer: &Tokenizer) -> Result<Preparation> {
-        self.units.check_training()?;
-        let Parts { normalizer, pre_tokenizer, added, .. } = tokenizer.parts();
-        let steps = self.normalize_training.as_ref().unwrap_or(&self.normalize).clone();
+        self.units.check()?;
+        let Parts { normalizer, added, .. } = tokenizer.parts();
+        let (own_steps, splitter) = one_round(tokenizer.parts())?;
+        let steps = self.normalize_training.clone().unwrap_or(own_steps);
         Ok(Preparation {
-            splitter: pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole),
+            splitter,
             normalizer: Normalizer::new(steps, normalizer.unicode()),
             special_tokens: added.iter().map(|token| token.content.clone()).collect(),
             separator: None,
@@ -273,6 +279,37 @@ impl Dialect {
         dialect.units.byte_fallback = true;
         dialect
     }
+}
+
+/// The changes of a text, and how it is cut afterwards.
+///
+/// # Errors
+/// Where pieces are changed between two cuts.
+fn one_round(parts: &Parts) -> Result<(Vec<NormalizeStep>, Splitter)> {
+    let steps = parts.normalizer.steps();
+    match parts.pre_tokenizer.rounds() {
+        [] => Ok((steps.to_vec(), Splitter::whole())),
+        [round] => {
+            let steps = steps.iter().chain(round.change.steps()).cloned();
+            Ok((steps.collect(), round.splitter.clone()))
+        }
+        _ => {
+            let problem = "changes text between two cuts, which training does not do";
+            Err(Error::option("resume", problem))
+        }
+    }
+}
+
+/// The option in which two units make other symbols of a piece.
+fn units_difference(one: &Units, other: &Units) -> Option<&'static str> {
+    let parts = [
+        ("unit", one.is_bytes() == other.is_bytes()),
+        ("end_mark", one.end_mark == other.end_mark),
+        ("continuing_prefix", one.continuing_prefix == other.continuing_prefix),
+        ("unknown_token", one.unknown == other.unknown),
+        ("byte_fallback", one.byte_fallback == other.byte_fallback),
+    ];
+    parts.into_iter().find(|(_, is_equal)| !is_equal).map(|(name, _)| name)
 }
 
 #[cfg(test)]

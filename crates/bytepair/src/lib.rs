@@ -66,8 +66,8 @@ pub use tokenizer::{
     EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
 };
 pub use train::{
-    CharacterLimits, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions, TrainProgress,
-    Trained, train,
+    CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,
+    TrainProgress, Trained, train,
 };
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};

@@ -304,8 +304,8 @@ impl Vocabulary {
     /// # Errors
     /// Where a part is no token. What came before it is appended.
     pub(crate) fn push_new_merges(&mut self, new: impl Iterator<Item = Merge>) -> Result<()> {
-        debug_assert!(self.priorities.is_empty(), "what is learned has no priorities");
         self.index();
+        let n_before = self.merges.len();
         let mut merges = std::mem::take(&mut self.merges);
         let mut result = Ok(());
         merges.change(|merges| {
@@ -322,7 +322,21 @@ impl Vocabulary {
             });
         });
         self.merges = merges;
+        self.give_last_priorities(n_before);
         result
+    }
+
+    /// Gives the merges from `first` on the priorities behind all others, where merges have any.
+    fn give_last_priorities(&mut self, first: usize) {
+        if self.priorities.is_empty() {
+            return;
+        }
+        let highest = self.priorities[..first].iter().copied().max();
+        let mut next = highest.map_or(0, |highest| highest.saturating_add(1));
+        for _ in first..self.merges.len() {
+            self.priorities.push(next);
+            next = next.saturating_add(1);
+        }
     }
 
     /// Lets the tokens from `first` on be found by their content; whether none of them was there already.
@@ -442,7 +456,7 @@ fn index(entries: &[Entry], bytes: &[u8]) -> HashTable<TokenId> {
 }
 
 /// The kind of what two text tokens make together.
-fn merged_kind(left: TokenKind, right: TokenKind) -> TokenKind {
+pub(crate) fn merged_kind(left: TokenKind, right: TokenKind) -> TokenKind {
     match (left, right) {
         (TokenKind::Text(first), TokenKind::Text(last)) => {
             TokenKind::Text(Form { continues: first.continues, ends: last.ends })

@@ -7,6 +7,7 @@ shows loses no work: it is saved as ``.bytepair``, which holds every tokenizer.
 
 import json
 import re
+import shlex
 import sys
 import tempfile
 import time
@@ -26,6 +27,7 @@ from bytepair import (
     TrainingInterrupted,
     formats,
 )
+from bytepair.earlier import read_earlier
 from bytepair.files import StrPath, check_writable
 from bytepair.progress import ProgressLine
 from bytepair.training import refuse_text_options
@@ -97,7 +99,7 @@ def train(
         "max_token_bytes": max_token_bytes,
         "max_token_chars": max_token_chars,
         "whole_characters": whole_characters or None,
-        "resume": resume and Tokenizer.from_file(resume),
+        "resume": resume and read_earlier(resume),
     }
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,
@@ -216,7 +218,10 @@ def rescue(
     lines = [f"bytepair: {interrupted}"]
     if interrupted.tokenizer is not None:
         saved = save(interrupted.tokenizer, output, format_name)
-        lines.append(f"saved: {saved}; --resume {saved} goes on from there")
+        quoted = shlex.quote(str(saved))
+        lines.append(
+            f"saved: {saved}; the same command with --resume {quoted} goes on from there"
+        )
         lines += [f"log: {log}"] if log else []
     before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
     print(before + "\n".join(lines), file=sys.stderr)
@@ -304,6 +309,9 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         f"compression ratio {summary['characters_per_token']:.2f} characters per token, "
         f"{summary['bytes']:,} bytes in {summary['seconds']:.1f} s"
     ]
+    if "unchanged_ids" in summary:
+        unchanged, new = summary["unchanged_ids"], summary["new_ids"]
+        lines.append(f"{unchanged:,} ids unchanged, {new:,} new")
     if summary["dropped_pieces"]:
         lines.append(
             f"left out: {summary['dropped_pieces']:,} rare pieces, "

@@ -156,8 +156,8 @@ Resume = Annotated[
     Path | None,
     typer.Option(
         metavar="TOKENIZER",
-        help="Go on from the merges of this tokenizer, in its dialect; --vocab-size and "
-        "--merges count them too.",
+        help="Go on from this tokenizer, in its dialect. Its ids stay, new tokens get the "
+        "ids behind the largest; --vocab-size and --merges count what is there, too.",
     ),
 ]
 Log = Annotated[

@@ -18,6 +18,7 @@ from typing_extensions import Self
 from bytepair import Tokenizer
 from bytepair.added import AddedToken, added_token, added_tokens
 from bytepair.errors import TokenizerError
+from bytepair.names import refuse_set
 
 from .classes import Class, as_asked
 from .lengths import NO_LIMIT, Side
@@ -116,6 +117,8 @@ class Roles:
 
     def _add_tokens_of(self, settings: Mapping[str, Any]) -> None:
         """Put into the vocabulary what settings name and is not there, or not so."""
+        for name in ("extra_special_tokens", "additional_special_tokens"):
+            refuse_set(name, settings.get(name))
         known = {
             token.content: token for token in added_tokens(self.tokenizer).values()
         }
@@ -233,6 +236,8 @@ class Roles:
             tokens are not a list.
         """
         found = dict(special_tokens_dict)
+        for name, several in found.items():
+            refuse_set(name, several)
         extra: list[Any] = []
         for name in ("additional_special_tokens", "extra_special_tokens"):
             if name in found:
@@ -269,6 +274,7 @@ class Roles:
         TokenizerError
             A token is neither a text nor an ``AddedToken``.
         """
+        refuse_set("new_tokens", new_tokens)
         if not new_tokens:
             return 0
         is_several = isinstance(new_tokens, (list, tuple))

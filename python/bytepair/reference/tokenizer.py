@@ -298,6 +298,9 @@ def learn(
     limits: Limits = NO_LIMITS,
 ) -> Tokenizer:
     """Train, and put the unknown token and the special tokens after the others."""
+    if isinstance(special_tokens, (set, frozenset)):
+        message = "special_tokens is a set, whose order changes, and the ids with it"
+        raise TypeError(message)
     unknown = dialect.units.unknown_token
     names = dict.fromkeys([*([unknown] if unknown else []), *special_tokens])
     tokens, learned = train(

@@ -33,6 +33,7 @@ from bytepair.data.sources import list_sources, one_format, refuse_idle
 from bytepair.data.sums import CountSums
 from bytepair.errors import TokenizerError
 from bytepair.files import check_writable, refuse_no_name
+from bytepair.names import in_order
 from bytepair.ranges import check_count
 
 from .counter import CountSpec, PieceCounter, jsonable
@@ -152,7 +153,7 @@ def count(
     >>> counts.table.to_pydict(), counts.info.documents
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
-    special_tokens = tuple(dict.fromkeys(special_tokens))
+    special_tokens = tuple(in_order("special_tokens", special_tokens))
     reading = ReadOptions(field, lines, separator, skip_bad, group, special_tokens)
     if threads is None and (processes > 1 or engine is not None):
         threads = 1

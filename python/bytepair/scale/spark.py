@@ -18,6 +18,7 @@ from bytepair.data.columns import as_bytes, text_batch
 from bytepair.data.optional import load
 from bytepair.data.sums import CountSums
 from bytepair.errors import TrainingError
+from bytepair.names import in_order
 
 from . import attempts, rows
 from .counter import CountSpec, jsonable
@@ -61,7 +62,8 @@ def spark_count(
     TrainingError
         Ties are decided by the first occurrence: rows of a data frame have no order.
     """
-    spec = CountSpec(dialect, jsonable(options), tuple(dict.fromkeys(special_tokens)))
+    names = tuple(in_order("special_tokens", special_tokens))
+    spec = CountSpec(dialect, jsonable(options), names)
     prepared_in(spec)  # refuses what cannot be
     if spec.needs_first:
         message = (
@@ -69,9 +71,9 @@ def spark_count(
             "another rule (ties), or count files"
         )
         raise TrainingError(message)
-    names = [column] if group is None else [column, group]
+    columns = [column] if group is None else [column, group]
     kernel = partial(_count, spec=spec)
-    return added_up(df.select(*names), kernel, spec, by_group=group is not None)
+    return added_up(df.select(*columns), kernel, spec, by_group=group is not None)
 
 
 def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Counts:

@@ -100,6 +100,27 @@ impl CoreTokenizer {
         Ok((Self(Arc::new(changed)), n_changed))
     }
 
+    /// The same with tokens that have ids of their own, as other files name them.
+    fn _with_tokens_at(&self, tokens: Vec<(TokenId, String, [bool; 5])>) -> PyResult<Self> {
+        let token = |(id, content, properties): (TokenId, String, [bool; 5])| {
+            let [special, normalized, lstrip, rstrip, single_word] = properties;
+            let whole_piece = false;
+            AddedToken {
+                id,
+                content,
+                special,
+                normalized,
+                lstrip,
+                rstrip,
+                single_word,
+                whole_piece,
+            }
+        };
+        let tokens: Vec<_> = tokens.into_iter().map(token).collect();
+        let changed = self.0.with_tokens_at(&tokens).map_err(|error| to_python(&error))?;
+        Ok(Self(Arc::new(changed)))
+    }
+
     #[getter]
     fn _added_tokens(&self) -> Vec<(TokenId, String, [bool; 5])> {
         let properties = |token: &AddedToken| {

@@ -100,7 +100,7 @@ impl CoreTokenizer {
     ///
     /// ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
     /// they are if ``add_special_tokens`` is. ``dropout`` is the probability with which each merge
-    /// is left out.
+    /// is left out; each call draws anew, unless ``seed`` is given, which repeats what it drew.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -114,8 +114,8 @@ impl CoreTokenizer {
     ///     The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
     ///     also the errors of :meth:`encode`.
     #[pyo3(
-        signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0),
-        text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=0)"
+        signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=None),
+        text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=None)"
     )]
     fn encode_full(
         &self,
@@ -128,10 +128,10 @@ impl CoreTokenizer {
         add_special_tokens: bool,
         fit_length: Option<bool>,
         dropout: Option<f64>,
-        seed: u64,
+        seed: Option<u64>,
     ) -> PyResult<Encoding> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        let options = full_options(options, fit_length, dropout, seed);
+        let options = full_options(py, options, fit_length, dropout, seed)?;
         let encodings = self.full(py, &[(text, pair)], options, unit, 1)?;
         Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
     }
@@ -149,8 +149,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
     #[pyo3(
-        signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=0, threads=None),
-        text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=0, threads=None)"
+        signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=None, threads=None),
+        text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=None, threads=None)"
     )]
     fn encode_full_batch(
         &self,
@@ -162,11 +162,11 @@ impl CoreTokenizer {
         add_special_tokens: bool,
         fit_length: Option<bool>,
         dropout: Option<f64>,
-        seed: u64,
+        seed: Option<u64>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Encoding>> {
         let options = options(&allowed_special, &disallowed_special, add_special_tokens);
-        let options = full_options(options, fit_length, dropout, seed);
+        let options = full_options(py, options, fit_length, dropout, seed)?;
         let texts = each_of(texts, one_or_two)?;
         let encodings = self.full(py, &texts, options, unit, n_threads_of(&texts, threads)?)?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())

@@ -34,6 +34,7 @@ mod tests;
 
 pub use crate::units::published_name;
 pub use codes::{Codes, codes_format};
+pub(crate) use pattern::cuts_alike;
 
 use crate::added::AddedToken;
 use crate::error::{Error, ErrorKind, Result};

@@ -64,6 +64,27 @@ pub(super) fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern,
     Ok(written)
 }
 
+/// Whether two rows of stages cut the boundary texts alike. It is no proof, and nothing that gives ids may rest on it.
+pub(crate) fn cuts_alike(one: &[Stage], other: &[Stage]) -> bool {
+    if one == other {
+        return true;
+    }
+    let unicode = UnicodeTables::latest();
+    let compiled = |stages: &[Stage]| Splitter::new(stages.to_vec(), &unicode).ok();
+    let Some((one_splitter, other_splitter)) = compiled(one).zip(compiled(other)) else {
+        return false;
+    };
+    let sources = one.iter().chain(other).map(|stage| stage.pattern.source.as_str());
+    let texts = boundary_texts(&sources.collect::<String>());
+    texts.iter().chain([&texts.concat()]).all(|text| {
+        let pieces = |splitter: &Splitter| {
+            let pieces = splitter.pieces(text.as_bytes()).ok()?;
+            Some(pieces.into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>())
+        };
+        pieces(&one_splitter).is_some_and(|found| pieces(&other_splitter) == Some(found))
+    })
+}
+
 /// Cuts the boundary texts with both patterns.
 fn check_same_pieces(one: &Pattern, other: &Pattern) -> Result<(), String> {
     let unicode = UnicodeTables::latest();

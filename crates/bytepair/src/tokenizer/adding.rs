@@ -1,7 +1,7 @@
 //! Added tokens for a tokenizer that is made already.
 //!
-//! Two rules: special tokens by content, which may name their ids and change nothing that is there; and added tokens
-//! as `transformers` adds them. Both compile the tokenizer again; nothing is ever taken away.
+//! Three rules: special tokens by content, which may name their ids and change nothing that is there; added tokens
+//! as `transformers` adds them; and added tokens at ids that another file names. All compile the tokenizer again; nothing is ever taken away.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -91,6 +91,34 @@ impl Tokenizer {
         }
         parts.vocabulary = Arc::new(vocabulary);
         Ok((Self::new(parts)?, n_changed))
+    }
+
+    /// A tokenizer with these added tokens at their ids. One whose content is a token already stays as it is.
+    ///
+    /// # Errors
+    /// Where an id is that of another token, or far beyond all others, or a token is empty.
+    pub fn with_tokens_at(&self, tokens: &[AddedToken]) -> Result<Self> {
+        let mut parts = self.parts.clone();
+        let mut vocabulary = (*parts.vocabulary).clone();
+        let wanted = tokens.iter().map(|token| (token.content.as_str(), None)).collect();
+        let known = self.ids_of_published(wanted);
+        for token in tokens {
+            if known.get(token.content.as_str()).is_some_and(Option::is_some) {
+                continue;
+            }
+            check_new_special(&token.content, Some(token.id), vocabulary.len())?;
+            let bytes = token.content.as_bytes();
+            if let Some(other) = vocabulary.token(token.id) {
+                let other = published_name(&parts.units, other);
+                let problem =
+                    format!("the id {} of {:?} is that of {other:?}", token.id, token.content);
+                return Err(Error::option("added_tokens", problem));
+            }
+            vocabulary.insert(token.id, Token { kind: TokenKind::Added, bytes })?;
+            parts.added.push(token.clone());
+        }
+        parts.vocabulary = Arc::new(vocabulary);
+        Self::new(parts)
     }
 
     /// By content: the place of the added token; of several the first.

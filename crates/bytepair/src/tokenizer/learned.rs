@@ -1,8 +1,10 @@
 //! The same tokenizer with fewer merges, or with more.
 //!
-//! Ids of text tokens stay. Those of unknown and special tokens, which come last, are others; where the added
-//! tokens, the template and the padding name them, they are put right. Compiles the tokenizer again.
+//! With more, every id stays. With fewer, tokens behind those that go get smaller ids, as unknown and special tokens
+//! do; where the added tokens, the template and the padding name them, they are put right. Compiles the tokenizer
+//! again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Parts, Tokenizer};
@@ -10,7 +12,7 @@ use crate::added::AddedToken;
 use crate::error::{Error, Result};
 use crate::template::{Padding, Template, TemplatePiece};
 use crate::train::{Target, truncated};
-use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 impl Tokenizer {
     /// The tokenizer that training up to `target` gives on the corpus that this one was trained on.
@@ -36,14 +38,30 @@ impl Tokenizer {
     /// Where the ids are in another order than training gives them, `target` is more than there is or less than
     /// there must be, or the template or the padding uses a token that would go.
     pub fn truncated(&self, target: Target) -> Result<Self> {
-        self.with_learned(truncated(&self.parts.vocabulary, target)?)
+        self.renumbered(truncated(&self.parts.vocabulary, target)?)
     }
 
-    /// The same parts with a vocabulary that has other merges, or more special tokens.
+    /// The same parts with a vocabulary that was learned from theirs: it has the same tokens at the same ids, and
+    /// more behind them. Of these, `special_tokens` are special.
     ///
     /// # Errors
     /// Where the vocabulary lacks a token that another part uses.
-    pub fn with_learned(&self, vocabulary: Vocabulary) -> Result<Self> {
+    pub fn with_learned(&self, vocabulary: Vocabulary, special_tokens: &[String]) -> Result<Self> {
+        let mut added = self.parts.added.clone();
+        let known: HashSet<_> =
+            self.parts.added.iter().map(|token| token.content.as_str()).collect();
+        for content in special_tokens.iter().filter(|name| !known.contains(name.as_str())) {
+            let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
+            if let Some(id) = vocabulary.id(token) {
+                let content = content.clone();
+                added.push(AddedToken { id, content, special: true, ..AddedToken::default() });
+            }
+        }
+        Self::new(Parts { vocabulary: Arc::new(vocabulary), added, ..self.parts.clone() })
+    }
+
+    /// The same parts with a vocabulary that has other ids.
+    fn renumbered(&self, vocabulary: Vocabulary) -> Result<Self> {
         let earlier = &self.parts.vocabulary;
         let new_id = |id: TokenId| {
             let found = earlier.token(id).and_then(|token| vocabulary.id(token));
@@ -52,12 +70,6 @@ impl Tokenizer {
         let mut added = self.parts.added.clone();
         for token in &mut added {
             token.id = new_id(token.id)?;
-        }
-        for (id, token) in vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::Added) {
-            if earlier.id(token).is_none() {
-                let content = String::from_utf8_lossy(token.bytes).into_owned();
-                added.push(AddedToken { id, content, special: true, ..AddedToken::default() });
-            }
         }
         let template = Template {
             single: renumbered(&self.parts.template.single, new_id)?,

@@ -87,16 +87,18 @@ struct Totals {
 impl<'e> Engine<'e> {
     pub(super) fn new(
         crew: &'e Crew,
-        vocabulary: &Vocabulary,
+        (vocabulary, unmade): (&Vocabulary, &[TokenId]),
         units: &'e Units,
         options: &TrainOptions,
         n_corpus_tokens: i64,
     ) -> Result<Self> {
+        let taken = unmade.iter().filter_map(|&id| vocabulary.token(id));
+        let veto = Veto::new(options.limits).with_taken(taken);
         let certainty = |bound| Certainty { bound, n_certain: 0, is_lost: false };
         let mut engine = Self {
             crew,
             units,
-            batches: Batches::new(Ranking::new(options.ties), Veto::new(options.limits)),
+            batches: Batches::new(Ranking::new(options.ties), veto),
             min_count: options.min_count.max(1),
             totals: Sides::default(),
             sums: Sides::default(),
@@ -114,9 +116,9 @@ impl<'e> Engine<'e> {
         self.certainty.as_ref().map(|certainty| certainty.n_certain)
     }
 
-    /// Whether a training with these options asks what tokens say.
-    pub(super) fn reads_tokens(options: &TrainOptions) -> bool {
-        !Veto::new(options.limits).is_idle() || options.ties == Ties::LargestText
+    /// Whether it asks what tokens say.
+    pub(super) fn reads_tokens(&self) -> bool {
+        !self.batches.veto.is_idle() || self.batches.ranking.ties() == Ties::LargestText
     }
 
     /// Merges the next pairs, at most `max_len`, and has them written down, by a scribe whose vocabulary can be
@@ -363,11 +365,11 @@ impl<'e> Engine<'e> {
     }
 
     fn learn(&mut self, id: TokenId, vocabulary: &Vocabulary) -> Result<()> {
-        if self.batches.veto.is_idle() && self.batches.ranking.ties() != Ties::LargestText {
+        if !self.reads_tokens() {
             return Ok(());
         }
         let token = vocabulary.expect_token(id)?;
-        self.batches.veto.learn(id, token.bytes);
+        self.batches.veto.learn(id, token);
         self.batches.ranking.learn(id, || self.units.written(token).into_owned());
         Ok(())
     }

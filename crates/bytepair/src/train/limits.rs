@@ -1,9 +1,15 @@
-//! Which tokens may be learned: a pair whose token would exceed a limit is never merged.
+//! Which tokens may be learned: a pair whose token would exceed a limit, or is there already, is never merged.
 //!
-//! Costs a look at two small records for each pair that is asked about, and nothing without limits.
+//! A token is there already only in a vocabulary from elsewhere, where no merge makes it (`Vocabulary` of training:
+//! see "No token is learned twice"). It keeps its id and stays what it is.
+//!
+//! Costs a look at two small records for each pair that is asked about, and nothing without limits. Where there are
+//! tokens that no merge makes, the texts of all tokens are kept, and a pair as long as one of them is written down.
+
+use std::collections::HashSet;
 
 use crate::count::n_characters;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{Token, TokenId, TokenKind, merged_kind};
 
 /// What every learned token must keep to. The alphabet is not asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,6 +28,16 @@ pub(super) struct Veto {
     limits: TokenLimits,
     /// By token id. Empty where nothing is limited.
     shapes: Vec<Shape>,
+    taken: Option<Taken>,
+}
+
+/// Tokens that must not be learned, since they are there.
+struct Taken {
+    tokens: HashSet<(TokenKind, Vec<u8>)>,
+    /// By length in bytes: whether one of them has it.
+    is_length: Vec<bool>,
+    /// By token id.
+    texts: Vec<(TokenKind, Vec<u8>)>,
 }
 
 /// What the limits need to know of a token.
@@ -48,13 +64,28 @@ const MAX_INSIDE_LEN: u32 = 3;
 
 impl Veto {
     pub(super) fn new(limits: TokenLimits) -> Self {
-        Self { limits, shapes: Vec::new() }
+        Self { limits, shapes: Vec::new(), taken: None }
+    }
+
+    /// One that also refuses to learn these tokens.
+    pub(super) fn with_taken<'t>(self, taken: impl Iterator<Item = Token<'t>>) -> Self {
+        let tokens: HashSet<_> = taken.map(|token| (token.kind, token.bytes.to_vec())).collect();
+        let most = tokens.iter().map(|(_, bytes)| bytes.len()).max();
+        let Some(most) = most else { return Self { taken: None, ..self } };
+        let mut is_length = vec![false; most + 1];
+        tokens.iter().for_each(|(_, bytes)| is_length[bytes.len()] = true);
+        Self { taken: Some(Taken { tokens, is_length, texts: Vec::new() }), ..self }
     }
 
     /// Takes note of a token; ids come in ascending order.
-    pub(super) fn learn(&mut self, id: TokenId, bytes: &[u8]) {
+    pub(super) fn learn(&mut self, id: TokenId, token: Token<'_>) {
         if self.is_idle() {
             return;
+        }
+        let bytes = token.bytes;
+        if let Some(taken) = &mut self.taken {
+            taken.texts.resize(id as usize + 1, (TokenKind::Hole, Vec::new()));
+            taken.texts[id as usize] = (token.kind, bytes.to_vec());
         }
         let saturated = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let n_characters = u32::try_from(n_characters(bytes)).unwrap_or(u32::MAX);
@@ -72,6 +103,9 @@ impl Veto {
         if self.is_idle() {
             return true;
         }
+        if self.taken.as_ref().is_some_and(|taken| taken.has(left, right)) {
+            return false;
+        }
         let (left, right) = (self.shapes[left as usize], self.shapes[right as usize]);
         let fits = |most: Option<u32>, one: u32, other: u32| {
             most.is_none_or(|most| one.saturating_add(other) <= most)
@@ -83,10 +117,14 @@ impl Veto {
 
     /// Whether the token of a pair may have neighbours that neither part of it may be merged with.
     ///
-    /// So it is where the parts of a character become one. Lengths never free a pair.
+    /// So it is where the parts of a character become one, and it may be so wherever a token is there already: it
+    /// keeps its parts apart, but not these from what they are merged with. Lengths never free a pair.
     pub(super) fn frees(&self, left: TokenId, right: TokenId) -> bool {
         if self.is_idle() {
             return false;
+        }
+        if self.taken.is_some() {
+            return true;
         }
         let (left, right) = (self.shapes[left as usize], self.shapes[right as usize]);
         left.extent != Extent::Whole && left.extent.joins(right.extent) == Some(Extent::Whole)
@@ -94,7 +132,20 @@ impl Veto {
 
     /// Whether every token is allowed.
     pub(super) fn is_idle(&self) -> bool {
-        self.limits == TokenLimits::default()
+        self.limits == TokenLimits::default() && self.taken.is_none()
+    }
+}
+
+impl Taken {
+    /// Whether the token of a pair is one of them.
+    fn has(&self, left: TokenId, right: TokenId) -> bool {
+        let (left, right) = (&self.texts[left as usize], &self.texts[right as usize]);
+        let length = left.1.len() + right.1.len();
+        self.is_length.get(length) == Some(&true)
+            && self.tokens.contains(&(
+                merged_kind(left.0, right.0),
+                [left.1.as_slice(), right.1.as_slice()].concat(),
+            ))
     }
 }
 
@@ -142,7 +193,7 @@ mod tests {
 
     fn veto(limits: TokenLimits, tokens: &[&[u8]]) -> Veto {
         let mut veto = Veto::new(limits);
-        (0..).zip(tokens).for_each(|(id, token)| veto.learn(id, token));
+        (0..).zip(tokens).for_each(|(id, token)| veto.learn(id, Token::plain(token)));
         veto
     }
 

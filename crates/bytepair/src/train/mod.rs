@@ -48,6 +48,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::count::PieceCounts;
+use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
@@ -58,6 +59,7 @@ use engine::{Done, Engine};
 pub use limits::TokenLimits;
 use plan::Plan;
 use scribe::Scribe;
+pub use start::Earlier;
 pub(crate) use truncate::truncated;
 
 /// Room is made for so many merges at once, if they are wanted: more may never come.
@@ -94,7 +96,7 @@ pub struct TrainOptions {
     pub min_count: i64,
     /// Which of several pairs of equal count comes first.
     pub ties: Ties,
-    /// Special tokens, which get the last ids.
+    /// Special tokens that get the last ids, but for those that an earlier vocabulary has.
     pub special_tokens: Vec<String>,
     /// Which tokens may be learned.
     pub limits: TokenLimits,
@@ -102,8 +104,8 @@ pub struct TrainOptions {
     pub characters: CharacterLimits,
     /// How many threads merge. The result does not depend on it.
     pub n_threads: usize,
-    /// A vocabulary to go on from, as training wrote it: its alphabet and merges are kept.
-    pub resume: Option<Arc<Vocabulary>>,
+    /// A vocabulary to go on from: its ids and merges are kept.
+    pub resume: Option<Earlier>,
     /// Where pieces were left out: at most how often any pair of tokens occurs in them. Then the result says
     /// which merges are certain.
     pub dropped_bound: Option<i64>,
@@ -182,8 +184,7 @@ impl Trained {
 ///
 /// # Errors
 /// Where there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
-/// but has to be, a count exceeds 63 bits, the tie rule needs first occurrences that are unknown, or the
-/// vocabulary to go on from has its ids in another order than training gives them.
+/// but has to be, a count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
 pub fn train(
     counts: impl Borrow<PieceCounts>,
     units: &Units,
@@ -197,14 +198,21 @@ pub fn train(
     let mut course = Course { n_earlier, max_merges, merge_counts, ..Course::default() };
     let n_wanted = max_merges - n_earlier;
     vocabulary.reserve_merges_with_tokens(n_wanted.min(MAX_RESERVED));
-    let (shares, n_initial_tokens) = shares::of(counts.borrow(), units, &vocabulary, options)?;
-    drop(counts);
+    let earlier = options.resume.as_ref().map(|earlier| {
+        let ignore_merges = earlier.ignore_merges;
+        Arc::new(Encoder::new(Arc::new(vocabulary.clone()), units, ignore_merges))
+    });
+    let unmade = earlier.as_ref().map_or_else(Vec::new, |encoder| encoder.unmade());
+    let (shares, n_initial_tokens) =
+        shares::of(counts.borrow(), units, (&vocabulary, earlier.as_ref()), options)?;
+    drop((counts, earlier));
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
     let (stop, mut vocabulary) = Crew::gather(plan, shares, |crew| -> Result<_> {
-        let mut engine = Engine::new(crew, &vocabulary, units, options, n_initial_tokens)?;
+        let known = (&vocabulary, unmade.as_slice());
+        let mut engine = Engine::new(crew, known, units, options, n_initial_tokens)?;
         let is_worth = options.n_threads > 1 && n_wanted >= MIN_MERGES_FOR_SCRIBE;
         thread::scope(|scope| {
-            let mut scribe = match is_worth && !Engine::reads_tokens(options) {
+            let mut scribe = match is_worth && !engine.reads_tokens() {
                 true => Scribe::there(scope, vocabulary)?,
                 false => Scribe::here(vocabulary)?,
             };
@@ -230,7 +238,8 @@ fn begin(
     units: &Units,
     options: &TrainOptions,
 ) -> Result<(Vocabulary, Option<LeftOut>)> {
-    options.characters.check(units, options.resume.is_some())?;
+    let keeps_ids = options.resume.as_ref().is_some_and(|earlier| earlier.keeps_ids);
+    options.characters.check(units, keeps_ids)?;
     if counts.is_empty() {
         return Err(ErrorKind::EmptyCorpus.into());
     }
@@ -238,7 +247,7 @@ fn begin(
         return Err(ErrorKind::FirstUnknown.into());
     }
     match &options.resume {
-        Some(earlier) => Ok((start::continued(earlier)?, None)),
+        Some(earlier) => earlier.begin(counts, units, options.characters),
         None => start::alphabet(counts, units, options.characters),
     }
 }
@@ -293,11 +302,8 @@ impl Course {
 
 /// How many merges fit, earlier ones included.
 fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) -> Result<usize> {
-    let n_unknown = usize::from(units.unknown.is_some());
-    let repeats_unknown = |name: &&String| units.unknown.as_ref() == Some(*name);
-    let n_special = options.special_tokens.iter().filter(|name| !repeats_unknown(name)).count();
     let n_earlier = vocabulary.merges().len();
-    let needed = vocabulary.len() + n_unknown + n_special;
+    let needed = vocabulary.len() + names(vocabulary, units, options).count();
     match options.target {
         Target::Merges(n_merges) if n_merges < n_earlier => {
             let problem =
@@ -316,11 +322,28 @@ fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) ->
 
 /// Adds the unknown token and the special tokens behind the merges.
 fn push_names(vocabulary: &mut Vocabulary, units: &Units, options: &TrainOptions) -> Result<()> {
-    if let Some(name) = &units.unknown {
-        vocabulary.push(Token { kind: TokenKind::Unknown, bytes: name.as_bytes() })?;
-    }
-    for name in options.special_tokens.iter().filter(|&name| units.unknown.as_ref() != Some(name)) {
-        vocabulary.push(Token { kind: TokenKind::Added, bytes: name.as_bytes() })?;
-    }
-    Ok(())
+    let names: Vec<_> = names(vocabulary, units, options).collect();
+    names.into_iter().try_for_each(|token| vocabulary.push(token).map(drop))
+}
+
+/// The unknown token and the special tokens that are not in a vocabulary.
+///
+/// An earlier vocabulary has an unknown token if the units have one, as whatever kind of token.
+fn names<'n>(
+    vocabulary: &Vocabulary,
+    units: &'n Units,
+    options: &'n TrainOptions,
+) -> impl Iterator<Item = Token<'n>> {
+    let is_known =
+        |kind, name: &str| vocabulary.id(Token { kind, bytes: name.as_bytes() }).is_some();
+    let keeps_ids = options.resume.as_ref().is_some_and(|earlier| earlier.keeps_ids);
+    let unknown = units.unknown.iter().filter(move |_| !keeps_ids);
+    let unknown = unknown.map(|name| Token { kind: TokenKind::Unknown, bytes: name.as_bytes() });
+    let is_new = move |name: &&String| {
+        let kinds = [TokenKind::Added, TokenKind::Unknown];
+        units.unknown.as_ref() != Some(*name) && !kinds.into_iter().any(|kind| is_known(kind, name))
+    };
+    let special: Vec<_> = options.special_tokens.iter().filter(is_new).collect();
+    let special = special.into_iter();
+    unknown.chain(special.map(|name| Token { kind: TokenKind::Added, bytes: name.as_bytes() }))
 }

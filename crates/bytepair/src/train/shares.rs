@@ -4,12 +4,14 @@
 //! stand in the order of their first occurrence where the tie rule asks for it. Linear in the corpus.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::row::Row;
 use super::share::Share;
 use super::start::Segmenter;
 use super::{Ties, TrainOptions};
 use crate::count::PieceCounts;
+use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
 use crate::parallel::in_parallel;
 use crate::units::Units;
@@ -29,14 +31,15 @@ const MAX_ROW_BYTES: usize = if cfg!(test) { 128 } else { 1 << 30 };
 pub(super) fn of(
     counts: &PieceCounts,
     units: &Units,
-    vocabulary: &Vocabulary,
+    (vocabulary, earlier): (&Vocabulary, Option<&Arc<Encoder>>),
     options: &TrainOptions,
 ) -> Result<(Vec<Share>, i64)> {
     let pieces = Pieces::new(counts, options.ties);
     let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
     let ranges = deal(lens, options.n_threads);
     let results = in_parallel(options.n_threads, ranges.len(), |index| {
-        row(&pieces, ranges[index].clone(), units, vocabulary)
+        let segmenter = Segmenter::new(units, vocabulary, earlier);
+        row(&pieces, ranges[index].clone(), segmenter)
     });
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {
@@ -97,12 +100,10 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
 fn row(
     pieces: &Pieces<'_>,
     range: Range<usize>,
-    units: &Units,
-    vocabulary: &Vocabulary,
+    mut segmenter: Segmenter<'_>,
 ) -> Result<(Row, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
-    let mut segmenter = Segmenter::new(units, vocabulary);
     let (mut tokens, mut n_tokens) = (Vec::new(), 0_i64);
     for (piece, count) in range.map(|index| pieces.get(index)) {
         tokens.clear();

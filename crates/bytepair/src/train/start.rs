@@ -1,16 +1,20 @@
 //! What training begins with: a vocabulary, and each piece as tokens of it.
 //!
 //! Ordinarily these are the alphabet that the pieces need, and the symbols of a piece. Training that goes on
-//! from earlier merges begins with that vocabulary, and with pieces as its merges segment them: encoding gives
-//! the segmentation that training by the same merges ends with, so going on gives what training without a break
-//! gives. A unit that the earlier alphabet lacks stays apart from its neighbours, and has no id.
+//! from an earlier vocabulary begins with that vocabulary as it is, holes and names included, and with each piece
+//! as the earlier tokenizer encodes it. Every id stays; new tokens get the ids behind the largest. Encoding
+//! gives the segmentation that training by the same merges ends with, so going on learns the merges that training
+//! without a break learns. A unit that the earlier alphabet lacks stays apart from its neighbours and gets no id.
+//!
+//! A vocabulary without ids of its own, as codes have one, is numbered anew, as training at once would.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::characters::{CharacterLimits, LeftOut};
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::slots::BARRIER;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
@@ -39,36 +43,58 @@ pub(super) fn alphabet(
     Ok((vocabulary, left_out))
 }
 
-/// The alphabet and the merges of a vocabulary, without its unknown and special tokens, which come last.
-///
-/// # Errors
-/// Where the ids are not in that order: then new tokens could not follow without moving old ones.
-pub(super) fn continued(earlier: &Vocabulary) -> Result<Vocabulary> {
-    let out_of_order = || {
-        let problem = "has ids in another order than training gives them: first the alphabet, then a token \
-                       for each merge, then unknown and special tokens";
-        Error::option("resume", problem)
-    };
-    let is_text = |kind| !matches!(kind, TokenKind::Unknown | TokenKind::Added | TokenKind::Hole);
-    let first_result = earlier.merges().first().map(|merge| merge.result);
-    let n_texts = earlier.iter().filter(|(_, token)| is_text(token.kind)).count();
-    let n_alphabet = first_result.map_or(n_texts, |id| id as usize);
-    let mut vocabulary = Vocabulary::new();
-    for id in (0..).take(n_alphabet) {
-        let token =
-            earlier.token(id).filter(|token| is_text(token.kind)).ok_or_else(out_of_order)?;
-        if vocabulary.push(token)? != id {
-            return Err(out_of_order());
+/// A vocabulary to go on from.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// Its tokens, names and merges.
+    pub vocabulary: Arc<Vocabulary>,
+    /// Whether a piece that is a token as a whole is that token, whatever the merges give.
+    pub ignore_merges: bool,
+    /// Whether its ids stay. Otherwise the alphabet of the corpus joins its own and all ids are given anew, as in
+    /// training at once; then it may hold nothing but the alphabet and merges.
+    pub keeps_ids: bool,
+}
+
+impl Earlier {
+    /// The vocabulary that these counts are merged into, and what is left out of its alphabet.
+    pub(super) fn begin(
+        &self,
+        counts: &PieceCounts,
+        units: &Units,
+        limits: CharacterLimits,
+    ) -> Result<(Vocabulary, Option<LeftOut>)> {
+        if self.keeps_ids {
+            return Ok(((*self.vocabulary).clone(), None));
         }
+        let (alphabet, left_out) = alphabet(counts, units, limits)?;
+        Ok((renumbered(&self.vocabulary, &alphabet, units)?, left_out))
+    }
+}
+
+/// An alphabet together with that of a vocabulary, then its merges.
+fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Result<Vocabulary> {
+    let symbols = alphabet.iter().map(|(_, token)| (token.kind, token.bytes.to_vec()));
+    let mut alphabet: Vec<_> = symbols.collect();
+    let is_made: HashSet<_> = earlier.merges().iter().map(|merge| merge.result).collect();
+    let known: HashSet<_> = alphabet.iter().cloned().collect();
+    let own = earlier.iter().filter(|(id, _)| !is_made.contains(id));
+    let own = own.map(|(_, token)| (token.kind, token.bytes.to_vec()));
+    let missing: Vec<_> = own.filter(|symbol| !known.contains(symbol)).collect();
+    if !missing.is_empty() {
+        // As the alphabet of a training that sees both.
+        alphabet.extend(missing);
+        alphabet.sort_by_cached_key(|(kind, bytes)| {
+            (bytes.is_empty(), units.written(Token { kind: *kind, bytes }).into_owned())
+        });
+    }
+    let mut vocabulary = Vocabulary::new();
+    for (kind, bytes) in &alphabet {
+        vocabulary.push(Token { kind: *kind, bytes })?;
     }
     for merge in earlier.merges() {
-        let result = vocabulary.push_merge(merge.left, merge.right)?;
-        if result != merge.result || vocabulary.len() != result as usize + 1 {
-            return Err(out_of_order());
-        }
-    }
-    if vocabulary.len() != n_texts || !earlier.priorities().is_empty() {
-        return Err(out_of_order());
+        let left = vocabulary.push(earlier.expect_token(merge.left)?)?;
+        let right = vocabulary.push(earlier.expect_token(merge.right)?)?;
+        vocabulary.push_merge(left, right)?;
     }
     vocabulary.set_merge_counts(earlier.merge_counts().to_vec());
     Ok(vocabulary)
@@ -80,17 +106,23 @@ pub(super) enum Segmenter<'u> {
     Bytes(Box<[TokenId; 256]>),
     /// Symbols of other units.
     Symbols { units: &'u Units, vocabulary: &'u Vocabulary },
-    /// Tokens of earlier merges.
-    Merged { encoder: Box<Encoder>, scratch: Box<Scratch>, is_text: Vec<bool> },
+    /// Tokens of an earlier vocabulary. By id: whether it is one of text.
+    Merged { encoder: Arc<Encoder>, scratch: Box<Scratch>, is_text: Vec<bool> },
 }
 
 impl<'u> Segmenter<'u> {
-    pub(super) fn new(units: &'u Units, vocabulary: &'u Vocabulary) -> Self {
-        if !vocabulary.merges().is_empty() {
-            let encoder = Box::new(Encoder::new(Arc::new(vocabulary.clone()), units, false));
-            let is_text =
-                vocabulary.iter().map(|(_, token)| matches!(token.kind, TokenKind::Text(_)));
-            return Self::Merged { encoder, scratch: Box::default(), is_text: is_text.collect() };
+    /// With the encoder of the vocabulary where training goes on from an earlier one.
+    pub(super) fn new(
+        units: &'u Units,
+        vocabulary: &'u Vocabulary,
+        earlier: Option<&Arc<Encoder>>,
+    ) -> Self {
+        if let Some(encoder) = earlier {
+            let mut is_text = vec![false; vocabulary.len()];
+            for (id, token) in vocabulary.iter() {
+                is_text[id as usize] = matches!(token.kind, TokenKind::Text(_));
+            }
+            return Self::Merged { encoder: Arc::clone(encoder), scratch: Box::default(), is_text };
         }
         if units.is_bytes() && units.end_mark.is_none() && units.continuing_prefix.is_none() {
             return Self::Bytes(Box::new(byte_ids(vocabulary)));

@@ -60,6 +60,65 @@ fn naive_steps(
     naive::train(pieces, texts, options, allows)
 }
 
+/// To go on from a vocabulary.
+fn kept(vocabulary: Vocabulary) -> Earlier {
+    Earlier { vocabulary: Arc::new(vocabulary), ignore_merges: false, keeps_ids: true }
+}
+
+/// The merges in words.
+fn spelled(vocabulary: &Vocabulary) -> Vec<[(TokenKind, Vec<u8>); 3]> {
+    let spell = |id| vocabulary.token(id).map(|token| (token.kind, token.bytes.to_vec())).unwrap();
+    let merges = vocabulary.merges().iter();
+    merges.map(|merge| [merge.left, merge.right, merge.result].map(spell)).collect()
+}
+
+/// A vocabulary of `a`, `b` and `c` as no training leaves it: ids in any order and with holes, merges in any order
+/// and perhaps with priorities, several merges for a token, tokens that no merge makes, names between the others.
+fn vocabulary_from_elsewhere() -> impl Strategy<Value = Vocabulary> {
+    let merges =
+        prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..12);
+    let unmade = prop::collection::vec("[a-c]{2,4}", 0..3);
+    let order = prop::collection::vec(any::<u32>(), 40);
+    (merges, unmade, order, any::<bool>()).prop_map(|(merges, unmade, order, has_priorities)| {
+        let mut texts = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let mut pairs = Vec::new();
+        for (left, right) in merges {
+            let (left, right) = (left.get(&texts).clone(), right.get(&texts).clone());
+            let text = format!("{left}{right}");
+            if text.len() < 9 && !pairs.contains(&(left.clone(), right.clone())) {
+                pairs.push((left, right));
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+        }
+        let unmade = unmade.into_iter().filter(|text| !texts.contains(text)).collect::<Vec<_>>();
+        let mut tokens: Vec<_> =
+            texts.into_iter().chain(unmade).map(|text| (TokenKind::PLAIN, text)).collect();
+        tokens.dedup();
+        tokens.push((TokenKind::Added, "<s>".to_owned()));
+        let mut places: Vec<u32> = (0..40).collect();
+        places.sort_by_key(|&place| order[place as usize]);
+        let mut vocabulary = Vocabulary::new();
+        for (&id, (kind, text)) in places.iter().zip(&tokens) {
+            if vocabulary.id(Token { kind: *kind, bytes: text.as_bytes() }).is_none() {
+                vocabulary.insert(id, Token { kind: *kind, bytes: text.as_bytes() }).unwrap();
+            }
+        }
+        pairs.sort_by_key(|(left, right)| order[(left.len() * 7 + right.len()) % 40]);
+        for (place, (left, right)) in (0..).zip(&pairs) {
+            let id = |text: &str| vocabulary.id(Token::plain(text.as_bytes())).unwrap();
+            let (left, right, result) = (id(left), id(right), id(&format!("{left}{right}")));
+            let merge = crate::vocabulary::Merge { left, right, result };
+            match has_priorities {
+                true => vocabulary.push_merge_with_priority(merge, place / 2),
+                false => vocabulary.push_merge_to(merge),
+            }
+        }
+        vocabulary
+    })
+}
+
 fn all_ties() -> [Ties; 3] {
     [Ties::SmallestIds, Ties::FirstSeen, Ties::LargestText]
 }
@@ -136,15 +195,91 @@ proptest! {
                     special_tokens: vec!["<s>".to_owned()],
                     ..options(ties, 1, n_earlier)
                 });
-                let resume = Some(Arc::new(earlier.vocabulary));
+                let resume = Some(kept(earlier.vocabulary.clone()));
                 let later = learn(TrainOptions { resume, ..options(ties, 1, 100) });
                 let at_once = learn(options(ties, 1, 100));
-                prop_assert_eq!(later.vocabulary.merges(), at_once.vocabulary.merges());
+                for (id, token) in earlier.vocabulary.iter() {
+                    prop_assert_eq!(later.vocabulary.token(id), Some(token));
+                }
+                prop_assert_eq!(spelled(&later.vocabulary), spelled(&at_once.vocabulary));
                 prop_assert_eq!(
                     later.vocabulary.merge_counts(), at_once.vocabulary.merge_counts()
                 );
                 prop_assert_eq!(later.n_corpus_tokens(), at_once.n_corpus_tokens());
             }
+        }
+    }
+
+    #[test]
+    fn ids_that_are_not_kept_are_those_of_training_at_once(
+        pieces in prop::collection::vec(("[a-c]{1,12}|[aé]{1,6}|a{1,20}", 0..6_u8), 1..12),
+        n_earlier in 0..12_usize,
+    ) {
+        let counts = counted(&pieces);
+        for units in all_units() {
+            let learn = |options| train(&counts, &units, &options, go_on).unwrap().vocabulary;
+            let earlier = learn(options(Ties::LargestText, 1, n_earlier));
+            // As codes hold them: merges, and the units of these.
+            let mut codes = Vocabulary::new();
+            for merge in earlier.merges() {
+                let mut push = |id| codes.push(earlier.token(id).unwrap()).unwrap();
+                let (left, right) = (push(merge.left), push(merge.right));
+                codes.push_merge(left, right).unwrap();
+            }
+            let resume = Some(Earlier { keeps_ids: false, ..kept(codes) });
+            let later = learn(TrainOptions { resume, ..options(Ties::LargestText, 1, 100) });
+            let at_once = learn(options(Ties::LargestText, 1, 100));
+            prop_assert!(later.iter().eq(at_once.iter()));
+            prop_assert_eq!(later.merges(), at_once.merges());
+        }
+    }
+
+    #[test]
+    fn going_on_from_any_vocabulary_keeps_its_ids_and_learns_as_defined(
+        pieces in prop::collection::vec(("[a-c]{1,9}|a{1,9}", 0..6_u8), 1..10),
+        elsewhere in vocabulary_from_elsewhere(),
+        ignore_merges: bool,
+        n_threads in 1..3_usize,
+    ) {
+        let counts = counted(&pieces);
+        let units = Units::characters();
+        let resume = Earlier { ignore_merges, ..kept(elsewhere.clone()) };
+        let encoder = Encoder::new(Arc::clone(&resume.vocabulary), &units, ignore_merges);
+        let encode = |encoder: &Encoder, piece: &[u8]| {
+            let mut ids = Vec::new();
+            encoder.encode(piece, &mut crate::encode::Scratch::default(), &mut ids).unwrap();
+            ids
+        };
+        let unmade = encoder.unmade().into_iter().map(|id| elsewhere.token(id).unwrap().bytes);
+        let unmade: Vec<_> = unmade.map(<[u8]>::to_vec).collect();
+        let texts = (0..).take(elsewhere.len()).map(|id| {
+            elsewhere.token(id).filter(|token| token.kind == TokenKind::PLAIN)
+                .map_or_else(|| format!("no text {id}").into_bytes(), |token| token.bytes.to_vec())
+        });
+        let texts: Vec<_> = texts.collect();
+        for ties in all_ties() {
+            let options = TrainOptions {
+                resume: Some(resume.clone()), n_threads, ..options(ties, 1, elsewhere.n_merges() + 40)
+            };
+            let trained = train(&counts, &units, &options, go_on).unwrap();
+            let segmented = counts.iter().map(|(piece, count, _)| (encode(&encoder, piece), count));
+            let (expected, _) = naive::train(
+                segmented.collect(), texts.clone(), &self::options(ties, 1, 40),
+                |text| !unmade.iter().any(|other| other == text),
+            );
+            let found: Vec<_> = trained.vocabulary.merges()[elsewhere.n_merges()..].iter()
+                .map(|merge| ((merge.left, merge.right), merge.result)).collect();
+            let expected: Vec<_> = expected.iter().map(|step| (step.0, step.2)).collect();
+            prop_assert_eq!(found, expected, "{:?}", ties);
+            for (id, token) in elsewhere.iter() {
+                prop_assert_eq!(trained.vocabulary.token(id), Some(token));
+            }
+            let n_tokens = trained.n_corpus_tokens();
+            let larger = Encoder::new(Arc::new(trained.vocabulary), &units, ignore_merges);
+            let encoded = counts.iter().map(|(piece, count, _)| {
+                i64::try_from(encode(&larger, piece).len()).unwrap() * count
+            });
+            prop_assert_eq!(encoded.sum::<i64>(), n_tokens);
         }
     }
 
@@ -206,15 +341,18 @@ fn the_best_count_at_the_stop_is_that_of_an_allowed_pair() {
 }
 
 #[test]
-fn going_on_from_a_token_that_no_merge_makes_is_an_error() {
+fn a_token_that_no_merge_makes_is_not_learned_again() {
     let mut earlier = Vocabulary::new();
     for token in ["a", "b", "ab"] {
         earlier.push(Token { kind: TokenKind::PLAIN, bytes: token.as_bytes() }).unwrap();
     }
-    let options =
-        TrainOptions { resume: Some(Arc::new(earlier)), ..options(Ties::SmallestIds, 1, 10) };
-    let counts = counted(&[("ab".to_owned(), 3)]);
-    assert!(train(&counts, &Units::characters(), &options, go_on).is_err());
+    let options = TrainOptions { resume: Some(kept(earlier)), ..options(Ties::SmallestIds, 1, 10) };
+    let counts = counted(&[("aba".to_owned(), 3)]);
+    let trained = train(&counts, &Units::characters(), &options, go_on).unwrap();
+    let merged = trained.vocabulary.merges().iter().map(|merge| merge.result);
+    let merged: Vec<_> = merged.map(|id| trained.vocabulary.token(id).unwrap().bytes).collect();
+    assert_eq!(merged, [&b"ba"[..], b"aba"]);
+    assert_eq!(trained.vocabulary.len(), 5);
 }
 
 #[test]

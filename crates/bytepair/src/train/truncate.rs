@@ -1,50 +1,65 @@
 //! What training would have learned up to a smaller size: the same alphabet and the first of its merges.
 //!
-//! A merge depends on the merges before it and never on where training stops, so nothing is learned again.
-//! Linear in the size of the vocabulary.
+//! A merge depends on the merges before it and never on where training stops, so nothing is learned again. The
+//! tokens of the last merges go; all others stay in their order and close ranks. Linear in the size of the vocabulary.
 
-use super::{Target, start};
+use super::Target;
 use crate::error::{Error, ErrorKind, Result};
-use crate::vocabulary::{TokenKind, Vocabulary};
+use crate::vocabulary::{Merge, TokenId, TokenKind, Vocabulary};
 
-/// The vocabulary that training up to `target` gives, cut from a larger one. Unknown and special tokens stay
-/// last and get new ids.
+/// The vocabulary that training up to `target` gives, cut from a larger one. Tokens behind those that go get smaller
+/// ids, as a rule the unknown and special tokens.
 ///
 /// # Errors
 /// Where the ids are in another order than training gives them, or `target` is more than there is or less than
 /// there must be.
 pub(crate) fn truncated(vocabulary: &Vocabulary, target: Target) -> Result<Vocabulary> {
-    let learned = start::continued(vocabulary).map_err(|error| named(&error))?;
-    let names: Vec<_> = vocabulary
-        .iter()
-        .filter(|(_, token)| is_name(token.kind))
-        .map(|(_, token)| token)
-        .collect();
-    if vocabulary.len() != learned.len() + names.len() {
-        let problem = "has ids that no token has, which training does not leave";
-        return Err(Error::option("truncated", problem));
-    }
-    let n_merges = n_merges(&learned, names.len(), target)?;
-    let n_alphabet = learned.len() - learned.merges().len();
+    check_order(vocabulary)?;
+    let n_kept = n_merges(vocabulary, target)?;
+    let (kept, gone) = vocabulary.merges().split_at(n_kept);
+    let mut gone = gone.iter().map(|merge| merge.result).peekable();
     let mut shorter = Vocabulary::new();
-    for (_, token) in learned.iter().take(n_alphabet) {
-        shorter.push(token)?;
+    let mut new_ids = vec![TokenId::MAX; vocabulary.len()];
+    for (id, token) in vocabulary.iter() {
+        if gone.next_if_eq(&id).is_none() {
+            new_ids[id as usize] = shorter.push(token)?;
+        }
     }
-    for merge in &learned.merges()[..n_merges] {
-        shorter.push_merge(merge.left, merge.right)?;
+    for &Merge { left, right, result } in kept {
+        let [left, right, result] = [left, right, result].map(|id| new_ids[id as usize]);
+        shorter.push_merge_to(Merge { left, right, result });
     }
-    let counts = learned.merge_counts();
-    shorter.set_merge_counts(counts[..n_merges.min(counts.len())].to_vec());
-    for name in names {
-        shorter.push(name)?;
-    }
+    let counts = vocabulary.merge_counts();
+    shorter.set_merge_counts(counts[..n_kept.min(counts.len())].to_vec());
     Ok(shorter)
 }
 
+/// Refuses a vocabulary that training does not leave: each merge makes a token behind those of earlier merges and
+/// behind its parts, and no other token of text stands behind the first of them.
+fn check_order(vocabulary: &Vocabulary) -> Result<()> {
+    let refused = |problem| Err(Error::option("truncated", problem));
+    if vocabulary.iter().count() != vocabulary.len() {
+        return refused("has ids that no token has, which training does not leave");
+    }
+    let merges = vocabulary.merges();
+    let ascends = merges.is_sorted_by(|one, other| one.result < other.result);
+    let is_late = |merge: &Merge| merge.left.max(merge.right) < merge.result;
+    let is_text = |kind| !matches!(kind, TokenKind::Unknown | TokenKind::Added);
+    let first = merges.first().map_or(vocabulary.len(), |merge| merge.result as usize);
+    let n_made = vocabulary.iter().skip(first).filter(|(_, token)| is_text(token.kind)).count();
+    let is_ordered = ascends && merges.iter().all(is_late) && n_made == merges.len();
+    if !is_ordered || !vocabulary.priorities().is_empty() {
+        return refused(
+            "has ids in another order than training gives them: first the alphabet, then a token for each merge",
+        );
+    }
+    Ok(())
+}
+
 /// How many merges are kept.
-fn n_merges(learned: &Vocabulary, n_names: usize, target: Target) -> Result<usize> {
-    let n_learned = learned.merges().len();
-    let needed = learned.len() - n_learned + n_names;
+fn n_merges(vocabulary: &Vocabulary, target: Target) -> Result<usize> {
+    let n_learned = vocabulary.merges().len();
+    let needed = vocabulary.len() - n_learned;
     let n_merges = match target {
         Target::Merges(n_merges) => n_merges,
         Target::VocabSize(requested) => requested
@@ -58,19 +73,6 @@ fn n_merges(learned: &Vocabulary, n_names: usize, target: Target) -> Result<usiz
         return Err(Error::option("truncated", problem));
     }
     Ok(n_merges)
-}
-
-/// Whether a token is known by its name, not learned.
-fn is_name(kind: TokenKind) -> bool {
-    matches!(kind, TokenKind::Unknown | TokenKind::Added)
-}
-
-/// The same problem, of what is asked for here.
-fn named(error: &Error) -> Error {
-    match error.kind() {
-        ErrorKind::Option { problem, .. } => Error::option("truncated", problem.clone()),
-        _ => Error::option("truncated", error.to_string()),
-    }
 }
 
 #[cfg(test)]

@@ -476,6 +476,9 @@ def _tokenizer(
     ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
 ) -> Tokenizer:
     """Make a tokenizer; what the pattern does not match is left out, as tiktoken does."""
+    if not isinstance(special_tokens, Mapping):
+        message = "special_tokens must be a mapping of tokens to ids"
+        raise TypeError(message)
     sidecar = {"pattern": pattern, "special_tokens": dict(special_tokens)}
     data = json.dumps(sidecar).encode()
     return Tokenizer(_core.read_tiktoken_sidecar(ranks_file(ranks), data))

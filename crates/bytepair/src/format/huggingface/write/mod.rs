@@ -37,7 +37,7 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let parts = tokenizer.parts();
     check_units(parts)?;
-    let names = Names::new(parts)?;
+    let names = Names::new(tokenizer)?;
     let moved = moved(parts)?;
     let file = json!({
         "version": "1.0",
@@ -114,10 +114,13 @@ struct Names {
     names: Vec<Option<String>>,
     /// Ids of added tokens that get their id by their place behind the vocabulary.
     n_behind: usize,
+    /// Whether a piece that is a token as a whole is that token there.
+    ignore_merges: bool,
 }
 
 impl Names {
-    fn new(parts: &Parts) -> Result<Self> {
+    fn new(tokenizer: &Tokenizer) -> Result<Self> {
+        let parts = tokenizer.parts();
         let vocabulary = &parts.vocabulary;
         let mut names = vec![None; vocabulary.len()];
         let mut ids: HashMap<String, TokenId> = HashMap::with_capacity(vocabulary.len());
@@ -130,7 +133,8 @@ impl Names {
             }
             names[id as usize] = Some(name);
         }
-        let names = Self { names, n_behind: n_behind(parts)? };
+        let (n_behind, ignore_merges) = n_behind(tokenizer)?;
+        let names = Self { names, n_behind, ignore_merges };
         parts.added.iter().try_for_each(|token| names.check_added(token))?;
         names.check_units(parts)?;
         Ok(names)
@@ -194,8 +198,10 @@ fn name(units: &Units, token: Token<'_>) -> Result<String> {
 ///
 /// Those that stand in the vocabulary of the model here do so there. Of the others, either all follow it or none:
 /// then they stand in it too, which fixes their ids. There a whole piece could be one of them where merges are ignored;
-/// so they cannot stand there unless they do here.
-fn n_behind(parts: &Parts) -> Result<usize> {
+/// so they cannot stand there unless they do here, or merging gives every token anyway and need not be ignored. Also
+/// says whether it is.
+fn n_behind(tokenizer: &Tokenizer) -> Result<(usize, bool)> {
+    let parts = tokenizer.parts();
     let vocabulary = &parts.vocabulary;
     let listed = || parts.added.iter().filter(|token| !token.whole_piece && !token.in_model);
     let is_listed: HashSet<TokenId> = listed().map(|token| token.id).collect();
@@ -206,20 +212,33 @@ fn n_behind(parts: &Parts) -> Result<usize> {
     let are_last =
         vocabulary.iter().skip(vocabulary.len() - n_behind).all(|(id, token)| is_behind(id, token));
     if is_dense && are_last {
-        return Ok(n_behind);
+        return Ok((n_behind, parts.ignore_merges));
     }
     let is_outside = |token: &&AddedToken| {
         vocabulary.token(token.id).is_some_and(|found| is_behind(token.id, found))
     };
     match listed().find(is_outside).filter(|_| parts.ignore_merges) {
+        Some(_) if is_made_by_merges(tokenizer) => Ok((0, false)),
         Some(token) => refuse(format!(
             "the added token {} with the id {}, which is not one of the last ids: a piece could be it there, as \
              merges are ignored for pieces that are tokens",
             quoted(token.content.as_bytes()),
             token.id
         )),
-        None => Ok(0),
+        None => Ok((0, parts.ignore_merges)),
     }
+}
+
+/// Whether the ids of a piece that is a token are those of its merges too.
+fn is_made_by_merges(tokenizer: &Tokenizer) -> bool {
+    let Parts { units, vocabulary, added, .. } = tokenizer.parts();
+    let is_text_or_added =
+        |token: Token<'_>| token.kind == TokenKind::PLAIN || token.kind == TokenKind::Added;
+    units.end_mark.is_none()
+        && units.continuing_prefix.is_none()
+        && !added.iter().any(|token| token.whole_piece)
+        && vocabulary.iter().all(|(_, token)| is_text_or_added(token))
+        && tokenizer.encoder().unmade().is_empty()
 }
 
 fn model(parts: &Parts, names: &Names) -> Result<Value> {
@@ -237,7 +256,7 @@ fn model(parts: &Parts, names: &Names) -> Result<Value> {
         "end_of_word_suffix": suffix.map(|mark| &mark.text),
         "fuse_unk": units.fuse_unknown,
         "byte_fallback": units.byte_fallback,
-        "ignore_merges": parts.ignore_merges,
+        "ignore_merges": names.ignore_merges,
         "vocab": vocab,
         "merges": merges(vocabulary, units, names)?,
     }))

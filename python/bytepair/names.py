@@ -1,0 +1,36 @@
+"""Lists of tokens whose order gives them their ids."""
+
+from collections.abc import Iterable
+
+__all__ = ["in_order", "refuse_set"]
+
+
+def in_order(option: str, tokens: Iterable[str]) -> list[str]:
+    """List tokens in the order in which they get ids; ``option`` is what they are called.
+
+    Lists, tuples, generators and the keys of a ``dict`` have an order.
+
+    >>> in_order("special_tokens", ["<s>", "</s>", "<s>"])
+    ['<s>', '</s>']
+
+    Raises
+    ------
+    TypeError
+        They are one string, or a set: the order of a set differs from process to process,
+        and with it the ids.
+    """
+    if isinstance(tokens, (str, bytes)):
+        message = f"{option} must be a list of tokens, not one string"
+        raise TypeError(message)
+    refuse_set(option, tokens)
+    return list(dict.fromkeys(tokens))
+
+
+def refuse_set(option: str, tokens: object) -> None:
+    """Refuse a set of tokens, which would give them other ids in each process."""
+    if isinstance(tokens, (set, frozenset)):
+        message = (
+            f"{option} is a set, whose order changes from one process to the next, and the "
+            "ids with it; give a list"
+        )
+        raise TypeError(message)

@@ -1,0 +1,133 @@
+"""Lists of special tokens: their order gives the ids, so what has no order is refused."""
+
+import subprocess
+import sys
+
+import pytest
+
+import bytepair
+from bytepair import reference
+
+TEXTS = ["low lower lowest"]
+NAMES = ["<a>", "<b>", "<c>"]
+
+
+def trained(**options):
+    """Train a tokenizer of bytes."""
+    return bytepair.train_from_iterator(TEXTS, merges=1, **options)
+
+
+def from_files(tmp_path, names):
+    """Train on a file."""
+    (tmp_path / "text").write_text(TEXTS[0])
+    return bytepair.train(tmp_path / "text", merges=1, special_tokens=names)
+
+
+def counted(tmp_path, names):
+    """Count a file."""
+    scale = pytest.importorskip("bytepair.scale")
+    (tmp_path / "text.txt").write_text(TEXTS[0])
+    return scale.count(tmp_path / "text.txt", special_tokens=names)
+
+
+def adapted():
+    """Give a tokenizer the shape of transformers."""
+    from bytepair.compat.transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(tokenizer=trained())
+
+
+def with_settings(**settings):
+    """Make a tokenizer of transformers' shape with settings."""
+    return type(adapted())(tokenizer=trained(), **settings)
+
+
+def tiktoken_shape(names):
+    """Make a tokenizer of tiktoken's shape."""
+    from bytepair.compat.tiktoken import Encoding
+
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    return Encoding("x", pat_str=".+", mergeable_ranks=ranks, special_tokens=names)
+
+
+ENTRY_POINTS = {
+    "train": from_files,
+    "train_from_iterator": lambda _, names: trained(special_tokens=names),
+    "train_from_counts": lambda _, names: bytepair.train_from_counts(
+        {"ab": 2}, merges=1, special_tokens=names
+    ),
+    "resume": lambda _, names: trained(special_tokens=names, resume=trained()),
+    "with_special_tokens": lambda _, names: trained().with_special_tokens(names),
+    "scale.count": counted,
+    "reference": lambda _, names: reference.train_from_iterator(
+        TEXTS, merges=1, special_tokens=names
+    ),
+    "add_tokens": lambda _, names: adapted().add_tokens(names),
+    "add_special_tokens": lambda _, names: adapted().add_special_tokens(
+        {"additional_special_tokens": names}
+    ),
+    "settings": lambda _, names: with_settings(extra_special_tokens=names),
+    "settings of old": lambda _, names: with_settings(additional_special_tokens=names),
+}
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_a_set_of_special_tokens_is_refused(tmp_path, name, kind):
+    """Wherever tokens get ids by their order, a set is an error that says why."""
+    with pytest.raises(TypeError, match="is a set, whose order changes"):
+        ENTRY_POINTS[name](tmp_path, kind(NAMES))
+
+
+@pytest.mark.parametrize("kind", [set, list])
+def test_what_must_be_a_mapping_says_so(tmp_path, kind):
+    """Ids by name are needed where tokens are placed by id."""
+    with pytest.raises(TypeError, match="special_tokens"):
+        tiktoken_shape(kind(NAMES))
+    with pytest.raises(TypeError, match="special_tokens"):
+        bytepair.Tokenizer.from_file(
+            tmp_path / "x.tiktoken", special_tokens=kind(NAMES)
+        )
+
+
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        list,
+        tuple,
+        iter,
+        lambda names: (name for name in names),
+        dict.fromkeys,
+        lambda names: dict.fromkeys(names).keys(),
+    ],
+    ids=["list", "tuple", "iterator", "generator", "dict", "keys"],
+)
+def test_what_has_an_order_gives_ids_in_it(tmp_path, ordered):
+    """Lists, tuples, generators and keys of a dict are all the same list."""
+    expected = {name: 257 + place for place, name in enumerate(NAMES)}
+    assert from_files(tmp_path, ordered(NAMES)).special_tokens == expected
+    assert trained(special_tokens=ordered(NAMES)).special_tokens == expected
+    if ordered is not dict.fromkeys:  # a mapping says which ids
+        tokenizer = trained().with_special_tokens(ordered(NAMES))
+        assert tokenizer.special_tokens == expected
+
+
+def test_no_hash_seed_shows_in_ids():
+    """Processes with other hash seeds refuse a set in the same words."""
+    program = (
+        "import bytepair\n"
+        "try: bytepair.train_from_iterator(['ab'], special_tokens={'<a>', '<b>'})\n"
+        "except TypeError as error: print(error)"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+        for seed in range(3)
+    }
+    assert len(found) == 1
+    assert "is a set" in found.pop()
