@@ -396,6 +396,49 @@ def test_train_goes_on_from_a_tokenizer_and_its_log(corpus, tmp_path):
         assert (one / name).read_bytes() == (two / name).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("output", "options"),
+    [
+        ("own.json", ()),
+        ("own.json", ("--ties", "largest_text", "--min-count", 3)),
+        ("own.tiktoken", ("--dialect", "gpt4", "--special", "<|end|>")),
+        ("folder", ("--dialect", "gpt2")),
+        ("own.json", ("--pattern", r"\p{L}+|[^\p{L}]+")),
+        ("own.json", ("--dialect", "unknown-token", "--unknown-token", "<unk>")),
+        ("own.json", ("--dialect", "sentencepiece", "--lowercase", "training")),
+        ("own name.json", ("--format", "huggingface", "--dialect", "letters-digits")),
+    ],
+)
+def test_the_same_command_goes_on_from_what_it_wrote(corpus, tmp_path, output, options):
+    """Whatever its format, ``--resume`` with the path is all that is added."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+    command = ("train", corpus, "-o", output, *options)
+    run(*command, "--merges", 15, cwd=one)
+    run(*command, "--merges", 6, cwd=two)
+    part = bytepair.Tokenizer.from_file(two / output)
+    found = run(*command, "--merges", 15, "--resume", output, "--json", cwd=two)
+    whole, after = (bytepair.Tokenizer.from_file(f / output) for f in (one, two))
+    assert after.merges == whole.merges
+    assert after.vocabulary[: part.n_vocab] == part.vocabulary
+    summary = json.loads(found.stdout)
+    assert (summary["unchanged_ids"], summary["new_ids"]) == (part.n_vocab, 9)
+    assert f"{part.n_vocab} ids unchanged, 9 new" in found.stderr.decode()
+
+
+def test_train_goes_on_from_a_published_tokenizer(shared, tmp_path):
+    """GPT-2's own file takes a Persian corpus, and every id stays where it was."""
+    path = shared("vocabularies/gpt2/tokenizer.json")
+    (tmp_path / "fa.txt").write_text("سلام دنیا، زبان فارسی زیباست. " * 200, "utf-8")
+    options = ("-o", "own.json", "--resume", path, "--vocab-size", 50_270)
+    found = run("train", "fa.txt", *options, "--dialect", "gpt2", cwd=tmp_path)
+    assert "50,257 ids unchanged, 13 new" in found.stderr.decode()
+    before, after = map(bytepair.Tokenizer.from_file, (path, tmp_path / "own.json"))
+    assert after.special_tokens == {"<|endoftext|>": 50_256}
+    assert after.vocabulary[:50_257] == before.vocabulary
+
+
 def test_train_with_weights(tmp_path):
     """``@`` gives a weight, unless a file is called so."""
     for name in ("a.txt", "b.txt", "b.txt@3"):

@@ -1,5 +1,6 @@
 """Training that goes on: ids stay, and every format that a command wrote can be resumed."""
 
+import base64
 import json
 import random
 
@@ -139,6 +140,43 @@ def test_the_name_of_a_dialect_goes_with_its_publishers_file(shared, name):
     path = shared("vocabularies") / name / "tokenizer.json"
     before, after, _ = grown(path, NEW_TEXTS, dialect=DIALECT_OF[name])
     assert after.vocabulary[: before.n_vocab] == before.vocabulary
+
+
+def test_tiktoken_reads_the_same_ids(shared, tmp_path):
+    """Ranks that went on keep holes and special tokens between others, as tiktoken does."""
+    tiktoken = pytest.importorskip("tiktoken")
+    for name in ("r50k_base", "p50k_base", "cl100k_base"):
+        path = shared("vocabularies/tiktoken") / f"{name}.tiktoken"
+        _, after, _ = grown(path, NEW_TEXTS)
+        after.save(tmp_path / "own.tiktoken")
+        again = bytepair.Tokenizer.from_file(tmp_path / "own.tiktoken")
+        assert again.vocabulary == after.vocabulary
+        lines = (tmp_path / "own.tiktoken").read_bytes().splitlines()
+        pairs = [line.split() for line in lines]
+        described = json.loads((tmp_path / "own.tiktoken.json").read_text("utf-8"))
+        theirs = tiktoken.Encoding(
+            name,
+            pat_str=described["pattern"],
+            mergeable_ranks={base64.b64decode(t): int(rank) for t, rank in pairs},
+            special_tokens=described["special_tokens"],
+        )
+        for text in [*NEW_TEXTS, "fox<|endoftext|> سلام"]:
+            ids = after.encode(text, allowed_special="all")
+            assert theirs.encode(text, allowed_special="all") == ids
+
+
+def test_stored_counts_go_on_from_every_format(tmp_path):
+    """Counts of a dialect fit a file of it, whatever words its pattern is written in."""
+    scale = pytest.importorskip("bytepair.scale")
+    pytest.importorskip("pyarrow")
+    (tmp_path / "text.txt").write_text("\n".join(word_texts()), "utf-8")
+    counts = scale.count(tmp_path / "text.txt", dialect="gpt4")
+    at_once = bytepair.train_from_counts(counts, merges=50)
+    part = bytepair.train_from_counts(counts, merges=20)
+    for name in ("t.bytepair", "t.json", "t.tiktoken"):
+        part.save(tmp_path / name)
+        after = bytepair.train_from_counts(counts, merges=50, resume=tmp_path / name)
+        assert after.vocabulary == at_once.vocabulary
 
 
 # What only other files name
@@ -336,6 +374,8 @@ def interrupted(**options):
     return found.value.tokenizer
 
 
+PARTS = {"subword-nmt": {"pattern": r"[^\r\n ]+", "unmatched": "drop"}}
+"""Parts set by hand, so that codes can hold the tokenizer."""
 OPTIONS = [{}, {"min_count": 3}, {"ties": "largest_text"}]
 
 
@@ -349,7 +389,8 @@ def test_what_a_command_wrote_goes_on_with_its_options(
 
     So are the ids, where there is neither a special nor an unknown token to keep.
     """
-    options = {**options, "dialect": dialect, "special_tokens": special, "merges": 300}
+    options = {**PARTS.get(dialect, {}), **options, "merges": 300}
+    options |= {"dialect": dialect, "special_tokens": special}
     part = interrupted(**options)
     assert 0 < len(part.merges) < 300
     at_once = bytepair.train_from_iterator(word_texts(), **options)
@@ -401,7 +442,7 @@ def test_own_parts_go_on_with_the_options_that_they_were_made_with(tmp_path):
 
 def test_codes_are_continued_with_their_log(tmp_path):
     """They hold no ids: log and tokenizer get those of training at once."""
-    options = {"dialect": "subword-nmt"}
+    options = {"dialect": "subword-nmt", **PARTS["subword-nmt"]}
     at_once = bytepair.train_from_iterator(
         word_texts(), merges=50, log=tmp_path / "at once", **options
     )

@@ -266,7 +266,9 @@ def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
             flags = (
                 special,
                 flag(token, "normalized", default=not special),
-                *(flag(token, name) for name in ("lstrip", "rstrip", "single_word")),
+                flag(token, "lstrip"),
+                flag(token, "rstrip"),
+                flag(token, "single_word"),
             )
             found.append(AddedBeside(int(number), str(token["content"]), flags))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
