@@ -149,7 +149,8 @@ fn is_another(part: &str) -> PyErr {
 
 fn ties_unknown() -> PyErr {
     let message = "resume: the tokenizer has the parts of no named dialect, and does not say which of several \
-                   equally frequent pairs is merged first; give dialect or ties as in its training";
+                   equally frequent pairs is merged first; give dialect or ties as in its training (--dialect, \
+                   --ties)";
     raise("TrainingError", message.to_owned())
 }
 
