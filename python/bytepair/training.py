@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from .data.counts import Counts
     from .data.sources import Corpus
-    from .files import StrPath
     from .earlier import Earlier
+    from .files import StrPath
     from .tokenizer import Tokenizer
 
 __all__ = [
