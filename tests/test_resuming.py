@@ -374,8 +374,6 @@ def interrupted(**options):
     return found.value.tokenizer
 
 
-PARTS = {"subword-nmt": {"pattern": r"[^\r\n ]+", "unmatched": "drop"}}
-"""Parts set by hand, so that codes can hold the tokenizer."""
 OPTIONS = [{}, {"min_count": 3}, {"ties": "largest_text"}]
 
 
@@ -389,8 +387,7 @@ def test_what_a_command_wrote_goes_on_with_its_options(
 
     So are the ids, where there is neither a special nor an unknown token to keep.
     """
-    options = {**PARTS.get(dialect, {}), **options, "merges": 300}
-    options |= {"dialect": dialect, "special_tokens": special}
+    options = {**options, "dialect": dialect, "special_tokens": special, "merges": 300}
     part = interrupted(**options)
     assert 0 < len(part.merges) < 300
     at_once = bytepair.train_from_iterator(word_texts(), **options)
@@ -442,7 +439,7 @@ def test_own_parts_go_on_with_the_options_that_they_were_made_with(tmp_path):
 
 def test_codes_are_continued_with_their_log(tmp_path):
     """They hold no ids: log and tokenizer get those of training at once."""
-    options = {"dialect": "subword-nmt", **PARTS["subword-nmt"]}
+    options = {"dialect": "subword-nmt"}
     at_once = bytepair.train_from_iterator(
         word_texts(), merges=50, log=tmp_path / "at once", **options
     )
