@@ -114,6 +114,7 @@ impl CoreTokenizer {
                 rstrip,
                 single_word,
                 whole_piece,
+                in_model: false,
             }
         };
         let tokens: Vec<_> = tokens.into_iter().map(token).collect();
