@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bytepair import Tokenizer, TokenizerError
+from bytepair import Tokenizer, TokenizerError, convert, train_from_iterator
 
 pytest.importorskip("sentencepiece", reason="compares with sentencepiece")
 import sentencepiece as spm
@@ -67,6 +67,44 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "vocab_size": 360,
     },
     "spaces": {"allow_whitespace_only_pieces": True, "remove_extra_whitespaces": False},
+    "llama": {
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "byte_fallback": True,
+        "split_digits": True,
+        "vocab_size": 340,
+    },
+    "tidy": {"normalization_rule_name": "identity", "pad_id": 3},
+    "tidy-bare": {"normalization_rule_name": "identity", "add_dummy_prefix": False},
+    "symbols-bare": {
+        "normalization_rule_name": "identity",
+        "add_dummy_prefix": False,
+        "user_defined_symbols": ["<sep>", "abc", "▁foo"],
+    },
+    "suffix-bytes": {
+        "normalization_rule_name": "identity",
+        "treat_whitespace_as_suffix": True,
+        "byte_fallback": True,
+        "vocab_size": 340,
+    },
+    "runs-of-spaces": {
+        "normalization_rule_name": "identity",
+        "allow_whitespace_only_pieces": True,
+        "remove_extra_whitespaces": False,
+        "split_by_whitespace": False,
+    },
+}
+
+# Models that a tokenizer.json cannot hold, with the word that names why.
+NO_JSON = {
+    "plain": "character map",
+    "bytes": "character map",
+    "suffix": "character map",
+    "symbols": "character map",
+    "folded": "character map",
+    "whole": "character map",
+    "spaces": "character map",
+    "suffix-bytes": "treat_whitespace_as_suffix",
 }
 
 
@@ -162,6 +200,143 @@ def test_a_written_model_is_the_model_to_sentencepiece(
         assert again.encode(text) == ids
         assert again.decode(ids) == theirs.decode(ids)
         assert list(copied.encode(text)) == ids
+
+
+def test_spans_are_those_of_sentencepiece(model: Path) -> None:
+    """Every token has the characters that the library says it stands for."""
+    theirs, ours = (
+        spm.SentencePieceProcessor(model_file=str(model)),
+        Tokenizer.from_file(model),
+    )
+    for text in ["hello world", "\t tab", *texts(), *CORPUS]:
+        spans = theirs.encode(text, return_type="offset_mapping")["offsets"]
+        assert ours.encode_full(text).offsets == list(map(tuple, spans)), text
+
+
+def test_control_symbols_are_special_tokens(model: Path) -> None:
+    """A call may allow them; what stands between two is encoded as a text of its own."""
+    theirs, ours = (
+        spm.SentencePieceProcessor(model_file=str(model)),
+        Tokenizer.from_file(model),
+    )
+    special = [
+        i for i in range(len(theirs)) if theirs.is_control(i) or theirs.is_unknown(i)
+    ]
+    assert ours.special_tokens == {theirs.id_to_piece(i): i for i in special}
+    for text in ["abc", " a  b ", "the cat\tsat"]:
+        ids = theirs.encode(text)
+        marked = f"<s>{text}</s>{text}"
+        assert ours.encode(marked, allowed_special="all") == [1, *ids, 2, *ids]
+        assert ours.encode(marked) == theirs.encode(marked)
+        assert ours.decode([1, *ids, 2]) == theirs.decode(ids)
+        known = [i for i in ids if i != theirs.unk_id()]
+        shown = ours.decode([1, *ids, 0], skip_special_tokens=True)
+        assert shown == theirs.decode(known)
+
+
+def test_a_model_becomes_a_tokenizer_json_with_its_ids(
+    model: Path, tmp_path: Path
+) -> None:
+    """Hugging Face tokenizers gives the ids of sentencepiece, or the file is refused by name."""
+    peer = pytest.importorskip("tokenizers")
+    ours, target = Tokenizer.from_file(model), tmp_path / "tokenizer.json"
+    if model.stem in NO_JSON:
+        with pytest.raises(TokenizerError, match=NO_JSON[model.stem]):
+            convert(ours, target)
+        return
+    convert(ours, target)
+    theirs, again = peer.Tokenizer.from_file(str(target)), Tokenizer.from_file(target)
+    processor = spm.SentencePieceProcessor(model_file=str(model))
+    for text in itertools.chain(texts(), CORPUS):
+        ids = theirs.encode(text, add_special_tokens=False).ids
+        assert ours.encode(text, allowed_special="all") == ids, text
+        assert again.encode(text, allowed_special="all") == ids, text
+        if not any(name in text for name in ours.special_tokens):
+            assert processor.encode(text) == ids, text
+        for skips in (False, True):
+            decoded = ours.decode(ids, skip_special_tokens=skips)
+            assert theirs.decode(ids, skip_special_tokens=skips) == decoded, text
+            assert again.decode(ids, skip_special_tokens=skips) == decoded, text
+
+
+ROLES: list[dict[str, Any]] = [
+    {},
+    {"bos_piece": "<BOS>", "eos_piece": "[/S]", "unk_piece": "<?>"},
+    {"bos_id": -1, "pad_id": 3},
+]
+
+
+@pytest.mark.parametrize("options", ROLES)
+def test_a_folder_with_a_model_alone_has_its_roles(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """Roles, special tokens and ids are those that transformers finds in the folder."""
+    transformers = pytest.importorskip("transformers")
+    from bytepair.compat.transformers import AutoTokenizer
+
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 40),
+        model_prefix=str(tmp_path / "tokenizer"),
+        model_type="bpe",
+        minloglevel=2,
+        vocab_size=340,
+        hard_vocab_limit=False,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        byte_fallback=True,
+        **options,
+    )
+    ours = AutoTokenizer.from_pretrained(tmp_path)
+    theirs = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert set(ours.tokenizer.special_tokens) == set(theirs.added_tokens_encoder)
+    for token in theirs.added_tokens_encoder:
+        text = f"{token}the cat{token} sat"
+        expected = theirs(text, add_special_tokens=False)["input_ids"]
+        assert ours(text, add_special_tokens=False)["input_ids"] == expected
+
+
+DIALECTS: dict[str, dict[str, Any]] = {
+    "spaces alone": {},
+    "an unknown token": {
+        "byte_fallback": False,
+        "unknown_token": "<unk>",
+        "fuse_unknown": True,
+    },
+    "no pattern": {"pattern": ""},
+    "special tokens": {"special_tokens": ["<unk>", "<s>", "</s>"]},
+}
+
+
+@pytest.mark.parametrize("options", DIALECTS.values(), ids=DIALECTS)
+def test_what_is_trained_here_is_a_model_to_sentencepiece(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """A tokenizer of the dialect is written so that sentencepiece gives its ids."""
+    spaces = [("replace", " ", "▁")]
+    options = {"normalize": spaces, "vocab_size": 360, **options}
+    if options.get("byte_fallback") is False:
+        options["vocab_size"] = 110
+    ours = train_from_iterator(CORPUS * 5, dialect="sentencepiece", **options)
+    convert(ours, tmp_path / "own.model")
+    theirs = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
+    for text in itertools.chain(texts(), CORPUS):
+        ids = ours.encode(text)
+        assert theirs.encode(text) == ids, text
+        assert theirs.decode(ids) == Tokenizer.from_file(tmp_path / "own.model").decode(
+            ids
+        )
+
+
+def test_a_normalizer_that_no_model_has_is_refused_by_name(tmp_path: Path) -> None:
+    """NFKC sorts any number of marks; a model has no lower case, and leaves a prefix out of texts."""
+    prefixed = [("replace", " ", "▁"), ("prepend", "▁")]
+    refused = [(None, "NFKC"), (["lowercase"], "Lowercase"), (prefixed, "decoding")]
+    for normalize, name in refused:
+        options = {} if normalize is None else {"normalize": normalize}
+        ours = train_from_iterator(CORPUS, dialect="sentencepiece", merges=3, **options)
+        with pytest.raises(TokenizerError, match=name):
+            ours.save(tmp_path / "own.model")
 
 
 def test_other_types_are_refused_by_name(tmp_path: Path) -> None:

@@ -1485,6 +1485,9 @@ def read_gguf(
 def read_sentencepiece(data: bytes) -> CoreTokenizer:
     """Read the content of a SentencePiece ``.model``."""
 
+def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
+    """Name the pieces of a SentencePiece model that have a role: bos, eos, unk."""
+
 def write_sentencepiece(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a SentencePiece ``.model``."""
 

@@ -8,8 +8,8 @@ tokenizer, or a file that would give another id, is an error that leaves nothing
 
 Codes of subword-nmt and fastBPE hold no ids: whoever reads them numbers the tokens anew.
 That is an error as well, unless ``ids_may_change`` says that it is meant; then the proof
-is that texts become the same tokens, under whatever ids, and the vocabulary may have lost
-what stands in no merge.
+is that texts become the same tokens, under whatever ids, and come back as the same text;
+the vocabulary may have lost what stands in no merge.
 
 Left out: texts that the source refuses, since it has units of text that no token stands
 for. It gives no ids for them, so none can change; ``n_refused`` tells how many there are.
@@ -88,7 +88,7 @@ def convert(
     name = formats.format_of(target, format)
     given = [part for text in texts for part in _parts(tokenizer, text)]
     own = [*given, *_texts_of_vocabulary(tokenizer)]
-    terms = Terms(has_ids=not ids_may_change, has_refusals=False)
+    terms = _terms(name, has_ids=not ids_may_change)
     with _folder_beside(target) as folder:
         written = Path(folder) / target.name
         tokenizer.save(written, format=name)
@@ -103,6 +103,21 @@ def convert(
         sum(map(len, compared)),
         sum(not _is_taken(tokenizer, text) for text in given),
         terms.has_ids,
+    )
+
+
+def _terms(name: str, *, has_ids: bool) -> Terms:
+    """Say what a format must hold.
+
+    A SentencePiece model needs an unknown token, and decodes control tokens to nothing.
+    """
+    is_model = name == "sentencepiece"
+    return Terms(
+        has_ids=has_ids,
+        has_refusals=False,
+        has_names=False,
+        has_special_text=not is_model,
+        may_add_tokens=is_model,
     )
 
 

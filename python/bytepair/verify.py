@@ -8,7 +8,7 @@ that matter. A difference that comes from characters on which versions of Unicod
 and from nothing else, is told apart: see ``Difference.is_drift``.
 
 Left out: training options, names, and how parts are written in files.
-Cost: encoding the texts six times with each, and decoding them twice. To cut down a text
+Cost: encoding the texts some six times with each, and decoding them twice. To cut down a text
 that differs costs as much as to encode it a hundred times; see ``shrinking``.
 """
 
@@ -68,6 +68,12 @@ class Terms(NamedTuple):
     """Ids and what they decode to; without them, how tokens are written alone."""
     has_refusals: bool = True
     """Texts that the first tokenizer refuses; without them, only what it encodes."""
+    has_names: bool = True
+    """How tokens are written: ids say it too, but for units that no token stands for."""
+    has_special_text: bool = True
+    """What special tokens are decoded to; without it, only the text around them."""
+    may_add_tokens: bool = False
+    """Whether the second may have special tokens that the first has not."""
 
 
 def _ids(tokenizer: Tokenizer, text: str, **options: Any) -> list[int]:  # noqa: ANN401 -- those of encode
@@ -84,24 +90,32 @@ def _decoded(tokenizer: Tokenizer, text: str, **options: Any) -> str:  # noqa: A
 
 SPECIAL: dict[str, Any] = {"allowed_special": "all"}
 WHOLE: dict[str, Any] = {**SPECIAL, "add_special_tokens": True}
-DECODED: list[tuple[str, View]] = [
-    ("decoded text", _decoded),
-    ("decoded text", partial(_decoded, skip_special_tokens=True)),
-]
+DECODED: tuple[str, View] = ("decoded text", _decoded)
+DECODED_AROUND: tuple[str, View] = (
+    "decoded text",
+    partial(_decoded, skip_special_tokens=True),
+)
+
+
+def _ordinary(tokenizer: Tokenizer, text: str) -> str:
+    """Give what comes back of a text, of which the format may have lost some units."""
+    return tokenizer.decode(tokenizer.encode(text))
 
 
 def _views(terms: Terms) -> list[tuple[str, View]]:
     """List the ways to look at a text, each with what it shows."""
-    written: list[tuple[str, View]] = [("tokens", partial(_tokens, **SPECIAL))]
+    names: list[tuple[str, View]] = [("tokens", partial(_tokens, **SPECIAL))]
     if not terms.has_ids:
         whole = partial(_tokens, **WHOLE)
-        return [("tokens", _tokens), *written, ("tokens", whole)]
+        text: tuple[str, View] = ("decoded text", _ordinary)
+        return [("tokens", _tokens), *names, ("tokens", whole), text]
     ids: list[tuple[str, View]] = [
         ("ids", _ids),
         ("ids", partial(_ids, **SPECIAL)),
         ("ids", partial(_ids, **WHOLE)),
     ]
-    return [*ids, *written, *DECODED]
+    decoded = [DECODED, DECODED_AROUND] if terms.has_special_text else [DECODED_AROUND]
+    return [*ids, *(names if terms.has_names else []), *decoded]
 
 
 def verify(
@@ -142,7 +156,7 @@ def compare(
             found = _difference_on(first, second, text, terms)
             if found is not None:
                 return found
-    return _difference_of_vocabularies(first, second) if terms.has_ids else None
+    return _difference_of_vocabularies(first, second, terms) if terms.has_ids else None
 
 
 def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
@@ -166,7 +180,10 @@ def _differs(
     here = _outcome(view, first, text)
     if not terms.has_refusals and _refuses(first, text):
         return False
-    return bool(here != _outcome(view, second, text))
+    there = _outcome(view, second, text)
+    if view is _ordinary and isinstance(there, Refusal):
+        return False
+    return bool(here != there)
 
 
 def _small(
@@ -184,7 +201,8 @@ def _small(
 
 def _refuses(tokenizer: Tokenizer, text: str) -> bool:
     """Tell whether a text has no ids, with special tokens recognised or without."""
-    encoded = (_outcome(view, tokenizer, text) for _, view in _views(Terms())[:2])
+    views = (_ids, partial(_ids, **SPECIAL))
+    encoded = (_outcome(view, tokenizer, text) for view in views)
     return any(isinstance(outcome, Refusal) for outcome in encoded)
 
 
@@ -236,14 +254,17 @@ def _is_young(character: str) -> bool:
 
 
 def _difference_of_vocabularies(
-    first: Tokenizer, second: Tokenizer
+    first: Tokenizer, second: Tokenizer, terms: Terms
 ) -> Difference | None:
-    if first.special_tokens != second.special_tokens:
-        here, there = first.special_tokens, second.special_tokens
-        return Difference("special tokens", None, *_only(here, there))
-    here, there = first.get_vocab(), second.get_vocab()
-    if here != there:
-        return Difference("vocabularies", None, *_only(here, there))
+    pairs = {
+        "special tokens": (first.special_tokens, second.special_tokens),
+        "vocabularies": (first.get_vocab(), second.get_vocab()),
+    }
+    added = second.special_tokens if terms.may_add_tokens else {}
+    for what, (here, there) in pairs.items():
+        kept = {k: v for k, v in there.items() if k in here or k not in added}
+        if here != kept:
+            return Difference(what, None, *_only(here, kept))
     return None
 
 

@@ -61,6 +61,11 @@ pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResul
 
 /// Give the content of a SentencePiece ``.model``.
 #[pyfunction]
+pub(crate) fn sentencepiece_roles(data: PyBackedBytes) -> PyResult<Vec<(&'static str, String)>> {
+    sentencepiece::roles(&data).map_err(|error| to_python(&error))
+}
+
+#[pyfunction]
 pub(crate) fn write_sentencepiece<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,

@@ -137,7 +137,8 @@ impl Matcher {
         let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
         let has_late_specials = normalized.clone().any(|token| token.special);
         let normal_form = |content: &str| {
-            let segment = Segment::inner(content.as_bytes());
+            let is_rest = normalizer.is_sentencepiece();
+            let segment = Segment { is_rest, ..Segment::inner(content.as_bytes()) };
             normalizer.normalize(segment).map(Cow::into_owned)
         };
         let normalized: Vec<_> = normalized

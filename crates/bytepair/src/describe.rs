@@ -1,5 +1,6 @@
 //! A tokenizer in words: each part, and each step that loses something of the text.
 
+use crate::format::quoted;
 use crate::decode::{Decode, DecodeChain, DecodeRules};
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::pretokenize::Round;
@@ -8,7 +9,7 @@ use crate::template::{Padding, Sequence, Side, Template, TemplatePiece, Truncati
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
 use crate::units::{EndMarkKind, Missing, Unit, Units};
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, TokenKind};
 
 impl Tokenizer {
     /// The parts of the pipeline in the order of the data, each with its name.
@@ -26,12 +27,44 @@ impl Tokenizer {
         lines.extend(template(parts).map(|words| ("template", words)));
         lines.extend(parts.truncation.as_ref().map(|cut| ("truncation", truncation(cut))));
         lines.extend(parts.padding.as_ref().map(|fill| ("padding", padding(fill))));
-        let lossy = losses(parts);
+        let mut lossy = losses(parts);
+        lossy.extend(self.lost_in_decoding());
         lines.push((
             "loses",
             if lossy.is_empty() { "nothing".to_owned() } else { lossy.join(", ") },
         ));
         lines
+    }
+
+    /// What decoding does to tokens, if they do not come back as the text they were found as.
+    fn lost_in_decoding(&self) -> Vec<String> {
+        let parts = self.parts();
+        let mut lost = Vec::new();
+        let changed = |(id, text): (TokenId, &[u8])| {
+            let found = self.decode_bytes(&[id]).is_ok_and(|bytes| bytes != text);
+            found.then(|| quoted(text))
+        };
+        let mut added = parts.added.iter().map(|token| (token.id, token.content.as_bytes()));
+        lost.extend(added.find_map(changed).map(|name| {
+            format!("added tokens such as {name}, which are decoded to other text")
+        }));
+        match &parts.decode {
+            Decode::Chain(chain) if !chain.separator.is_empty() => {
+                lost.push("spaces, since decoding puts one between tokens".to_owned());
+            }
+            Decode::Chain(_) if parts.units.is_bytes() && parts.units.end_mark.is_none() => {
+                let texts = parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
+                let mut texts = texts.map(|(id, token)| (id, token.bytes));
+                lost.extend(texts.find_map(changed).map(|name| {
+                    format!("tokens such as {name}, which are decoded to other text")
+                }));
+            }
+            Decode::SentencePiece(rules) if !rules.controls.is_empty() => {
+                lost.push("control tokens, which decoding leaves out".to_owned());
+            }
+            _ => {}
+        }
+        lost
     }
 
     /// How each stage of the splitter is executed, or several that are done at once; or how words are found in a text that

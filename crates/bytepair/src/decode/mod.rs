@@ -138,7 +138,7 @@ impl Decoder {
 pub(crate) fn normal_form(parts: &Parts, content: &str) -> Result<Vec<u8>> {
     let is_text = !parts.normalizer.is_sentencepiece();
     let segment =
-        Segment { is_first: is_text, is_last: is_text, ..Segment::inner(content.as_bytes()) };
+        Segment { text: content.as_bytes(), is_first: is_text, is_last: is_text, is_rest: !is_text };
     parts.normalizer.normalize(segment).map(std::borrow::Cow::into_owned)
 }
 

@@ -55,6 +55,12 @@ impl<'t> Traced<'t> {
         Traced { text: Cow::Borrowed(&self.text[range]), origin, is_first, is_last, is_rest }
     }
 
+    /// A part that ends at an added token, or where this ends.
+    pub(crate) fn between(&self, range: Range<usize>) -> Traced<'_> {
+        let is_last = self.is_last || range.end < self.text.len();
+        Traced { is_last, ..self.part(range) }
+    }
+
     /// The text after all steps of a normalizer.
     pub(crate) fn changed(&self, normalizer: &Normalizer) -> Result<Traced<'_>> {
         let Self { is_first, is_last, is_rest, .. } = *self;

@@ -19,6 +19,7 @@ pub mod gpt1;
 pub mod gpt2;
 pub mod huggingface;
 mod json;
+mod live;
 mod merges;
 pub mod native;
 pub mod pair;
@@ -90,7 +91,7 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// A text as messages quote it, long ones cut.
-fn quoted(text: &[u8]) -> String {
+pub(crate) fn quoted(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{:?}…", &text[..end]),

@@ -73,7 +73,8 @@ impl Aligned {
     #[must_use]
     pub fn followed_by(&self, piece_start: usize, piece: &Self) -> Self {
         let outer = |(start, end): (usize, usize)| {
-            let first = self.spans.get(piece_start + start).map_or(0, |span| span.0);
+            let at = self.spans.get(piece_start + start).map(|span| span.0);
+            let first = at.or_else(|| self.spans.last().map(|span| span.1)).unwrap_or_default();
             let last = (piece_start + end).checked_sub(1).and_then(|last| self.spans.get(last));
             if start == end { (first, first) } else { (first, last.map_or(first, |span| span.1)) }
         };

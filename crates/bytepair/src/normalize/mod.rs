@@ -183,6 +183,14 @@ impl Normalizer {
         self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
+    /// Whether something is put behind a segment.
+    pub(crate) fn adds_behind(&self) -> bool {
+        self.steps.iter().any(|step| {
+            let NormalizeStep::SentencePiece(step) = step else { return false };
+            step.rules().adds_space && step.rules().space_is_suffix
+        })
+    }
+
     /// Whether a text can be normalized in two parts, cut before the character at `place`, whatever stands
     /// around the characters there. The second part is the rest of a segment.
     ///

@@ -3,9 +3,8 @@
 //! One pass: user-defined symbols stay as they are; elsewhere the longest rule of the character map that
 //! fits replaces what it names; a byte that is no UTF-8 becomes U+FFFD. Then spaces: those at both ends and
 //! all but one between words go (`removes_extra_spaces`), one is put before or behind the text
-//! (`adds_space`), and each becomes `▁` (`escapes_spaces`). The rules about the ends hold for the ends of
-//! the whole text, not for those of a segment beside an added token. Takes time linear in the text and in
-//! the longest key at each place.
+//! (`adds_space`), and each becomes `▁` (`escapes_spaces`). What stands between two special tokens is a text of its own.
+//! Takes time linear in the text and in the longest key at each place.
 //!
 //! Spans follow SentencePiece: a byte of the result reaches from where its source begins to where that of the
 //! next byte begins, so a token has the text between its first byte's source and the next token's.
@@ -152,7 +151,8 @@ impl SentencePiece {
     fn run(&self, segment: Segment<'_>, starts: &mut impl Starts) -> Vec<u8> {
         let rules = &self.0.rules;
         let space = if rules.escapes_spaces { SPACE_SYMBOL } else { " " };
-        let mut place = match rules.removes_extra_spaces && segment.is_first {
+        let begins = !segment.is_rest;
+        let mut place = match rules.removes_extra_spaces && begins {
             true => self.end_of_leading_spaces(segment.text),
             false => 0,
         };
@@ -160,10 +160,10 @@ impl SentencePiece {
             return Vec::new();
         }
         let mut out = Vec::with_capacity(segment.text.len() + segment.text.len() / 2 + 8);
-        if rules.adds_space && !rules.space_is_suffix && segment.is_first {
+        if rules.adds_space && !rules.space_is_suffix && begins {
             push(&mut out, starts, space.as_bytes(), place);
         }
-        let mut after_space = rules.removes_extra_spaces && segment.is_first;
+        let mut after_space = rules.removes_extra_spaces && begins;
         while place < segment.text.len() {
             let (length, text) = self.next(&segment.text[place..]);
             let kept = if after_space { text.trim_ascii_start_of_spaces() } else { text };
@@ -391,10 +391,15 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_segment_keeps_its_ends() {
+    fn what_stands_between_special_tokens_is_a_text_and_the_rest_of_one_is_none() {
         let step = SentencePiece::new(rules()).unwrap();
-        let segment = Segment::inner(b" a ");
-        assert_eq!(step.normalize(segment), "▁a▁".as_bytes());
+        let normalized = |is_last, is_rest| {
+            let segment = Segment { is_last, is_rest, ..Segment::inner(b"  a  ") };
+            String::from_utf8(step.normalize(segment)).unwrap()
+        };
+        assert_eq!(normalized(true, false), "▁a");
+        assert_eq!(normalized(true, true), "▁a");
+        assert_eq!(normalized(false, true), "▁a▁");
     }
 
     proptest! {

@@ -142,7 +142,7 @@ pub struct Segment<'t> {
     pub text: &'t [u8],
     /// Whether nothing stands before it in the whole text.
     pub is_first: bool,
-    /// Whether nothing stands after it in the whole text.
+    /// Whether nothing stands after it in the whole text, or an added token does that was found in the text as given.
     pub is_last: bool,
     /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
     pub is_rest: bool,
@@ -164,6 +164,13 @@ impl<'t> Segment<'t> {
             is_rest: self.is_rest && !is_begun,
             text: &self.text[range],
         }
+    }
+
+    /// A part that ends at an added token, or where this ends.
+    #[must_use]
+    pub fn between(self, range: Range<usize>) -> Self {
+        let is_last = self.is_last || range.end < self.text.len();
+        Self { is_last, ..self.part(range) }
     }
 
     /// What stands behind a cut that changes nothing.

@@ -54,13 +54,18 @@ impl Cutter {
         }
         let normalized = added.iter().filter(|token| token.normalized);
         let texts = normalized.map(|token| {
-            let content = Segment::inner(token.content.as_bytes());
+            let is_rest = normalizer.is_sentencepiece();
+            let content = Segment { is_rest, ..Segment::inner(token.content.as_bytes()) };
             Ok((normalizer.normalize(content)?, token))
         });
         let texts = texts.collect::<Result<Vec<_>>>().ok()?;
         let normalized = texts.iter().map(|(text, token)| (&**text, *token));
+        let mut raw = Seams::new(added.iter().map(|token| (token.content.as_bytes(), token)));
+        if normalizer.adds_behind() {
+            raw.refuse_beginnings(added);
+        }
         Some(Self {
-            raw: Seams::new(added.iter().map(|token| (token.content.as_bytes(), token))),
+            raw,
             normalized: (!texts.is_empty()).then(|| Seams::new(normalized)),
         })
     }

@@ -166,7 +166,7 @@ impl Call<'_> {
                     Ok(())
                 }
                 Part::Text(range) => {
-                    self.trace_segment(&whole.part(range), &mut dropping, worker, &mut row)
+                    self.trace_segment(&whole.between(range), &mut dropping, worker, &mut row)
                 }
             })
         })?;

@@ -55,7 +55,7 @@ impl Call<'_> {
         self.matcher.cut_raw(text, |part| match part {
             token @ Part::Token(..) => encode_part(text, token, ids, worker),
             Part::Text(range) => {
-                let segment = stretch.part(range);
+                let segment = stretch.between(range);
                 self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
             }
         })
@@ -72,7 +72,7 @@ impl Call<'_> {
         self.check_disallowed(stretch.text)?;
         self.matcher.cut_raw(stretch.text, |part| match part {
             Part::Token(id, _) => push(id, ids),
-            Part::Text(range) => append(stretch.part(range), ids, worker),
+            Part::Text(range) => append(stretch.between(range), ids, worker),
         })
     }
 

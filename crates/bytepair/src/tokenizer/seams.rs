@@ -16,8 +16,8 @@ pub(super) struct Seams {
     joined: Vec<[bool; 256]>,
     /// By byte: whether a token ends with it.
     ends: [bool; 256],
-    /// By byte: whether a token that must be a word of its own begins with it.
-    begins_word: [bool; 256],
+    /// By byte: whether a token before which nothing is cut begins with it, such as one that must be a word of its own.
+    begins: [bool; 256],
     /// Whether white space may belong to a token.
     takes_space: bool,
 }
@@ -28,7 +28,7 @@ impl Seams {
         let mut seams = Self {
             joined: vec![[false; 256]; 256],
             ends: [false; 256],
-            begins_word: [false; 256],
+            begins: [false; 256],
             takes_space: false,
         };
         for (text, token) in tokens {
@@ -37,16 +37,22 @@ impl Seams {
             }
             let (Some(&first), Some(&last)) = (text.first(), text.last()) else { continue };
             seams.ends[usize::from(last)] = true;
-            seams.begins_word[usize::from(first)] |= token.single_word;
+            seams.begins[usize::from(first)] |= token.single_word;
             seams.takes_space |= token.lstrip || token.rstrip;
         }
         seams
     }
 
+    /// Refuses places before tokens, where something is put behind the text that ends there.
+    pub(super) fn refuse_beginnings(&mut self, tokens: &[AddedToken]) {
+        let firsts = tokens.iter().filter_map(|token| token.content.bytes().next());
+        firsts.for_each(|first| self.begins[usize::from(first)] = true);
+    }
+
     /// Whether no token reaches across a place inside of a text.
     pub(super) fn allow(&self, text: &[u8], place: usize) -> bool {
         let [before, after] = [text[place - 1], text[place]].map(usize::from);
-        if self.joined[before][after] || self.ends[before] || self.begins_word[after] {
+        if self.joined[before][after] || self.ends[before] || self.begins[after] {
             return false;
         }
         !self.takes_space || !last_character(&text[..place]).is_some_and(char::is_whitespace)

@@ -34,12 +34,18 @@ const RESERVED: &str = "\u{FFFF}";
 
 /// The decoder pattern that finds a prefix at the beginning of a token.
 fn prefix_pattern(prefix: &str) -> String {
-    let escaped: String = prefix
-        .chars()
-        .flat_map(|character| {
-            let is_plain = character.is_alphanumeric() || !character.is_ascii();
-            (!is_plain).then_some('\\').into_iter().chain([character])
-        })
-        .collect();
-    format!(r"\A{escaped}")
+    format!(r"\A{}", escaped(prefix))
+}
+
+/// The decoder pattern that finds a token of this name, and nothing else.
+fn name_pattern(name: &str) -> String {
+    format!(r"\A{}\z", escaped(name))
+}
+
+fn escaped(text: &str) -> String {
+    let characters = text.chars().flat_map(|character| {
+        let is_plain = character.is_alphanumeric() || !character.is_ascii();
+        (!is_plain).then_some('\\').into_iter().chain([character])
+    });
+    characters.collect()
 }

@@ -2,9 +2,9 @@
 //!
 //! A tokenizer that is read gives the ids, pieces, spans and text that `sentencepiece` gives with its
 //! defaults. Text may be any bytes: those that are no UTF-8 become U+FFFD. SentencePiece never finds control
-//! symbols (`<s>`) in a text, so they are tokens that only ids lead to, and it puts none around a text unless
-//! asked, so the template is empty. User-defined symbols are found, in the normalized text, and merge with
-//! nothing. Pieces merge by score (`merges`); where no piece has a space after something else, the text is
+//! symbols (`<s>`) and the unknown token in a text, so they are special tokens, which a call has to allow; it puts none
+//! around a text unless asked, so the template is empty. User-defined symbols are always found, in the normalized
+//! text, and merge with nothing. Pieces merge by score (`merges`); where no piece has a space after something else, the text is
 //! cut before spaces first, which changes nothing and is quicker.
 //!
 //! Refused by name: models of other types, a denormalizer, pieces that are switched off (`UNUSED`) and of
@@ -15,10 +15,11 @@ mod model;
 mod read;
 #[cfg(test)]
 mod tests;
+mod trained;
 mod wire;
 mod write;
 
-pub use read::read;
+pub use read::{read, roles};
 pub use write::write;
 
 /// The name of the format in messages.

@@ -24,6 +24,21 @@ pub(super) struct Piece {
     pub(super) kind: PieceKind,
 }
 
+/// The pieces that stand for the ends of a text and for what is unknown, where the model has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Roles {
+    pub(super) bos: Role,
+    pub(super) eos: Role,
+    pub(super) unk: Role,
+}
+
+/// A piece with a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Role {
+    pub(super) piece: String,
+    pub(super) is_there: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PieceKind {
     Normal = 1,
@@ -74,6 +89,45 @@ impl Default for Normalizer {
             removes_extra_whitespaces: true,
             escapes_whitespaces: true,
         }
+    }
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        let role = |piece: &str| Role { piece: piece.to_owned(), is_there: true };
+        Self { bos: role("<s>"), eos: role("</s>"), unk: role("<unk>") }
+    }
+}
+
+impl Roles {
+    /// What a model file says.
+    pub(super) fn parse(file: &[u8]) -> Result<Self> {
+        let mut roles = Self::default();
+        let mut fields = Fields::new("the model", file);
+        while let Some(field) = fields.next()? {
+            if field.number == 2 {
+                roles.read(field.bytes()?)?;
+            }
+        }
+        Ok(roles)
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        // An id that is switched off is -1, which is written as a number of 64 bits.
+        let is_there = |field: &Field<'_>| field.number().map(|id| id < 1 << 63);
+        let mut fields = Fields::new("trainer_spec", bytes);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                40 => self.unk.is_there = is_there(&field)?,
+                41 => self.bos.is_there = is_there(&field)?,
+                42 => self.eos.is_there = is_there(&field)?,
+                45 => field.text()?.clone_into(&mut self.unk.piece),
+                46 => field.text()?.clone_into(&mut self.bos.piece),
+                47 => field.text()?.clone_into(&mut self.eos.piece),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::FORMAT;
 use super::merges::{Scored, cut_stages, push_merges};
-use super::model::{BPE, Model, Piece, PieceKind};
+use super::model::{BPE, Model, Piece, PieceKind, Roles};
 use crate::added::AddedToken;
 use crate::decode::{LeadingSpaces, SentencePieceDecode};
 use crate::error::{Error, Result};
@@ -40,6 +40,16 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
         decode: decode(&model).into(),
         ..Parts::new(units, Arc::new(vocabulary(&model)?))
     })
+}
+
+/// The pieces of a model that begin and end texts and stand for what is unknown, by role: `bos`, `eos`, `unk`.
+///
+/// # Errors
+/// Where the file is damaged.
+pub fn roles(file: &[u8]) -> Result<Vec<(&'static str, String)>> {
+    let Roles { bos, eos, unk } = Roles::parse(file)?;
+    let roles = [("bos", bos), ("eos", eos), ("unk", unk)];
+    Ok(roles.into_iter().filter(|(_, role)| role.is_there).map(|(name, role)| (name, role.piece)).collect())
 }
 
 fn check_type(model: &Model) -> Result<()> {
@@ -125,19 +135,24 @@ fn stages(model: &Model) -> Vec<Stage> {
     cut_stages(pieces, fuses_unknown)
 }
 
-/// User-defined symbols. One with a space in it never stands in a text whose spaces became `▁`.
+/// Control symbols and the unknown token, which are special, and user-defined symbols, which are always found in the
+/// normalized text. One of these with a space in it never stands there once spaces became `▁`.
 fn added(model: &Model) -> Vec<AddedToken> {
-    let is_found = |text: &str| !(model.normalizer.escapes_whitespaces && text.contains(' '));
-    pieces_of(model, PieceKind::UserDefined)
-        .filter(|(_, piece)| is_found(&piece.text))
-        .map(|(id, piece)| AddedToken {
+    let escapes = model.normalizer.escapes_whitespaces;
+    let added = (0..).zip(&model.pieces).filter_map(|(id, piece)| {
+        let is_symbol = piece.kind == PieceKind::UserDefined;
+        let is_special = matches!(piece.kind, PieceKind::Control | PieceKind::Unknown);
+        let is_found = is_special || is_symbol && !(escapes && piece.text.contains(' '));
+        is_found.then(|| AddedToken {
             id,
             content: piece.text.clone(),
-            normalized: true,
+            special: is_special,
+            normalized: is_symbol,
             in_model: true,
             ..AddedToken::default()
         })
-        .collect()
+    });
+    added.collect()
 }
 
 fn decode(model: &Model) -> SentencePieceDecode {

@@ -4,7 +4,9 @@
 //! model has no words for merges that differ from what its scores mean.
 
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
+use super::trained::{as_model, check_merges};
 use super::{FORMAT, read};
+use crate::added::AddedToken;
 use crate::decode::{Decode, SentencePieceDecode};
 use crate::error::Result;
 use crate::format::inexpressible;
@@ -18,7 +20,25 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 /// # Errors
 /// Where the tokenizer has a part that a model cannot say; the error names it.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    let parts = tokenizer.parts();
+    let own = tokenizer.parts();
+    if own.normalizer.is_sentencepiece() {
+        let (file, again) = write_model(own)?;
+        return match difference(own, &again).or_else(|| difference_of_merges(own, &again)) {
+            Some(part) => Err(inexpressible(FORMAT, part)),
+            None => Ok(file),
+        };
+    }
+    let parts = as_model(own)?;
+    let (file, again) = write_model(&parts)?;
+    check_merges(&own.vocabulary, &again.vocabulary)?;
+    match difference(&parts, &again) {
+        Some(part) => Err(inexpressible(FORMAT, part)),
+        None => Ok(file),
+    }
+}
+
+/// The file, and what it is read as.
+fn write_model(parts: &Parts) -> Result<(Vec<u8>, Parts)> {
     let [NormalizeStep::SentencePiece(step)] = parts.normalizer.steps() else {
         return Err(inexpressible(FORMAT, "a normalizer other than SentencePiece's"));
     };
@@ -38,10 +58,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let file = model.to_bytes();
     let refused = |error: crate::Error| inexpressible(FORMAT, error.to_string());
     let again = read(&file).map_err(refused)?;
-    match first_difference(parts, again.parts()) {
-        Some(part) => Err(inexpressible(FORMAT, part)),
-        None => Ok(file),
-    }
+    Ok((file, again.parts().clone()))
 }
 
 fn normalizer(rules: &SentencePieceRules) -> Normalizer {
@@ -112,22 +129,37 @@ fn ranks(vocabulary: &Vocabulary) -> Vec<usize> {
     }
 }
 
-fn first_difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
-    let stages = |parts: &Parts| {
-        parts.pre_tokenizer.only_splitter().map(|splitter| splitter.stages().to_vec())
-    };
+fn difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
     let is_same = [
         (parts.normalizer.steps() == again.normalizer.steps(), "the normalizer"),
-        (stages(parts) == stages(again), "the split pattern"),
         (parts.units == again.units, "the units"),
         (parts.vocabulary.iter().eq(again.vocabulary.iter()), "the tokens"),
-        (merges(&parts.vocabulary) == merges(&again.vocabulary), "the merges and their order"),
-        (parts.added == again.added, "added tokens that are special or have rules of their own"),
+        (
+            by_id(&parts.added) == by_id(&again.added),
+            "added tokens that are special or have rules of their own",
+        ),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == again.template, "the special tokens that are put around a text"),
         (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
         (parts.offsets == again.offsets, "the rules of spans"),
         (parts.decode == again.decode, "the rules of decoding"),
+    ];
+    is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
+}
+
+fn by_id(added: &[AddedToken]) -> Vec<&AddedToken> {
+    let mut added: Vec<_> = added.iter().collect();
+    added.sort_by_key(|token| token.id);
+    added
+}
+
+fn difference_of_merges(parts: &Parts, again: &Parts) -> Option<&'static str> {
+    let stages = |parts: &Parts| {
+        parts.pre_tokenizer.only_splitter().map(|splitter| splitter.stages().to_vec())
+    };
+    let is_same = [
+        (stages(parts) == stages(again), "the split pattern"),
+        (merges(&parts.vocabulary) == merges(&again.vocabulary), "the merges and their order"),
     ];
     is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
 }

@@ -2,13 +2,16 @@
 //!
 //! Rules are fast. They say the same as a list of known shape if each token that is no plain text is
 //! changed by neither or by both: an added token with a `▁` in its name, or letters that stand for bytes,
-//! makes the difference. What cannot be shown to be equal is run step by step.
+//! makes the difference. What cannot be shown to be equal is run step by step. Before `ByteLevel` a step may
+//! spell the name of an added token in letters that stand for its bytes, as `write` does where it must.
 //! Cost: one look at each token that is not plain text.
+
+use std::collections::HashMap;
 
 use crate::added::AddedToken;
 use crate::decode::{Decode, DecodeChain, DecodeRules, DecodeStep, byte_of, matches_of};
 use crate::error::Result;
-use crate::format::huggingface::prefix_pattern;
+use crate::format::huggingface::{name_pattern, prefix_pattern};
 use crate::format::huggingface::schema::{Decoder, Pattern, Placed, Prepends, problem};
 use crate::normalize::Normalizer;
 use crate::split::Segment;
@@ -72,7 +75,9 @@ fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
     let units = context.units;
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
     if units.is_bytes() {
-        let is_plain = steps == [DecodeStep::ByteLevel] && !has_marks && !units.byte_fallback;
+        let is_known = steps.ends_with(&[DecodeStep::ByteLevel])
+            && context.renamed(&steps[..steps.len() - 1]).is_some();
+        let is_plain = is_known && !has_marks && !units.byte_fallback;
         return is_plain.then(DecodeRules::default);
     }
     if let [DecodeStep::Metaspace { replacement, drops_first }] = steps {
@@ -138,7 +143,54 @@ impl Context<'_> {
             TokenKind::Text(_) | TokenKind::Hole | TokenKind::Byte => true,
             TokenKind::Added | TokenKind::Unknown => self.agrees_on_name(token.bytes, steps),
         };
-        self.vocabulary.iter().all(|(_, token)| agrees(token)) && self.skips_the_same()
+        let agree = match self.units.is_bytes() {
+            true => self.names_come_back(steps),
+            false => self.vocabulary.iter().all(|(_, token)| agrees(token)),
+        };
+        agree && self.skips_the_same()
+    }
+
+    /// By name: what steps before `ByteLevel` make of a token that is shown by its name, where each of them makes
+    /// something of one such token and of nothing else.
+    fn renamed<'s>(&self, steps: &'s [DecodeStep]) -> Option<HashMap<&str, &'s str>> {
+        if steps.is_empty() {
+            return Some(HashMap::new());
+        }
+        let names: HashMap<String, &str> =
+            self.shown_names().flatten().map(|name| (name_pattern(name), name)).collect();
+        let mut renamed = HashMap::with_capacity(steps.len());
+        for step in steps.iter().rev() {
+            let DecodeStep::ReplacePattern { pattern, to } = step else { return None };
+            let name = *names.get(pattern)?;
+            // What it makes would be seen by the steps behind it.
+            if renamed.contains_key(to.as_str()) || renamed.insert(name, to.as_str()).is_some() {
+                return None;
+            }
+        }
+        Some(renamed)
+    }
+
+    /// Whether each token that is shown by its name comes out of `ByteLevel` as that name.
+    fn names_come_back(&self, steps: &[DecodeStep]) -> bool {
+        let before = steps.split_last().map_or(steps, |(_, before)| before);
+        let Some(renamed) = self.renamed(before) else { return false };
+        let comes_back = |name: &str| {
+            // These stand for themselves.
+            if renamed.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return true;
+            }
+            let written = renamed.get(name).copied().unwrap_or(name);
+            let bytes = bytes_of_printable(written);
+            bytes.as_deref().unwrap_or(written.as_bytes()) == name.as_bytes()
+        };
+        self.shown_names().all(|name| name.is_some_and(comes_back))
+    }
+
+    /// The names of tokens that are no text; nothing for one that is not UTF-8.
+    fn shown_names(&self) -> impl Iterator<Item = Option<&str>> {
+        let is_shown = |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
+        let tokens = self.vocabulary.iter().map(|(_, token)| token).filter(is_shown);
+        tokens.map(|token| std::str::from_utf8(token.bytes).ok())
     }
 
     /// A mark must be found where it stands, and nowhere else.
@@ -158,11 +210,6 @@ impl Context<'_> {
     fn agrees_on_name(&self, name: &[u8], steps: &[DecodeStep]) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
         steps.iter().all(|step| match step {
-            DecodeStep::ByteLevel => {
-                // These stand for themselves, and others for other bytes.
-                name.bytes().all(|byte| byte.is_ascii_graphic())
-                    || bytes_of_printable(name).is_none_or(|bytes| bytes == name.as_bytes())
-            }
             DecodeStep::Metaspace { replacement, .. } => !name.contains(*replacement),
             DecodeStep::Replace { from, .. } => !name.contains(from.as_str()),
             DecodeStep::Suffix(suffix) => !name.contains(suffix.as_str()),

@@ -36,10 +36,15 @@ use crate::vocabulary::{Token, Vocabulary};
 /// # Errors
 /// Where the file is damaged, or has a part that is not understood or has no equal here.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
+    Tokenizer::new(parts(file)?).map_err(|error| problem("the tokenizer", error.to_string()))
+}
+
+/// The same, before it is compiled.
+pub(super) fn parts(file: &[u8]) -> Result<Parts> {
     if let Some((model, file)) = File::read_with_model(file) {
         file.check_fields()?;
         check_version(&file)?;
-        return tokenizer(&model, &file);
+        return parts_of(&model, &file);
     }
     let file = File::read(file)?;
     file.check_fields()?;
@@ -50,12 +55,12 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
         models.iter().map(|tree| Model::of(&Node::new("model", tree, Repeated::LastCounts)));
     let models: Vec<_> = models.collect::<Result<_>>()?;
     match models.last() {
-        Some(model) => tokenizer(model, &file),
+        Some(model) => parts_of(model, &file),
         None => Err(problem("model", "missing")),
     }
 }
 
-fn tokenizer(model: &Model<'_>, file: &File<'_>) -> Result<Tokenizer> {
+fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     if model.dropout.is_some_and(|dropout| !(0.0..=1.0).contains(&dropout)) {
         return Err(problem("model.dropout", "is not between 0 and 1"));
     }
@@ -73,7 +78,7 @@ fn tokenizer(model: &Model<'_>, file: &File<'_>) -> Result<Tokenizer> {
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
     let decode = decode(row(file, "decoder", schema::push_decoders)?, &context)?;
     let units = with_alphabet(units, &vocabulary);
-    Tokenizer::new(Parts {
+    Ok(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
         ignore_merges: model.ignore_merges == Some(true),
         template: finishing.template(&units, &vocabulary)?,
@@ -86,7 +91,6 @@ fn tokenizer(model: &Model<'_>, file: &File<'_>) -> Result<Tokenizer> {
         decode,
         ..Parts::new(units, Arc::new(vocabulary))
     })
-    .map_err(|error| problem("the tokenizer", error.to_string()))
 }
 
 fn check_steps(part: &str, n_steps: usize) -> Result<()> {

@@ -2,22 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::{refuse, sequence};
+use super::{refuse, sentencepiece, sequence};
 use crate::decode::{
     Compiled, Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, Invalid,
 };
 use crate::error::Result;
-use crate::format::huggingface::prefix_pattern;
+use crate::format::huggingface::{name_pattern, prefix_pattern};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::units::Units;
+use crate::units::{Units, bytes_of_printable, printable_name};
+use crate::vocabulary::{Token, TokenKind};
 
 pub(super) fn decoder(parts: &Parts) -> Result<Value> {
     match &parts.decode {
         Decode::Rules(rules) => {
-            let steps = steps(rules, &parts.units)?;
+            let steps = all_steps(rules, parts)?;
             Ok(sequence(steps.iter().map(value).collect(), "decoders"))
         }
-        Decode::SentencePiece(_) => refuse("the decoding of SentencePiece"),
+        Decode::SentencePiece(rules) => {
+            let steps = sentencepiece::decoding(rules, parts)?;
+            Ok(sequence(steps.iter().map(value).collect(), "decoders"))
+        }
         Decode::Chain(DecodeChain { steps, separator }) => {
             match (separator.as_str(), steps.as_slice()) {
                 (" ", []) => Ok(Value::Null),
@@ -41,9 +45,12 @@ pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String>
     let chain = match &parts.decode {
         Decode::Chain(chain) => chain.clone(),
         Decode::Rules(rules) => {
-            DecodeChain { steps: steps(rules, &parts.units)?, separator: String::new() }
+            DecodeChain { steps: all_steps(rules, parts)?, separator: String::new() }
         }
-        Decode::SentencePiece(_) => return refuse("the decoding of SentencePiece"),
+        Decode::SentencePiece(rules) => {
+            let steps = sentencepiece::decoding(rules, parts)?;
+            DecodeChain { steps, separator: String::new() }
+        }
     };
     let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
     let invalid = Invalid::Become(DecodeErrors::Replace);
@@ -51,7 +58,43 @@ pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String>
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The steps that do what rules do.
+/// The most added tokens that get a decoding step of their own. Each step looks at every token.
+const MAX_RESPELLED: usize = 64;
+
+/// A step for each token whose name `ByteLevel` would take for bytes: it spells the name in letters that stand for
+/// the bytes of that name.
+fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
+    let is_shown = |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
+    let names = parts.vocabulary.iter().map(|(_, token)| token).filter(is_shown);
+    let names = names.filter_map(|token| std::str::from_utf8(token.bytes).ok());
+    let is_other = |name: &&str| {
+        bytes_of_printable(name).is_some_and(|bytes| bytes.as_slice() != name.as_bytes())
+    };
+    let mut names: Vec<&str> = names.filter(is_other).take(MAX_RESPELLED + 1).collect();
+    if names.len() > MAX_RESPELLED {
+        return refuse(format!(
+            "more than {MAX_RESPELLED} added tokens such as {:?}, whose characters also stand for bytes: the library \
+             would decode them to those bytes",
+            names[0]
+        ));
+    }
+    // What a step makes is longer than the name, so no step behind it takes it for a name.
+    names.sort_by_key(|name| std::cmp::Reverse(name.chars().count()));
+    let step = |name: &str| DecodeStep::ReplacePattern {
+        pattern: name_pattern(name),
+        to: printable_name(name.as_bytes()),
+    };
+    Ok(names.into_iter().map(step).collect())
+}
+
+/// The steps that do what rules do to every token.
+fn all_steps(rules: &DecodeRules, parts: &Parts) -> Result<Vec<DecodeStep>> {
+    let mut all = if parts.units.is_bytes() { respelled(parts)? } else { Vec::new() };
+    all.extend(steps(rules, &parts.units)?);
+    Ok(all)
+}
+
+/// The steps that do what rules do to text.
 fn steps(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
     let DecodeRules { replacements, n_leading_spaces, first_without, whole_byte_runs: _ } = rules;
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();

@@ -1,6 +1,6 @@
 //! Our parts to a `tokenizer.json`.
 //!
-//! Every part is checked before anything is written: names must be unique, merges must give the token of
+//! Every part is checked before it is written, and the file is read again (`proof`): names must be unique, merges must give the token of
 //! the joined names, added tokens must get the ids that they have here. Patterns are translated to
 //! Oniguruma with proof (`pattern`). A one-character end mark that is a unit becomes a normalizer that
 //! puts it at the end of every word; everywhere else in the text that character is made unknown before.
@@ -9,6 +9,8 @@ mod decoder;
 mod normalizer;
 mod post_processor;
 mod pre_tokenizer;
+mod proof;
+mod sentencepiece;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +21,8 @@ pub use self::decoder::text_of_written;
 use self::normalizer::{moved, normalizer};
 use self::post_processor::post_processor;
 use self::pre_tokenizer::pre_tokenizer;
+use self::proof::prove;
+use self::sentencepiece::spelled_out;
 use super::{FORMAT, RESERVED, WORD};
 use crate::added::AddedToken;
 use crate::error::Result;
@@ -35,7 +39,7 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 /// # Errors
 /// Where the library could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    let parts = tokenizer.parts();
+    let parts = &*spelled_out(tokenizer.parts())?;
     check_units(parts)?;
     let names = Names::new(tokenizer)?;
     let moved = moved(parts)?;
@@ -52,6 +56,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     });
     let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
     bytes.push(b'\n');
+    prove(parts, &bytes)?;
     Ok(bytes)
 }
 
@@ -262,25 +267,7 @@ fn model(parts: &Parts, names: &Names) -> Result<Value> {
     }))
 }
 
-/// Refuses merges of one priority that could compete for a token: there one of them always goes first.
-fn check_priorities(vocabulary: &Vocabulary, names: &Names) -> Result<()> {
-    let merges = vocabulary.merges().iter().zip(vocabulary.priorities());
-    let mut before: HashSet<(u32, TokenId)> = HashSet::new();
-    before.extend(merges.clone().map(|(merge, &priority)| (priority, merge.left)));
-    let mut competing = merges.filter(|(merge, priority)| {
-        merge.left != merge.right && before.contains(&(**priority, merge.right))
-    });
-    match competing.next() {
-        Some((merge, _)) => {
-            let token = names.get(merge.result)?;
-            refuse(format!("merges into {token:?} that go first by their place in the text"))
-        }
-        None => Ok(()),
-    }
-}
-
 fn merges(vocabulary: &Vocabulary, units: &Units, names: &Names) -> Result<Vec<Value>> {
-    check_priorities(vocabulary, names)?;
     let prefix = units.continuing_prefix.as_deref().unwrap_or("");
     let merge = |merge: &crate::vocabulary::Merge| {
         let (left, right) = (names.get(merge.left)?, names.get(merge.right)?);
@@ -293,9 +280,7 @@ fn merges(vocabulary: &Vocabulary, units: &Units, names: &Names) -> Result<Vec<V
         }
         Ok(json!([left, right]))
     };
-    let mut order: Vec<usize> = (0..vocabulary.merges().len()).collect();
-    order.sort_by_key(|&place| vocabulary.priorities().get(place).copied().unwrap_or_default());
-    order.into_iter().map(|place| merge(&vocabulary.merges()[place])).collect()
+    vocabulary.merges().iter().map(merge).collect()
 }
 
 fn added_tokens(parts: &Parts) -> Vec<Value> {

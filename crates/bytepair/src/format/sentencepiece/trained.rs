@@ -1,0 +1,237 @@
+//! A tokenizer that was not read from a model to the parts of one that was.
+//!
+//! What is trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
+//! a list of merges. A model says the same where its own rules come to the same ids: nothing but spaces is changed, no
+//! token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
+//! (`format::live`). Special tokens become control symbols, so decoding leaves them out. A model has to have an
+//! unknown token; where there is none, and no special token `<unk>`, one is added behind the others.
+//!
+//! Left out, and refused by name: Unicode forms, which sort any number of marks, other changes of the text, added
+//! tokens that are not special.
+
+use std::sync::Arc;
+
+use super::FORMAT;
+use super::merges::cut_stages;
+use crate::added::AddedToken;
+use crate::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
+use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::format::live::live_merges;
+use crate::format::{inexpressible, quoted};
+use crate::normalize::{
+    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
+};
+use crate::split::{Stage, each_begins, first_begins};
+use crate::template::Template;
+use crate::tokenizer::Parts;
+use crate::units::Units;
+use crate::vocabulary::{Token, TokenKind, Vocabulary};
+
+/// The name of the unknown token where a tokenizer has none.
+const UNKNOWN: &str = "<unk>";
+
+/// What the unknown token is decoded to where the model does not say.
+const UNKNOWN_TEXT: &str = " \u{2047} ";
+
+/// The parts as a model has them.
+///
+/// # Errors
+/// Where a model cannot say a part; the error names it.
+pub(super) fn as_model(parts: &Parts) -> Result<Parts> {
+    let rules = rules(parts)?;
+    check_units(&parts.units)?;
+    check_others(parts)?;
+    check_stages(parts)?;
+    let decode = decode(parts, &rules)?;
+    let (vocabulary, added, unknown) = vocabulary(parts)?;
+    let unicode = parts.normalizer.unicode();
+    let step = NormalizeStep::SentencePiece(SentencePiece::new(rules)?);
+    Ok(Parts {
+        normalizer: Normalizer::new(vec![step], unicode),
+        pre_tokenizer: parts.pre_tokenizer.clone(),
+        added,
+        decode: decode.into(),
+        ..Parts::new(
+            Units {
+                unknown: Some(unknown),
+                fuse_unknown: !parts.units.byte_fallback,
+                byte_fallback: parts.units.byte_fallback,
+                ..Units::characters()
+            },
+            Arc::new(vocabulary),
+        )
+    })
+}
+
+/// Refuses a model whose merges, of which there is one for each cut of a piece, would make other tokens.
+pub(super) fn check_merges(vocabulary: &Vocabulary, model: &Vocabulary) -> Result<()> {
+    let live = live_merges(model).map_err(|problem| inexpressible(FORMAT, problem))?;
+    let merges = vocabulary.merges();
+    let Some(place) = (0..merges.len().max(live.len())).find(|&n| merges.get(n) != live.get(n)) else {
+        return Ok(());
+    };
+    let merge = merges.get(place).or_else(|| live.get(place));
+    let text = merge.and_then(|merge| vocabulary.token(merge.result)).map_or(&[][..], |token| token.bytes);
+    let problem = format!("the merge into {}, which would not be as it is here", quoted(text));
+    Err(inexpressible(FORMAT, problem))
+}
+
+fn refuse<T>(part: impl Into<String>) -> Result<T> {
+    Err(inexpressible(FORMAT, part))
+}
+
+fn rules(parts: &Parts) -> Result<SentencePieceRules> {
+    let mut rules = SentencePieceRules::default();
+    for step in parts.normalizer.steps() {
+        match step {
+            NormalizeStep::Replace { from, to } if from == " " && to == SPACE_SYMBOL => {
+                rules.escapes_spaces = true;
+            }
+            NormalizeStep::Prepend { text, only_first, unless_there: false }
+                if is_space(text, &rules) && (!only_first || parts.added.is_empty()) =>
+            {
+                rules.adds_space = true;
+            }
+            NormalizeStep::Form(form) => {
+                return refuse(format!(
+                    "the normalizer {}, which puts any number of marks in order; train without it: normalize=",
+                    format!("{form:?}").to_uppercase()
+                ));
+            }
+            step => {
+                return refuse(format!(
+                    "the step {step:?} of the normalizer; a model can write spaces as ▁ and put one before the text"
+                ));
+            }
+        }
+    }
+    Ok(rules)
+}
+
+/// Whether a prefix is what a space is at that point.
+fn is_space(text: &str, rules: &SentencePieceRules) -> bool {
+    text == SPACE_SYMBOL && rules.escapes_spaces || text == " " && !rules.escapes_spaces
+}
+
+fn check_units(units: &Units) -> Result<()> {
+    if units.is_bytes() {
+        return refuse("units of bytes");
+    }
+    if units.end_mark.is_some() || units.continuing_prefix.is_some() {
+        return refuse("an end mark or a continuing prefix");
+    }
+    match (units.byte_fallback, &units.unknown, units.fuse_unknown) {
+        (true, _, _) | (false, Some(_), true) => Ok(()),
+        (false, Some(_), false) => {
+            refuse("an unknown token for each character; a model has one for neighbours (fuse_unknown)")
+        }
+        (false, None, _) => refuse(
+            "characters outside the alphabet without an unknown token or byte fallback",
+        ),
+    }
+}
+
+fn check_others(parts: &Parts) -> Result<()> {
+    let is_plain = |token: &AddedToken| {
+        token.special && !(token.normalized || token.lstrip || token.rstrip || token.single_word)
+    };
+    if let Some(token) = parts.added.iter().find(|token| !is_plain(token)) {
+        let name = quoted(token.content.as_bytes());
+        return refuse(format!("the added token {name}, which is not special or has rules of its own"));
+    }
+    let checks = [
+        (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
+        (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
+        (parts.dropout.is_none(), "dropout"),
+        (parts.vocabulary.priorities().is_empty(), "merges that share a priority"),
+    ];
+    match checks.into_iter().find(|(holds, _)| !holds) {
+        Some((_, part)) => refuse(part),
+        None => Ok(()),
+    }
+}
+
+/// Refuses cuts that a token reaches across, as nothing is cut in a model.
+///
+/// Known patterns alone: for these the characters beside a place say whether a piece ends there.
+fn check_stages(parts: &Parts) -> Result<()> {
+    let Some(splitter) = parts.pre_tokenizer.only_splitter() else {
+        return refuse("a pre-tokenizer that changes the text");
+    };
+    let stages = splitter.stages();
+    if stages.is_empty() {
+        return Ok(());
+    }
+    if !known_stages(parts).iter().any(|known| known == stages) {
+        return refuse("this split pattern, as a model cuts nothing");
+    }
+    for (id, token) in parts.vocabulary.iter() {
+        if token.kind == TokenKind::PLAIN && splitter.pieces(token.bytes)?.len() > 1 {
+            let name = quoted(token.bytes);
+            return refuse(format!("the token {name} with the id {id}, which the split pattern cuts"));
+        }
+    }
+    Ok(())
+}
+
+fn known_stages(parts: &Parts) -> Vec<Vec<Stage>> {
+    let pieces = || {
+        let plain = parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
+        plain.filter_map(|(_, token)| std::str::from_utf8(token.bytes).ok())
+    };
+    let own = Dialect::named("sentencepiece").map(|dialect| dialect.split);
+    let marks = SPACE_SYMBOL.chars().flat_map(|mark| [each_begins(mark), first_begins(mark)]);
+    let marks = marks.map(|stage| vec![stage]);
+    own.into_iter().chain(marks).chain([cut_stages(pieces, false)]).collect()
+}
+
+fn decode(parts: &Parts, rules: &SentencePieceRules) -> Result<SentencePieceDecode> {
+    let spaces = (SPACE_SYMBOL.to_owned(), " ".to_owned());
+    let expected = DecodeRules {
+        replacements: rules.escapes_spaces.then_some(spaces).into_iter().collect(),
+        n_leading_spaces: usize::from(rules.adds_space),
+        first_without: None,
+        whole_byte_runs: false,
+    };
+    match &parts.decode {
+        Decode::Rules(found) if DecodeRules { whole_byte_runs: false, ..found.clone() } == expected => {}
+        _ => {
+            return refuse(
+                "the rules of decoding: a model makes a space of each ▁, and leaves one out that was put before the text",
+            );
+        }
+    }
+    let mut controls: Vec<_> = parts.added.iter().map(|token| token.content.clone()).collect();
+    controls.sort();
+    controls.retain(|name| name != UNKNOWN && parts.units.unknown.as_ref() != Some(name));
+    Ok(SentencePieceDecode {
+        leading: if rules.adds_space { LeadingSpaces::OneGoes } else { LeadingSpaces::Stay },
+        unknown: UNKNOWN_TEXT.to_owned(),
+        controls,
+    })
+}
+
+/// The vocabulary with an unknown token, the added tokens, and the name of that token.
+fn vocabulary(parts: &Parts) -> Result<(Vocabulary, Vec<AddedToken>, String)> {
+    let (mut vocabulary, mut added) = ((*parts.vocabulary).clone(), parts.added.clone());
+    let unknown = parts.units.unknown.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let token = Token { kind: TokenKind::Unknown, bytes: unknown.as_bytes() };
+    if parts.units.unknown.is_none() {
+        vocabulary = Vocabulary::new();
+        let is_unknown = |old: Token<'_>| old.kind == TokenKind::Added && old.bytes == unknown.as_bytes();
+        for (id, old) in parts.vocabulary.iter() {
+            vocabulary.insert(id, if is_unknown(old) { token } else { old })?;
+        }
+        parts.vocabulary.merges().iter().for_each(|merge| vocabulary.push_merge_to(*merge));
+    }
+    let id = match vocabulary.id(token) {
+        Some(id) => id,
+        None => vocabulary.push(token)?,
+    };
+    if !added.iter().any(|token| token.id == id) {
+        added.push(AddedToken { id, content: unknown.clone(), special: true, ..AddedToken::default() });
+    }
+    Ok((vocabulary, added, unknown))
+}
