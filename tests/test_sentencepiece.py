@@ -81,6 +81,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "add_dummy_prefix": False,
         "user_defined_symbols": ["<sep>", "abc", "▁foo"],
     },
+    "symbols-prefixed": {
+        "normalization_rule_name": "identity",
+        "user_defined_symbols": ["<sep>", "abc", "▁foo", "[", "<s", "\n"],
+    },
+    "symbols-bytes": {
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "user_defined_symbols": ["<sep>", "abc", "[SEP]", "[SEP]abc"],
+        "byte_fallback": True,
+        "vocab_size": 340,
+    },
     "suffix-bytes": {
         "normalization_rule_name": "identity",
         "treat_whitespace_as_suffix": True,
@@ -299,6 +310,7 @@ def test_a_folder_with_a_model_alone_has_its_roles(
 DIALECTS: dict[str, dict[str, Any]] = {
     "spaces alone": {},
     "an unknown token": {
+        "pattern": "",
         "byte_fallback": False,
         "unknown_token": "<unk>",
         "fuse_unknown": True,

@@ -16,7 +16,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from . import torture
 from .errors import TokenizerError
@@ -59,6 +59,7 @@ class Difference(NamedTuple):
 
 
 View = Callable[[Tokenizer, str], Any]
+Allowed: TypeAlias = Literal["all"] | list[str]
 
 
 class Terms(NamedTuple):
@@ -84,17 +85,9 @@ def _tokens(tokenizer: Tokenizer, text: str, **options: Any) -> list[str]:  # no
     return tokenizer.tokenize(text, **options)
 
 
-def _decoded(tokenizer: Tokenizer, text: str, **options: Any) -> str:  # noqa: ANN401 -- those of decode
-    return tokenizer.decode(tokenizer.encode(text, allowed_special="all"), **options)
-
-
-SPECIAL: dict[str, Any] = {"allowed_special": "all"}
-WHOLE: dict[str, Any] = {**SPECIAL, "add_special_tokens": True}
-DECODED: tuple[str, View] = ("decoded text", _decoded)
-DECODED_AROUND: tuple[str, View] = (
-    "decoded text",
-    partial(_decoded, skip_special_tokens=True),
-)
+def _decoded(tokenizer: Tokenizer, text: str, allowed: Allowed, **options: bool) -> str:
+    ids = tokenizer.encode(text, allowed_special=allowed)
+    return tokenizer.decode(ids, **options)
 
 
 def _ordinary(tokenizer: Tokenizer, text: str) -> str:
@@ -102,19 +95,30 @@ def _ordinary(tokenizer: Tokenizer, text: str) -> str:
     return tokenizer.decode(tokenizer.encode(text))
 
 
-def _views(terms: Terms) -> list[tuple[str, View]]:
+def _views(first: Tokenizer, terms: Terms) -> list[tuple[str, View]]:
     """List the ways to look at a text, each with what it shows."""
-    names: list[tuple[str, View]] = [("tokens", partial(_tokens, **SPECIAL))]
+    allowed: Allowed = list(first.special_tokens) if terms.may_add_tokens else "all"
+    special: dict[str, Any] = {"allowed_special": allowed}
+    whole: dict[str, Any] = {**special, "add_special_tokens": True}
+    names: list[tuple[str, View]] = [("tokens", partial(_tokens, **special))]
     if not terms.has_ids:
-        whole = partial(_tokens, **WHOLE)
         text: tuple[str, View] = ("decoded text", _ordinary)
-        return [("tokens", _tokens), *names, ("tokens", whole), text]
+        return [
+            ("tokens", _tokens),
+            *names,
+            ("tokens", partial(_tokens, **whole)),
+            text,
+        ]
     ids: list[tuple[str, View]] = [
         ("ids", _ids),
-        ("ids", partial(_ids, **SPECIAL)),
-        ("ids", partial(_ids, **WHOLE)),
+        ("ids", partial(_ids, **special)),
+        ("ids", partial(_ids, **whole)),
     ]
-    decoded = [DECODED, DECODED_AROUND] if terms.has_special_text else [DECODED_AROUND]
+    skips = [False, True] if terms.has_special_text else [True]
+    decoded: list[tuple[str, View]] = [
+        ("decoded text", partial(_decoded, allowed=allowed, skip_special_tokens=skip))
+        for skip in skips
+    ]
     return [*ids, *(names if terms.has_names else []), *decoded]
 
 
@@ -168,7 +172,7 @@ def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
 def _difference_on(
     first: Tokenizer, second: Tokenizer, text: str, terms: Terms
 ) -> Difference | None:
-    for what, view in _views(terms):
+    for what, view in _views(first, terms):
         if _differs(first, second, text, view, terms):
             return _small(first, second, text, (what, view), terms)
     return None
@@ -201,7 +205,7 @@ def _small(
 
 def _refuses(tokenizer: Tokenizer, text: str) -> bool:
     """Tell whether a text has no ids, with special tokens recognised or without."""
-    views = (_ids, partial(_ids, **SPECIAL))
+    views = (_ids, partial(_ids, allowed_special="all"))
     encoded = (_outcome(view, tokenizer, text) for view in views)
     return any(isinstance(outcome, Refusal) for outcome in encoded)
 

@@ -1,7 +1,7 @@
 //! A tokenizer in words: each part, and each step that loses something of the text.
 
-use crate::format::quoted;
 use crate::decode::{Decode, DecodeChain, DecodeRules};
+use crate::format::quoted;
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::pretokenize::Round;
 use crate::split::{Behaviour, Stage, Unmatched};
@@ -45,19 +45,24 @@ impl Tokenizer {
             found.then(|| quoted(text))
         };
         let mut added = parts.added.iter().map(|token| (token.id, token.content.as_bytes()));
-        lost.extend(added.find_map(changed).map(|name| {
-            format!("added tokens such as {name}, which are decoded to other text")
-        }));
+        lost.extend(
+            added.find_map(changed).map(|name| {
+                format!("added tokens such as {name}, which are decoded to other text")
+            }),
+        );
         match &parts.decode {
             Decode::Chain(chain) if !chain.separator.is_empty() => {
                 lost.push("spaces, since decoding puts one between tokens".to_owned());
             }
             Decode::Chain(_) if parts.units.is_bytes() && parts.units.end_mark.is_none() => {
-                let texts = parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
+                let texts =
+                    parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
                 let mut texts = texts.map(|(id, token)| (id, token.bytes));
-                lost.extend(texts.find_map(changed).map(|name| {
-                    format!("tokens such as {name}, which are decoded to other text")
-                }));
+                lost.extend(
+                    texts.find_map(changed).map(|name| {
+                        format!("tokens such as {name}, which are decoded to other text")
+                    }),
+                );
             }
             Decode::SentencePiece(rules) if !rules.controls.is_empty() => {
                 lost.push("control tokens, which decoding leaves out".to_owned());

@@ -137,8 +137,12 @@ impl Decoder {
 /// Published files normalize it as they do a text. SentencePiece puts its space before texts alone.
 pub(crate) fn normal_form(parts: &Parts, content: &str) -> Result<Vec<u8>> {
     let is_text = !parts.normalizer.is_sentencepiece();
-    let segment =
-        Segment { text: content.as_bytes(), is_first: is_text, is_last: is_text, is_rest: !is_text };
+    let segment = Segment {
+        text: content.as_bytes(),
+        is_first: is_text,
+        is_last: is_text,
+        is_rest: !is_text,
+    };
     parts.normalizer.normalize(segment).map(std::borrow::Cow::into_owned)
 }
 

@@ -85,7 +85,8 @@ impl<'v> Rules<'v> {
     fn merged(&self, text: &[u8], n_left: usize) -> Option<Vec<TokenId>> {
         let text = std::str::from_utf8(text).ok()?;
         let mut buffer = [0; 4];
-        let unit = |unit: char| self.vocabulary.id(Token::plain(unit.encode_utf8(&mut buffer).as_bytes()));
+        let unit =
+            |unit: char| self.vocabulary.id(Token::plain(unit.encode_utf8(&mut buffer).as_bytes()));
         let mut tokens: Vec<TokenId> = text.chars().map(unit).collect::<Option<_>>()?;
         while tokens.len() > n_left {
             let pairs = tokens.windows(2).enumerate();
@@ -101,7 +102,11 @@ impl<'v> Rules<'v> {
     }
 
     /// Merges of one priority in an order that does not show.
-    fn in_order(&self, group: &[(u32, Merge)], live: &[(u32, Merge)]) -> Result<Vec<Merge>, String> {
+    fn in_order(
+        &self,
+        group: &[(u32, Merge)],
+        live: &[(u32, Merge)],
+    ) -> Result<Vec<Merge>, String> {
         let priority = group[0].0;
         let made: HashSet<TokenId> = group.iter().map(|(_, merge)| merge.result).collect();
         let are_repeats = self.are_all_repeats(group, live);
@@ -130,7 +135,9 @@ impl<'v> Rules<'v> {
         let mut n_before = vec![0_usize; group.len()];
         let mut n_pairs = 0;
         for (place, (_, merge)) in group.iter().enumerate() {
-            for &other in by_left.get(&merge.right).into_iter().flatten().filter(|&&other| other != place) {
+            for &other in
+                by_left.get(&merge.right).into_iter().flatten().filter(|&&other| other != place)
+            {
                 n_pairs += 1;
                 if n_pairs > MAX_PAIRS {
                     return Err("too many merges of one priority".to_owned());
@@ -164,7 +171,8 @@ impl<'v> Rules<'v> {
     fn are_all_repeats(&self, group: &[(u32, Merge)], live: &[(u32, Merge)]) -> bool {
         let Some(repeated) = self.repeated(group[0].1.result) else { return false };
         let repeats = |merges: &[(u32, Merge)]| {
-            let is_repeat = |(_, merge): &&(u32, Merge)| self.repeated(merge.result) == Some(repeated);
+            let is_repeat =
+                |(_, merge): &&(u32, Merge)| self.repeated(merge.result) == Some(repeated);
             merges.iter().filter(is_repeat).count()
         };
         repeats(group) == group.len() && repeats(live) == group.len()
@@ -277,7 +285,8 @@ mod tests {
 
     #[test]
     fn a_piece_keeps_the_cut_that_its_own_text_has() {
-        let pieces = [("aa", 0), ("aaa", 1), ("ab", 2)].map(|(text, score)| (text.to_owned(), score));
+        let pieces =
+            [("aa", 0), ("aaa", 1), ("ab", 2)].map(|(text, score)| (text.to_owned(), score));
         let vocabulary = vocabulary(&pieces);
         let merges = live_merges(&vocabulary).unwrap();
         let pairs: Vec<_> = merges.iter().map(|merge| (merge.left, merge.right)).collect();

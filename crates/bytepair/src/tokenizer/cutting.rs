@@ -64,10 +64,7 @@ impl Cutter {
         if normalizer.adds_behind() {
             raw.refuse_beginnings(added);
         }
-        Some(Self {
-            raw,
-            normalized: (!texts.is_empty()).then(|| Seams::new(normalized)),
-        })
+        Some(Self { raw, normalized: (!texts.is_empty()).then(|| Seams::new(normalized)) })
     }
 }
 

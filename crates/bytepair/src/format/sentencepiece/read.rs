@@ -49,7 +49,11 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 pub fn roles(file: &[u8]) -> Result<Vec<(&'static str, String)>> {
     let Roles { bos, eos, unk } = Roles::parse(file)?;
     let roles = [("bos", bos), ("eos", eos), ("unk", unk)];
-    Ok(roles.into_iter().filter(|(_, role)| role.is_there).map(|(name, role)| (name, role.piece)).collect())
+    Ok(roles
+        .into_iter()
+        .filter(|(_, role)| role.is_there)
+        .map(|(name, role)| (name, role.piece))
+        .collect())
 }
 
 fn check_type(model: &Model) -> Result<()> {

@@ -68,11 +68,13 @@ pub(super) fn as_model(parts: &Parts) -> Result<Parts> {
 pub(super) fn check_merges(vocabulary: &Vocabulary, model: &Vocabulary) -> Result<()> {
     let live = live_merges(model).map_err(|problem| inexpressible(FORMAT, problem))?;
     let merges = vocabulary.merges();
-    let Some(place) = (0..merges.len().max(live.len())).find(|&n| merges.get(n) != live.get(n)) else {
+    let Some(place) = (0..merges.len().max(live.len())).find(|&n| merges.get(n) != live.get(n))
+    else {
         return Ok(());
     };
     let merge = merges.get(place).or_else(|| live.get(place));
-    let text = merge.and_then(|merge| vocabulary.token(merge.result)).map_or(&[][..], |token| token.bytes);
+    let text =
+        merge.and_then(|merge| vocabulary.token(merge.result)).map_or(&[][..], |token| token.bytes);
     let problem = format!("the merge into {}, which would not be as it is here", quoted(text));
     Err(inexpressible(FORMAT, problem))
 }
@@ -123,12 +125,12 @@ fn check_units(units: &Units) -> Result<()> {
     }
     match (units.byte_fallback, &units.unknown, units.fuse_unknown) {
         (true, _, _) | (false, Some(_), true) => Ok(()),
-        (false, Some(_), false) => {
-            refuse("an unknown token for each character; a model has one for neighbours (fuse_unknown)")
-        }
-        (false, None, _) => refuse(
-            "characters outside the alphabet without an unknown token or byte fallback",
+        (false, Some(_), false) => refuse(
+            "an unknown token for each character; a model has one for neighbours (fuse_unknown)",
         ),
+        (false, None, _) => {
+            refuse("characters outside the alphabet without an unknown token or byte fallback")
+        }
     }
 }
 
@@ -138,7 +140,9 @@ fn check_others(parts: &Parts) -> Result<()> {
     };
     if let Some(token) = parts.added.iter().find(|token| !is_plain(token)) {
         let name = quoted(token.content.as_bytes());
-        return refuse(format!("the added token {name}, which is not special or has rules of its own"));
+        return refuse(format!(
+            "the added token {name}, which is not special or has rules of its own"
+        ));
     }
     let checks = [
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
@@ -167,10 +171,19 @@ fn check_stages(parts: &Parts) -> Result<()> {
     if !known_stages(parts).iter().any(|known| known == stages) {
         return refuse("this split pattern, as a model cuts nothing");
     }
+    let own = Dialect::named("sentencepiece").map(|dialect| dialect.split);
+    let has_symbol = parts.vocabulary.id(Token::plain(SPACE_SYMBOL.as_bytes())).is_some();
+    if !parts.units.byte_fallback && (own.as_deref() == Some(stages) || !has_symbol) {
+        return refuse(
+            "this split pattern together with an unknown token, which stands for neighbours in two pieces in a model",
+        );
+    }
     for (id, token) in parts.vocabulary.iter() {
         if token.kind == TokenKind::PLAIN && splitter.pieces(token.bytes)?.len() > 1 {
             let name = quoted(token.bytes);
-            return refuse(format!("the token {name} with the id {id}, which the split pattern cuts"));
+            return refuse(format!(
+                "the token {name} with the id {id}, which the split pattern cuts"
+            ));
         }
     }
     Ok(())
@@ -196,7 +209,8 @@ fn decode(parts: &Parts, rules: &SentencePieceRules) -> Result<SentencePieceDeco
         whole_byte_runs: false,
     };
     match &parts.decode {
-        Decode::Rules(found) if DecodeRules { whole_byte_runs: false, ..found.clone() } == expected => {}
+        Decode::Rules(found)
+            if DecodeRules { whole_byte_runs: false, ..found.clone() } == expected => {}
         _ => {
             return refuse(
                 "the rules of decoding: a model makes a space of each ▁, and leaves one out that was put before the text",
@@ -220,7 +234,8 @@ fn vocabulary(parts: &Parts) -> Result<(Vocabulary, Vec<AddedToken>, String)> {
     let token = Token { kind: TokenKind::Unknown, bytes: unknown.as_bytes() };
     if parts.units.unknown.is_none() {
         vocabulary = Vocabulary::new();
-        let is_unknown = |old: Token<'_>| old.kind == TokenKind::Added && old.bytes == unknown.as_bytes();
+        let is_unknown =
+            |old: Token<'_>| old.kind == TokenKind::Added && old.bytes == unknown.as_bytes();
         for (id, old) in parts.vocabulary.iter() {
             vocabulary.insert(id, if is_unknown(old) { token } else { old })?;
         }
@@ -231,7 +246,12 @@ fn vocabulary(parts: &Parts) -> Result<(Vocabulary, Vec<AddedToken>, String)> {
         None => vocabulary.push(token)?,
     };
     if !added.iter().any(|token| token.id == id) {
-        added.push(AddedToken { id, content: unknown.clone(), special: true, ..AddedToken::default() });
+        added.push(AddedToken {
+            id,
+            content: unknown.clone(),
+            special: true,
+            ..AddedToken::default()
+        });
     }
     Ok((vocabulary, added, unknown))
 }

@@ -188,7 +188,8 @@ impl Context<'_> {
 
     /// The names of tokens that are no text; nothing for one that is not UTF-8.
     fn shown_names(&self) -> impl Iterator<Item = Option<&str>> {
-        let is_shown = |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
+        let is_shown =
+            |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
         let tokens = self.vocabulary.iter().map(|(_, token)| token).filter(is_shown);
         tokens.map(|token| std::str::from_utf8(token.bytes).ok())
     }

@@ -1,12 +1,13 @@
 //! What SentencePiece does, in the words of a `tokenizer.json`.
 //!
 //! Its normalizer becomes replacements and a prefix, as published files of Llama have them. Merges become the list of
-//! those that can happen (`format::live`). Left out, and refused by name: character maps, since the library's
-//! `Precompiled` asks them for clusters and not for the longest match; a space before the text together with
-//! user-defined symbols, whose names the library would give that space too; white space as a suffix.
+//! those that can happen (`format::live`). The library would look for added tokens of normalized text with the
+//! prefix in front, so next to a prefix user-defined symbols become pieces of their own that are taken as a whole
+//! (`Split`, `ignore_merges`). Left out, and refused by name: character maps, since the library's `Precompiled` asks them
+//! for clusters and not for the longest match; white space as a suffix.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::refuse;
@@ -19,7 +20,7 @@ use crate::normalize::{
     CharsMap, NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
     TextPattern,
 };
-use crate::split::{Flavour, Pattern, Segment};
+use crate::split::{Behaviour, Flavour, Pattern, Segment, Splitter, Stage};
 use crate::tokenizer::Parts;
 use crate::unicode::UnicodeTables;
 use crate::units::byte_name;
@@ -42,6 +43,9 @@ pub(super) fn spelled_out(parts: &Parts) -> Result<Cow<'_, Parts>> {
         check(rules)?;
         let steps = normalizer(rules)?;
         parts.to_mut().normalizer = Normalizer::new(steps, UnicodeTables::hugging_face());
+        if rules.adds_space && parts.added.iter().any(|token| !token.special) {
+            take_symbols_as_pieces(parts.to_mut())?;
+        }
     }
     Ok(parts)
 }
@@ -57,13 +61,11 @@ fn listed(parts: &Parts) -> Result<Vocabulary> {
         Err(problem) => return refuse(problem),
     };
     let mut listed = Vocabulary::new();
-    let special: HashMap<TokenId, bool> = parts
-        .added
-        .iter()
-        .map(|added| (added.id, added.special || added.single_word))
-        .collect();
+    let special: HashMap<TokenId, bool> =
+        parts.added.iter().map(|added| (added.id, added.special || added.single_word)).collect();
     for (id, token) in vocabulary.iter() {
-        let is_one = std::str::from_utf8(token.bytes).is_ok_and(|text| text.chars().nth(1).is_none());
+        let is_one =
+            std::str::from_utf8(token.bytes).is_ok_and(|text| text.chars().nth(1).is_none());
         let is_ordinary = match special.get(&id) {
             None => true,
             Some(is_sometimes) => is_one && !is_sometimes,
@@ -90,14 +92,6 @@ fn check(rules: &SentencePieceRules) -> Result<()> {
     if !rules.escapes_spaces {
         return refuse("spaces that are not written as ▁ (escape_whitespaces)");
     }
-    let Some(symbol) = rules.verbatim.first() else { return Ok(()) };
-    if rules.adds_space {
-        return refuse(format!(
-            "a space before the text (add_dummy_prefix) together with user-defined symbols such as {}: the library \
-             would look for them with that space",
-            quoted(symbol.as_bytes())
-        ));
-    }
     match rules.verbatim.iter().find(|symbol| rules.removes_extra_spaces && symbol.contains(' ')) {
         Some(symbol) => refuse(format!(
             "the user-defined symbol {}, whose spaces stay although extra ones are removed",
@@ -107,10 +101,119 @@ fn check(rules: &SentencePieceRules) -> Result<()> {
     }
 }
 
+/// Makes of user-defined symbols pieces that are taken as a whole, whatever the merges are.
+///
+/// Other pieces must not be tokens that merging would not give. Those are the names of bytes and of the unknown token,
+/// of which one can be a piece between two symbols: it is cut where that changes nothing.
+fn take_symbols_as_pieces(parts: &mut Parts) -> Result<()> {
+    let vocabulary = &parts.vocabulary;
+    let cut_names = cut_names(parts)?;
+    let made: HashSet<TokenId> = vocabulary.merges().iter().map(|merge| merge.result).collect();
+    let is_symbol: HashSet<TokenId> =
+        parts.added.iter().filter(|token| !token.special).map(|token| token.id).collect();
+    for (id, token) in vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN) {
+        let text = String::from_utf8_lossy(token.bytes);
+        if !is_symbol.contains(&id) && !made.contains(&id) && text.chars().nth(1).is_some() {
+            let name = quoted(token.bytes);
+            return refuse(format!(
+                "the token {name}, which no text becomes, together with user-defined symbols and a space before the text"
+            ));
+        }
+    }
+    let Some(splitter) = parts.pre_tokenizer.only_splitter() else {
+        return refuse("a pre-tokenizer that changes what SentencePiece has normalized");
+    };
+    let stage = |source: String, behaviour| {
+        let pattern = Pattern { source, flavour: Flavour::Oniguruma };
+        Stage { pattern, behaviour, invert: false }
+    };
+    let mut names: Vec<&str> = parts
+        .added
+        .iter()
+        .filter(|token| !token.special)
+        .map(|token| token.content.as_str())
+        .collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let escaped: Vec<_> = names.iter().map(|name| escaped(name)).collect();
+    let mut later = splitter.stages().to_vec();
+    for pattern in cut_names {
+        later.insert(0, stage(pattern, Behaviour::MergedWithPrevious));
+    }
+    let unicode = UnicodeTables::hugging_face();
+    let cuts = Splitter::new(later.clone(), &unicode)?;
+    for name in names {
+        if cuts.pieces(name.as_bytes())?.len() > 1 {
+            return refuse(format!(
+                "the user-defined symbol {name:?} together with a space before the text, as it would be cut"
+            ));
+        }
+    }
+    later.insert(0, stage(escaped.join("|"), Behaviour::Isolated));
+    parts.pre_tokenizer = Splitter::new(later, &unicode)?.into();
+    parts.ignore_merges = true;
+    parts.added.retain(|token| token.special);
+    let mut listed = Vocabulary::new();
+    for (id, token) in parts.vocabulary.iter() {
+        let kind = if is_symbol.contains(&id) { TokenKind::PLAIN } else { token.kind };
+        listed.insert(id, Token { kind, ..token })?;
+    }
+    parts.vocabulary.merges().iter().for_each(|merge| listed.push_merge_to(*merge));
+    parts.vocabulary = Arc::new(listed);
+    let vocabulary = Arc::clone(&parts.vocabulary);
+    for token in &mut parts.added {
+        token.whole_piece =
+            vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
+    }
+    Ok(())
+}
+
+/// For each kind of name that no text becomes: the pattern of what stands before a cut of such a name.
+///
+/// No token reaches across the cut, and beside it are no two units that would become one unknown token. A name of
+/// unknown units alone needs no cut, as it becomes that token.
+fn cut_names(parts: &Parts) -> Result<Vec<String>> {
+    let plain = || parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
+    let spans = |pair: &str| {
+        plain().any(|(_, token)| memchr::memmem::find(token.bytes, pair.as_bytes()).is_some())
+    };
+    let falls_back = parts.units.byte_fallback;
+    let mut patterns = Vec::new();
+    if falls_back {
+        if spans("<0") {
+            return refuse(
+                "tokens with <0 in them, together with user-defined symbols and byte fallback",
+            );
+        }
+        patterns.push("<(?=0x[0-9A-F]{2}>)".to_owned());
+    }
+    let name = parts.units.unknown.as_deref().unwrap_or("");
+    let units: Vec<(usize, char)> = name.char_indices().collect();
+    let is_known = |unit: char| {
+        parts.vocabulary.id(Token::plain(unit.encode_utf8(&mut [0; 4]).as_bytes())).is_some()
+    };
+    if units.len() < 2 || !falls_back && !name.chars().any(is_known) {
+        return Ok(patterns);
+    }
+    let mut pairs = units.windows(2).map(|pair| (pair[1].0, [pair[0].1, pair[1].1]));
+    let cut = pairs.find(|(_, pair)| {
+        let fuses = !falls_back && !pair.iter().any(|&unit| is_known(unit));
+        !fuses && !spans(&pair.iter().collect::<String>())
+    });
+    let Some((place, _)) = cut else {
+        return refuse(format!(
+            "user-defined symbols together with a text like {name:?}, which has no safe cut"
+        ));
+    };
+    let (before, after) = name.split_at(place);
+    patterns.push(format!("{}(?={})", escaped(before), escaped(after)));
+    Ok(patterns)
+}
+
 /// A text for which both libraries find something else in a map, if one is soon found.
 fn difference(map: &CharsMap) -> String {
     let unicode = UnicodeTables::hugging_face();
-    let rules = SentencePieceRules { characters: Some(map.clone()), ..SentencePieceRules::default() };
+    let rules =
+        SentencePieceRules { characters: Some(map.clone()), ..SentencePieceRules::default() };
     let Ok(step) = SentencePiece::new(rules) else { return String::new() };
     let both = [NormalizeStep::SentencePiece(step), NormalizeStep::Precompiled(map.clone())]
         .map(|step| Normalizer::new(vec![step], unicode));
@@ -121,9 +224,8 @@ fn difference(map: &CharsMap) -> String {
             normalizer.normalize(segment).map(Cow::into_owned).unwrap_or_default()
         });
         (here != there).then(|| {
-            let texts = [text.as_bytes(), &here, &there].map(|text| {
-                String::from_utf8_lossy(text).escape_unicode().to_string()
-            });
+            let texts = [text.as_bytes(), &here, &there]
+                .map(|text| String::from_utf8_lossy(text).escape_unicode().to_string());
             format!(" (\"{}\" becomes \"{}\", there \"{}\")", texts[0], texts[1], texts[2])
         })
     });
