@@ -45,7 +45,8 @@ pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String>
     let chain = match &parts.decode {
         Decode::Chain(chain) => chain.clone(),
         Decode::Rules(rules) => {
-            DecodeChain { steps: all_steps(rules, parts)?, separator: String::new() }
+            let steps = all_steps(rules, parts).or_else(|_| steps(rules, &parts.units))?;
+            DecodeChain { steps, separator: String::new() }
         }
         Decode::SentencePiece(rules) => {
             let steps = sentencepiece::decoding(rules, parts)?;
