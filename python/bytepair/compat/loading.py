@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bytepair import Tokenizer
+from bytepair import Tokenizer, _core
 from bytepair.added import AddedToken, added_token, added_tokens
 from bytepair.errors import FormatError
 from bytepair.files import read
@@ -52,7 +52,7 @@ def load(
         Files are damaged, or their class is not known here.
     """
     if path.is_file():
-        settings = {"name_or_path": str(path), **passed}
+        settings = {**_of_model(path), "name_or_path": str(path), **passed}
         return Loaded(Tokenizer.from_file(path), _class(kind), settings)
     folder = read_folder(path)
     file = path / "tokenizer.json"
@@ -66,11 +66,28 @@ def load(
         settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
     if found is None or document is None:
         source = file if file.is_file() else path
+        others = any((path / name).is_file() for name in BEFORE_MODEL)
+        if not others and source is path:
+            settings = {**_of_model(path / "tokenizer.model"), **settings}
         return Loaded(Tokenizer.from_file(source), found, settings)
     data = rebuilt(document, found, settings)
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     settings["added_tokens_decoder"] = added_tokens(tokenizer)
     return Loaded(tokenizer, found, settings)
+
+
+# What a folder's tokenizer is read from rather than from its tokenizer.model.
+BEFORE_MODEL = ("tokenizer.json", "tekken.json", "tokenizer.bytepair")
+
+
+def _of_model(path: Path) -> dict[str, str]:
+    """Name the tokens of a SentencePiece model that have a role; of other files none."""
+    if path.suffix != ".model" or not path.is_file():
+        return {}
+    data = read(path)
+    if not data.startswith(b"\n"):
+        return {}
+    return {f"{role}_token": piece for role, piece in _core.sentencepiece_roles(data)}
 
 
 def _class(kind: str | None) -> Class | None:

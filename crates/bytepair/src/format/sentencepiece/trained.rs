@@ -253,5 +253,7 @@ fn vocabulary(parts: &Parts) -> Result<(Vocabulary, Vec<AddedToken>, String)> {
             ..AddedToken::default()
         });
     }
+    // Control symbols are pieces of the model.
+    added.iter_mut().for_each(|token| token.in_model = true);
     Ok((vocabulary, added, unknown))
 }
