@@ -47,6 +47,7 @@ __all__ = [
     "read_tiktoken",
     "read_tiktoken_sidecar",
     "recognise_encoding",
+    "sentencepiece_roles",
     "write_compiled",
     "write_fastbpe",
     "write_gpt2",

@@ -59,12 +59,13 @@ pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResul
     loaded(py.detach(|| sentencepiece::read(&data)))
 }
 
-/// Give the content of a SentencePiece ``.model``.
+/// Name the pieces of a SentencePiece model that have a role: bos, eos, unk.
 #[pyfunction]
 pub(crate) fn sentencepiece_roles(data: PyBackedBytes) -> PyResult<Vec<(&'static str, String)>> {
     sentencepiece::roles(&data).map_err(|error| to_python(&error))
 }
 
+/// Give the content of a SentencePiece ``.model``.
 #[pyfunction]
 pub(crate) fn write_sentencepiece<'py>(
     py: Python<'py>,
