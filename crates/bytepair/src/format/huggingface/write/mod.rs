@@ -12,6 +12,7 @@ mod pre_tokenizer;
 mod proof;
 mod sentencepiece;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
@@ -39,7 +40,15 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 /// # Errors
 /// Where the library could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    let parts = &*spelled_out(tokenizer.parts())?;
+    let own;
+    let tokenizer = match spelled_out(tokenizer.parts())? {
+        Cow::Borrowed(_) => tokenizer,
+        Cow::Owned(parts) => {
+            own = Tokenizer::unprepared(parts)?;
+            &own
+        }
+    };
+    let parts = tokenizer.parts();
     check_units(parts)?;
     let names = Names::new(tokenizer)?;
     let moved = moved(parts)?;
@@ -56,7 +65,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     });
     let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
     bytes.push(b'\n');
-    prove(parts, &bytes)?;
+    prove(parts, names.ignore_merges, &bytes)?;
     Ok(bytes)
 }
 

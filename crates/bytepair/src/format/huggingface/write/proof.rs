@@ -14,15 +14,15 @@ use crate::format::{inexpressible, quoted};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
-/// Refuses a file that does not hold these parts.
-pub(super) fn prove(parts: &Parts, file: &[u8]) -> Result<()> {
+/// Refuses a file that does not hold these parts, in which merges are ignored or need not be.
+pub(super) fn prove(parts: &Parts, ignores_merges: bool, file: &[u8]) -> Result<()> {
     let unreadable = |error: Error| inexpressible(FORMAT, format!("this tokenizer: {error}"));
     let again = read::parts(file).map_err(unreadable)?;
     check_tokens(&parts.vocabulary, &again.vocabulary)?;
     let is_same = [
         (parts.vocabulary.merges() == again.vocabulary.merges(), "the order of these merges"),
         (found(&parts.added).eq(found(&again.added)), "these rules of added tokens"),
-        (parts.ignore_merges == again.ignore_merges, "when merges are ignored"),
+        (ignores_merges == again.ignore_merges, "when merges are ignored"),
         (parts.template.single == again.template.single, "these special tokens around a text"),
         (parts.template.pair == again.template.pair, "these special tokens around two texts"),
         (parts.truncation == again.truncation, "this truncation"),
