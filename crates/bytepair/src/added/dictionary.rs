@@ -9,7 +9,7 @@
 //! search takes time linear in the text and, as texts are read in blocks no shorter than the longest pattern, memory
 //! for the matches of one block. Where patterns begin alike, vectors find the next place where one may begin.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use aho_corasick::packed;
@@ -91,30 +91,26 @@ impl Dictionary {
     }
 
     /// Makes the trie of the reversed patterns, level by level.
+    ///
+    /// States of a level stand in the queue as the range of the patterns that share their bytes so far.
     fn grow(&mut self, patterns: &Reversed) {
-        let (mut level, mut next) = (vec![0..patterns.order.len()], Vec::new());
+        let mut queue = VecDeque::from([(0, 0..patterns.order.len())]);
         self.labels.push(0);
-        for depth in 0.. {
-            for sharing in level.drain(..) {
-                let n_ended = sharing.clone().take_while(|&place| patterns.len(place) == depth);
-                let n_ended = n_ended.count();
-                let found = if n_ended > 0 { patterns.order[sharing.start] } else { NONE };
-                let first_child = as_u32(self.labels.len());
-                self.states.push(State { first_child, failure: 0, found });
-                let mut start = sharing.start + n_ended;
-                while start < sharing.end {
-                    let label = patterns.byte(start, depth);
-                    let is_same = |&place: &usize| patterns.byte(place, depth) == label;
-                    let n = (start..sharing.end).take_while(is_same).count();
-                    self.labels.push(label);
-                    next.push(start..start + n);
-                    start += n;
-                }
+        while let Some((depth, sharing)) = queue.pop_front() {
+            let n_ended = sharing.clone().take_while(|&place| patterns.len(place) == depth);
+            let n_ended = n_ended.count();
+            let found = if n_ended > 0 { patterns.order[sharing.start] } else { NONE };
+            let first_child = as_u32(self.labels.len());
+            self.states.push(State { first_child, failure: 0, found });
+            let mut start = sharing.start + n_ended;
+            while start < sharing.end {
+                let label = patterns.byte(start, depth);
+                let is_same = |&place: &usize| patterns.byte(place, depth) == label;
+                let n = (start..sharing.end).take_while(is_same).count();
+                self.labels.push(label);
+                queue.push_back((depth + 1, start..start + n));
+                start += n;
             }
-            if next.is_empty() {
-                break;
-            }
-            std::mem::swap(&mut level, &mut next);
         }
         let first_child = as_u32(self.labels.len());
         self.states.push(State { first_child, failure: 0, found: NONE });
@@ -127,23 +123,29 @@ impl Dictionary {
             if found == NONE && state > 0 {
                 self.states[state as usize].found = self.states[failure as usize].found;
             }
-            let children = self.children(state);
             if self.complete.len() < MAX_COMPLETE {
-                let mut row = match state {
-                    0 => [0; 256],
-                    _ => self.complete[failure as usize],
-                };
-                for child in children.clone() {
-                    row[usize::from(self.labels[child])] = as_u32(child);
-                }
+                let row = self.row(state);
                 self.complete.push(row);
             }
-            for child in children {
-                let label = self.labels[child];
-                let suffix = if state == 0 { 0 } else { self.step(failure, label) };
-                self.states[child].failure = suffix;
+            if state == 0 {
+                continue; // a state behind one byte has no shorter suffix than nothing
+            }
+            for child in self.children(state) {
+                self.states[child].failure = self.step(failure, self.labels[child]);
             }
         }
+    }
+
+    /// The state behind a state and each byte, if those before it have their rows.
+    fn row(&self, state: u32) -> [u32; 256] {
+        let mut row = match state {
+            0 => [0; 256],
+            _ => self.complete[self.states[state as usize].failure as usize],
+        };
+        for child in self.children(state) {
+            row[usize::from(self.labels[child])] = as_u32(child);
+        }
+        row
     }
 
     fn children(&self, state: u32) -> Range<usize> {
@@ -169,11 +171,8 @@ impl Dictionary {
     /// The first match at or behind a place. Places only ever grow from call to call.
     pub(super) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
         loop {
-            while let Some((start, pattern)) = ahead.found.pop() {
-                let pattern = pattern as usize;
-                if start >= from {
-                    return Some(Occurrence { pattern, place: start..start + self.lens[pattern] });
-                }
+            if let Some(found) = self.take_found(from, ahead) {
+                return Some(found);
             }
             let rest = from.max(ahead.end)..text.len();
             if rest.is_empty() {
@@ -190,6 +189,17 @@ impl Dictionary {
             self.search(text, start..end, &mut ahead.found);
             ahead.end = end;
         }
+    }
+
+    /// Takes the first match of the block that begins at or behind a place.
+    fn take_found(&self, from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
+        while let Some((start, pattern)) = ahead.found.pop() {
+            let pattern = pattern as usize;
+            if start >= from {
+                return Some(Occurrence { pattern, place: start..start + self.lens[pattern] });
+            }
+        }
+        None
     }
 
     /// Collects the matches that begin in a block, the last first.

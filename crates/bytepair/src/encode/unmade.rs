@@ -35,12 +35,11 @@ impl Encoder {
     /// The units that a token is made of; `None` where one is not in the vocabulary.
     fn units_of(&self, form: Form, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let units = self.symbols.units();
-        let ends: Vec<usize> = match units.is_bytes() {
-            true => (1..=bytes.len()).collect(),
-            false => {
-                let text = std::str::from_utf8(bytes).ok()?;
-                text.char_indices().map(|(start, unit)| start + unit.len_utf8()).collect()
-            }
+        let ends: Vec<usize> = if units.is_bytes() {
+            (1..=bytes.len()).collect()
+        } else {
+            let text = std::str::from_utf8(bytes).ok()?;
+            text.char_indices().map(|(start, unit)| start + unit.len_utf8()).collect()
         };
         let has_prefix = units.continuing_prefix.is_some();
         let has_suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);

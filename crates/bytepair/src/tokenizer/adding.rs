@@ -200,11 +200,9 @@ mod tests {
                 tokenizer.with_special_tokens(std::slice::from_ref(name)).unwrap()
             });
             prop_assert_eq!(state(&at_once), state(&one_by_one));
-            let mut next = tokenizer().parts.vocabulary.len();
-            for token in &at_once.parts.added[2..] {
-                prop_assert_eq!(token.id as usize, next);
-                next += 1;
-            }
+            let first = tokenizer().parts.vocabulary.len();
+            let ids = at_once.parts.added[2..].iter().map(|token| token.id as usize);
+            prop_assert!(ids.eq(first..at_once.parts.vocabulary.len()));
         }
 
         #[test]

@@ -85,11 +85,12 @@ fn vocabulary_from_elsewhere() -> impl Strategy<Value = Vocabulary> {
         for (left, right) in merges {
             let (left, right) = (left.get(&texts).clone(), right.get(&texts).clone());
             let text = format!("{left}{right}");
-            if text.len() < 9 && !pairs.contains(&(left.clone(), right.clone())) {
-                pairs.push((left, right));
-                if !texts.contains(&text) {
-                    texts.push(text);
-                }
+            if text.len() >= 9 || pairs.contains(&(left.clone(), right.clone())) {
+                continue;
+            }
+            pairs.push((left, right));
+            if !texts.contains(&text) {
+                texts.push(text);
             }
         }
         let unmade = unmade.into_iter().filter(|text| !texts.contains(text)).collect::<Vec<_>>();

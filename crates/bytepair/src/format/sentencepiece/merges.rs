@@ -52,7 +52,7 @@ pub(crate) fn push_merges(
         parts_of(pieces, place, (&endings, Side::End), &mut rights);
         for (left, right) in fitting(&lefts, &rights, piece.text.len()) {
             let (Some(left_id), Some(right_id)) = (left.id, right.id) else {
-                let unit = if left.id.is_none() { left.text } else { right.text };
+                let unit = left.id.map_or(left.text, |_| right.text);
                 let problem = format!("it is made of {unit:?}, which is no piece");
                 return Err(Error::format(format, format!("piece {}", piece.id), problem));
             };
@@ -213,10 +213,9 @@ mod tests {
             for place in piece.text.char_indices().skip(1).map(|(place, _)| place) {
                 let (left, right) = piece.text.split_at(place);
                 let is_unit = |text: &str| ids.contains_key(text) || is_one_character(text);
+                let merge = |left, right| Merge { left, right, result: piece.id };
                 match (ids.get(left), ids.get(right)) {
-                    (Some(&left), Some(&right)) => {
-                        merges.push(Merge { left, right, result: piece.id });
-                    }
+                    (Some(&left), Some(&right)) => merges.push(merge(left, right)),
                     _ if is_unit(left) && is_unit(right) => return Err(piece.id),
                     _ => (),
                 }

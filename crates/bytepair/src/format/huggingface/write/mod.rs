@@ -124,8 +124,8 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 
 /// How tokens are named in the file.
 struct Names {
-    /// By id.
-    names: Vec<Option<String>>,
+    /// `None` where an id has no token.
+    by_id: Vec<Option<String>>,
     /// Ids of added tokens that get their id by their place behind the vocabulary.
     n_behind: usize,
     /// Whether a piece that is a token as a whole is that token there.
@@ -148,20 +148,20 @@ impl Names {
             names[id as usize] = Some(name);
         }
         let (n_behind, ignore_merges) = n_behind(tokenizer)?;
-        let names = Self { names, n_behind, ignore_merges };
+        let names = Self { by_id: names, n_behind, ignore_merges };
         parts.added.iter().try_for_each(|token| names.check_added(token))?;
         names.check_units(parts)?;
         Ok(names)
     }
 
     fn get(&self, id: TokenId) -> Result<&str> {
-        let name = self.names.get(id as usize).and_then(Option::as_deref);
+        let name = self.by_id.get(id as usize).and_then(Option::as_deref);
         name.ok_or_else(|| inexpressible(FORMAT, format!("the id {id}, which has no token")))
     }
 
     /// The tokens that stand in the vocabulary of the model, with their ids.
     fn in_model(&self) -> impl Iterator<Item = (&str, TokenId)> {
-        let names = &self.names[..self.names.len() - self.n_behind];
+        let names = &self.by_id[..self.by_id.len() - self.n_behind];
         (0..).zip(names).filter_map(|(id, name)| Some((name.as_deref()?, id)))
     }
 
