@@ -48,25 +48,22 @@ impl Dialect {
         if let Some(part) = contradiction(&own, &changed(own.clone())?, has)? {
             return Err(is_another(part));
         }
-        let dialect = match &name {
-            Some(name) => {
-                let mut dialect = changed(named_dialect(name)?)?;
-                // Published tokenizers of a dialect normalize text or do not; the dialect says nothing of it.
-                if dialect.normalize.is_empty() && !has("normalize")? && !has("lowercase")? {
-                    dialect.normalize.clone_from(&own.normalize);
-                }
-                if let Some(part) = dialect.difference(&own) {
-                    return Err(is_another(part));
-                }
-                dialect
+        let dialect = if let Some(name) = &name {
+            let mut dialect = changed(named_dialect(name)?)?;
+            // Published tokenizers of a dialect may normalize text; the name of the dialect does not say.
+            if dialect.normalize.is_empty() && !has("normalize")? && !has("lowercase")? {
+                dialect.normalize.clone_from(&own.normalize);
             }
-            None => {
-                let default = changed(named_dialect(DEFAULT)?)?;
-                match default.difference(&own) {
-                    None => default,
-                    Some(_) if has("ties")? || own.order_of().is_some() => changed(own.clone())?,
-                    Some(_) => return Err(ties_unknown()),
-                }
+            if let Some(part) = dialect.difference(&own) {
+                return Err(is_another(part));
+            }
+            dialect
+        } else {
+            let default = changed(named_dialect(DEFAULT)?)?;
+            match default.difference(&own) {
+                None => default,
+                Some(_) if has("ties")? || own.order_of().is_some() => changed(own.clone())?,
+                Some(_) => return Err(ties_unknown()),
             }
         };
         // What the tokenizer makes of a piece is what training makes of it.

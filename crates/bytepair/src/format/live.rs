@@ -126,28 +126,12 @@ impl<'v> Rules<'v> {
             merges.sort_by_key(|merge| std::cmp::Reverse(self.bytes(merge.result).len()));
             return Ok(merges);
         }
-        let mut by_left: HashMap<TokenId, Vec<usize>> = HashMap::new();
-        for (place, (_, merge)) in group.iter().enumerate() {
-            by_left.entry(merge.left).or_default().push(place);
-        }
         // By merge: those that must stand behind it, and how many must stand before it.
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
         let mut n_before = vec![0_usize; group.len()];
-        let mut n_pairs = 0;
-        for (place, (_, merge)) in group.iter().enumerate() {
-            for &other in
-                by_left.get(&merge.right).into_iter().flatten().filter(|&&other| other != place)
-            {
-                n_pairs += 1;
-                if n_pairs > MAX_PAIRS {
-                    return Err("too many merges of one priority".to_owned());
-                }
-                let right = group[other].1.right;
-                if self.can_stand_so([merge.left, merge.right, right]) {
-                    behind[place].push(other);
-                    n_before[other] += 1;
-                }
-            }
+        for (place, other) in self.competing(group)? {
+            behind[place].push(other);
+            n_before[other] += 1;
         }
         let mut free: Vec<usize> = (0..group.len()).filter(|&place| n_before[place] == 0).collect();
         let mut ordered = Vec::with_capacity(group.len());
@@ -165,6 +149,28 @@ impl<'v> Rules<'v> {
                 self.name(group[place].1.result)
             )),
         }
+    }
+
+    /// Pairs of merges that compete for a token in some text, the one on the left first.
+    fn competing(&self, group: &[(u32, Merge)]) -> Result<Vec<(usize, usize)>, String> {
+        let mut by_left: HashMap<TokenId, Vec<usize>> = HashMap::new();
+        for (place, (_, merge)) in group.iter().enumerate() {
+            by_left.entry(merge.left).or_default().push(place);
+        }
+        let behind = |place: usize| by_left.get(&group[place].1.right).into_iter().flatten();
+        let mut pairs: Vec<(usize, usize)> = (0..group.len())
+            .flat_map(|place| behind(place).map(move |&other| (place, other)))
+            .filter(|(place, other)| place != other)
+            .take(MAX_PAIRS + 1)
+            .collect();
+        if pairs.len() > MAX_PAIRS {
+            return Err("too many merges of one priority".to_owned());
+        }
+        pairs.retain(|&(place, other)| {
+            let (merge, next) = (group[place].1, group[other].1);
+            self.can_stand_so([merge.left, merge.right, next.right])
+        });
+        Ok(pairs)
     }
 
     /// Whether these merges make the repeats of a character, and no other merges do.
