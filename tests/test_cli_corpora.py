@@ -93,7 +93,7 @@ def test_tokens_around_documents_are_named_on_the_command_line(tmp_path, corpus)
     both = ["--begin-of-document", "<s>", "--end-of-document", "</s>"]
     done = run(*command, "-o", tmp_path / "both", *both)
     assert done.exit_code == 0, done.output
-    assert "20 compared with the corpus, all the same" in done.stderr
+    assert "20 compared with the corpus, no difference" in done.stderr
     begin, end = tokenizer.special_tokens.values()
     ids = tokenizer.encode("low lower lowest")
     assert TokenDataset(tmp_path / "both")[7].tolist() == [begin, *ids, end]

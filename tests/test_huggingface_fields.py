@@ -1,7 +1,7 @@
 """``tokenizer.json``: fields are taken, passed over and refused as Hugging Face ``tokenizers`` does.
 
 Files are generated: every component in its place, and at every object of it a field that
-nobody knows, a field less, a null, a field that stands there twice, and a field of each other
+nobody knows, a field less, a null, a field that appears twice, and a field of each other
 component. The library says which of them load, and what the ids and the text are then.
 
 Left out: values that are wrong in themselves (``test_damaged_files``).

@@ -169,7 +169,7 @@ WRONG = [
     (3, {"ids": [1, 999, 257]}, "ids are"),
     (3, {"tokens": 10**9}, "tokens must be below"),
     (3, {"count": 0}, "count must be above 0"),
-    (3, {"left": [256]}, "left is no list of byte values"),
+    (3, {"left": [256]}, "left is not a list of byte values"),
     (3, {"bytes_per_token": 1.5}, "bytes_per_token is 1.5, not"),
     (3, {"token": None}, "token is missing"),
 ]

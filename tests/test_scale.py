@@ -351,7 +351,7 @@ def test_a_dataset_is_compared_with_its_corpus(
         check_dataset(out, tokenizer)
     shard = out / "shard-00000-001.npy"
     shard.write_bytes(shard.read_bytes()[:-2] + b"\x00\x00")
-    with pytest.raises(FileError, match=r"001\.npy is not what was written"):
+    with pytest.raises(FileError, match=r"001\.npy has changed since it was written"):
         check_dataset(out, tokenizer)
 
 
@@ -501,7 +501,7 @@ def test_tokens_around_documents_are_checked_and_go_on_with_a_run(
     files = described["tasks"][0]["shards"][0]["files"]
     files[shard.name]["sha256"] = shards.sha256_of(shard)
     (out / "manifest.json").write_text(json.dumps(described))
-    with pytest.raises(TokenizerError, match="document 0 is another than document 0"):
+    with pytest.raises(TokenizerError, match="document 0 differs from document 0"):
         check_dataset(out, with_begin)
 
 

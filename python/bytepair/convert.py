@@ -168,12 +168,12 @@ def _prove(
         tokenizer, again, texts, terms._replace(has_ids=False)
     ):
         hint = (
-            "\nTexts become the same tokens with other ids: ids_may_change=True, or "
-            "--ids-may-change, accepts that"
+            "\nTexts become the same tokens with other ids: ids_may_change=True accepts "
+            "that"
         )
     message = (
-        f"the format {name} does not hold this tokenizer: what was read again gives "
-        f"something else, so nothing is written\n{found}{hint}"
+        f"the format {name} cannot hold this tokenizer: the file would read back differently, "
+        f"so nothing is written\n{found}{hint}"
     )
     raise FormatError(message)
 
@@ -194,7 +194,7 @@ def _move(written: Path, target: Path) -> list[Path]:
         pairs = [(path, target.parent / path.name) for path in [*others, written]]
     for _, there in pairs:
         if there.is_dir():
-            message = f"{there}: is a folder, so no file can be written there"
+            message = f"{there}: this is a folder; name a file"
             raise FileError(message)
     try:
         if written.is_dir():

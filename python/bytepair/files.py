@@ -131,7 +131,7 @@ def refuse_no_name(path: StrPath) -> None:
         message = "the path is empty"
         raise FileError(message)
     if "\0" in os.fspath(path):
-        message = f"{os.fspath(path)!r}: no file name has a NUL character"
+        message = f"{os.fspath(path)!r}: a file name cannot contain a NUL character"
         raise FileError(message)
 
 

@@ -196,7 +196,7 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
         found = sorted(folder.glob(pattern))
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
-            message = f"{folder}: several tokenizers, {names}; name the file"
+            message = f"{folder}: there are several tokenizers, {names}; name the file"
             raise FormatError(message)
         if found:
             return load(found[0], options)
@@ -332,7 +332,7 @@ def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
         encoding = _core.recognise_encoding(data, "")
         if encoding is None:
             _core.check_whole_ranks(data, "", has_split=False)
-            message = "these ranks belong to no published encoding; use from_file with dialect="
+            message = "these ranks do not belong to a published encoding; use from_file with dialect="
             raise FormatError(message)
         return _core.read_encoding(data, encoding, {})
     if format_name not in READERS:
@@ -346,7 +346,7 @@ def to_bytes(tokenizer: _core.CoreTokenizer, format_name: str) -> bytes:
     if format_name not in WRITERS:
         message = (
             f"format must be one of {', '.join(WRITERS)}, not {format_name!r}; "
-            "the others are more than one file"
+            "the others need more than one file"
         )
         raise TokenizerError(message)
     return WRITERS[format_name](tokenizer)
@@ -420,8 +420,8 @@ def _sniff_json(data: bytes) -> str:
 def _what_it_looks_like(data: bytes) -> str:
     known = "a tokenizer.json or a .bytepair file begins with {"
     if not data.strip():
-        return f"no tokenizer that is known here: the file is empty ({known})"
-    return f"no tokenizer that is known here: {known}; this begins with {data[:24]!r}"
+        return f"not a known tokenizer format: the file is empty ({known})"
+    return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 
 def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) -> None:
@@ -563,8 +563,8 @@ def _load_tiktoken(path: Path, ranks: bytes, options: Options) -> _core.CoreToke
     if encoding is None:
         _named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
         message = (
-            f"{path}: a .tiktoken file holds no split pattern, and this is none of the "
-            f"published ones; put its sidecar {sidecar.name} beside it, or pass dialect= or "
+            f"{path}: a .tiktoken file does not hold a split pattern, and this is not "
+            f"a published one; put its sidecar {sidecar.name} beside it, or pass dialect= or "
             "pattern="
         )
         raise FormatError(message)

@@ -132,8 +132,8 @@ class Learner:
             logged = [(step.left, step.right, step.token) for step in log.steps]
         if logged != known:
             message = (
-                f"{path} is not the log of the tokenizer that is resumed; name another "
-                "file for the log, or none that exists"
+                f"{path} is not the log of the resumed tokenizer; name another file for "
+                "the log, or a new one"
             )
             raise TrainingError(message)
         return log
@@ -152,7 +152,7 @@ class Learner:
             read = f"{self.corpus.n_bytes_read + n_bytes:,} bytes"
             if self.n_texts:
                 read = f"{self.n_texts:,} texts"
-            message = f"interrupted while counting, {read} read; nothing was learned"
+            message = f"interrupted while counting, after {read}; nothing was learned"
             raise TrainingInterrupted(message) from error
 
     def count_texts(self, texts: list[str | bytes]) -> None:
@@ -300,7 +300,7 @@ class Learner:
         if self.earlier_log and self.earlier_log.corpus != summary:
             message = (
                 f"{self.log_path} is the log of training on another corpus; name another "
-                "file for the log, or none that exists"
+                "file for the log, or a new one"
             )
             raise TrainingError(message)
         return summary

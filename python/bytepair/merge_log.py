@@ -230,7 +230,7 @@ def read_log(path: StrPath) -> MergeLog:
     lines = read(path).split(b"\n")
     reading = _Reading(str(path))
     if lines.pop():
-        reading.refuse(len(lines) + 1, "the file ends within it")
+        reading.refuse(len(lines) + 1, "the file ends in the middle of it")
     if not lines:
         reading.refuse(1, "there is none")
     log = reading.header(lines[0])
@@ -261,7 +261,7 @@ class _Reading:
         except ValueError as error:
             self.refuse(number, f"it is not JSON: {error}")
         if not isinstance(found, dict):
-            self.refuse(number, "it is no JSON object")
+            self.refuse(number, "it is not a JSON object")
         self.check(number, found, kinds)
         return found
 
@@ -284,7 +284,7 @@ class _Reading:
     def header(self, line: bytes) -> MergeLog:
         found = self.object(1, line, HEADER)
         if found.pop("format") != FORMAT:
-            self.refuse(1, f"it is no header of {FORMAT}")
+            self.refuse(1, f"it is not a header of {FORMAT}")
         version = found.pop("version")
         if version != VERSION:
             self.refuse(1, f"version {version} is not known, only {VERSION}")
@@ -323,7 +323,7 @@ class _Reading:
         try:
             return bytes(values)
         except (TypeError, ValueError):
-            self.refuse(number, f"{name} is no list of byte values")
+            self.refuse(number, f"{name} is not a list of byte values")
 
     def expect(self, number: int, name: str, found: Number, expected: Number) -> None:
         if found != expected:

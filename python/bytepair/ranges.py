@@ -19,5 +19,5 @@ def check_count(**numbers: int) -> None:
     """Refuse what is no count of 63 bits."""
     for name, number in numbers.items():
         if not -MAX_COUNT <= number <= MAX_COUNT:
-            message = f"{name} is {number:,}, which is no count of 63 bits"
+            message = f"{name} is {number:,}, beyond {MAX_COUNT:,} (63 bits)"
             raise TrainingError(message)

@@ -330,7 +330,7 @@ def _refuse_no_pattern(glossary: str) -> None:
     try:
         re.compile(f"^({glossary})$")
     except re.error as error:
-        message = f"the glossary {glossary!r} is no regular expression: {error.msg}"
+        message = f"the glossary {glossary!r} is not a regular expression: {error.msg}"
         raise PatternError(message) from error
 
 

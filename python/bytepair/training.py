@@ -333,7 +333,7 @@ def train_from_counts(
     _check_target(vocab_size, merges)
     if isinstance(counts, Mapping):
         if groups is not None:
-            message = "groups: a mapping of pieces has none"
+            message = "groups: a mapping of pieces has no groups"
             raise TrainingError(message)
         learner = Learner(
             dialect, options, special_tokens, None, threads, reporter(progress)
@@ -367,8 +367,8 @@ def _counts_file(files: object) -> StrPath | None:
         return None
     if len(names) > 1 or isinstance(files, Mapping):
         message = (
-            f"{os.fspath(counts[0])} holds counts, and is trained on alone, without a "
-            "weight; bytepair count --merge adds files of counts up"
+            f"{os.fspath(counts[0])} holds counts: train on it alone, without a weight; "
+            "bytepair count --merge adds up files of counts"
         )
         raise TrainingError(message)
     return counts[0]

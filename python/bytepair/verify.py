@@ -50,7 +50,7 @@ class Difference(NamedTuple):
         shown += [f"  first   {_short(self.first)}", f"  second  {_short(self.second)}"]
         drift = (
             [
-                "  These characters are classed by the version of Unicode: only that differs."
+                "  The difference comes from the Unicode version: it assigns these characters to other classes."
             ]
             if self.is_drift
             else []

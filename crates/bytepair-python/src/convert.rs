@@ -82,7 +82,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
     raise(
         "EncodingError",
         format!(
-            "the text has a lone surrogate at character {start}, which is no Unicode character; repair it, \
+            "the text has a lone surrogate at character {start}, which is not a Unicode character; repair it, \
              or pass the bytes that were meant"
         ),
     )
@@ -250,7 +250,7 @@ pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
         return raise("TokenizerError", format!("{option} is out of range"));
     }
     if error.is_instance_of::<PyUnicodeEncodeError>(py) {
-        let problem = "has a lone surrogate, which is no Unicode character";
+        let problem = "has a lone surrogate, which is not a Unicode character";
         return raise("EncodingError", format!("{option} {problem}"));
     }
     error

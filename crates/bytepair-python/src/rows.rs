@@ -87,7 +87,7 @@ impl CsvTable {
     #[new]
     fn new(delimiter: char, columns: Vec<String>) -> PyResult<Self> {
         let no_byte =
-            |_| raise("TokenizerError", format!("the delimiter {delimiter:?} is no byte"));
+            |_| raise("TokenizerError", format!("the delimiter {delimiter:?} is not one byte"));
         let delimiter = u8::try_from(delimiter).map_err(no_byte)?;
         Ok(Self(Mutex::new(bytepair::csv::Table::new(delimiter, columns))))
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{
-    CharacterLimits, CorpusCounter, Dropped, Earlier, ErrorKind, First, LeftOut, PieceCounts, Stop,
-    Target, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
+    CharacterLimits, CorpusCounter, CountProblem, Dropped, Earlier, ErrorKind, First, LeftOut,
+    PieceCounts, Stop, Target, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOverflowError;
@@ -444,10 +444,13 @@ fn with<T, R>(mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
     work(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The count of a piece; one that exceeds 63 bits is the error of the core.
+/// The count of a piece; one that is no `i64` is the error of the core.
 fn counted(piece: &Text, count: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let too_large = || to_python(&ErrorKind::Count { piece: piece.bytes().to_vec() }.into());
+    let out_of_range = || {
+        let problem = CountProblem::OutOfRange { count: count.to_string() };
+        to_python(&ErrorKind::Count { piece: piece.bytes().to_vec(), problem }.into())
+    };
     count.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(count.py()) { too_large() } else { error }
+        if error.is_instance_of::<PyOverflowError>(count.py()) { out_of_range() } else { error }
     })
 }

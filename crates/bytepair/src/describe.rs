@@ -200,12 +200,14 @@ fn decoding(parts: &Parts) -> Option<String> {
         }) => {
             let mut words: Vec<String> =
                 replacements.iter().map(|(from, to)| format!("{from:?} becomes {to:?}")).collect();
-            words
-                .extend(first_without.iter().map(|text| format!("no {text:?} in the first token")));
             words.extend(
-                (*n_leading_spaces > 0).then(|| format!("{n_leading_spaces} leading spaces less")),
+                first_without.iter().map(|text| format!("{text:?} removed from the first token")),
             );
-            words.extend(whole_byte_runs.then(|| "byte tokens count in runs".to_owned()));
+            words.extend((*n_leading_spaces > 0).then(|| match n_leading_spaces {
+                1 => "1 leading space removed".to_owned(),
+                n => format!("{n} leading spaces removed"),
+            }));
+            words.extend(whole_byte_runs.then(|| "byte tokens decoded in runs".to_owned()));
             Some(words.join(", "))
         }
         Decode::SentencePiece(_) => Some("as SentencePiece joins tokens".to_owned()),

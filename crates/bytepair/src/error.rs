@@ -107,10 +107,12 @@ pub enum ErrorKind {
     },
     /// Nothing to learn from.
     EmptyCorpus,
-    /// A count that does not fit 63 bits, or is negative.
+    /// A count, or a sum of counts, beyond what can be counted.
     Count {
-        /// The piece that was counted.
+        /// The piece that was counted; empty for a sum over pieces.
         piece: Vec<u8>,
+        /// What is wrong with its count.
+        problem: CountProblem,
     },
     /// More symbols in the distinct pieces than the trainer can index.
     CorpusTooLarge {
@@ -153,10 +155,69 @@ pub enum ErrorKind {
     Interrupted,
 }
 
+/// What is wrong with a count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CountProblem {
+    /// One count is negative, or larger than [`i64::MAX`].
+    OutOfRange {
+        /// The count, in decimal digits: it may have any size.
+        count: String,
+    },
+    /// The occurrences of one piece add up to more than [`i64::MAX`].
+    Sum,
+    /// The symbols of all pieces, each times its count, add up to more than [`i64::MAX`].
+    Symbols {
+        /// The number of symbols of the piece that exceeds it.
+        n_symbols: usize,
+        /// Its count.
+        count: i64,
+    },
+    /// The same, over several rows of pieces.
+    AllSymbols,
+    /// The occurrences of the pieces left out add up to more than [`i64::MAX`].
+    LeftOut,
+}
+
+impl fmt::Display for CountProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { count } if count.starts_with('-') => {
+                write!(f, " is {count}; a count must not be negative")
+            }
+            Self::OutOfRange { count } => write!(f, " is {count}, more than {LARGEST_COUNT}"),
+            Self::Sum => write!(f, " adds up to more than {LARGEST_COUNT}"),
+            Self::Symbols { n_symbols, count } => write!(
+                f,
+                " is {count}, and each occurrence has {n_symbols} symbols; with the pieces before it, \
+                 that makes more than {LARGEST_COUNT} symbols; divide all counts by the same number"
+            ),
+            Self::AllSymbols => write!(
+                f,
+                "the pieces, each times its count, have more than {LARGEST_COUNT} symbols; divide all \
+                 counts by the same number"
+            ),
+            Self::LeftOut => write!(
+                f,
+                "the pieces that are left out occur more often than {LARGEST_COUNT} times; lower \
+                 the count from which pieces are kept, or divide all counts by the same number"
+            ),
+        }
+    }
+}
+
+/// [`i64::MAX`], as messages show it.
+const LARGEST_COUNT: &str = "9,223,372,036,854,775,807 (63 bits)";
+
 impl Error {
     /// The values behind the message.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
+    }
+
+    /// A count that is negative, or a sum that is too large.
+    pub(crate) fn count(piece: &[u8], problem: CountProblem) -> Self {
+        ErrorKind::Count { piece: piece.to_vec(), problem }.into()
     }
 
     /// The same error of a text that begins so many bytes later.
@@ -224,7 +285,7 @@ impl fmt::Display for ErrorKind {
             Self::StepLimit { pattern, offset, limit } => write!(
                 f,
                 "the pattern {:?} takes too many steps at byte {offset} of the text, more than {limit} \
-                 and some for each byte before; make its look-around or repetition bounded",
+                 plus some for each byte before; make its look-around or repetition bounded",
                 around(pattern, 0).0
             ),
             Self::NotUtf8 { offset } => write!(
@@ -233,12 +294,12 @@ impl fmt::Display for ErrorKind {
                  convert the text to UTF-8, or choose a byte-level dialect"
             ),
             Self::NoCharacter { number, place } => {
-                write!(f, "the number {number:#X} at place {place} of the text is no character's")
+                write!(f, "the number {number:#X} at place {place} of the text is not a character")
             }
             Self::DecodedNotUtf8 { offset } => write!(
                 f,
-                "the tokens do not make UTF-8: byte {offset} of the text is wrong; use errors=\"replace\", \
-                 or decode_bytes"
+                "the tokens do not decode to UTF-8: byte {offset} of the text is invalid; use \
+                 errors=\"replace\" or decode_bytes"
             ),
             Self::InBatch { index, error } => write!(f, "text {index} of the batch: {error}"),
             Self::UnknownUnit { unit } => write!(
@@ -256,20 +317,23 @@ impl fmt::Display for ErrorKind {
                 write!(f, "{name:?} is not a special token of this tokenizer")
             }
             Self::UnknownId { id, n_ids } => {
-                write!(f, "no token has the id {id}; the vocabulary has {n_ids} ids, from 0 on")
+                write!(f, "no token has the id {id}; the vocabulary has {n_ids} ids, starting at 0")
             }
             Self::IdTaken { id } => write!(f, "two tokens have the id {id}"),
-            Self::TooManyTokens => write!(f, "more tokens than 32-bit ids"),
+            Self::TooManyTokens => write!(f, "there are more tokens than 32-bit ids"),
             Self::TooManyTrained { most } => {
                 write!(f, "training makes vocabularies of at most {most} ids; ask for fewer")
             }
             Self::VocabularyTooLarge => {
-                write!(f, "a token is longer than 512 MiB, or all of them together than 4 GiB")
+                write!(
+                    f,
+                    "a token is longer than 512 MiB, or all tokens together are longer than 4 GiB"
+                )
             }
             Self::VocabularyTooSmall { requested, needed, may_leave_out } => {
                 let way_out = if *may_leave_out {
                     "; ask for more, or leave rare characters out: character_coverage=0.9995 \
-                     keeps those that make up this share of the text, max_alphabet= so many"
+                     keeps the most frequent ones that make up this share of the text, max_alphabet=1000 keeps that many"
                 } else {
                     ""
                 };
@@ -280,13 +344,16 @@ impl fmt::Display for ErrorKind {
                 )
             }
             Self::EmptyCorpus => {
-                write!(f, "the corpus is empty: there is no piece of text to learn from")
+                write!(f, "the corpus is empty: there is no text to learn from")
             }
-            Self::Count { piece } => write!(
-                f,
-                "the count of the piece {:?} is negative or exceeds 63 bits",
-                String::from_utf8_lossy(piece)
-            ),
+            Self::Count { problem, .. }
+                if matches!(problem, CountProblem::AllSymbols | CountProblem::LeftOut) =>
+            {
+                write!(f, "{problem}")
+            }
+            Self::Count { piece, problem } => {
+                write!(f, "the count of the piece {:?}{problem}", String::from_utf8_lossy(piece))
+            }
             Self::CorpusTooLarge { n_symbols } => write!(
                 f,
                 "the distinct pieces hold {n_symbols} symbols, more than the {} that can be indexed; \
@@ -303,7 +370,7 @@ impl fmt::Display for ErrorKind {
             Self::FirstUnknown => write!(
                 f,
                 "ties=\"first_seen\" needs to know where each piece first occurs, and these counts \
-                 do not say it; choose another tie rule"
+                 do not record it; choose another tie rule"
             ),
             Self::Option { name, problem } => write!(f, "{name}: {problem}"),
             Self::Format { format, part, problem } => write!(f, "{format}: {part}: {problem}"),

@@ -109,7 +109,9 @@ fn read_line<K: AsRef<str>>(
         Found::Text => {}
         Found::Null => documents.n_null += 1,
         Found::Nothing => return Err(format!("no field {}", named(keys))),
-        Found::Other(kind) => return Err(format!("the field {} is {kind}, no text", named(keys))),
+        Found::Other(kind) => {
+            return Err(format!("the field {} is {kind}, not a string", named(keys)));
+        }
     }
     documents.offsets.push(documents.text.len());
     Ok(())
@@ -118,7 +120,12 @@ fn read_line<K: AsRef<str>>(
 /// What is wrong with a line, without the line number of the parser, which sees one line alone.
 fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    let reason = message.split(" at line ").next().unwrap_or_default();
+    let reason = match message.split(" at line ").next().unwrap_or_default() {
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
+            r"a lone surrogate (\ud800 to \udfff), half of a character, which UTF-8 cannot hold,"
+        }
+        reason => reason,
+    };
     format!("{reason} at byte {} of the line", error.column())
 }
 
@@ -402,7 +409,7 @@ mod tests {
         assert_eq!(problem_of(r#"{"t": 1}"#, &["t"]), "the field t is a number, no text");
         assert_eq!(problem_of(r#"{"t": ["x"]}"#, &["t"]), "the field t is a list, no text");
         assert_eq!(problem_of(r#"["x"]"#, &["t"]), "no field t");
-        assert!(problem_of(r#"{"t": "\ud800"}"#, &["t"]).contains("hex escape"));
+        assert!(problem_of(r#"{"t": "\ud800"}"#, &["t"]).contains("lone surrogate"));
         assert!(problem_of(r#"{"t": "x"} {"#, &["t"]).contains("trailing"));
         let not_utf8 = read(b"{\"t\": \"\xff\"}", &["t"]);
         assert_eq!(not_utf8.bad[0].problem, "not UTF-8 at byte 7 of the line");

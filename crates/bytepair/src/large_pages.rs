@@ -107,7 +107,7 @@ impl<T: Copy> LargeRow<T> {
     pub(crate) fn with_room(room: usize, pages: Pages) -> Self {
         Self::try_with_room(room, pages).unwrap_or_else(|| match layout::<T>(room) {
             Some(layout) => handle_alloc_error(layout),
-            None => panic!("a row of {room} values has no place in memory"),
+            None => panic!("a row of {room} values does not fit in memory"),
         })
     }
 

@@ -54,7 +54,7 @@ pub use decode::{
 pub use dialect::Dialect;
 pub use encode::Dropout;
 pub use encoding::Encoding;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use narrow::append_narrow;
 pub use normalize::{
     Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,

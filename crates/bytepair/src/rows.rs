@@ -14,7 +14,7 @@ use crate::vocabulary::TokenId;
 /// # Errors
 /// Where offsets decrease, or do not lie in `data`.
 pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
-    let wrong = || Error::option("offsets", "they must not decrease, nor leave the data");
+    let wrong = || Error::option("offsets", "they must not decrease or lie outside the data");
     let row = |ends: &[i64]| {
         let (start, end) = (usize::try_from(ends[0]).ok()?, usize::try_from(ends[1]).ok()?);
         data.get(start..end)

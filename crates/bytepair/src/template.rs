@@ -141,7 +141,7 @@ impl Template {
         };
         match self.single.iter().chain(&self.pair).all(fits) {
             true => Ok(()),
-            false => Err(Error::option("template", "has not one name for each id")),
+            false => Err(Error::option("template", "does not have one name for each id")),
         }
     }
 }

@@ -21,7 +21,7 @@ def convert(
         Path,
         typer.Argument(
             metavar="TARGET",
-            help="What to write; its ending says the format.",
+            help="The file to write; its ending sets the format.",
             show_default=False,
         ),
     ],
@@ -29,21 +29,21 @@ def convert(
     format_name: Format = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", hidden=True, help="The former name of --format."),
+        typer.Option("--to", hidden=True, help="The old name of --format."),
     ] = None,
     texts: Texts = None,
     ids_may_change: Annotated[
         bool,
         typer.Option(
             "--ids-may-change",
-            help="Let tokens get other ids, for formats that hold none.",
+            help="Allow ids to change, for formats that do not store them.",
         ),
     ] = False,
     dialect: DialectName = None,
 ) -> None:
     """Write a tokenizer in another format, read it again, and compare both."""
     if None not in (format_name, to):
-        message = "is the former name of --format; give one of them"
+        message = "is the old name of --format; give one of them"
         raise typer.BadParameter(message, param_hint="--to")
     format_name = format_name or to
     formats.format_of(target, format_name, option="--format")

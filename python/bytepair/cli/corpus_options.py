@@ -37,7 +37,7 @@ class EngineName(str, enum.Enum):
 Engine = Annotated[
     EngineName,
     typer.Option(
-        help="What deals out the work: processes of this machine, or Apache Spark."
+        help="What runs the work: processes on this machine, or Apache Spark."
     ),
 ]
 SparkSettings = Annotated[
@@ -45,8 +45,8 @@ SparkSettings = Annotated[
     typer.Option(
         "--spark",
         metavar="NAME=VALUE",
-        help="A setting of Spark (spark.master=yarn); repeatable. Without a master it "
-        "runs on this machine.",
+        help="A Spark setting, such as spark.master=yarn; repeatable. Without a master, "
+        "Spark runs on this machine.",
         show_default=False,
     ),
 ]
@@ -54,9 +54,9 @@ Corpus = Annotated[
     list[str],
     typer.Argument(
         metavar="CORPUS",
-        help="Files, folders, globs, or addresses that fsspec opens. Names say what they "
-        "are: .jsonl, .parquet, .csv, .tsv, else text; with .gz, .zst, .xz or .bz2 behind "
-        "where they are compressed.",
+        help="Files, folders, globs, or URLs that fsspec opens. The name sets the "
+        "format: .jsonl, .parquet, .csv, .tsv, else text, followed by .gz, .zst, .xz or .bz2 "
+        "if compressed.",
         show_default=False,
     ),
 ]
@@ -64,7 +64,7 @@ InputFormat = Annotated[
     InputFormatName | None,
     typer.Option(
         "--input-format",
-        help="What the files are, whatever their names say; text takes their bytes as they "
+        help="The format of the files, whatever their names; text takes their bytes as they "
         "are. Without it, a file whose name and first bytes disagree is refused.",
         show_default=False,
     ),
@@ -72,14 +72,14 @@ InputFormat = Annotated[
 CorpusFormat = Annotated[
     InputFormatName | None,
     typer.Option(
-        "--corpus-format", help="The earlier name of --input-format.", hidden=True
+        "--corpus-format", help="The old name of --input-format.", hidden=True
     ),
 ]
 Field = Annotated[
     str,
     typer.Option(
         metavar="PATH",
-        help="Where the text is: the keys in a line of JSON (data.body), or the column.",
+        help="Where the text is: keys in a line of JSON (data.body), or a column.",
     ),
 ]
 GroupField = Annotated[
@@ -87,8 +87,8 @@ GroupField = Annotated[
     typer.Option(
         "--group",
         metavar="PATH",
-        help="Where documents say of which group they are, such as a language: counts are "
-        "then by group.",
+        help="The field or column with the group of a document, such as its language; "
+        "counts are then by group.",
         show_default=False,
     ),
 ]
@@ -98,14 +98,14 @@ LinesOfText = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
-        metavar="TEXT", help="What stands between the documents of a text file."
+        metavar="TEXT", help="The text between two documents of a text file."
     ),
 ]
 SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
-        help="Leave out lines without a document instead of refusing them.",
+        help="Skip lines without a document instead of refusing them.",
     ),
 ]
 Processes = Annotated[
@@ -113,7 +113,7 @@ Processes = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="How many processes; by default one for each processor.",
+        help="Number of processes; by default one for each processor.",
         show_default=False,
     ),
 ]
@@ -122,7 +122,7 @@ ThreadsEach = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Threads in each process; by default one, or all processors for one process.",
+        help="Threads in each process; by default one, or one for each processor if there is one process.",
         show_default=False,
     ),
 ]
@@ -130,7 +130,7 @@ TaskSize = Annotated[
     str,
     typer.Option(
         metavar="SIZE",
-        help="How much of the files is done at once, and again after an interruption.",
+        help="How much of the files makes one task, the unit that is repeated after an interruption.",
     ),
 ]
 Quiet = Annotated[
@@ -208,7 +208,7 @@ def one_format(input_format: str | None, corpus_format: str | None) -> str | Non
     """
     if input_format and corpus_format:
         message = (
-            "--corpus-format is the earlier name of --input-format; give one of them"
+            "--corpus-format is the old name of --input-format; give one of them"
         )
         raise TokenizerError(message)
     return input_format or corpus_format
@@ -220,7 +220,7 @@ def engine_of(
     """Begin what is asked for; ``None`` is this machine without an engine."""
     if engine is EngineName.LOCAL:
         if settings:
-            message = "--spark is a setting of --engine spark"
+            message = "--spark needs --engine spark"
             raise TokenizerError(message)
         return None
     from bytepair.scale.spark_engine import SparkEngine, session
@@ -228,7 +228,7 @@ def engine_of(
     pairs = [setting.partition("=") for setting in settings or []]
     for name, equals, _value in pairs:
         if not equals:
-            message = f"--spark {name}: a setting is NAME=VALUE"
+            message = f"--spark {name}: expected NAME=VALUE"
             raise TokenizerError(message)
     cores = processes or os.cpu_count() or 1
     return SparkEngine(session({name: value for name, _, value in pairs}, cores))

@@ -31,7 +31,7 @@ Output = Annotated[
 Merge = Annotated[
     bool,
     typer.Option(
-        "--merge", help="CORPUS are files of counts: add them up, in their order."
+        "--merge", help="Add up files of counts, given as CORPUS in this order."
     ),
 ]
 
@@ -107,5 +107,5 @@ def _refuse_to_count(options: dict[str, Any]) -> None:
     """Refuse options that say how to count, where counts are added up."""
     for name, value in options.items():
         if value is not None:
-            message = f"{name}= is for counting, and --merge adds up what is counted"
+            message = f"{name}= has no effect on --merge, which adds up finished counts"
             raise TokenizerError(message)

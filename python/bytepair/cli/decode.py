@@ -27,7 +27,7 @@ def decode(
         NumberFormat,
         typer.Option(
             "--format",
-            help="Blank-separated numbers, a JSON array, or raw little-endian numbers.",
+            help="Space-separated numbers, a JSON array, or raw little-endian numbers.",
         ),
     ] = NumberFormat.TEXT,
     lines: Lines = False,
@@ -35,7 +35,7 @@ def decode(
 ) -> None:
     """Decode ids: the bytes of all of them, or of each line of them as a line."""
     if lines and number_format in RAW:
-        message = "raw numbers have no lines; use text or json"
+        message = "raw numbers have no lines; use --format text or --format json"
         raise typer.BadParameter(message, param_hint="--lines")
     to_bytes = decoder(Tokenizer.from_file(tokenizer_path, dialect=dialect))
     with reading(file) as source, writing_to(output) as target:

@@ -29,8 +29,8 @@ def encode(
         NumberFormat | None,
         typer.Option(
             "--format",
-            help="Blank-separated numbers, a JSON array, or raw little-endian numbers; "
-            "for an output .npy or .bin the raw ones that hold all ids, else text.",
+            help="Space-separated numbers, a JSON array, or raw little-endian numbers; "
+            "by default raw numbers wide enough for all ids if the output ends in .npy or .bin, else text.",
             show_default=False,
         ),
     ] = None,
@@ -39,15 +39,15 @@ def encode(
         bool,
         typer.Option(
             "--add-special-tokens",
-            help="Add the tokens that the tokenizer puts around a text.",
+            help="Add the special tokens that the tokenizer puts around a text.",
         ),
     ] = False,
     allowed_special: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TOKEN",
-            help="A special token that counts as one where it stands in the text, or "
-            "'all'; others are plain text. May be repeated.",
+            help="A special token to encode as one where the text contains it, or 'all'; "
+            "others are plain text. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -59,10 +59,10 @@ def encode(
         number_format is None and (is_array or Path(output).suffix == ".bin")
     )
     if lines and is_raw:
-        message = "raw numbers would not tell where a line ends; use text or json"
+        message = "raw numbers do not show where a line ends; use --format text or --format json"
         raise typer.BadParameter(message, param_hint="--lines")
     if add_special_tokens and is_raw and (is_array or number_format is None):
-        message = "name the raw --format, and an output that is not .npy"
+        message = "give --format uint16 or --format uint32, and an output that does not end in .npy"
         raise typer.BadParameter(message, param_hint="--add-special-tokens")
     tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
     names = allowed_special or []

@@ -67,8 +67,8 @@ def _parse_raw(data: bytes, dtype: str) -> list[int]:
     width = np.dtype(dtype).itemsize
     if len(data) % width:
         message = (
-            f"{len(data):,} bytes are no whole number of {width}-byte ids; "
-            "the input is cut off, or has another --format"
+            f"{len(data):,} bytes are not a whole number of {width}-byte ids; "
+            "the input is cut off, or needs another --format"
         )
         raise FormatError(message)
     numbers: list[int] = np.frombuffer(data, dtype).tolist()
@@ -86,7 +86,7 @@ def _parse_json(data: bytes) -> list[int]:
         raise FormatError(message)
     for place, number in enumerate(numbers):
         if type(number) is not int:
-            message = f"item {place} of the array is no id: {json.dumps(number)[:40]}"
+            message = f"item {place} of the array is not an id: {json.dumps(number)[:40]}"
             raise FormatError(message)
     return numbers
 
@@ -97,8 +97,8 @@ def _parse_text(data: bytes) -> list[int]:
     for place, word in enumerate(words):
         if not is_integer(word):
             message = (
-                f"word {place} of the input is no id: {word[:40].decode(errors='replace')!r}; "
-                "expected decimal numbers with blanks between them"
+                f"word {place} of the input is not an id: {word[:40].decode(errors='replace')!r}; "
+                "expected decimal numbers separated by blanks"
             )
             raise FormatError(message)
     return list(map(int, words))

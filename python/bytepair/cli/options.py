@@ -48,14 +48,14 @@ Output = Annotated[
     ),
 ]
 Lines = Annotated[
-    bool, typer.Option("--lines", help="Take each line as a text of its own.")
+    bool, typer.Option("--lines", help="Treat each line as a text of its own.")
 ]
 DialectName = Annotated[
     str | None,
     typer.Option(
         "--dialect",
         metavar="NAME",
-        help="For a .tiktoken file without its sidecar .tiktoken.json: the dialect that it is of.",
+        help="For a .tiktoken file without its sidecar .tiktoken.json: its dialect.",
         show_default=False,
     ),
 ]
@@ -64,7 +64,7 @@ Texts = Annotated[
     typer.Option(
         "--text",
         metavar="FILE",
-        help="A text to compare on, beside those built in. May be repeated.",
+        help="A text to compare, besides the built-in ones. May be repeated.",
         show_default=False,
     ),
 ]
@@ -73,7 +73,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help=f"What to write, where the ending does not say it: {', '.join(FORMATS)}.",
+        help=f"The format to write, if the ending does not tell it: {', '.join(FORMATS)}.",
         show_default=False,
     ),
 ]

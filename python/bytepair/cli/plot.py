@@ -15,7 +15,7 @@ def plot(
         list[Path],
         typer.Argument(
             metavar="LOGS",
-            help="Merge logs, as bytepair train --log writes them: a curve each.",
+            help="Merge logs that bytepair train --log wrote; each becomes a curve.",
             show_default=False,
         ),
     ],
@@ -26,7 +26,7 @@ def plot(
             "--output",
             "-o",
             metavar="OUT",
-            help="Where to draw: an .svg or a .png file.",
+            help="Where to save the plot: an .svg or a .png file.",
             show_default=False,
         ),
     ],

@@ -49,8 +49,8 @@ def segment(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A token and its count on each line: parts that are not in it are taken "
-            "apart again.",
+            help="A file with a token and its count on each line: parts that are not in "
+            "it are split again.",
             show_default=False,
         ),
     ] = None,
@@ -66,15 +66,14 @@ def segment(
         list[str] | None,
         typer.Option(
             metavar="REGEX",
-            help="Never cut text that this regular expression of Python matches. May be "
-            "repeated.",
+            help="Never cut text that matches this Python regular expression. May be repeated.",
             show_default=False,
         ),
     ] = None,
     separator: Annotated[
         str,
         typer.Option(
-            metavar="TEXT", help="What to put behind each part of a word but the last."
+            metavar="TEXT", help="What to put after each part of a word but the last."
         ),
     ] = "@@",
     merges: Annotated[
@@ -92,14 +91,14 @@ def segment(
             metavar="P",
             min=0,
             max=1,
-            help="Leave out each merge with this probability, for training data.",
+            help="Skip each merge with this probability, for training data.",
         ),
     ] = 0.0,
     seed: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Make --dropout repeatable; by default it is drawn anew.",
+            help="Make --dropout repeatable; by default each run differs.",
             show_default=False,
         ),
     ] = None,

@@ -16,7 +16,7 @@ def size(text: str) -> int:
     """
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kKMGT]?)(i?)B?", text)
     if not found:
-        message = f"{text!r} is no size in bytes; give one such as 500MB or 2GB"
+        message = f"{text!r} is not a size in bytes; give one such as 500MB or 2GB"
         raise typer.BadParameter(message)
     number, prefix, is_binary = found.groups()
     power = " KMGT".index(prefix.upper() or " ")

@@ -45,18 +45,18 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="DIR",
-        help="A new folder, or that of a run to go on with.",
+        help="A new folder, or the folder of a run to continue.",
         show_default=False,
     ),
 ]
 Format = Annotated[
-    FormatName, typer.Option("--format", help="How ids and documents are laid out.")
+    FormatName, typer.Option("--format", help="The format of the shards.")
 ]
 BeginOfDocument = Annotated[
     str | None,
     typer.Option(
         metavar="TOKEN",
-        help="A token that stands before each document, such as '<s>'.",
+        help="A token to put before each document, such as '<s>'.",
         show_default=False,
     ),
 ]
@@ -64,14 +64,14 @@ EndOfDocument = Annotated[
     str | None,
     typer.Option(
         metavar="TOKEN",
-        help="A token that stands behind each document, such as '</s>'.",
+        help="A token to put after each document, such as '</s>'.",
         show_default=False,
     ),
 ]
 MarkAt = Annotated[
     PlaceName | None,
     typer.Option(
-        help="Where the token of --end-of-document stands; earlier than --begin-of-document.",
+        help="Where to put the token of --end-of-document; replaced by --begin-of-document.",
         hidden=True,
     ),
 ]
@@ -88,8 +88,8 @@ Check = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="Read corpus and shards again, and compare each document; not for --format "
-        "parquet.",
+        help="Read the corpus and the shards again and compare each document; not "
+        "for --format parquet.",
     ),
 ]
 
@@ -117,8 +117,8 @@ def tokenize(
 
     if check and format_name.value not in MAPPED:
         message = (
-            f"--check cannot read shards of --format {format_name.value} again; it can "
-            f"those of {', '.join(MAPPED)}"
+            f"--check cannot read shards of --format {format_name.value} again, only those "
+            f"of {', '.join(MAPPED)}"
         )
         raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
@@ -169,7 +169,7 @@ def summary_lines(totals: dict[str, Any]) -> list[str]:
     >>> for line in summary_lines(totals):
     ...     print(line)
     3 documents, 9 bytes, 4 tokens in 1 shard
-    1 empty; 1 with the text of a special token, left as text
+    1 empty; 1 with the text of a special token, encoded as plain text
     """
     lines = [
         f"{totals['documents']:,} documents, {totals['bytes']:,} bytes, "
@@ -180,8 +180,8 @@ def summary_lines(totals: dict[str, Any]) -> list[str]:
         "null": "null",
         "empty": "empty",
         "bad": "bad lines skipped",
-        "with_special_text": "with the text of a special token, left as text",
-        "checked": "compared with the corpus, all the same",
+        "with_special_text": "with the text of a special token, encoded as plain text",
+        "checked": "compared with the corpus, no difference",
     }
     found = [
         f"{totals[name]:,} {text}" for name, text in notes.items() if totals.get(name)

@@ -117,7 +117,7 @@ def train(
         }
         wanted = {**found_parts, **wanted, **names, "dialect": found_dialect}
     elif group:
-        message = "--group is for counts by group (bytepair count --group)"
+        message = "--group needs counts by group (bytepair count --group)"
         raise TrainingError(message)
     rehearse(output, format_name, wanted)
     n_bytes = None if memory_limit is None else size(memory_limit)
@@ -162,7 +162,7 @@ def stored_counts(files: list[str]) -> "Counts | None":
     if not any(is_counts(file) for file in files):
         return None
     if len(files) > 1:
-        message = "files of counts are merged first: bytepair count --merge"
+        message = "merge files of counts first: bytepair count --merge"
         raise TrainingError(message)
     return read_counts(files[0])
 
@@ -316,7 +316,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         lines.append(
             f"left out: {summary['dropped_pieces']:,} rare pieces, "
             f"{summary['dropped_occurrences']:,} occurrences; of {summary['new_merges']:,} "
-            f"merges the first {summary['certain_merges']:,} are certainly those of all"
+            f"merges, the first {summary['certain_merges']:,} are certain to be the same without this"
         )
     if summary["left_out"]:
         lines.append(_left_out_line(summary["left_out"]))

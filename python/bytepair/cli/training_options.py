@@ -17,7 +17,7 @@ class UnmatchedName(str, enum.Enum):
 
 
 class TiesName(str, enum.Enum):
-    """Which of several pairs of equal count is merged first."""
+    """Which of several equally frequent pairs is merged first."""
 
     SMALLEST_IDS = "smallest_ids"
     FIRST_SEEN = "first_seen"
@@ -36,11 +36,11 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES",
-        help="Files, folders, globs, or addresses that fsspec opens; - is standard input. "
-        "Names say what they are: .jsonl, .parquet, .csv, .tsv, else text; with .gz, .zst, "
-        ".xz or .bz2 behind where they are compressed. A text file is one text. file.txt@4 "
-        "counts everything in file.txt four times, unless there is a file of that whole "
-        "name. Or one file of counts, see bytepair count.",
+        help="Files, folders, globs, or URLs that fsspec opens; - is standard input. "
+        "The name sets the format: .jsonl, .parquet, .csv, .tsv, else text, followed by .gz, "
+        ".zst, .xz or .bz2 if compressed. A text file is one text. file.txt@4 "
+        "counts everything in file.txt four times, unless a file has that whole name. One "
+        "file of counts (see bytepair count) works too.",
         show_default=False,
     ),
 ]
@@ -50,18 +50,18 @@ OutputPath = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Where to save. The ending says the format: .json (Hugging Face), .bytepair, "
+        help="Where to save. The ending sets the format: .json (Hugging Face), .bytepair, "
         ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
-        "folder for vocab.json and merges.txt. Others need --format.",
+        "folder for vocab.json and merges.txt. Other formats need --format.",
         show_default=False,
     ),
 ]
 VocabSize = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Stop at so many ids, all tokens counted."),
+    typer.Option(metavar="N", min=1, help="Stop at this number of ids, all tokens counted."),
 ]
 Merges = Annotated[
-    int | None, typer.Option(metavar="N", min=0, help="Stop at so many merges.")
+    int | None, typer.Option(metavar="N", min=0, help="Stop after this number of merges.")
 ]
 Dialect = Annotated[
     str | None,
@@ -69,15 +69,15 @@ Dialect = Annotated[
         metavar="NAME",
         help="One of "
         + ", ".join(dialects())
-        + "; gpt4o if none is named, or that of --resume.",
+        + "; by default gpt4o, or that of --resume.",
     ),
 ]
 Special = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOKEN",
-        help="A special token: it gets an id, and ends a text where it stands in the "
-        "files. May be repeated.",
+        help="A special token: it gets an id, and a text ends where the files contain it. "
+        "May be repeated.",
     ),
 ]
 Pattern = Annotated[
@@ -86,7 +86,7 @@ Pattern = Annotated[
         metavar="REGEX",
         help="Split by this regular expression, or by one of the patterns "
         + ", ".join(patterns())
-        + "; '' splits nothing. Repeated: one after the other.",
+        + "; '' splits nothing. May be repeated; patterns apply one after the other.",
     ),
 ]
 UnmatchedChoice = Annotated[
@@ -95,18 +95,18 @@ UnmatchedChoice = Annotated[
 ]
 TiesChoice = Annotated[
     TiesName | None,
-    typer.Option(help="Which of several pairs of equal count is merged first."),
+    typer.Option(help="Which of several equally frequent pairs is merged first."),
 ]
 MinCount = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Merge no pair that occurs less often."),
+    typer.Option(metavar="N", min=1, help="Do not merge pairs that occur less often."),
 ]
 Group = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME[@WEIGHT]",
-        help="Learn from this group of counts by group, perhaps with a weight (en@0.5); "
-        "repeatable. By default from all.",
+        help="Learn from this group of counts by group, with a weight if wanted "
+        "(en@0.5); repeatable. By default from all.",
         show_default=False,
     ),
 ]
@@ -115,16 +115,16 @@ MinPieceCount = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Leave out pieces of text that occur less often; how many is told, and how "
-        "many merges are certain all the same.",
+        help="Leave out pieces of text that occur less often. The summary shows how many, and "
+        "how many merges are certain to be the same without this.",
     ),
 ]
 CharacterCoverage = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        help="In a dialect of characters: give ids to as few of the most frequent characters as "
-        "make up this share of the text, such as 0.9995. The others are unknown characters.",
+        help="In a dialect of characters: give ids only to the most frequent characters that make up "
+        "this share of the text, such as 0.9995. The others are unknown characters.",
         show_default=False,
     ),
 ]
@@ -133,23 +133,23 @@ MaxAlphabet = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="In a dialect of characters: give ids to the N most frequent characters at most.",
+        help="In a dialect of characters: give ids to at most the N most frequent characters.",
         show_default=False,
     ),
 ]
 MaxTokenBytes = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Learn no token of more bytes."),
+    typer.Option(metavar="N", min=1, help="Do not learn tokens of more bytes."),
 ]
 MaxTokenChars = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Learn no token of more characters."),
+    typer.Option(metavar="N", min=1, help="Do not learn tokens of more characters."),
 ]
 WholeCharacters = Annotated[
     bool,
     typer.Option(
         "--whole-characters",
-        help="Learn no token that ends within a character, but parts of one.",
+        help="Do not learn tokens that end within a character, except parts of a single character.",
     ),
 ]
 Resume = Annotated[
@@ -165,19 +165,19 @@ Log = Annotated[
     typer.Option(
         metavar="FILE",
         help="Write each merge as a line of JSON. With --resume and the log so far, new "
-        "lines follow the earlier ones.",
+        "lines are appended.",
     ),
 ]
 LowercaseChoice = Annotated[
-    LowercaseName | None, typer.Option(help="When to put text in lower case.")
+    LowercaseName | None, typer.Option(help="When to lowercase text.")
 ]
 UnknownToken = Annotated[
     str | None,
-    typer.Option(metavar="TOKEN", help="What stands for unknown characters."),
+    typer.Option(metavar="TOKEN", help="The token that stands for unknown characters."),
 ]
 ByteFallback = Annotated[
     bool | None,
-    typer.Option(help="Write unknown characters as tokens of their bytes."),
+    typer.Option(help="Encode unknown characters as tokens of their bytes."),
 ]
 Threads = Annotated[
     int | None,

@@ -89,7 +89,7 @@ class Request(NamedTuple):
             raise NotImplementedError(message)
         for name in options:
             if name not in self._fields:
-                message = f"a call takes no argument {name!r}"
+                message = f"a call does not take the argument {name!r}"
                 raise TypeError(message)
         return self._replace(**options)
 
@@ -342,7 +342,7 @@ class Calls(Roles):
             and max_length % multiple_of
         ):
             message = (
-                f"max_length is {max_length}, which is no multiple of pad_to_multiple_of, "
+                f"max_length is {max_length}, which is not a multiple of pad_to_multiple_of, "
                 f"{multiple_of}; texts cannot be cut to the one and filled up to the other"
             )
             raise TokenizerError(message)
@@ -363,8 +363,8 @@ class Calls(Roles):
         limit = lengths.max_length
         if n_special <= limit < n_special + lengths.stride:
             message = (
-                f"stride is {lengths.stride}, but of max_length {limit} only "
-                f"{limit - n_special} ids are left beside special tokens"
+                f"stride is {lengths.stride}, but max_length {limit} leaves only "
+                f"{limit - n_special} ids beside the special tokens"
             )
             raise TokenizerError(message)
 
@@ -553,7 +553,7 @@ class Calls(Roles):
             if name == "clean_up_tokenization_spaces":
                 continue
             if name not in {"spaces_between_special_tokens", "use_source_tokenizer"}:
-                message = f"decode takes no argument {name!r}"
+                message = f"decode does not take the argument {name!r}"
                 raise TypeError(message)
             if value:
                 message = f"{name}=True is not built: fast tokenizers decode without it"

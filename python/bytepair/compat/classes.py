@@ -763,7 +763,7 @@ def named(name: str) -> Class | None:
     plain = plain_name(name)
     if plain.removesuffix("Tokenizer") in OTHERS:
         message = (
-            f"tokenizer_class is {name}, whose rules are not known here; known are "
+            f"tokenizer_class is {name}, whose rules are not known; known are "
             f"{', '.join(sorted(CLASSES))}. PreTrainedTokenizerFast.from_pretrained reads "
             "the tokenizer.json as it is"
         )

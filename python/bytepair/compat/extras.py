@@ -178,7 +178,7 @@ class Extras(Calls):
         """
         folder = Path(save_directory)
         if not folder.is_dir():
-            message = f"{folder}: no such folder; make it, or use save_pretrained"
+            message = f"{folder}: no such folder; create it, or use save_pretrained"
             raise FileError(message)
         model = json.loads(self._source.to_bytes(format="huggingface"))["model"]
         return tuple(map(str, write_model(model, folder, filename_prefix)))

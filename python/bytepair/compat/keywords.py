@@ -133,7 +133,7 @@ def _refuse_secret(name: str, value: object) -> None:
         return
     if SECRET_NAME.search(name) or ACCESS_TOKEN.fullmatch(value):
         message = (
-            f"{name}= looks like an access token, which would be written with the "
+            f"{name}= looks like an access token, which would be saved with the "
             "settings of the tokenizer; pass it as token="
         )
         raise TokenizerError(message)

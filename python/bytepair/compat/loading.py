@@ -140,7 +140,7 @@ def _document(path: Path, file: Path) -> dict[str, Any]:
         is_bpe = model.get("type") in (None, "BPE")
         if not is_bpe or not isinstance(model.get("vocab"), dict):
             Tokenizer.from_file(file)  # says what is wrong
-            message = f"{file}: model.vocab is no object of tokens with ids"
+            message = f"{file}: model.vocab is not an object of tokens and ids"
             raise FormatError(message)
         return document
     vocab, merges = path / "vocab.json", path / "merges.txt"
@@ -156,7 +156,7 @@ def _of_another_format(path: Path) -> dict[str, Any]:
     except FormatError as error:
         message = (
             f"{path}: the class of this folder makes a tokenizer of its vocabulary, which "
-            f"no tokenizer.json can hold: {error}. PreTrainedTokenizerFast.from_pretrained "
+            f"a tokenizer.json cannot hold: {error}. PreTrainedTokenizerFast.from_pretrained "
             "reads the file as it is"
         )
         raise FormatError(message) from error

@@ -43,7 +43,7 @@ def located(name: StrPath, loading: Loading) -> Path:
     looked = [f"{path}: no such file or folder"]
     text = os.fspath(name)
     if not NAME.fullmatch(text) or ".." in text or "--" in text:
-        message = f"{looked[0]}, and no name of a model"
+        message = f"{looked[0]}, and not the name of a model"
         raise FileError(message)
     return _on_the_hub(text, loading, looked)
 
@@ -58,11 +58,11 @@ def _on_the_hub(name: str, loading: Loading, looked: list[str]) -> Path:
     revision = f" at {loading.revision}" if loading.revision else ""
     looked.append(f"not in the cache {cache}{revision}")
     if loading.local_files_only:
-        looked.append("nothing is fetched with local_files_only=True")
+        looked.append("nothing is fetched when local_files_only=True")
         raise FileError("; ".join(looked))
     offline = [variable for variable in OFFLINE if _is_set(variable)]
     if offline:
-        looked.append(f"nothing is fetched while {offline[0]} is set")
+        looked.append(f"nothing is fetched when {offline[0]} is set")
         raise FileError("; ".join(looked))
     try:
         fetched = hub.download(

@@ -186,7 +186,7 @@ def _older_added(
     found = {}
     for text, id_ in folder.added.items():
         if not isinstance(id_, int) or id_ < 0:
-            message = f"{path / ADDED}: {id_!r} is no id, of {text!r}"
+            message = f"{path / ADDED}: {id_!r} is not an id, for {text!r}"
             raise FormatError(message)
         found[id_] = added_token(text, special=text in special)
     return found
@@ -239,6 +239,6 @@ def _template_path(folder: Path, prefix: str, name: str) -> Path:
         return folder / f"{prefix}{TEMPLATE}"
     path = folder / f"{prefix}{TEMPLATES}" / f"{name}.jinja"
     if path.name != f"{name}.jinja" or not name.strip("."):
-        message = f"{name!r} is no name of a chat template: it would be no file name"
+        message = f"{name!r} cannot name a chat template: it is not a valid file name"
         raise TokenizerError(message)
     return path

@@ -238,6 +238,6 @@ def _moved(part: Any, vocab: Mapping[str, int], new_names: Mapping[str, str]) ->
 
 def _id(token: str, vocab: Mapping[str, int]) -> int:
     if token not in vocab:
-        message = f"the template has {token!r}, which is no special token any more"
+        message = f"the template has {token!r}, which is not a special token any more"
         raise TokenizerError(message)
     return vocab[token]

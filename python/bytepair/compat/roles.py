@@ -187,7 +187,7 @@ class Roles:
     def _known_id(self, token: str) -> int:
         id_ = self._id(token)
         if id_ is None:
-            message = f"{token!r} is to stand around texts, but has no id"
+            message = f"{token!r} is put around texts, but has no id"
             raise TokenizerError(message)
         return id_
 
@@ -245,7 +245,7 @@ class Roles:
         roles = {k.removesuffix("_token"): v for k, v in found.items()}
         for role, token in roles.items():
             if role not in self._roles and role not in TOKEN_NAMES:
-                message = f"{role}_token is no role; known are {', '.join(TOKEN_NAMES)}"
+                message = f"{role}_token is not a role; known are {', '.join(TOKEN_NAMES)}"
                 raise TokenizerError(message)
             if not _is_token(token):
                 message = f"{role}_token must be a token, not {token!r:.80}"
@@ -472,7 +472,7 @@ class Roles:
             arranged = self._arranged(token_ids_0, token_ids_1)
             return [is_special for _, _, is_special in arranged]
         if token_ids_1 is not None:
-            message = "ids that have their special tokens are one row; pass no second"
+            message = "ids that already have their special tokens are one row; leave out the second"
             raise TokenizerError(message)
         special = set(self.all_special_ids)
         return [int(int(id_) in special) for id_ in token_ids_0]

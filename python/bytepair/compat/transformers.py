@@ -142,7 +142,7 @@ class PreTrainedTokenizerFast(Extras):
         """
         save_jinja_files = kwargs.pop("save_jinja_files", True)
         if kwargs:
-            message = f"save_pretrained has no argument {next(iter(kwargs))!r}"
+            message = f"save_pretrained does not take the argument {next(iter(kwargs))!r}"
             raise TypeError(message)
         refused = {
             "legacy_format=True": bool(legacy_format),
@@ -411,7 +411,7 @@ def _given(file: StrPath | None, given: Any) -> Tokenizer:
     if isinstance(given, Tokenizer):
         return given
     if not callable(getattr(given, "to_str", None)):
-        message = f"tokenizer_object= is {type(given).__name__}, which is no tokenizer"
+        message = f"tokenizer_object= is {type(given).__name__}, which is not a tokenizer"
         raise TypeError(message)
     return Tokenizer.from_bytes(given.to_str().encode(), format="huggingface")
 
@@ -422,7 +422,7 @@ def _loaded(
     loading, settings = split(keywords)
     for keyword in settings:
         if callable(getattr(PreTrainedTokenizerFast, keyword, None)):
-            message = f"{keyword}= is no setting: it is the name of a method"
+            message = f"{keyword}= is not a setting: it is the name of a method"
             raise TokenizerError(message)
     found = load(located(name, loading), loading, settings, kind=kind)
     return _made(found)
@@ -569,7 +569,7 @@ def _check_chat(
 ) -> None:
     """Refuse arguments that do not fit together."""
     problems = {
-        "a chat has at least one message": not conversation,
+        "a chat needs at least one message": not conversation,
         "return_assistant_tokens_mask needs tokenize=True and return_dict=True": masks
         and not is_encoded,
         "continue_final_message and add_generation_prompt exclude each other": continued

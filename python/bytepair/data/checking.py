@@ -35,9 +35,9 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
     Raises
     ------
     FileError
-        A file of the dataset is not what was written.
+        A file of the dataset has changed since it was written.
     TokenizerError
-        It was made by another tokenizer, or a document is another.
+        It was made with another tokenizer, or a document is another.
 
     Examples
     --------
@@ -55,10 +55,10 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
     dataset = TokenDataset(folder)
     plan = dataset.manifest["plan"]
     if plan["tokenizer"] != tokenizer.fingerprint:
-        message = f"{folder}: made by another tokenizer, {plan['tokenizer']}"
+        message = f"{folder}: made with another tokenizer, {plan['tokenizer']}"
         raise TokenizerError(message)
     if plan.get("sources") is None:
-        message = f"{folder}: made of rows, not of files that could be read again"
+        message = f"{folder}: made from rows, not from files that can be read again"
         raise TokenizerError(message)
     _check_files(Path(folder), dataset.manifest)
     kept, marks = _marks(tokenizer, plan)
@@ -79,7 +79,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
             continue
         if ids != expected or not is_marked:
             message = (
-                f"{folder}: document {place:,} is another than document "
+                f"{folder}: document {place:,} differs from document "
                 f"{counts['documents'] - 1:,} of the corpus, in {path}"
             )
             raise TokenizerError(message)
@@ -109,7 +109,7 @@ def _check_files(folder: Path, manifest: dict[str, Any]) -> None:
         for shard in task["shards"]:
             for name, file in shard["files"].items():
                 if sha256_of(folder / name) != file["sha256"]:
-                    message = f"{folder / name} is not what was written"
+                    message = f"{folder / name} has changed since it was written"
                     raise FileError(message)
 
 

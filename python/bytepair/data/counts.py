@@ -85,8 +85,8 @@ class CountsInfo:
         for name in ("preparation", "special_tokens", "min_piece_count"):
             if _unordered(getattr(self, name)) != _unordered(getattr(other, name)):
                 message = (
-                    f"counts of another {name.replace('_', ' ')}: {getattr(self, name)!r} "
-                    f"and {getattr(other, name)!r}; count again in one way"
+                    f"the counts differ in {name.replace('_', ' ')}: {getattr(self, name)!r} "
+                    f"and {getattr(other, name)!r}; count again with the same options"
                 )
                 raise TrainingError(message)
         self.sources = sorted([*self.sources, *other.sources])
@@ -203,20 +203,20 @@ class Counts:
         if set(special_tokens) != set(counted):
             message = (
                 f"the special tokens of the counts are {', '.join(counted) or 'none'}, and "
-                "they end pieces: count again with others, or add others to the tokenizer "
+                "pieces end at them: count again with other special tokens, or add them to the tokenizer "
                 "(Tokenizer.with_special_tokens)"
             )
             raise TrainingError(message)
         if preparation_of(dialect, special_tokens) != self.info.preparation:
             message = (
                 f"the pieces were counted in the dialect {self.info.dialect!r} with the "
-                f"options {self.info.options}, and this one prepares text in another way; "
-                "count again in it, or name no dialect"
+                f"options {self.info.options}, and the dialect named here prepares text differently; "
+                "count again in it, or leave the dialect out"
             )
             raise TrainingError(message)
         if dialect.ties == "first_seen" and not self.knows_first:
             message = (
-                "ties are decided by the first occurrence, which these counts do not hold; "
+                "ties are decided by the first occurrence, which these counts do not record; "
                 "count again with this rule, or choose another rule"
             )
             raise TrainingError(message)
@@ -314,7 +314,7 @@ def read_counts(path: StrPath) -> Counts:
         schema = file.schema_arrow
     described = json.loads((schema.metadata or {}).get(KEY, b"{}"))
     if described.pop("version", None) != VERSION:
-        message = f"{name}: no counts of pieces, or of a version not known here"
+        message = f"{name}: not counts of pieces, or of an unknown version"
         raise FormatError(message)
     wanted = {"piece": pa.large_binary(), "count": pa.int64()}
     if "group" in schema.names:
@@ -326,7 +326,7 @@ def read_counts(path: StrPath) -> Counts:
     known = {field.name for field in fields(CountsInfo)}
     unknown = sorted(set(described) - known)
     if unknown:
-        message = f"{name}: metadata {', '.join(unknown)} is not known here"
+        message = f"{name}: metadata {', '.join(unknown)} is not known"
         raise FormatError(message)
     return Counts(None, CountsInfo(**described), path)
 

@@ -64,8 +64,8 @@ class TokenDataset:
         self.format: str = plan["format"]
         if self.format not in MAPPED:
             message = (
-                f"{folder}: shards of the format {self.format} are read by its own "
-                f"libraries, not mapped; those of {', '.join(MAPPED)} are"
+                f"{folder}: shards of the format {self.format} are read by the libraries "
+                f"of that format, not here; those of {', '.join(MAPPED)} are read here"
             )
             raise FormatError(message)
         self.dtype = np.dtype(f"<u{plan['width']}")

@@ -112,7 +112,7 @@ class Dataset:
             return
         if not self.folder.is_dir() or any(self.folder.iterdir()):
             message = (
-                f"{self.folder} holds something else; name an empty or a new folder"
+                f"{self.folder} holds something else; name an empty or new folder"
             )
             raise FileError(message)
 
@@ -164,7 +164,7 @@ def read_manifest(folder: files.StrPath) -> dict[str, Any]:
     manifest["plan"] = _current(manifest.get("plan", {}))
     version = manifest["plan"].get("version")
     if version != VERSION:
-        message = f"{path}: version {version!r} is not known here"
+        message = f"{path}: version {version!r} is not known"
         raise FormatError(message)
     return manifest
 
@@ -200,8 +200,8 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     pairs = zip(there, now, strict=False)
     place = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
     if place is None:
-        return f"sources: {len(there):,} there, {len(now):,} now"
-    return f"sources: {there[place]['path']} has changed, or another file stands there"
+        return f"sources: {len(there):,} then, {len(now):,} now"
+    return f"sources: {there[place]['path']} has changed, or is another file now"
 
 
 def _is_whole(path: Path, file: Mapping[str, Any]) -> bool:
@@ -248,6 +248,6 @@ def _locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            message = f"{path.parent.parent}: another run is writing there"
+            message = f"{path.parent.parent}: another run is writing to it"
             raise FileError(message) from error
         yield

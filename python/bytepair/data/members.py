@@ -81,7 +81,7 @@ class _Members(io.RawIOBase):
             if self.member.needs_input and not self.rest:
                 self.rest = self.stored.read(STORED_BLOCK_LEN)
                 if not self.rest:
-                    message = "it ends within a member"
+                    message = "it ends in the middle of a member"
                     raise EOFError(message)
             data = self.member.decompress(self.rest, len(memory))
             self.rest = self.member.unused_data

@@ -53,7 +53,7 @@ def open_source(
             yield stored
             return
         if source.size == 0 and not isinstance(source, Stream):
-            message = f"{source.path}: no bytes are no {compression} file"
+            message = f"{source.path}: an empty file is not a {compression} file"
             raise FileError(message)
         with _decompressed(stored, compression) as stream:
             yield stream
@@ -130,7 +130,7 @@ def _begun(stored: BinaryIO, stream: Stream) -> tuple[BinaryIO, Compression | No
     if not stream.is_told:
         if found is not None:
             message = (
-                f"{stream.path}: read as text, and the first bytes say {found}; pass "
+                f"{stream.path}: read as text, but the first bytes look like {found}; pass "
                 'input_format= to say what it is ("text" reads its bytes as they are)'
             )
             raise FormatError(message)

@@ -61,7 +61,7 @@ class ReadOptions:
         Whether each line of a text file is a document: what stands between ``\\n`` or
         ``\\r\\n``, without a byte order mark at the beginning of the file.
     separator
-        What stands between the documents of a text file.
+        The text between two documents of a text file.
     skip_bad
         Whether lines without a document are counted instead of refused.
     group
@@ -89,7 +89,7 @@ class ReadOptions:
             message = "give either lines or separator, not both"
             raise TokenizerError(message)
         if self.separator == "":
-            message = "separator: an empty text stands everywhere"
+            message = "separator: an empty text would match everywhere"
             raise TokenizerError(message)
         if not self.field or self.group == "":
             message = "field: a name is missing"
@@ -280,7 +280,7 @@ def json_keys(path: str) -> list[str]:
 def _read_text(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     if options.group is not None:
         message = (
-            f"{part.source.path}: documents of plain text have no field for a group"
+            f"{part.source.path}: plain text has no field for a group"
         )
         raise FormatError(message)
     for rows in _text_rows(part, options, tally):
@@ -515,7 +515,7 @@ def _read_parquet(
 ) -> Iterator[pa.RecordBatch]:
     parquet = load("pyarrow.parquet")
     if part.source.compression is not None:
-        message = f"{part.source.path}: Parquet is compressed within; unpack the file"
+        message = f"{part.source.path}: a Parquet file is compressed inside; unpack the outer {compression}"
         raise FormatError(message)
     pa = load("pyarrow")
     invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)
@@ -538,7 +538,7 @@ def _read_parquet(
 def _refuse_counts(schema: Any) -> None:  # noqa: ANN401
     """Refuse counts of pieces, which are no documents."""
     if COUNTS_KEY in (schema.metadata or {}):
-        message = "these are counts of pieces, no documents; train on the file alone"
+        message = "these are counts of pieces, not documents; train on this file alone"
         raise FormatError(message)
 
 

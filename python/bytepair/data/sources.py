@@ -90,7 +90,7 @@ def list_sources(
         else:
             found += _expand(os.fspath(name), with_streams=with_streams)
     if not found:
-        message = "a corpus of no files; name files, folders or globs"
+        message = "the corpus has no files; name files, folders or globs"
         raise FileError(message)
 
     def look(item: Source | tuple[str, int]) -> Source:
@@ -143,7 +143,7 @@ def one_format(input_format: str | None, corpus_format: str | None) -> str | Non
     """
     if input_format is not None and corpus_format is not None:
         message = (
-            "corpus_format= is the earlier name of input_format=; give one of them"
+            "corpus_format= is the old name of input_format=; give one of them"
         )
         raise TokenizerError(message)
     return corpus_format if input_format is None else input_format
@@ -164,14 +164,14 @@ def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
     }
     idle = [name for name, is_given in given.items() if is_given]
     if idle and "text" not in formats:
-        message = f"{idle[0]} is for text, and no file of the corpus is read as text"
+        message = f"{idle[0]} is for text, and the corpus has no text files"
         raise TokenizerError(message)
     if options.field != "text" and formats <= {"text"}:
-        message = f'field="{options.field}" is for JSON lines and tables, and the corpus is text'
+        message = f'field="{options.field}" is for JSON lines and tables, but the corpus is text'
         raise TokenizerError(message)
     if options.group is not None and "text" in formats:
         path = next(source.path for source in sources if source.format == "text")
-        message = f"{path}: documents of plain text have no field for a group"
+        message = f"{path}: plain text has no field for a group"
         raise FormatError(message)
 
 
@@ -196,7 +196,7 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
         message = _both(path, compression, found or plain_word(head))
         raise FileError(message)
     if compression is not None and format_name == "parquet":
-        message = f"{path}: Parquet is compressed within; unpack the file"
+        message = f"{path}: a Parquet file is compressed inside; unpack the outer {compression}"
         raise FormatError(message)
     content = first_content(source, head)
     other = disagreement(path, format_name, content)
@@ -209,7 +209,7 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
 
 def _both(path: str, name_says: str, bytes_say: str) -> str:
     return (
-        f"{path}: the name says {name_says}, the first bytes say {bytes_say}; rename it, or "
+        f"{path}: the name says {name_says}, but the first bytes look like {bytes_say}; rename it, or "
         'pass input_format= to say what it is ("text" reads its bytes as they are)'
     )
 
@@ -233,7 +233,7 @@ def _expand(name: str, *, with_streams: bool) -> Iterator[tuple[str, int]]:
         elif with_streams:
             yield path, -1
         else:
-            message = f"{path} is no regular file; write what it gives to a file first"
+            message = f"{path} is not a regular file; write its content to a file first"
             raise FileError(message)
 
 

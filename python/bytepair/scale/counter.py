@@ -66,11 +66,11 @@ class CountSpec:
         if self.needs_first:
             message = (
                 "ties are decided by the first occurrence, which counts by group do not "
-                "hold; choose another rule (ties)"
+                "record; choose another rule (ties)"
             )
             raise TrainingError(message)
         if self.memory_limit is not None:
-            message = "memory_limit is for counts without groups; make tasks smaller"
+            message = "memory_limit= is for counts without groups; make tasks smaller"
             raise TokenizerError(message)
 
 
@@ -112,7 +112,7 @@ class PieceCounter:
     def _corpus(self, group: str | None) -> _core.Corpus:
         if group not in self.corpora:
             if len(self.corpora) == MAX_GROUPS:
-                message = f"more than {MAX_GROUPS:,} groups; is it the right field?"
+                message = f"more than {MAX_GROUPS:,} groups; is this the right field?"
                 raise TokenizerError(message)
             self.corpora[group] = self.spec.new_corpus(self.folder)
         return self.corpora[group]

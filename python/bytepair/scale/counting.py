@@ -119,7 +119,7 @@ def count(
     corpus, input_format, field, lines, separator, skip_bad
         Files and what a document is, as for :func:`bytepair.scale.tokenize`. A text file is
         one document unless ``lines`` or ``separator`` is given, and is read in stretches.
-        ``corpus_format`` is the earlier name of ``input_format``.
+        ``corpus_format`` is the old name of ``input_format``.
     dialect, special_tokens, options
         How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
         are not counted. Where ties are decided by the first occurrence, counts say in which

@@ -111,7 +111,7 @@ def thin(
         n_occurrences += sum(rare.column("count").to_pylist())
         sums += table.neighbours()
         if (sums < 0).any():
-            message = "the pieces that are left out exceed 63 bits"
+            message = "the pieces that are left out occur more often than {LARGEST:,} times (63 bits)"
             raise TrainingError(message)
     dropped: list[Total] = [
         (DROPPED[0], None, None, n_pieces),
@@ -131,7 +131,7 @@ def add_up(
     """Add rows to the sums; ``min_piece_count`` says by what they were thinned."""
     compute = load("pyarrow.compute")
     if rows.column("count").null_count:
-        message = "a count exceeds 63 bits"
+        message = "the count of a piece adds up to more than 9,223,372,036,854,775,807 (63 bits)"
         raise TrainingError(message)
     is_piece = compute.is_null(rows.column("total"))
     pieces = rows.filter(is_piece).drop_columns(["total"])

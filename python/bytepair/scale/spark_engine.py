@@ -97,7 +97,7 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
     try:
         found: SparkSession = builder.config(conf=conf).getOrCreate()
     except load("pyspark.errors", "spark").PySparkRuntimeError as error:
-        message = f"Spark did not begin: {error}; it needs Java 17 (JAVA_HOME)"
+        message = f"Spark did not start: {error}; it needs Java 17 (JAVA_HOME)"
         raise TokenizerError(message) from error
     return found
 

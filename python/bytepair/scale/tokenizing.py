@@ -195,7 +195,7 @@ def tokenize(
         How many processes, and threads in each; by default one process and all processors,
         or one thread in each of several processes.
     task_bytes
-        How much of the files is done at once, and again after an interruption.
+        How much of the files makes one task, the unit that is repeated after an interruption.
     progress
         Is called with :class:`TokenizeProgress` when a task is done and, by processes of this
         machine, about twice a second.

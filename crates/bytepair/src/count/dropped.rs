@@ -5,7 +5,7 @@
 //! of whatever vocabulary, occurs in the dropped pieces more often than its two bytes stand beside each
 //! other there. Takes O(1) for each byte that is dropped and 514 KiB.
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{CountProblem, Error, Result};
 
 /// What may follow a byte: another one, or the end of the piece.
 const N_NEXT: usize = 257;
@@ -55,7 +55,7 @@ impl Dropper {
     /// Adds a piece to what was dropped.
     pub(super) fn add_dropped(&mut self, piece: &[u8], count: i64) -> Result<()> {
         let added = self.drop(piece, count);
-        added.ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() }.into())
+        added.ok_or_else(|| Error::count(piece, CountProblem::LeftOut))
     }
 
     /// By byte and what follows it: how often.
@@ -78,7 +78,7 @@ impl Dropper {
 
     /// Adds what another one dropped.
     pub(super) fn add(&mut self, other: &Self) -> Result<()> {
-        let overflow = || ErrorKind::Count { piece: Vec::new() };
+        let overflow = || Error::count(b"", CountProblem::LeftOut);
         self.n_pieces += other.n_pieces;
         self.n_occurrences =
             self.n_occurrences.checked_add(other.n_occurrences).ok_or_else(overflow)?;
@@ -162,7 +162,10 @@ mod tests {
         for piece in [b"a", b"b", b"c"] {
             counts.add(piece, i64::MAX / 2, None).unwrap();
         }
-        assert!(matches!(counts.drop_rare(i64::MAX).unwrap_err().kind(), ErrorKind::Count { .. }));
+        assert!(matches!(
+            counts.drop_rare(i64::MAX).unwrap_err().kind(),
+            crate::error::ErrorKind::Count { .. }
+        ));
     }
 
     #[test]

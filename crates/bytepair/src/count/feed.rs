@@ -72,7 +72,10 @@ impl Boundaries {
 
 fn automaton(tokens: &[&String]) -> Result<AhoCorasick> {
     if tokens.iter().any(|token| token.is_empty()) {
-        return Err(Error::option("special_tokens, separator", "an empty text stands everywhere"));
+        return Err(Error::option(
+            "special_tokens, separator",
+            "an empty text would match everywhere",
+        ));
     }
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)

@@ -36,7 +36,7 @@ use dropped::Dropper;
 
 use hashbrown::HashTable;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{CountProblem, Error, Result};
 use crate::hash::hash_bytes;
 
 /// Where a piece first occurs. Ordered as the corpus is read.
@@ -128,16 +128,16 @@ impl PieceCounts {
         if piece.is_empty() || count == 0 {
             return Ok(());
         }
-        let overflow = || ErrorKind::Count { piece: piece.to_vec() };
         if count < 0 {
-            return Err(overflow().into());
+            let count = count.to_string();
+            return Err(Error::count(piece, CountProblem::OutOfRange { count }));
         }
         let Some(place) = self.find(piece) else {
             self.push_distinct(piece, count, first);
             return Ok(());
         };
         let sum = &mut self.counts[place];
-        *sum = sum.checked_add(count).ok_or_else(overflow)?;
+        *sum = sum.checked_add(count).ok_or_else(|| Error::count(piece, CountProblem::Sum))?;
         match (&mut self.firsts, first) {
             (Some(firsts), Some(first)) => firsts[place] = firsts[place].min(first),
             (firsts, _) => *firsts = None,
@@ -348,7 +348,10 @@ mod tests {
     fn an_overflowing_or_negative_count_is_an_error() {
         let mut counts = PieceCounts::new();
         counts.add(b"a", i64::MAX, None).unwrap();
-        assert!(matches!(counts.add(b"a", 1, None).unwrap_err().kind(), ErrorKind::Count { .. }));
+        assert!(matches!(
+            counts.add(b"a", 1, None).unwrap_err().kind(),
+            crate::error::ErrorKind::Count { .. }
+        ));
         assert!(counts.add(b"b", -1, None).is_err());
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::ordered::Entry;
 use super::table::{CountTable, Long, Short, Sorted, in_order};
-use crate::error::{ErrorKind, Result};
+use crate::error::{CountProblem, Error, Result};
 use crate::parallel::in_parallel;
 use crate::piece_key::piece_of_key;
 
@@ -135,7 +135,7 @@ impl Total {
 
     pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
         let count = i64::try_from(self.count);
-        let count = count.map_err(|_| ErrorKind::Count { piece: piece.to_vec() })?;
+        let count = count.map_err(|_| Error::count(piece, CountProblem::Sum))?;
         Ok((piece, count, self.first))
     }
 }

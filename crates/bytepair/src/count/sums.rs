@@ -16,7 +16,7 @@ use super::dropped::{Dropped, Dropper};
 use super::records::{Order, Part, Record, Row};
 use super::run_files::RunFile;
 use super::sorter::{Sorted, Sorter};
-use crate::error::{ErrorKind, Result};
+use crate::error::{CountProblem, Error, Result};
 
 /// After so many rows the caller may end the adding up.
 const N_ROWS_BETWEEN_CALLS: usize = 1 << 16;
@@ -57,8 +57,11 @@ impl CountSums {
         if piece.is_empty() || count == 0 {
             return Ok(());
         }
-        let count = u64::try_from(count);
-        let count = count.map_err(|_| ErrorKind::Count { piece: piece.to_vec() })?;
+        let given = count;
+        let count = u64::try_from(given);
+        let count = count.map_err(|_| {
+            Error::count(piece, CountProblem::OutOfRange { count: given.to_string() })
+        })?;
         let first = First { source: part.source, offset };
         self.by_hash.push(&Row { piece, group: part.group, count, first })
     }
@@ -148,7 +151,7 @@ fn total(records: &[Record]) -> Result<i64> {
     for record in records {
         let count = i64::try_from(record.count);
         total = total
-            .saturating_add(count.map_err(|_| ErrorKind::Count { piece: record.piece.clone() })?);
+            .saturating_add(count.map_err(|_| Error::count(&record.piece, CountProblem::Sum))?);
     }
     Ok(total)
 }
@@ -220,7 +223,7 @@ impl SummedRows {
 impl CountRows {
     fn push(&mut self, record: &Record) -> Result<()> {
         let count = i64::try_from(record.count);
-        self.counts.push(count.map_err(|_| ErrorKind::Count { piece: record.piece.clone() })?);
+        self.counts.push(count.map_err(|_| Error::count(&record.piece, CountProblem::Sum))?);
         self.bytes.extend_from_slice(&record.piece);
         self.ends.push(self.bytes.len());
         self.groups.push(record.group);
@@ -356,14 +359,15 @@ mod tests {
             sums.add(b"a", count, part, 0).unwrap();
         }
         let error = sums.finish(0, &[0], false, || Ok(())).err().unwrap();
-        assert!(matches!(error.kind(), ErrorKind::Count { .. }));
+        assert!(matches!(error.kind(), crate::error::ErrorKind::Count { .. }));
     }
 
     #[test]
     fn who_waits_may_end_the_adding_up() {
         let mut sums = CountSums::new(&std::env::temp_dir(), 1 << 20);
         sums.add(b"a", 1, Part::default(), 0).unwrap();
-        let ended = sums.finish(0, &[0], false, || Err(ErrorKind::Interrupted.into()));
-        assert!(matches!(ended.err().unwrap().kind(), ErrorKind::Interrupted));
+        let ended =
+            sums.finish(0, &[0], false, || Err(crate::error::ErrorKind::Interrupted.into()));
+        assert!(matches!(ended.err().unwrap().kind(), crate::error::ErrorKind::Interrupted));
     }
 }

@@ -35,7 +35,7 @@ const BETWEEN_SPACES_AND_LINE_FEEDS: &str = r"[^\r\n ]+";
 /// Merge operations in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Codes {
-    /// Left and right part of each, end marks written out. No pair stands there twice.
+    /// Left and right part of each, end marks written out. No pair appears twice.
     pub merges: Vec<(String, String)>,
     /// Whether the end of a word is a symbol of its own or part of the last character.
     pub end_mark: EndMarkKind,

@@ -24,7 +24,7 @@ const FORMAT: &str = "fastBPE codes";
 /// ```
 ///
 /// # Errors
-/// Where a line is not two symbols and a number, or a pair stands there twice.
+/// Where a line is not two symbols and a number, or a pair appears twice.
 pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     let text = text(FORMAT, file)?;
     let lines = (1..).zip(text.split_terminator('\n')).take(n_merges.unwrap_or(usize::MAX));
@@ -42,7 +42,7 @@ pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     let codes = Codes::new(FORMAT, Lines { pairs }, EndMarkKind::Suffix, Undone::Last)?;
     match codes.merges.len() == n_lines {
         true => Ok(codes),
-        false => Err(Error::format(FORMAT, "the file", "a pair stands there twice")),
+        false => Err(Error::format(FORMAT, "the file", "a pair appears twice")),
     }
 }
 

@@ -43,7 +43,7 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
     let vocab: Map<String, Value> =
         entries.into_iter().map(|(name, id)| (name, id.into())).collect();
     if vocab.len() < n_entries {
-        let problem = "a token stands there twice";
+        let problem = "a token appears twice";
         return Err(Error::format(FORMAT, "encoder_bpe_40000.json", problem));
     }
     let document = Document {

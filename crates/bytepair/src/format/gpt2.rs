@@ -57,7 +57,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     let ids: HashMap<&str, TokenId> =
         entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
     if ids.len() < entries.len() {
-        return Err(Error::format(FORMAT, "vocab.json", "a token stands there twice"));
+        return Err(Error::format(FORMAT, "vocab.json", "a token appears twice"));
     }
     let numbered = numbered_merges(FORMAT, merges_txt)?;
     let merges = merges(&numbered, &ids)?;

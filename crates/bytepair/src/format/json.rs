@@ -34,12 +34,12 @@ pub(super) fn parse_seed<'j, S: DeserializeSeed<'j>>(
     seed: S,
 ) -> Result<S::Value> {
     if json.starts_with(BYTE_ORDER_MARK) {
-        let problem = "begins with a byte order mark (EF BB BF), which is no JSON; save it as UTF-8 without one";
+        let problem = "begins with a byte order mark (EF BB BF), which is not valid JSON; save it as UTF-8 without one";
         return Err(Error::format(format, part, problem));
     }
     check_surrogates(format, part, json)?;
     let json = std::str::from_utf8(json).map_err(|error| {
-        let problem = format!("the byte {} is no UTF-8", error.valid_up_to());
+        let problem = format!("byte {} is not UTF-8", error.valid_up_to());
         Error::format(format, part, problem)
     })?;
     let mut deserializer = serde_json::Deserializer::from_str(json);
@@ -204,7 +204,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             if object.contains_key(&key) {
-                return Err(de::Error::custom(format!("{key:?} stands there twice")));
+                return Err(de::Error::custom(format!("{key:?} appears twice")));
             }
             let Unique(value) = map.next_value()?;
             object.insert(key, value);

@@ -236,7 +236,7 @@ impl Translator<'_> {
     fn brace(&mut self) -> Result<(), String> {
         let Some((least, most)) = self.interval() else {
             if self.from_rust {
-                return Err("a brace that starts no repeat".to_owned());
+                return Err("a brace that does not start a repeat".to_owned());
             }
             self.atom = Some(self.out.len());
             self.out.push_str(r"\{");

@@ -31,7 +31,7 @@ pub(super) type Ranks<'v> = HashMap<&'v [u8], TokenId>;
 
 /// The tokenizer of tokens with their ids, and special tokens with theirs.
 ///
-/// Errors name the token or the id that stands there twice.
+/// Errors name the token or the id that appears twice.
 pub(super) fn parts(
     format: &'static str,
     entries: &[(Vec<u8>, TokenId)],
@@ -72,7 +72,7 @@ fn insert(
     if vocabulary.id(token).is_some() {
         let special = if token.kind == TokenKind::Added { "special " } else { "" };
         let part = format!("the {special}token {}", quoted(token.bytes));
-        return Err(Error::format(format, part, "stands there twice"));
+        return Err(Error::format(format, part, "appears twice"));
     }
     let is_taken = |_| Error::format(format, format!("the id {id}"), "belongs to two tokens");
     vocabulary.insert(id, token).map_err(is_taken)

@@ -176,7 +176,7 @@ fn special_tokens(file: &File) -> Result<Vec<(String, TokenId)>> {
     contents.extend((contents.len()..n_specials).map(|id| format!("<SPECIAL_{id}>")));
     let distinct: HashSet<&String> = contents.iter().collect();
     if distinct.len() < contents.len() {
-        return Err(problem_in("special_tokens", "one stands there twice"));
+        return Err(problem_in("special_tokens", "one appears twice"));
     }
     Ok(contents.into_iter().zip(0..).collect())
 }
@@ -186,14 +186,14 @@ fn listed_specials(listed: &[SpecialRecord]) -> Result<Vec<String>> {
         None => Ok(listed.iter().map(|token| token.token_str.clone()).collect()),
         Some((place, token)) => {
             let part = format!("special_tokens[{place}].rank");
-            Err(problem_in(&part, format!("{} is not its place", token.rank)))
+            Err(problem_in(&part, format!("{} is not its position in the list", token.rank)))
         }
     }
 }
 
 fn entry(rank: usize, record: &RankRecord, first_rank: usize) -> Result<(Vec<u8>, TokenId)> {
     if record.rank != rank as u64 {
-        let problem = format!("{} is not its place", record.rank);
+        let problem = format!("{} is not its position in the list", record.rank);
         return Err(problem_in(&format!("vocab[{rank}].rank"), problem));
     }
     let bytes = STANDARD.decode(&record.token_bytes).ok();

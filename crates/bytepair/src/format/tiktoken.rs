@@ -81,7 +81,7 @@ enum FlavourRecord {
 /// The tokenizer of a file of ranks.
 ///
 /// # Errors
-/// Where a line is not a token and its rank, a rank or token stands there twice, a special token has the
+/// Where a line is not a token and its rank, a rank or token appears twice, a special token has the
 /// id of another token, or the pattern is not understood.
 pub fn read(
     file: &[u8],

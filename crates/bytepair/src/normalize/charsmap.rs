@@ -41,7 +41,7 @@ impl CharsMap {
             .filter(|(_, texts)| texts.is_empty() || texts.ends_with(&[0]))
             .ok_or_else(|| problem("cut off, or its sizes are wrong"))?;
         let (units, []) = units.as_chunks() else {
-            return Err(problem("the size of its array is no multiple of four"));
+            return Err(problem("the size of its array is not a multiple of four"));
         };
         let texts = std::str::from_utf8(texts).map_err(|_| problem("its texts are not UTF-8"))?;
         let units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();

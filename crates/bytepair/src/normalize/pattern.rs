@@ -29,7 +29,7 @@ impl TextPattern {
         if !matches.may_match_nothing() {
             return Ok(Self { pattern, matches });
         }
-        let problem = "a pattern that could match the empty text is not replaced".to_owned();
+        let problem = "a pattern that could match the empty text cannot be replaced".to_owned();
         Err(ErrorKind::Pattern { pattern: pattern.source, offset: 0, problem }.into())
     }
 

@@ -98,7 +98,7 @@ pub(super) fn in_words(stage: &Stage) -> &'static str {
         (Dropped::Unmatched, _) => "the rest is dropped",
         (Dropped::Matches, _) => "matches are dropped",
         (_, None) => "the rest is kept",
-        (_, Some(Join::MatchToMatch)) => "matches side by side are one",
+        (_, Some(Join::MatchToMatch)) => "adjacent matches are joined",
         (_, Some(Join::MatchToRest)) => "a match joins the rest before it",
         (_, Some(Join::RestToMatch)) => "the rest joins the match before it",
     }

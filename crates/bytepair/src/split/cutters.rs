@@ -30,7 +30,7 @@ pub(super) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed
     if pattern.source == UNICODE_SCRIPTS {
         return Ok(Parsed { root: one_script(unicode), word: None });
     }
-    let problem = format!("no cutter has this name; known is {UNICODE_SCRIPTS}");
+    let problem = format!("unknown cutter; the only known one is {UNICODE_SCRIPTS}");
     Err(ErrorKind::Pattern { pattern: pattern.source.clone(), offset: 0, problem }.into())
 }
 

@@ -69,7 +69,7 @@ impl Tokenizer {
         let mut n_changed = 0;
         for token in tokens {
             if token.content.is_empty() {
-                return Err(Error::option("added_tokens", "an empty text stands everywhere"));
+                return Err(Error::option("added_tokens", "an empty text would match everywhere"));
             }
             if let Some(&place) = places.get(token.content.as_str()) {
                 let AddedToken { id, whole_piece, in_model, .. } = parts.added[place];
@@ -145,17 +145,17 @@ impl Tokenizer {
 }
 
 fn has_other_id(known: &AddedToken) -> Error {
-    Error::option("special_tokens", format!("{:?} has the id {} already", known.content, known.id))
+    Error::option("special_tokens", format!("{:?} already has the id {}", known.content, known.id))
 }
 
 fn check_new_special(content: &str, wanted: Option<TokenId>, n_ids: usize) -> Result<()> {
     if content.is_empty() {
-        return Err(Error::option("special_tokens", "an empty text stands everywhere"));
+        return Err(Error::option("special_tokens", "an empty text would match everywhere"));
     }
     match wanted {
         Some(id) if id as usize > n_ids + MAX_HOLES => {
             let problem =
-                format!("{content:?}: the id {id} is far beyond the {n_ids} that there are");
+                format!("{content:?}: the id {id} is far beyond the {n_ids} existing ids");
             Err(Error::option("special_tokens", problem))
         }
         _ => Ok(()),

@@ -103,6 +103,7 @@ fn renumbered(
 fn missing(earlier: &Vocabulary, id: TokenId) -> Error {
     let bytes = earlier.token(id).map(|token| token.bytes).unwrap_or_default();
     let token = String::from_utf8_lossy(bytes);
-    let problem = format!("the token {token:?} would go, but the template or the padding uses it");
+    let problem =
+        format!("the token {token:?} would be removed, but the template or the padding uses it");
     Error::option("vocab_size", problem)
 }

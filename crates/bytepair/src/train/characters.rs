@@ -47,8 +47,7 @@ impl CharacterLimits {
             return Err(Error::option(name, problem));
         }
         if is_continued {
-            let problem =
-                "the alphabet is that of the tokenizer that training goes on from; leave it out";
+            let problem = "the alphabet comes from the resumed tokenizer; leave this option out";
             return Err(Error::option(name, problem));
         }
         if self.coverage.is_some_and(|(part, whole)| part == 0 || part > whole) {

@@ -12,7 +12,7 @@ use super::start::Segmenter;
 use super::{Ties, TrainOptions};
 use crate::count::PieceCounts;
 use crate::encode::Encoder;
-use crate::error::{ErrorKind, Result};
+use crate::error::{CountProblem, Error, ErrorKind, Result};
 use crate::parallel::in_parallel;
 use crate::units::Units;
 use crate::vocabulary::Vocabulary;
@@ -44,7 +44,7 @@ pub(super) fn of(
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {
         let (row, n_row_tokens) = result?;
-        let too_many = || ErrorKind::Count { piece: Vec::new() };
+        let too_many = || Error::count(b"", CountProblem::AllSymbols);
         n_tokens = n_tokens.checked_add(n_row_tokens).ok_or_else(too_many)?;
         shares.push(Share::new(row));
     }
@@ -114,7 +114,10 @@ fn row(
         n_tokens = i64::try_from(tokens.len())
             .ok()
             .and_then(|n| n_tokens.checked_add(n.checked_mul(count)?))
-            .ok_or_else(|| ErrorKind::Count { piece: piece.to_vec() })?;
+            .ok_or_else(|| {
+                let n_symbols = tokens.len();
+                Error::count(piece, CountProblem::Symbols { n_symbols, count })
+            })?;
     }
     Ok((row, n_tokens))
 }

@@ -29,7 +29,7 @@ __all__ = ["CoreBPE", "Encoding", "raise_disallowed_special_token"]
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Result = TypeVar("Result")
 
-HINT = "or pass disallowed_special=() to take no text for an error"
+HINT = "or pass disallowed_special=() to allow any text"
 
 WHOLE_TEXT = "(?s:.+)"
 """The pattern for which a text is one piece."""
@@ -199,7 +199,7 @@ class Encoding:
         if found is None and (name := _decoded(data)) is not None:
             found = self._special_tokens.get(name)
         if found is None:
-            message = f"no token is written {text_or_bytes!r}"
+            message = f"no token has the text {text_or_bytes!r}"
             raise UnknownTokenError(message)
         return found
 

@@ -177,5 +177,5 @@ def _spelled(name: str, byte_of: dict[str, int]) -> bytes:
     try:
         return bytes(byte_of[character] for character in name)
     except KeyError as error:
-        message = f"{name!r} has a character that stands for no byte"
+        message = f"{name!r} has a character that does not stand for a byte"
         raise FormatError(message) from error

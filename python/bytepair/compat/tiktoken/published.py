@@ -188,6 +188,6 @@ def _missing(name: str, folders: list[Path]) -> str:
     looked += [] if cached is None else [f"{cached} (tiktoken's cache)"]
     return (
         f"{name}: its file is not here; looked for {', '.join(looked) or 'nothing'}. "
-        f"Nothing is downloaded: fetch {url}, and pass its folder as folder= or in the "
+        f"Nothing is downloaded: fetch {url}, and name its folder with folder= or in the "
         "variable BYTEPAIR_ENCODINGS, or name tiktoken's cache in TIKTOKEN_CACHE_DIR"
     )

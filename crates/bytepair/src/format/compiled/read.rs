@@ -34,7 +34,7 @@ pub fn read_from(file: impl Read, n_bytes: u64) -> Result<Tokenizer> {
 }
 
 fn tokens(sections: &mut Sections<impl Read>) -> Result<Vocabulary> {
-    let unsound = || problem("the tokens", "have lengths that are not those of their bytes");
+    let unsound = || problem("the tokens", "have lengths that do not match their bytes");
     let mut entries = Entries::with_capacity(sections.next_len() / 4);
     sections.for_each_record(unsound, |record: &[u8; 4]| {
         let record = u32::from_le_bytes(*record);
@@ -104,7 +104,7 @@ fn push_priorities(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabula
 }
 
 fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -> Result<()> {
-    let unsound = || problem("the table of merges", "is none that could have been made");
+    let unsound = || problem("the table of merges", "does not match the merges");
     let description = sections.whole()?;
     let description = match description.as_chunks::<4>() {
         ([], []) => return if sections.whole()?.is_empty() { Ok(()) } else { Err(unsound()) },
@@ -115,7 +115,7 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
         _ => return Err(unsound()),
     };
     if vocabulary.n_merges() > 0 {
-        return Err(problem("the merges", "stand there twice"));
+        return Err(problem("the merges", "appear twice"));
     }
     let slots = sections.words(description.n_slots())?.ok_or_else(unsound)?;
     let known = KnownIds::of(vocabulary);

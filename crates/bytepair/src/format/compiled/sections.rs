@@ -39,7 +39,7 @@ impl<R: Read> Sections<R> {
         if sum != Some(n_bytes) {
             return Err(problem(
                 "the lengths of the sections",
-                "are not those of the file: it is cut off or damaged",
+                "do not match the file: it is cut off or damaged",
             ));
         }
         Ok(Self { file, left: sections.into_iter(), block: vec![0; BLOCK_LEN] })
@@ -116,7 +116,7 @@ pub(super) fn problem(part: &str, problem: impl Into<String>) -> Error {
 /// Checks what stands before the sections.
 fn check_start(head: &[u8], table: &[u8]) -> Result<()> {
     let Some(rest) = head.strip_prefix(&MAGIC) else {
-        return Err(problem("the file", "does not begin as one does"));
+        return Err(problem("the file", "does not start like one"));
     };
     let Some((version, rest)) = rest.split_first_chunk::<4>() else {
         return Err(problem("version", "missing; the file may be cut off"));
@@ -124,7 +124,7 @@ fn check_start(head: &[u8], table: &[u8]) -> Result<()> {
     let version = u32::from_le_bytes(*version);
     if version != VERSION {
         let advice = "save it again from its original";
-        let what = format!("{version} is not the version {VERSION} that is understood; {advice}");
+        let what = format!("version {version} is not supported, only {VERSION}; {advice}");
         return Err(problem("version", what));
     }
     let said = rest.strip_prefix(&[0; 4]).and_then(|said| <[u8; 8]>::try_from(said).ok());
@@ -138,5 +138,5 @@ fn check_sum(found: u64, said: u64) -> Result<()> {
 }
 
 fn damaged() -> Error {
-    problem("the checksum", "is not that of the content: the file is damaged")
+    problem("the checksum", "does not match the content: the file is damaged")
 }

@@ -63,7 +63,7 @@ impl Metadata {
             }
             let value = file.value(kind, &key)?;
             if values.insert(key.clone(), value).is_some() {
-                return Err(Error::format(FORMAT, key, "stands there twice"));
+                return Err(Error::format(FORMAT, key, "appears twice"));
             }
         }
         Ok(Self { values })
@@ -89,7 +89,7 @@ impl Metadata {
         match self.values.get(key) {
             None => Ok(None),
             Some(Value::Flag(flag)) => Ok(Some(*flag)),
-            Some(_) => Err(wrong_type(key, "a truth value")),
+            Some(_) => Err(wrong_type(key, "true or false")),
         }
     }
 
@@ -253,7 +253,7 @@ impl<F: BufRead> Source<F> {
                 let length = self.length(key)?;
                 self.skip_elements(kind, length, key, depth + 1)
             }
-            (ARRAY, _) => Err(Error::format(FORMAT, key, "arrays nested too deep")),
+            (ARRAY, _) => Err(Error::format(FORMAT, key, "arrays nested too deeply")),
             _ => Err(unknown_type(key, kind)),
         }
     }
@@ -290,7 +290,7 @@ impl<T, I: Iterator<Item = Result<T>>> CollectGrowing<T> for I {
 }
 
 fn unknown_type(part: &str, kind: u32) -> Error {
-    Error::format(FORMAT, part, format!("of the type {kind}, which is not a known one"))
+    Error::format(FORMAT, part, format!("has the unknown type {kind}"))
 }
 
 fn cut_off(part: &str, error: std::io::Error) -> Error {

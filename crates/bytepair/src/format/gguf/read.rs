@@ -143,7 +143,7 @@ fn read_bytes(
         }
         (None, None) => {
             let problem = format!(
-                "the split pattern that {name:?} stands for is not known here; if you know it, give it: \
+                "the split pattern of {name:?} is not known here; if you know it, pass it: \
                  Tokenizer.from_file(path, pattern=…) in Python"
             );
             return Err(Error::format(FORMAT, PRE, problem));
@@ -245,7 +245,7 @@ fn push_listed_merges(
         joined.clear();
         joined.extend([left, right]);
         let id = |text: &str| {
-            let missing = || problem(format!("{} is no token", quoted(text.as_bytes())));
+            let missing = || problem(format!("{} is not a token", quoted(text.as_bytes())));
             ids.get(text).copied().ok_or_else(missing)
         };
         let merge = Merge { left: id(left)?, right: id(right)?, result: id(&joined)? };
@@ -257,7 +257,7 @@ fn push_listed_merges(
 fn read_scores(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
     let flag = |key: &str| metadata.flag(key);
     if flag("tokenizer.ggml.remove_extra_whitespaces")? == Some(true) {
-        let problem = "llama.cpp itself takes no notice of it for this model";
+        let problem = "llama.cpp itself ignores it for this model";
         return Err(Error::format(FORMAT, "tokenizer.ggml.remove_extra_whitespaces", problem));
     }
     let charsmap = "tokenizer.ggml.precompiled_charsmap";
@@ -317,7 +317,11 @@ fn scored_vocabulary(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Vocabul
         let (kind, bytes) = match (kind, &byte) {
             (BYTE, Some(byte)) => (TokenKind::Byte, byte.as_slice()),
             (BYTE, None) => {
-                return Err(Error::format(FORMAT, format!("token {id}"), "it names no byte"));
+                return Err(Error::format(
+                    FORMAT,
+                    format!("token {id}"),
+                    "it does not name a byte",
+                ));
             }
             (UNKNOWN, _) => (TokenKind::Unknown, text.as_bytes()),
             (CONTROL | USER_DEFINED, _) => (TokenKind::Added, text.as_bytes()),
@@ -352,7 +356,7 @@ fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Resu
         match found.filter(|&id| (id as usize) < tokens.texts.len()) {
             Some(id) => Ok(vec![id]),
             None => {
-                Err(Error::format(FORMAT, id, format!("missing or no token, but {add} is set")))
+                Err(Error::format(FORMAT, id, format!("missing or not a token, but {add} is set")))
             }
         }
     };

@@ -36,7 +36,7 @@ pub(in crate::format) fn read_head(head: &[u8], vocabulary: Vocabulary) -> Resul
         && head.merge_counts.is_empty()
     {
         true => assemble(head, vocabulary),
-        false => Err(Error::format(FORMAT, "tokens", "stand there twice")),
+        false => Err(Error::format(FORMAT, "tokens", "appear twice")),
     }
 }
 
@@ -45,7 +45,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         return Err(Error::format(FORMAT, "format", format!("not bytepair but {:?}", file.format)));
     }
     if file.version != VERSION {
-        let problem = format!("{} is not the version {VERSION} that is understood", file.version);
+        let problem = format!("version {} is not supported, only {VERSION}", file.version);
         return Err(Error::format(FORMAT, "version", problem));
     }
     let unicode = UnicodeTables::of_version(&file.unicode).ok_or_else(|| {

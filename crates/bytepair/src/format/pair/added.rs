@@ -173,7 +173,8 @@ fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<&'s [Valu
 /// A token, which is special if `special` and it does not say otherwise.
 fn listed_token(token: &Value, special: bool) -> Result<Listed> {
     let problem = || {
-        let problem = format!("{token} is no added token: neither a text nor one with content");
+        let problem =
+            format!("{token} is not an added token: expected a string, or an object with content");
         Error::format(FORMAT, "added tokens", problem)
     };
     let described = match token {
@@ -198,11 +199,11 @@ fn listed_by_id(listed: &Value) -> Result<BTreeMap<u64, Value>> {
         Error::format(FORMAT, CONFIG, format!("added_tokens_decoder is not understood: {what}"))
     };
     let Some(listed) = listed.as_object() else {
-        return Err(problem("no object of ids with tokens".to_owned()));
+        return Err(problem("expected an object of ids and tokens".to_owned()));
     };
     let token = |(id, token): (&String, &Value)| match id.parse() {
         Ok(id) => Ok((id, token.clone())),
-        Err(_) => Err(problem(format!("{id:?} is no id"))),
+        Err(_) => Err(problem(format!("{id:?} is not an id"))),
     };
     listed.iter().map(token).collect()
 }
@@ -211,7 +212,9 @@ fn listed_by_id(listed: &Value) -> Result<BTreeMap<u64, Value>> {
 fn named_by_id(named: &Map<String, Value>) -> Result<BTreeMap<u64, Value>> {
     let token = |(name, id): (&String, &Value)| match id.as_u64() {
         Some(id) => Ok((id, Value::from(name.as_str()))),
-        None => Err(Error::format(FORMAT, ADDED_TOKENS, format!("{id} is no id, of {name:?}"))),
+        None => {
+            Err(Error::format(FORMAT, ADDED_TOKENS, format!("{id} is not an id, for {name:?}")))
+        }
     };
     named.iter().map(token).collect()
 }

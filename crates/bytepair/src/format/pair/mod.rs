@@ -68,7 +68,7 @@ pub fn tokenizer_json(pair: &Pair<'_>) -> Result<Vec<u8>> {
     let Entries(entries) = json::parse(FORMAT, "vocab.json", pair.vocab_json)?;
     let mut ids: Ids<'_> = entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
     if ids.len() < entries.len() {
-        return Err(Error::format(FORMAT, "vocab.json", "a token stands there twice"));
+        return Err(Error::format(FORMAT, "vocab.json", "a token appears twice"));
     }
     let merges = numbered_merges(FORMAT, pair.merges_txt)?;
     let config = pair.object(CONFIG)?;
@@ -110,7 +110,7 @@ impl Pair<'_> {
         };
         match json::parse(FORMAT, name, file)? {
             Unique(Value::Object(object)) => Ok(object),
-            Unique(_) => Err(Error::format(FORMAT, name, "no JSON object")),
+            Unique(_) => Err(Error::format(FORMAT, name, "expected a JSON object")),
         }
     }
 

@@ -128,9 +128,9 @@ fn settings_that_are_not_understood_are_refused() {
         (CONFIG, json!({"additional_special_tokens": "<a>"}), "additional_special_tokens"),
         (CONFIG, json!({"added_tokens_decoder": {"x": "<a>"}}), "\"x\" is no id"),
         (CONFIG, json!({"added_tokens_decoder": 1}), "added_tokens_decoder"),
-        (CONFIG, json!([]), "no JSON object"),
+        (CONFIG, json!([]), "expected a JSON object"),
         (ADDED_TOKENS, json!({"<a>": -1}), "-1 is no id"),
-        (SPECIAL_TOKENS, json!("x"), "no JSON object"),
+        (SPECIAL_TOKENS, json!("x"), "expected a JSON object"),
     ] {
         let message = message(&[(name, settings)]);
         assert!(message.contains(part), "{message}");
@@ -138,7 +138,7 @@ fn settings_that_are_not_understood_are_refused() {
     let settings = [(CONFIG, br#"{"a": {"b": 1, "b": 2}}"#.as_slice())];
     let vocab_json = br#"{"a": 0}"#;
     let twice = read(&Pair { vocab_json, merges_txt: b"", settings: &settings });
-    assert!(twice.unwrap_err().to_string().contains("\"b\" stands there twice"));
+    assert!(twice.unwrap_err().to_string().contains("\"b\" appears twice"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(crate) fn push_merges(
         for (left, right) in fitting(&lefts, &rights, piece.text.len()) {
             let (Some(left_id), Some(right_id)) = (left.id, right.id) else {
                 let unit = left.id.map_or(left.text, |_| right.text);
-                let problem = format!("it is made of {unit:?}, which is no piece");
+                let problem = format!("it is made of {unit:?}, which is not a piece");
                 return Err(Error::format(format, format!("piece {}", piece.id), problem));
             };
             let merge = Merge { left: left_id, right: right_id, result: piece.id };

@@ -77,7 +77,7 @@ fn check_pieces(model: &Model) -> Result<()> {
         };
         let is_one_character = piece.text.chars().nth(1).is_none();
         match piece.kind {
-            _ if !texts.insert(piece.text.as_str()) => return problem("it stands there twice"),
+            _ if !texts.insert(piece.text.as_str()) => return problem("it appears twice"),
             PieceKind::Control if is_one_character => {
                 return problem("a control symbol of one character stops encoding");
             }
@@ -90,19 +90,19 @@ fn check_pieces(model: &Model) -> Result<()> {
             PieceKind::Byte => match byte_of(&piece.text) {
                 Some(byte) if model.trainer.byte_fallback => drop(bytes.insert(byte)),
                 Some(_) => return problem("a byte, but byte_fallback is off"),
-                None => return problem("it names no byte"),
+                None => return problem("it does not name a byte"),
             },
             _ => {}
         }
     }
     let missing = |problem| Err(Error::format(FORMAT, "the pieces", problem));
     match pieces_of(model, PieceKind::Unknown).count() {
-        0 => missing("none is of the type UNKNOWN"),
+        0 => missing("no piece has the type UNKNOWN"),
         1 if model.trainer.byte_fallback && bytes.len() < 256 => {
             missing("byte_fallback is on, but not every byte has a piece")
         }
         1 => Ok(()),
-        _ => missing("more than one is of the type UNKNOWN"),
+        _ => missing("more than one piece has the type UNKNOWN"),
     }
 }
 

@@ -139,7 +139,7 @@ impl Parser<'_> {
         match self.class_member(start)? {
             Member::Literal(last) if first <= last => Ok(CharSet::range(first, last)),
             _ => {
-                Err(self.problem_at(start, "a range whose ends are out of order or no characters"))
+                Err(self.problem_at(start, "a range whose ends are out of order or not characters"))
             }
         }
     }

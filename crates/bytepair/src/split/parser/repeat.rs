@@ -1,6 +1,6 @@
 //! An atom with its quantifiers: how often it may run, and how greedily.
 //!
-//! What the flavours read differently (`{n,m}+`, `{n}?`, a brace that starts no repeat) is decided here,
+//! What the flavours read differently (`{n,m}+`, `{n}?`, a brace that does not start a repeat) is decided here,
 //! and repeats that engines disagree on are refused. Left out: writing repeats out, which
 //! [`program`](crate::split::program) does.
 //! Cost: linear in the quantifiers, and in the Rust flavour in the tree of what runs without a bound.
@@ -22,7 +22,7 @@ impl Parser<'_> {
         self.skip_ignored()?;
         while let Some((min, max, is_interval)) = self.quantifier()? {
             if matches!(node, Node::Look(..) | Node::Anchor(_) | Node::Empty) {
-                return Err(self.problem_at(start, "a repeat of what takes no character"));
+                return Err(self.problem_at(start, "a repeat of something that takes no character"));
             }
             n_quantifiers += 1;
             if n_quantifiers > 1 && (!self.is_oniguruma || n_quantifiers > 4) {
@@ -79,7 +79,7 @@ impl Parser<'_> {
         if self.is_oniguruma {
             Ok(None)
         } else {
-            Err(self.problem("a `{` that starts no repeat; write `\\{`"))
+            Err(self.problem("a `{` that does not start a repeat; write `\\{`"))
         }
     }
 
@@ -114,7 +114,7 @@ impl Parser<'_> {
     }
 
     fn empty_run(&self, start: usize) -> Error {
-        self.problem_at(start, "a repeat of what may be empty; engines disagree on it")
+        self.problem_at(start, "a repeat of something that may be empty; engines disagree on it")
     }
 }
 

@@ -105,7 +105,7 @@ fn tree(name: &str, value: &RawValue) -> Result<Tree> {
     })
 }
 
-/// A part that may be missing or null. Of one that stands there twice the last counts, and all must be sound.
+/// A part that may be missing or null. Of one that appears twice the last counts, and all must be sound.
 fn part<T>(
     file: &File<'_>,
     name: &str,
@@ -156,9 +156,7 @@ fn check_version(file: &File<'_>) -> Result<()> {
         let tree = tree("version", value)?;
         let version = Node::new("version", &tree, Repeated::LastCounts);
         if version.text()? != "1.0" {
-            return Err(
-                version.problem(format!("{tree} is not the version \"1.0\" that is understood"))
-            );
+            return Err(version.problem(format!("version {tree} is not supported, only \"1.0\"")));
         }
     }
     Ok(())

@@ -66,7 +66,7 @@ fn replace(step: &Placed<Normalizer>, pattern: &Pattern, content: &str) -> Resul
     let to = content.to_owned();
     match pattern {
         Pattern::String(from) if from.is_empty() => {
-            Err(step.problem("pattern", "the empty text, which stands everywhere"))
+            Err(step.problem("pattern", "the empty text, which would match everywhere"))
         }
         Pattern::String(from) => Ok(NormalizeStep::Replace { from: from.clone(), to }),
         Pattern::Regex(source) => {

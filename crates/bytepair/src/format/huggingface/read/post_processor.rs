@@ -140,7 +140,7 @@ fn pieces(
             let missing = || piece.problem("id", format!("{name:?} is not in special_tokens"));
             let token = tokens.get(name.as_str()).ok_or_else(missing)?;
             if token.ids.len() != token.tokens.len() {
-                return Err(problem(&token.path, "has not one token for each id"));
+                return Err(problem(&token.path, "does not have one token for each id"));
             }
             let (ids, names) = (token.ids.clone(), token.tokens.clone());
             Ok(TemplatePiece::Special { ids, type_id: *type_id, names })

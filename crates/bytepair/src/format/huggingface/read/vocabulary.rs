@@ -3,7 +3,7 @@
 //! A name in the file does not say what kind of token it is. It is text if a merge knows it or it is one
 //! character long; else it may be the unknown token or an added one. A name that no text can spell (it is
 //! empty, or has characters that stand for no byte) is a token that is only ever decoded.
-//! Of a name that stands there twice the last id counts, as in the library. Cost: linear in the file; names
+//! Of a name that appears twice the last id counts, as in the library. Cost: linear in the file; names
 //! are looked up, not copied.
 
 use std::borrow::Cow;
@@ -288,13 +288,15 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
         kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes: name.as_bytes() }));
     match found == ids.get(name) {
         true => Ok(()),
-        false => Err(problem("model.unk_token", "a token that carries marks, or is no plain text")),
+        false => {
+            Err(problem("model.unk_token", "a token that carries marks, or is not plain text"))
+        }
     }
 }
 
 /// The added tokens; those that are not in the vocabulary get the next ids, as in the library.
 ///
-/// Of a content that stands there twice the last entry counts, and it is special if one entry says so. They
+/// Of a content that appears twice the last entry counts, and it is special if one entry says so. They
 /// come in the order of their ids, in which they are written.
 fn added(
     vocabulary: &mut Vocabulary,

@@ -58,7 +58,7 @@ fn flag_or(node: &Node<'_>, field: &str, default: bool) -> Result<bool> {
 }
 
 fn no_type(node: &Node<'_>) -> Error {
-    node.problem("has no type, and its fields are those of no component that needs none")
+    node.problem("has no type, and no component without a type has these fields")
 }
 
 /// A step of the normalizer.
@@ -116,7 +116,7 @@ pub(crate) fn push_normalizers(node: &Node<'_>, steps: &mut Vec<Placed<Normalize
         "Lowercase" => Normalizer::Lowercase,
         "Nmt" => Normalizer::Nmt,
         "Precompiled" if node.count("type") != 1 => {
-            return Err(problem(&format!("{}.type", node.path), "stands there twice"));
+            return Err(problem(&format!("{}.type", node.path), "appears twice"));
         }
         "Precompiled" => Normalizer::Precompiled(owned(node, "precompiled_charsmap")?),
         "Replace" => Normalizer::Replace {
@@ -456,7 +456,7 @@ fn template(node: &Node<'_>) -> Result<PostProcessor> {
     let pieces = |field: &str| -> Result<Vec<Placed<Piece>>> {
         node.required(field)?.items()?.iter().map(piece).collect()
     };
-    // Of a name that stands there twice the last counts, and both must be sound.
+    // Of a name that appears twice the last counts, and both must be sound.
     let tokens = node.required("special_tokens")?.entries()?;
     let token = |(name, token): &(&str, Node<'_>)| -> Result<SpecialToken> {
         token.required("id")?.text()?;

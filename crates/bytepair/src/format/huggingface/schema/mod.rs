@@ -1,7 +1,7 @@
 //! A `tokenizer.json` as it stands on disk.
 //!
 //! Fields are taken and left as the library takes and leaves them: one that it never looks at may hold anything,
-//! and one that stands there twice is refused or counts as it last stands there. The long parts (vocabulary,
+//! and one that appears twice is refused or counts as it last stands there. The long parts (vocabulary,
 //! merges, added tokens) are read straight into their types here. Where that fails, and for all other parts
 //! (`components`), a tree of values (`node`) is read, which knows its place in the file.
 
@@ -182,7 +182,7 @@ fn check_type(node: &Node<'_>) -> Result<()> {
     if let Some(kind) = kind {
         return match kind.text()? {
             "BPE" => Ok(()),
-            name => Err(kind.problem(format!("{name:?} is no byte-pair encoding"))),
+            name => Err(kind.problem(format!("{name:?} is not a byte-pair encoding"))),
         };
     }
     let vocab = node.optional("vocab")?;
@@ -198,8 +198,9 @@ fn check_type(node: &Node<'_>) -> Result<()> {
     } else {
         "nothing known: there is no vocab"
     };
-    Err(node
-        .problem(format!("is no byte-pair encoding: it has no type, and looks like {looks_like}")))
+    Err(node.problem(format!(
+        "is not a byte-pair encoding: it has no type, and looks like {looks_like}"
+    )))
 }
 
 fn entries_of<'t>(vocab: &Node<'t>) -> Result<Entries<'t>> {

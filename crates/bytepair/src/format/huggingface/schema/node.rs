@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::format::huggingface::FORMAT;
 use crate::format::quoted;
 
-/// A JSON value. Objects keep all of their fields, also those whose names stand there twice.
+/// A JSON value. Objects keep all of their fields, also those whose names appear twice.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Tree {
     Null,
@@ -24,7 +24,7 @@ pub(crate) enum Tree {
     Object(Vec<(String, Tree)>),
 }
 
-/// What the library makes of a field that stands there twice.
+/// What the library makes of a field that appears twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeated {
     LastCounts,
@@ -82,7 +82,7 @@ impl<'t> Node<'t> {
         let Some((_, tree)) = found.next() else { return Ok(None) };
         let field = self.at(format!("{}{}", self.path, step(name)), tree);
         match self.repeated == Repeated::Refused && found.next().is_some() {
-            true => Err(field.problem("stands there twice")),
+            true => Err(field.problem("appears twice")),
             false => Ok(Some(field)),
         }
     }
