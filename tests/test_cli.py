@@ -712,6 +712,46 @@ def test_encode_writes_what_numpy_loads(saved, tmp_path):
     run("encode", saved, "--lines", "-o", tmp_path / "ids.npy", code=2)
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+def test_decode_reads_the_npy_that_encode_writes(saved, tmp_path, dtype):
+    """An array is recognised by its header, in a file and in a pipe, whatever its width."""
+    (tmp_path / "text").write_bytes(TEXT.encode())
+    path = tmp_path / "ids.npy"
+    run("encode", saved, tmp_path / "text", "-o", path, "--format", dtype)
+    assert np.load(path).dtype == dtype
+    assert run("decode", saved, path).stdout == TEXT.encode()
+    assert run("decode", saved, path, "--format", dtype).stdout == TEXT.encode()
+    assert run("decode", saved, stdin=path.read_bytes()).stdout == TEXT.encode()
+    run("decode", saved, path, "--lines", code=2)
+
+
+def test_an_npy_that_encode_never_writes_is_refused(saved, tmp_path):
+    """Other numbers, other shapes, cut and other files are named; text stays text."""
+    path = tmp_path / "ids.npy"
+    for array, message in [
+        (np.array([1, 2]), "of int64 with 1 dimension; expected uint16 or uint32"),
+        (np.array([1.0], np.float32), "of float32"),
+        (np.array([[1, 2]], np.uint16), "with 2 dimensions"),
+        (np.array([1, 2], ">u2"), "of >u2"),
+    ]:
+        np.save(path, array)
+        found = refused("decode", saved, path)
+        assert message in found
+        assert found.startswith(str(path))
+    np.save(path, np.array([108, 111], np.uint16))
+    whole = path.read_bytes()
+    assert "leave out --format" in refused("decode", saved, path, "--format", "uint32")
+    for data, message in [
+        (whole[:-1], "2 ids with 3 bytes of them, not 4; the file is cut off"),
+        (whole + b"\0\0", "2 ids with 6 bytes"),
+        (whole[:20], "damaged header"),
+        (b"108 111", "the name ends in .npy, but this is not a NumPy array"),
+    ]:
+        path.write_bytes(data)
+        assert message in refused("decode", saved, path)
+    assert run("decode", saved, path, "--format", "text").stdout == b"lo"
+
+
 def test_raw_numbers_have_no_lines(saved):
     """``--lines`` with raw numbers would lose the lines: wrong usage."""
     run("encode", saved, "--lines", "--format", "uint16", code=2)

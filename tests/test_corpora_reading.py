@@ -304,3 +304,12 @@ def test_sources_are_files_folders_globs_and_addresses_in_order(tmp_path):
         list_sources(tmp_path / "empty")
     with pytest.raises(TokenizerError, match="format must be"):
         list_sources(tmp_path, "yaml")
+
+
+@pytest.mark.parametrize("escape", ["\\ud83d", "\\ude42", "\\ud83dx", "\\ud83d\\u0041"])
+def test_a_lone_surrogate_in_a_line_is_named(tmp_path, escape):
+    """Half of a character is no text; the message says so, not what a parser says."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"text": "low"}}\n{{"text": "{escape}"}}\n', encoding="utf-8")
+    with pytest.raises(FormatError, match="line 2: a lone surrogate"):
+        only(path)

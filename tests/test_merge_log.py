@@ -157,7 +157,7 @@ def changed(line, **changes):
 
 
 WRONG = [
-    (1, {"format": "merges"}, "no header"),
+    (1, {"format": "merges"}, "it is not a header"),
     (1, {"version": 2}, "version 2"),
     (1, {"tokens": 0}, "above 0"),
     (1, {"tokens": None}, "tokens is missing"),
@@ -172,6 +172,7 @@ WRONG = [
     (3, {"left": [256]}, "left is not a list of byte values"),
     (3, {"bytes_per_token": 1.5}, "bytes_per_token is 1.5, not"),
     (3, {"token": None}, "token is missing"),
+    (3, {"right": "a\ud800"}, "right has a lone surrogate"),
 ]
 
 

@@ -355,6 +355,38 @@ def test_a_count_that_overflows_is_an_error():
             bytepair.train_from_counts(counts, merges=3)
 
 
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"ab": -3}, "'ab' is -3; a count must not be negative"),
+        ({"ab": -(2**200)}, "a count must not be negative"),
+        (
+            {"ab": 2**63},
+            "'ab' is 9223372036854775808, more than 9,223,372,036,854,775,",
+        ),
+        (
+            {"ab": 2**63 - 1, b"ab": 1},
+            "'ab' adds up to more than 9,223,372,036,854,775,8",
+        ),
+        (
+            {"ab": 2**62},
+            "'ab' is 4611686018427387904, and each occurrence has 2 symbols",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_count_is_said(counts, message):
+    """A count below zero, one too large, a sum and a product each have their own words."""
+    with pytest.raises(bytepair.TokenizerError) as found:
+        bytepair.train_from_counts(counts, merges=3)
+    assert message in str(found.value).replace('"', "'")
+
+
+def test_a_count_of_2_to_the_62_is_none_too_large():
+    """The limit is on the number of symbols: a piece of one may occur so often."""
+    counts = {"a": 2**62, "b": 2**62 - 1}
+    assert bytepair.train_from_counts(counts, merges=3).n_vocab == 256
+
+
 def test_pieces_in_counts_are_not_split():
     """A piece is taken as it is, spaces and all."""
     tokenizer = bytepair.train_from_counts({"a b": 5}, merges=2)

@@ -77,7 +77,9 @@ def cache_folder(cache_dir: StrPath | None = None) -> Path:
 def snapshot(cache: Path, name: str, revision: str) -> Path | None:
     """Find what was fetched of a model at a revision: a branch, a tag or a commit."""
     if any(part in ("", ".", "..") for part in revision.split("/")):
-        message = f"revision={revision!r} is not the name of a branch, a tag or a commit"
+        message = (
+            f"revision={revision!r} is not the name of a branch, a tag or a commit"
+        )
         raise FileError(message)
     model = cache / f"models--{name.replace('/', '--')}"
     commit = revision

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
+from ._plurals import amount
 from .earlier import earlier
 from .errors import TrainingError, TrainingInterrupted
 from .files import check_writable, refuse_no_name
@@ -149,9 +150,9 @@ class Learner:
             raise
         except KeyboardInterrupt as error:
             n_bytes = self.tally.bytes if self.tally else 0
-            read = f"{self.corpus.n_bytes_read + n_bytes:,} bytes"
+            read = amount(self.corpus.n_bytes_read + n_bytes, "byte")
             if self.n_texts:
-                read = f"{self.n_texts:,} texts"
+                read = amount(self.n_texts, "text")
             message = f"interrupted while counting, after {read}; nothing was learned"
             raise TrainingInterrupted(message) from error
 
@@ -237,7 +238,7 @@ class Learner:
             report["unchanged_ids"] = self.resume.n_vocab
             report["new_ids"] = tokenizer.n_vocab - self.resume.n_vocab
         if interrupted:
-            message = f"interrupted after {report['merges']:,} merges"
+            message = f"interrupted after {amount(report['merges'], 'merge')}"
             raise TrainingInterrupted(message, tokenizer, report)
         self._tell_end(report)
         return tokenizer

@@ -300,6 +300,8 @@ class _Reading:
         for name in ("left", "right", "token"):
             if isinstance(found[name], list):
                 found[name] = self.byte_values(number, name, found[name])
+            elif _has_lone_surrogate(found[name]):
+                self.refuse(number, f"{name} has a lone surrogate, half of a character")
         found["ids"] = tuple(found["ids"])
         step = MergeStep(**found)
         ratio = bytes_per_token(log.corpus.bytes, step.tokens or 1)
@@ -359,3 +361,7 @@ STEP: dict[str, type | tuple[type, ...]] = {
     "tokens": NUMBER,
     "bytes_per_token": NUMBER,
 }
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)

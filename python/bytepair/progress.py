@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TextIO, TypeAlias
 
+from ._plurals import amount
+
 __all__ = ["Progress", "ProgressLine", "Reporter", "reporter"]
 
 
@@ -101,7 +103,7 @@ def describe(progress: Progress) -> str:
         return f"counting: {progress.done / 1e6:,.1f}{total} MB{_remaining(progress)}"
     ratio = f"compression ratio {progress.characters_per_token:.2f}"
     if progress.phase == "done":
-        return f"{progress.done:,} merges done in {clock(progress.seconds)}, {ratio}"
+        return f"{amount(progress.done, 'merge')} done in {clock(progress.seconds)}, {ratio}"
     total = "" if progress.total is None else f" of {progress.total:,}"
     return f"{progress.done:,}{total} merges done{_remaining(progress)}, {ratio}"
 

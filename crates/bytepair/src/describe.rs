@@ -185,7 +185,8 @@ fn outside(units: &Units) -> Option<&'static str> {
 fn vocabulary(parts: &Parts) -> String {
     let (n_ids, n_merges) = (parts.vocabulary.len(), parts.vocabulary.n_merges());
     let ignored = if parts.ignore_merges { ", ignored for pieces that are tokens" } else { "" };
-    format!("{n_ids} tokens, {n_merges} merges{ignored}")
+    let [tokens, merges] = [n_ids, n_merges].map(|n| if n == 1 { "" } else { "s" });
+    format!("{n_ids} token{tokens}, {n_merges} merge{merges}{ignored}")
 }
 
 /// How ids become text, where more is done than to join the tokens.

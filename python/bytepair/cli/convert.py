@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bytepair import Tokenizer, formats
+from bytepair._plurals import amount
 from bytepair.convert import Conversion
 from bytepair.convert import convert as write_converted
 
@@ -60,8 +61,8 @@ def convert(
         else "tokens, whatever their ids,"
     )
     print(
-        f"{done.format}: the same {same} for {done.n_texts:,} texts of "
-        f"{done.n_characters:,} characters{_rest(done)}"
+        f"{done.format}: the same {same} for {amount(done.n_texts, 'text')} "
+        f"of {amount(done.n_characters, 'character')}{_rest(done)}"
     )
 
 
@@ -69,7 +70,8 @@ def _rest(done: Conversion) -> str:
     vocabulary = "; the same vocabulary and special tokens" if done.has_ids else ""
     if not done.n_refused:
         return vocabulary
+    lines = amount(done.n_refused, "line")
     return (
-        f"{vocabulary}; {done.n_refused:,} lines of your text are not compared: this "
-        "tokenizer refuses them, another library may drop what is not in the alphabet"
+        f"{vocabulary}; {lines} of your text not compared, since this tokenizer refuses "
+        "characters outside its alphabet, which another library may drop"
     )

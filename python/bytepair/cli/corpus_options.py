@@ -97,9 +97,7 @@ LinesOfText = Annotated[
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(
-        metavar="TEXT", help="The text between two documents of a text file."
-    ),
+    typer.Option(metavar="TEXT", help="The text between two documents of a text file."),
 ]
 SkipBad = Annotated[
     bool,
@@ -207,9 +205,7 @@ def one_format(input_format: str | None, corpus_format: str | None) -> str | Non
     'csv'
     """
     if input_format and corpus_format:
-        message = (
-            "--corpus-format is the old name of --input-format; give one of them"
-        )
+        message = "--corpus-format is the old name of --input-format; give one of them"
         raise TokenizerError(message)
     return input_format or corpus_format
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bytepair import FileError, TokenizerError
+from bytepair._plurals import amount
 from bytepair.files import check_writable
 
 from . import corpus_options, training_options
@@ -92,10 +93,10 @@ def count(
     info = counts.info
     if not quiet:
         text = (
-            f"{info.documents:,} documents, {info.bytes:,} bytes, "
-            f"{counts.n_rows:,} distinct pieces"
+            f"{amount(info.documents, 'document')}, {amount(info.bytes, 'byte')}, "
+            f"{amount(counts.n_rows, 'distinct piece')}"
         )
-        bad = f"; {info.bad:,} bad lines skipped" if info.bad else ""
+        bad = f"; {amount(info.bad, 'bad line')} skipped" if info.bad else ""
         lines = [*line.untold, f"{text}{bad}", f"saved: {output}"]
         print("\n".join(lines), file=sys.stderr)
     if as_json:

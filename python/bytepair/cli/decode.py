@@ -5,13 +5,14 @@ where an end mark has become a space and ``▁`` a space again.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from bytepair import Tokenizer
 
-from .ids import RAW, parse_ids
+from .ids import RAW, parse_file, parse_ids
 from .options import DialectName, Input, Lines, NumberFormat, Output, TokenizerPath
 from .streams import line_batches, name_of, naming, reading, writing_to
 
@@ -24,31 +25,35 @@ def decode(
     *,
     output: Output = "-",
     number_format: Annotated[
-        NumberFormat,
+        NumberFormat | None,
         typer.Option(
             "--format",
-            help="Space-separated numbers, a JSON array, or raw little-endian numbers.",
+            help="Space-separated numbers, a JSON array, or raw little-endian numbers. "
+            "By default a .npy array if the input is one, as encode writes it, else text.",
         ),
-    ] = NumberFormat.TEXT,
+    ] = None,
     lines: Lines = False,
     dialect: DialectName = None,
 ) -> None:
     """Decode ids: the bytes of all of them, or of each line of them as a line."""
-    if lines and number_format in RAW:
+    is_array = Path(file).suffix == ".npy"
+    if lines and (number_format in RAW or (number_format is None and is_array)):
         message = "raw numbers have no lines; use --format text or --format json"
         raise typer.BadParameter(message, param_hint="--lines")
+    name = name_of(file)
     to_bytes = decoder(Tokenizer.from_file(tokenizer_path, dialect=dialect))
     with reading(file) as source, writing_to(output) as target:
         if not lines:
-            name = name_of(file)
-            target.write(_decode(source.read(), number_format, to_bytes, name))
+            with naming(name):
+                target.write(to_bytes(parse_file(source.read(), number_format, file)))
             return
         n_lines = 0
         for batch in line_batches(source):
             for line in batch:
                 n_lines += 1
-                place = f"{name_of(file)}: line {n_lines}"
-                target.write(_decode(line, number_format, to_bytes, place) + b"\n")
+                with naming(f"{name}: line {n_lines}"):
+                    ids = parse_ids(line, number_format or NumberFormat.TEXT)
+                    target.write(to_bytes(ids) + b"\n")
 
 
 def decoder(tokenizer: Tokenizer) -> Callable[[list[int]], bytes]:
@@ -62,13 +67,3 @@ def units_of(tokenizer: Tokenizer) -> Literal["byte", "character"]:
     """Tell what the tokens of a tokenizer are made of."""
     tokens = (token for token in tokenizer.vocabulary if token is not None)
     return "byte" if any(isinstance(token, bytes) for token in tokens) else "character"
-
-
-def _decode(
-    data: bytes,
-    number_format: NumberFormat,
-    to_bytes: Callable[[list[int]], bytes],
-    place: str,
-) -> bytes:
-    with naming(place):
-        return to_bytes(parse_ids(data, number_format))

@@ -1,22 +1,30 @@
-"""Ids as bytes and back: text, JSON, and raw little-endian numbers.
+"""Ids as bytes and back: text, JSON, raw little-endian numbers and, to read, ``.npy``.
 
 Text is blank-separated decimal numbers and JSON is one array, each on one line. Raw
-numbers have no lines: a file of them is one sequence.
+numbers have no lines: a file of them is one sequence. So is an array of NumPy, which is
+raw numbers behind a header; it is recognised by that header.
 """
 
+import ast
 import json
+import operator
 import re
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bytepair import FormatError, Tokenizer
+from bytepair._plurals import amount
 from bytepair.token_files import MAX_UINT16_VOCAB
 
 from .options import NumberFormat
 
-__all__ = ["check_width", "format_ids", "parse_ids"]
+__all__ = ["check_width", "format_ids", "parse_file", "parse_ids"]
 
+MAGIC = b"\x93NUMPY"
+MAX_HEADER_LEN = 10_000
+"""Where the header of an array ends at the latest, in bytes; NumPy has this limit."""
 RAW = {NumberFormat.UINT16: "<u2", NumberFormat.UINT32: "<u4"}
 
 
@@ -45,6 +53,31 @@ def format_ids(ids: npt.NDArray[np.uint32], number_format: NumberFormat) -> byte
     return " ".join(map(str, ids.tolist())).encode() + b"\n"
 
 
+def parse_file(data: bytes, number_format: NumberFormat | None, name: str) -> list[int]:
+    r"""Read all that a file holds, which may be an array of NumPy; else text by default.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.array([5, 600], dtype=np.uint16))
+    >>> parse_file(file.getvalue(), None, "ids.npy"), parse_file(b"5 600", None, "-")
+    ([5, 600], [5, 600])
+
+    Raises
+    ------
+    FormatError
+        It is something else than its name or ``number_format`` says, or damaged.
+    """
+    if data.startswith(MAGIC):
+        return _parse_array(data, number_format)
+    if name.endswith(".npy") and (number_format is None or number_format in RAW):
+        message = (
+            "the name ends in .npy, but this is not a NumPy array; "
+            "rename the file if it holds something else"
+        )
+        raise FormatError(message)
+    return parse_ids(data, number_format or NumberFormat.TEXT)
+
+
 def parse_ids(data: bytes, number_format: NumberFormat) -> list[int]:
     r"""Read a sequence of ids. Whether a tokenizer has them is not asked here.
 
@@ -61,6 +94,46 @@ def parse_ids(data: bytes, number_format: NumberFormat) -> list[int]:
     if number_format is NumberFormat.JSON:
         return _parse_json(data)
     return _parse_text(data)
+
+
+def _header(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    """Read the type, the shape and the length of the header of an array."""
+    start = 10 if data[len(MAGIC) :].startswith(b"\x01") else 12
+    end = start + int.from_bytes(data[len(MAGIC) + 2 : start], "little")
+    if not start < end <= min(len(data), MAX_HEADER_LEN):
+        message = f"it is said to end at byte {end:,}"
+        raise ValueError(message)
+    found = ast.literal_eval(data[start:end].decode("latin-1").strip())
+    shape = tuple(map(operator.index, found["shape"]))
+    return np.dtype(found["descr"]), shape, end
+
+
+def _parse_array(data: bytes, number_format: NumberFormat | None) -> list[int]:
+    try:
+        dtype, shape, start = _header(data)
+    except (ValueError, TypeError, SyntaxError, LookupError, RecursionError) as error:
+        message = f"a NumPy array with a damaged header: {error}"
+        raise FormatError(message) from error
+    if dtype not in {np.dtype(np.uint16), np.dtype(np.uint32)} or len(shape) != 1:
+        message = (
+            f"a NumPy array of {dtype} with {amount(len(shape), 'dimension')}; "
+            "expected uint16 or uint32 with one dimension"
+        )
+        raise FormatError(message)
+    if number_format is not None and number_format.value != dtype.name:
+        message = (
+            f"a NumPy array of {dtype}, not {number_format.value}; leave out --format"
+        )
+        raise FormatError(message)
+    numbers = data[start:]
+    if len(numbers) != shape[0] * dtype.itemsize:
+        message = (
+            f"a NumPy array of {amount(shape[0], 'id')} with {amount(len(numbers), 'byte')} of them, "
+            f"not {shape[0] * dtype.itemsize:,}; the file is cut off or damaged"
+        )
+        raise FormatError(message)
+    ids: list[int] = np.frombuffer(numbers, dtype).tolist()
+    return ids
 
 
 def _parse_raw(data: bytes, dtype: str) -> list[int]:
@@ -86,7 +159,9 @@ def _parse_json(data: bytes) -> list[int]:
         raise FormatError(message)
     for place, number in enumerate(numbers):
         if type(number) is not int:
-            message = f"item {place} of the array is not an id: {json.dumps(number)[:40]}"
+            message = (
+                f"item {place} of the array is not an id: {json.dumps(number)[:40]}"
+            )
             raise FormatError(message)
     return numbers
 

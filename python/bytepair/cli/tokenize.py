@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bytepair import Tokenizer, TokenizerError
+from bytepair._plurals import amount
 from bytepair.progress import clock
 
 from . import corpus_options
@@ -172,14 +173,13 @@ def summary_lines(totals: dict[str, Any]) -> list[str]:
     1 empty; 1 with the text of a special token, encoded as plain text
     """
     lines = [
-        f"{totals['documents']:,} documents, {totals['bytes']:,} bytes, "
-        f"{totals['tokens']:,} tokens in {totals['shards']:,} "
-        + ("shard" if totals["shards"] == 1 else "shards")
+        f"{amount(totals['documents'], 'document')}, {amount(totals['bytes'], 'byte')}, "
+        f"{amount(totals['tokens'], 'token')} in {amount(totals['shards'], 'shard')}"
     ]
     notes = {
         "null": "null",
         "empty": "empty",
-        "bad": "bad lines skipped",
+        "bad": "bad line skipped" if totals.get("bad") == 1 else "bad lines skipped",
         "with_special_text": "with the text of a special token, encoded as plain text",
         "checked": "compared with the corpus, no difference",
     }

@@ -27,6 +27,7 @@ from bytepair import (
     TrainingInterrupted,
     formats,
 )
+from bytepair._plurals import amount
 from bytepair.earlier import read_earlier
 from bytepair.files import StrPath, check_writable
 from bytepair.progress import ProgressLine
@@ -305,24 +306,23 @@ class Watch:
 def summary_lines(summary: dict[str, Any]) -> list[str]:
     """Write a summary for a reader."""
     lines = [
-        f"{summary['merges']:,} merges, {summary['n_vocab']:,} ids, "
+        f"{amount(summary['merges'], 'merge')}, {amount(summary['n_vocab'], 'id')}, "
         f"compression ratio {summary['characters_per_token']:.2f} characters per token, "
-        f"{summary['bytes']:,} bytes in {summary['seconds']:.1f} s"
+        f"{amount(summary['bytes'], 'byte')} in {summary['seconds']:.1f} s"
     ]
     if "unchanged_ids" in summary:
         unchanged, new = summary["unchanged_ids"], summary["new_ids"]
-        lines.append(f"{unchanged:,} ids unchanged, {new:,} new")
+        lines.append(f"{amount(unchanged, 'id')} unchanged, {new:,} new")
     if summary["dropped_pieces"]:
         lines.append(
-            f"left out: {summary['dropped_pieces']:,} rare pieces, "
-            f"{summary['dropped_occurrences']:,} occurrences; of {summary['new_merges']:,} "
+            f"left out: {amount(summary['dropped_pieces'], 'rare piece')}, "
+            f"{amount(summary['dropped_occurrences'], 'occurrence')}; of {summary['new_merges']:,} "
             f"merges, the first {summary['certain_merges']:,} are certain to be the same without this"
         )
     if summary["left_out"]:
         lines.append(_left_out_line(summary["left_out"]))
     if summary["bad"]:
-        word = "line" if summary["bad"] == 1 else "lines"
-        lines.append(f"left out: {summary['bad']:,} {word} without a text")
+        lines.append(f"left out: {amount(summary['bad'], 'line')} without a text")
     if summary["best_count_at_stop"] is not None:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
     found = {name: n for name, n in summary["special_tokens"].items() if n}
@@ -341,8 +341,7 @@ def _left_out_line(left_out: dict[str, Any]) -> str:
     """
     n_characters, percent = left_out["characters"], 100 * left_out["share"]
     share = "less than 0.01" if 0 < percent < 0.005 else f"{percent:.2f}"
-    word = "character" if n_characters == 1 else "characters"
-    line = f"left out: {n_characters:,} {word}, {share} % of the text"
+    line = f"left out: {amount(n_characters, 'character')}, {share} % of the text"
     if not n_characters:
         return line
     stand_in = left_out["stand_in"]

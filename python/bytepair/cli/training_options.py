@@ -58,10 +58,13 @@ OutputPath = Annotated[
 ]
 VocabSize = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Stop at this number of ids, all tokens counted."),
+    typer.Option(
+        metavar="N", min=1, help="Stop at this number of ids, all tokens counted."
+    ),
 ]
 Merges = Annotated[
-    int | None, typer.Option(metavar="N", min=0, help="Stop after this number of merges.")
+    int | None,
+    typer.Option(metavar="N", min=0, help="Stop after this number of merges."),
 ]
 Dialect = Annotated[
     str | None,

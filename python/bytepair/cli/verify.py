@@ -2,6 +2,7 @@
 
 import typer
 
+from bytepair._plurals import amount
 from bytepair.verify import verify as find_difference
 
 from .options import DialectName, Texts, TokenizerPath
@@ -33,4 +34,4 @@ def verify(
 
 def _of(own: list[str]) -> str:
     n_characters = sum(map(len, own))
-    return f"; {n_characters:,} characters of your text" if own else ""
+    return f"; {amount(n_characters, 'character')} of your text" if own else ""

@@ -245,7 +245,9 @@ class Roles:
         roles = {k.removesuffix("_token"): v for k, v in found.items()}
         for role, token in roles.items():
             if role not in self._roles and role not in TOKEN_NAMES:
-                message = f"{role}_token is not a role; known are {', '.join(TOKEN_NAMES)}"
+                message = (
+                    f"{role}_token is not a role; known are {', '.join(TOKEN_NAMES)}"
+                )
                 raise TokenizerError(message)
             if not _is_token(token):
                 message = f"{role}_token must be a token, not {token!r:.80}"

@@ -142,7 +142,9 @@ class PreTrainedTokenizerFast(Extras):
         """
         save_jinja_files = kwargs.pop("save_jinja_files", True)
         if kwargs:
-            message = f"save_pretrained does not take the argument {next(iter(kwargs))!r}"
+            message = (
+                f"save_pretrained does not take the argument {next(iter(kwargs))!r}"
+            )
             raise TypeError(message)
         refused = {
             "legacy_format=True": bool(legacy_format),
@@ -411,7 +413,9 @@ def _given(file: StrPath | None, given: Any) -> Tokenizer:
     if isinstance(given, Tokenizer):
         return given
     if not callable(getattr(given, "to_str", None)):
-        message = f"tokenizer_object= is {type(given).__name__}, which is not a tokenizer"
+        message = (
+            f"tokenizer_object= is {type(given).__name__}, which is not a tokenizer"
+        )
         raise TypeError(message)
     return Tokenizer.from_bytes(given.to_str().encode(), format="huggingface")
 

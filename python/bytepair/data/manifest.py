@@ -111,9 +111,7 @@ class Dataset:
         if self.work.exists() or not self.folder.exists():
             return
         if not self.folder.is_dir() or any(self.folder.iterdir()):
-            message = (
-                f"{self.folder} holds something else; name an empty or new folder"
-            )
+            message = f"{self.folder} holds something else; name an empty or new folder"
             raise FileError(message)
 
     def _refuse_other(self, plan: Mapping[str, Any]) -> None:

@@ -279,9 +279,7 @@ def json_keys(path: str) -> list[str]:
 
 def _read_text(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     if options.group is not None:
-        message = (
-            f"{part.source.path}: plain text has no field for a group"
-        )
+        message = f"{part.source.path}: plain text has no field for a group"
         raise FormatError(message)
     for rows in _text_rows(part, options, tally):
         tally.add_rows(rows)
@@ -515,7 +513,7 @@ def _read_parquet(
 ) -> Iterator[pa.RecordBatch]:
     parquet = load("pyarrow.parquet")
     if part.source.compression is not None:
-        message = f"{part.source.path}: a Parquet file is compressed inside; unpack the outer {compression}"
+        message = f"{part.source.path}: a Parquet file is compressed inside; unpack the outer {part.source.compression}"
         raise FormatError(message)
     pa = load("pyarrow")
     invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)

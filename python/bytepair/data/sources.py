@@ -142,9 +142,7 @@ def one_format(input_format: str | None, corpus_format: str | None) -> str | Non
     'csv'
     """
     if input_format is not None and corpus_format is not None:
-        message = (
-            "corpus_format= is the old name of input_format=; give one of them"
-        )
+        message = "corpus_format= is the old name of input_format=; give one of them"
         raise TokenizerError(message)
     return corpus_format if input_format is None else input_format
 

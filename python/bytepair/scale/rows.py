@@ -111,7 +111,7 @@ def thin(
         n_occurrences += sum(rare.column("count").to_pylist())
         sums += table.neighbours()
         if (sums < 0).any():
-            message = "the pieces that are left out occur more often than {LARGEST:,} times (63 bits)"
+            message = f"the pieces that are left out occur more often than {LARGEST:,} times (63 bits)"
             raise TrainingError(message)
     dropped: list[Total] = [
         (DROPPED[0], None, None, n_pieces),
