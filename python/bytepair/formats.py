@@ -479,7 +479,7 @@ def format_of(path: Path, format_name: str | None, *, option: str = "format=") -
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: the ending {path.suffix!r} stands for no format; end the name in "
+        f"{path}: the ending {path.suffix!r} is not that of a known format; end the name in "
         f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
     )
     raise TokenizerError(message)

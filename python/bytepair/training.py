@@ -39,7 +39,7 @@ OnProgress = bool | Callable[[Progress], object] | None
 
 
 class DialectOptions(TypedDict, total=False):
-    """Parts of a dialect that can be set by hand; see :func:`train`."""
+    """Parts of a dialect that can be set one by one; see :func:`train`."""
 
     unit: Literal["byte", "character"]
     byte_ids: Literal["printable", "value"]
@@ -136,7 +136,7 @@ def train(
         ``True`` shows a line on the terminal; a function is called with
         :class:`bytepair.Progress` a few times a second and at the end.
     **options
-        Parts of the dialect set by hand, see :class:`DialectOptions`; then what is learned
+        Parts of the dialect set one by one, see :class:`DialectOptions`; then what is learned
         in it, see :class:`TrainingOptions`:
 
         ``pattern``
@@ -316,7 +316,7 @@ def train_from_counts(
     are, neither normalized nor split; their order is that of their first occurrence.
 
     Or it is what :func:`bytepair.scale.count` gave, or its file. Then the dialect, the parts
-    of it set by hand and the special tokens are those of the counting, unless others are
+    of it set one by one and the special tokens are those of the counting, unless others are
     named that prepare text in the same way; the result is that of training on the text.
     Where it was counted by group, ``groups`` chooses some or gives each a weight, as
     :func:`train` does for files; by default all are added up. Pieces that were left out of

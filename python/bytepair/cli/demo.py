@@ -100,8 +100,8 @@ def show_segments(console: Console, tokenizer: Tokenizer, text: str) -> None:
     found = list(segments(tokenizer, text))
     n_tokens = sum(n for _segment, n in found)
     console.print(
-        f"\n{len(text)} characters are {n_tokens} tokens; a small number says how many "
-        "tokens one character takes, of scripts that Python's sources lack"
+        f"\n{len(text)} characters are {n_tokens} tokens; a small number shows how many "
+        "tokens one character takes, where its script is missing from Python's sources"
     )
     shown = [segment + (_subscript(n) if n > 1 else "") for segment, n in found]
     if not console.is_terminal or console.no_color:

@@ -159,8 +159,8 @@ Resume = Annotated[
     Path | None,
     typer.Option(
         metavar="TOKENIZER",
-        help="Go on from this tokenizer, in its dialect. Its ids stay, new tokens get the "
-        "ids behind the largest; --vocab-size and --merges count what is there, too.",
+        help="Go on from this tokenizer, in its dialect. Its ids stay, and new tokens get "
+        "ids after the largest one; --vocab-size and --merges include what it has already.",
     ),
 ]
 Log = Annotated[

@@ -362,7 +362,7 @@ def whisper_prefix(settings: Settings, id_of: Ids) -> list[str]:
             raise FormatError(message)
         begin.append(f"<|{code}|>")
         if id_of(begin[-1]) != id_of(start) + 1 + _CODES.index(code):
-            message = f"the token {begin[-1]} is not in its place behind {start}"
+            message = f"the token {begin[-1]} does not follow {start}"
             raise FormatError(message)
     if task is not None:
         if task not in TASKS:

@@ -335,8 +335,8 @@ def check_claim(text: str, claimed: int | None, id_: int) -> None:
     if claimed not in (None, id_):
         message = (
             f"the added token {text!r} is listed with the id {claimed}, but the vocabulary "
-            f"goes up to {id_ - 1}, so that transformers would give it {id_}; write a "
-            "tokenizer.json that has it"
+            f"goes up to {id_ - 1}, and transformers would give it {id_}; write a tokenizer.json "
+            "that has it"
         )
         raise FormatError(message)
 

@@ -183,7 +183,7 @@ class Counts:
     def parts(
         self, dialect: str | None, options: Mapping[str, Any]
     ) -> tuple[str, dict[str, Any]]:
-        """Give the dialect to learn in, and its parts set by hand: those of the counting.
+        """Give the dialect to learn in, and its parts set one by one: those of the counting.
 
         Where a dialect is named, its parts are those that are given with it.
         """

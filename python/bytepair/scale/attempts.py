@@ -38,7 +38,7 @@ def begin(folder: Path, spec: ShardSpec, marks: Marks) -> Dataset:
     Raises
     ------
     FileError
-        A finished dataset stands there, or something else.
+        The folder holds a finished dataset or something else.
     """
     plan = {**plan_of(spec, marks), "sources": []}
     dataset = Dataset(folder, plan)

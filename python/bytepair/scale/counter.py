@@ -32,7 +32,7 @@ MAX_GROUPS = 4096
 class CountSpec:
     """How text is prepared before its pieces are counted.
 
-    ``options`` are parts of the dialect set by hand, as for :func:`bytepair.train`.
+    ``options`` are parts of the dialect set one by one, as for :func:`bytepair.train`.
     ``memory_limit`` is in bytes, for one call.
     """
 

@@ -128,7 +128,7 @@ def count(
         Where documents say which group they are of, such as a language: like ``field``.
         Counts are then by group.
     min_piece_count
-        Leave out pieces that occur less often, in all groups together; how many is told.
+        Leave out pieces that occur less often, in all groups together; the summary says how many.
     processes, threads
         How many processes, and threads in each; by default one process and all processors,
         or one thread in each of several processes.

@@ -282,8 +282,8 @@ def marks_of(
         return Marks(begin_of_document, end_of_document)
     if begin_of_document is not None:
         message = (
-            "mark_at= says where the token of end_of_document= stands; name the two tokens "
-            "as begin_of_document= and end_of_document= without it"
+            "mark_at= only places the token of end_of_document=; leave it out to give "
+            "both begin_of_document= and end_of_document="
         )
         raise TokenizerError(message)
     return Marks(end_of_document, None)
