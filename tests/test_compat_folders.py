@@ -20,7 +20,7 @@ from tests.beside_transformers import (
 import bytepair
 from bytepair import Tokenizer
 from bytepair.compat import transformers as compat
-from bytepair.compat.classes import CLASSES
+from bytepair.compat._classes import CLASSES
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 TEXTS = [

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bytepair import FileError, FormatError, TokenizerError
 from bytepair.data import Part, ReadOptions, Tally, list_sources, read, read_part
-from bytepair.data import readers as reading
-from bytepair.data.plan import plan
+from bytepair.data import _readers as reading
+from bytepair.data._plan import plan
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import bytepair
-from bytepair import formats
+from bytepair import _formats
 from bytepair.cli.app import app
 
 REPOSITORY = Path(__file__).parent.parent
@@ -206,7 +206,7 @@ def test_every_format_is_in_the_readme():
     names = re.findall(
         r"^\| `([\w-]+)` \|", README.split("## Formats")[1], re.MULTILINE
     )
-    assert tuple(names[: len(formats.FORMATS)]) == formats.FORMATS
+    assert tuple(names[: len(_formats.FORMATS)]) == _formats.FORMATS
 
 
 def can_hold(format_name, tokenizer, folder):

@@ -25,8 +25,8 @@ from typer.testing import CliRunner
 import bytepair
 from bytepair import FileError, FormatError, TokenizerError, TrainingError
 from bytepair.cli.app import app
-from bytepair.data import list_sources, members, opening
-from bytepair.data.recognise import signature
+from bytepair.data import _members, _opening, list_sources
+from bytepair.data._recognise import signature
 
 pa = pytest.importorskip("pyarrow", reason="counts need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -138,7 +138,7 @@ def test_separators_and_special_tokens_cut_alike_in_counts_and_in_training(
     options = {"dialect": "byte-stream", "special_tokens": specials, "min_count": 1}
     expected = bytepair.train(path, separator=separator, merges=9, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bytepair.data.readers.BLOCK_LEN", block_len)
+        patch.setattr("bytepair.data._readers.BLOCK_LEN", block_len)
         counts = scale.count(path, separator=separator, **options)
     assert (
         bytepair.train_from_counts(counts, merges=9).to_bytes() == expected.to_bytes()
@@ -510,7 +510,7 @@ def test_zstd_is_read_by_a_module_like_that_of_python(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_bytes(bz2.compress(b"one ") + bz2.compress(b"two") + bz2.compress(b""))
     with path.open("rb") as stored:
-        assert members.open_zstd(stored, module).read() == b"one two"
+        assert _members.open_zstd(stored, module).read() == b"one two"
     path.write_bytes(bz2.compress(b"one ") + b"two")
     monkeypatch.setitem(sys.modules, "compression", types.ModuleType("compression"))
     monkeypatch.setitem(sys.modules, "compression.zstd", module)
@@ -518,7 +518,7 @@ def test_zstd_is_read_by_a_module_like_that_of_python(tmp_path, monkeypatch):
     as_zstd = type(source)(str(path), source.size, "text", "zstd")
     with (
         pytest.raises(FileError, match="a: damaged"),
-        opening.open_source(as_zstd) as f,
+        _opening.open_source(as_zstd) as f,
     ):
         f.read()
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 import bytepair
-from bytepair.earlier import read_earlier
-from bytepair.formats import FORMATS
+from bytepair._earlier import read_earlier
+from bytepair._formats import FORMATS
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -24,14 +24,14 @@ pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 from bytepair import scale  # noqa: E402
 from bytepair.data import (  # noqa: E402
     TokenDataset,
+    _manifest,
+    _readers,
+    _shards,
     check_dataset,
-    manifest,
     read_counts,
-    readers,
-    shards,
 )
-from bytepair.data.columns import arrays_of, column_of  # noqa: E402
-from bytepair.scale import local, telling  # noqa: E402
+from bytepair.data._columns import arrays_of, column_of  # noqa: E402
+from bytepair.scale import _local, _telling  # noqa: E402
 
 MARK, BEGIN = "<|end|>", "<s>"
 WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
@@ -499,7 +499,7 @@ def test_tokens_around_documents_are_checked_and_go_on_with_a_run(
     shard.write_bytes(changed.tobytes())
     described = json.loads((out / "manifest.json").read_text())
     files = described["tasks"][0]["shards"][0]["files"]
-    files[shard.name]["sha256"] = shards.sha256_of(shard)
+    files[shard.name]["sha256"] = _shards.sha256_of(shard)
     (out / "manifest.json").write_text(json.dumps(described))
     with pytest.raises(TokenizerError, match="document 0 differs from document 0"):
         check_dataset(out, with_begin)
@@ -549,19 +549,19 @@ def test_megatron_files_are_laid_out_as_documented(tmp_path, corpus, texts, toke
 def test_more_ids_than_lists_of_arrow_can_count_are_refused():
     """Offsets of 32 bits must not wrap."""
     ids, most = np.zeros(3, np.uint32), (1 << 31) - 1
-    assert shards.list_column(ids, np.array([0, 2, 3])).to_pylist() == [[0, 0], [0]]
+    assert _shards.list_column(ids, np.array([0, 2, 3])).to_pylist() == [[0, 0], [0]]
     with pytest.raises(TokenizerError, match="2,147,483,648 ids in one batch"):
-        shards.list_column(ids, np.array([0, most + 1]))
+        _shards.list_column(ids, np.array([0, most + 1]))
 
 
 def test_whatever_ends_a_shard_leaves_no_temporary_file(
     tmp_path, corpus, tokenizer, monkeypatch
 ):
     """A document that is too long for the format is told when its shard is finished."""
-    monkeypatch.setattr(shards, "MOST_OFFSET", 5)
+    monkeypatch.setattr(_shards, "MOST_OFFSET", 5)
     with pytest.raises(TokenizerError, match="Megatron cannot hold"):
         scale.tokenize(tokenizer, corpus, tmp_path / "out", format="megatron")
-    left = {path.name for path in (tmp_path / "out" / shards.WORK).iterdir()}
+    left = {path.name for path in (tmp_path / "out" / _shards.WORK).iterdir()}
     assert left == {"plan.json", "lock"}
 
 
@@ -594,9 +594,9 @@ def test_progress_is_told_within_tasks(
     tmp_path, corpus, tokenizer, monkeypatch, processes
 ):
     """It grows to the size of the corpus, for both jobs, compressed or not."""
-    for module in (local, telling):
+    for module in (_local, _telling):
         monkeypatch.setattr(module, "WATCH_SECONDS", 0.0)
-    monkeypatch.setattr(readers, "BLOCK_LEN", 2000)
+    monkeypatch.setattr(_readers, "BLOCK_LEN", 2000)
     for path in corpus.iterdir():
         packed = pa.compress(path.read_bytes(), "gzip", asbytes=True)
         (tmp_path / f"{path.name}.gz").write_bytes(packed)
@@ -661,7 +661,7 @@ scale.tokenize({str(tmp_path / "tok.bytepair")!r}, {str(corpus)!r},
 """
     ended = subprocess.run([sys.executable, "-c", program], check=False)
     assert ended.returncode == -signal.SIGKILL
-    work = tmp_path / "out" / shards.WORK
+    work = tmp_path / "out" / _shards.WORK
     assert len(list(work.glob("task-*.json"))) == 2
     kept = tmp_path / "out" / "shard-00000-000.bin"
     damaged = tmp_path / "out" / "shard-00001-000.bin"
@@ -704,7 +704,7 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path, corpus, tokenizer):
     """One folder, one writer."""
     pytest.importorskip("fcntl", reason="this system has no such locks")
     plan = {"tokenizer": "x"}
-    first, second = (manifest.Dataset(tmp_path / "out", plan) for _ in range(2))
+    first, second = (_manifest.Dataset(tmp_path / "out", plan) for _ in range(2))
     with (
         first.writing(),
         pytest.raises(FileError, match="another run"),
@@ -722,10 +722,10 @@ def test_a_full_disk_is_an_error_and_leaves_nothing_half(
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as patch:
-        patch.setattr(shards._FlatFiles, "append", full)
+        patch.setattr(_shards._FlatFiles, "append", full)
         with pytest.raises(FileError, match="shard-00000-000: No space left"):
             scale.tokenize(tokenizer, corpus, tmp_path / "out")
-    left = {path.name for path in (tmp_path / "out" / shards.WORK).iterdir()}
+    left = {path.name for path in (tmp_path / "out" / _shards.WORK).iterdir()}
     assert left == {"plan.json", "lock"}
     with pytest.raises(FileError, match="not finished"):
         TokenDataset(tmp_path / "out")
@@ -770,7 +770,7 @@ def always_die(_task):
 def test_a_process_that_is_killed_is_replaced(tmp_path):
     """Each task has one result; endless killing is an error."""
     tasks = [(number, str(tmp_path)) for number in range(4)]
-    found = sorted(result for _task, result in local.run(die_once, tasks, 2))
+    found = sorted(result for _task, result in _local.run(die_once, tasks, 2))
     assert found == [0, 10, 20, 30]
     with pytest.raises(TokenizerError, match="killed 4 times in a row"):
-        list(local.run(always_die, tasks, 2))
+        list(_local.run(always_die, tasks, 2))

@@ -25,7 +25,7 @@ pytest.importorskip("pandas", reason="PySpark needs pandas")
 from tests.full_disks import small_disk  # noqa: E402
 
 from bytepair import scale  # noqa: E402
-from bytepair.data import TokenDataset, shards  # noqa: E402
+from bytepair.data import TokenDataset, _shards  # noqa: E402
 from bytepair.scale.spark import (  # noqa: E402
     collect_counts,
     spark_count,
@@ -204,16 +204,16 @@ def test_counts_may_be_stored_by_spark(spark, tmp_path, documents, corpus):
 def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
     """Whether Spark is told to wrap such sums or not, and whether rare pieces go."""
     from bytepair.data import Counts, Tally
-    from bytepair.scale import rows
-    from bytepair.scale.counter import PieceCounter
-    from bytepair.scale.spark_jobs import added_up
+    from bytepair.scale import _rows
+    from bytepair.scale._counter import PieceCounter
+    from bytepair.scale._spark_jobs import added_up
 
     def huge(batches):
         for _batch in batches:
-            empty = rows.counted(PieceCounter(scale.CountSpec(), ""), Tally())
+            empty = _rows.counted(PieceCounter(scale.CountSpec(), ""), Tally())
             piece = pa.array([b"a"], pa.large_binary())
             table = pa.table({"piece": piece, "count": [1 << 62]})
-            yield from rows.as_rows(Counts(table, empty.info))
+            yield from _rows.as_rows(Counts(table, empty.info))
 
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", is_strict)
@@ -253,7 +253,7 @@ class KilledOnce(SparkEngine):
         folder = self.folder
 
         def killing(task):
-            append = shards._FlatFiles.append
+            append = _shards._FlatFiles.append
 
             def append_once(files, ids, ends):
                 append(files, ids, ends)
@@ -261,11 +261,11 @@ class KilledOnce(SparkEngine):
                     Path(folder, "died").touch()
                     os.kill(os.getpid(), signal.SIGKILL)
 
-            shards._FlatFiles.append = append_once
+            _shards._FlatFiles.append = append_once
             try:
                 return work(task)
             finally:
-                shards._FlatFiles.append = append
+                _shards._FlatFiles.append = append
 
         return super().run(killing, tasks)
 
@@ -327,8 +327,8 @@ def test_rows_become_shards_with_each_document_once(
 
 def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
     """Of two attempts of a part, in different orders, one is taken with all of its files."""
-    from bytepair.scale import attempts
-    from bytepair.scale.tokenizing import Marks, shard_spec
+    from bytepair.scale import _attempts
+    from bytepair.scale._tokenizing import Marks, shard_spec
 
     spec = shard_spec(
         tokenizer,
@@ -338,17 +338,17 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
         threads=1,
     )
     texts = [text for _name, text in documents]
-    dataset = attempts.begin(tmp_path / "out", spec, Marks())
+    dataset = _attempts.begin(tmp_path / "out", spec, Marks())
     with dataset.writing():
         orders = (texts, texts[::-1])
         batches = [pa.RecordBatch.from_pydict({"text": order}) for order in orders]
         done = [
-            attempts.write_attempt([batch], spec, dataset.folder, 0)
+            _attempts.write_attempt([batch], spec, dataset.folder, 0)
             for batch in batches
         ]
         assert done[0]["shards"] != done[1]["shards"]
         (tmp_path / "out" / "shard-00009-000.bin").touch()  # of a run that was killed
-        attempts.settle(dataset, done[1:])
+        _attempts.settle(dataset, done[1:])
     expected = [tokenizer.encode_ordinary(text) for text in texts[::-1] if text]
     assert [ids.tolist() for ids in TokenDataset(tmp_path / "out")] == expected
     assert not (tmp_path / "out" / "shard-00009-000.bin").exists()

@@ -13,12 +13,18 @@ Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.
 """
 
+from ._added import AddedToken
+from ._convert import convert
 from ._core import DecodeStream, Encoding, TokenCounter
 from ._core import dialect_names as dialects
 from ._core import encoding_names as encodings
 from ._core import pattern_names as patterns
-from .added import AddedToken
-from .convert import convert
+from ._merge_log import MergeLog, MergeStep, read_log
+from ._progress import Progress
+from ._token_files import TokenFile
+from ._tokenizer import Tokenizer
+from ._training import train, train_from_counts, train_from_iterator
+from ._verify import verify
 from .errors import (
     EncodingError,
     FileError,
@@ -30,12 +36,6 @@ from .errors import (
     TrainingInterrupted,
     UnknownTokenError,
 )
-from .merge_log import MergeLog, MergeStep, read_log
-from .progress import Progress
-from .token_files import TokenFile
-from .tokenizer import Tokenizer
-from .training import train, train_from_counts, train_from_iterator
-from .verify import verify
 
 __version__ = "0.1.0"
 
@@ -73,3 +73,9 @@ __all__ = [
 def __dir__() -> list[str]:
     """List what users call, without the modules that it comes from."""
     return sorted([*__all__, "__version__"])
+
+
+# Classes are known by where users find them: in help, in tracebacks, and to pickle.
+for _class in (MergeLog, MergeStep, Progress, TokenFile, Tokenizer):
+    _class.__module__ = __name__
+del _class

@@ -20,7 +20,7 @@ wrong type is a ``TypeError``, as everywhere. Ctrl-C during training is a
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
+    from ._tokenizer import Tokenizer
 
 __all__ = [
     "EncodingError",

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from bytepair import Tokenizer, formats
+from bytepair import Tokenizer, _formats
+from bytepair._convert import Conversion
+from bytepair._convert import convert as write_converted
 from bytepair._plurals import amount
-from bytepair.convert import Conversion
-from bytepair.convert import convert as write_converted
 
 from .options import DialectName, Format, Texts, TokenizerPath
 from .texts import read_texts
@@ -47,7 +47,7 @@ def convert(
         message = "is the old name of --format; give one of them"
         raise typer.BadParameter(message, param_hint="--to")
     format_name = format_name or to
-    formats.format_of(target, format_name, option="--format")
+    _formats.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
     tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
     done = write_converted(

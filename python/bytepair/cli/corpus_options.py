@@ -190,8 +190,8 @@ class CorpusOptions(ReadingOptions):
 
     def sources(self, corpus: list[str], group: str | None = None) -> tuple[Any, str]:
         """List the files of a corpus, and say in one line what they were recognised as."""
-        from bytepair.data.readers import ReadOptions
-        from bytepair.data.sources import describe, list_sources
+        from bytepair.data._readers import ReadOptions
+        from bytepair.data._sources import describe, list_sources
 
         reading = self.reading()
         sources = list_sources(corpus, reading.pop("input_format"))

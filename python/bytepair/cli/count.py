@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from bytepair import FileError, TokenizerError
+from bytepair._files import check_writable
 from bytepair._plurals import amount
-from bytepair.files import check_writable
 
 from . import corpus_options, training_options
 from .progress_line import ProgressLine

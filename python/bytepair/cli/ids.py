@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bytepair import FormatError, Tokenizer
 from bytepair._plurals import amount
-from bytepair.token_files import MAX_UINT16_VOCAB
+from bytepair._token_files import MAX_UINT16_VOCAB
 
 from .options import NumberFormat
 

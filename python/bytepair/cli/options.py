@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bytepair.formats import FORMATS
+from bytepair._formats import FORMATS
 
 __all__ = [
     "DialectName",

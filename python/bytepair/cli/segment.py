@@ -11,8 +11,8 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from bytepair._files import check_writable, expand
 from bytepair.errors import EncodingError
-from bytepair.files import check_writable, expand
 from bytepair.segmentation import Segmenter, count_words, write_vocabulary
 
 from .options import Output

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bytepair import FileError, TokenizerError
-from bytepair.files import writing
+from bytepair._files import writing
 
 __all__ = ["line_batches", "name_of", "naming", "reading", "writing_to"]
 

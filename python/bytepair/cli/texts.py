@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bytepair import Tokenizer
+from bytepair._files import expand, read
 from bytepair.errors import EncodingError
-from bytepair.files import expand, read
 
 __all__ = ["load_both", "read_texts"]
 

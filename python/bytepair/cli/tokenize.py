@@ -10,7 +10,7 @@ import typer
 
 from bytepair import Tokenizer, TokenizerError
 from bytepair._plurals import amount
-from bytepair.progress import clock
+from bytepair._progress import clock
 
 from . import corpus_options
 from .options import TokenizerPath
@@ -114,7 +114,7 @@ def tokenize(
     """Tokenize a corpus to shards; the same command goes on where it was interrupted."""
     from bytepair import scale
     from bytepair.data import check_dataset
-    from bytepair.data.dataset import MAPPED
+    from bytepair.data._dataset import MAPPED
 
     if check and format_name.value not in MAPPED:
         message = (

@@ -25,14 +25,14 @@ from bytepair import (
     Tokenizer,
     TrainingError,
     TrainingInterrupted,
-    formats,
+    _formats,
 )
+from bytepair._earlier import read_earlier
+from bytepair._files import StrPath, check_writable
 from bytepair._plurals import amount
-from bytepair.earlier import read_earlier
-from bytepair.files import StrPath, check_writable
-from bytepair.progress import ProgressLine
-from bytepair.training import refuse_text_options
-from bytepair.weights import Weight
+from bytepair._progress import ProgressLine
+from bytepair._training import refuse_text_options
+from bytepair._weights import Weight
 
 from . import training_options as options
 from .corpus_options import ReadingOptions
@@ -241,7 +241,7 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
     if str(output) == "-":
         message = "a tokenizer cannot be written to standard output; name a file"
         raise FileError(message)
-    formats.format_of(output, format_name, option="--format")
+    _formats.format_of(output, format_name, option="--format")
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with tempfile.TemporaryDirectory() as folder:
         rehearsed = Path(folder) / output.name

@@ -3,7 +3,7 @@
 import typer
 
 from bytepair._plurals import amount
-from bytepair.verify import verify as find_difference
+from bytepair._verify import verify as find_difference
 
 from .options import DialectName, Texts, TokenizerPath
 from .texts import load_both, read_texts

@@ -19,7 +19,7 @@ from bytepair import Tokenizer
 from bytepair.errors import UnknownTokenError
 
 if TYPE_CHECKING:
-    from .roles import Roles
+    from ._roles import Roles
     from .tokenizers import Tokenizer as Backend
 
 __all__ = ["DecodeStream", "IncrementalDetokenizer"]

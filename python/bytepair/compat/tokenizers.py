@@ -17,12 +17,12 @@ from typing import Any
 
 from bytepair import Encoding, _core
 from bytepair import Tokenizer as Native
-from bytepair.added import AddedToken
-from bytepair.files import StrPath, write
+from bytepair._added import AddedToken
+from bytepair._files import StrPath, write
 
-from .calls import Calls
-from .lengths import Side
-from .rows import Work
+from ._calls import Calls
+from ._lengths import Side
+from ._rows import Work
 
 __all__ = ["Tokenizer", "write_model"]
 

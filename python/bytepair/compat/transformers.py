@@ -22,19 +22,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from bytepair import Tokenizer
-from bytepair.added import AddedToken, added_token
+from bytepair._added import AddedToken, added_token
+from bytepair._files import StrPath, write
 from bytepair.errors import FileError, FormatError, TokenizerError
-from bytepair.files import StrPath, write
 
-from .batch import BatchEncoding
-from .chat import Messages, Rendered, is_chat, render
-from .classes import ALIASES, CLASSES, Class, whisper_prefix
-from .classes import template as written_template
-from .extras import Extras
-from .keywords import is_kept, split
-from .loading import Loaded, load, rebuilt
-from .locating import located
-from .pretrained import write_folder, write_templates
+from ._batch import BatchEncoding
+from ._chat import Messages, Rendered, is_chat, render
+from ._classes import ALIASES, CLASSES, Class, whisper_prefix
+from ._classes import template as written_template
+from ._extras import Extras
+from ._keywords import is_kept, split
+from ._loading import Loaded, load, rebuilt
+from ._locating import located
+from ._pretrained import write_folder, write_templates
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 

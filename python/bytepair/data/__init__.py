@@ -5,12 +5,12 @@ lines and CSV does not. Counting and tokenizing themselves are in :mod:`bytepair
 `docs/explanation/corpora.md`.
 """
 
-from .checking import check_dataset
-from .counts import Counts, CountsInfo, is_counts, read_counts
-from .dataset import TokenDataset
-from .manifest import read_manifest
-from .readers import Part, ReadOptions, Tally, read, read_part
-from .sources import Source, list_sources
+from ._checking import check_dataset
+from ._counts import Counts, CountsInfo, is_counts, read_counts
+from ._dataset import TokenDataset
+from ._manifest import read_manifest
+from ._readers import Part, ReadOptions, Tally, read, read_part
+from ._sources import Source, list_sources
 
 __all__ = [
     "Counts",

@@ -5,8 +5,10 @@ processes. Another engine moves the same record batches through the same functio
 Needs ``pip install 'bytepair[data]'``.
 """
 
-from bytepair.data.manifest import commit
+from bytepair.data._manifest import commit
 
+from ._counting import count, merge_files
+from ._tokenizing import TokenizeProgress, tokenize
 from .contract import (
     CountSpec,
     ShardSpec,
@@ -15,8 +17,6 @@ from .contract import (
     merge_counts,
     write_shards,
 )
-from .counting import count, merge_files
-from .tokenizing import TokenizeProgress, tokenize
 
 __all__ = [
     "CountSpec",

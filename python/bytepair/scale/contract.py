@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bytepair import Tokenizer, _core
-from bytepair.data.columns import texts_of
-from bytepair.data.optional import load
-from bytepair.data.shards import ShardFormat, Shards, list_column
-from bytepair.data.sums import CountSums
+from bytepair.data._columns import texts_of
+from bytepair.data._optional import load
+from bytepair.data._shards import ShardFormat, Shards, list_column
+from bytepair.data._sums import CountSums
 
-from .counter import CountSpec, PieceCounter
+from ._counter import CountSpec, PieceCounter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from bytepair.data.optional import load
+from bytepair.data._optional import load
 
-from .counting import count_by_tasks
+from ._counting import count_by_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.data.counts import CountsInfo
-    from bytepair.data.plan import Task
-    from bytepair.data.readers import ReadOptions
-    from bytepair.data.sums import CountSums
+    from bytepair.data._counts import CountsInfo
+    from bytepair.data._plan import Task
+    from bytepair.data._readers import ReadOptions
+    from bytepair.data._sums import CountSums
 
-    from .counter import CountSpec
+    from ._counter import CountSpec
 
 __all__ = ["RayEngine"]
 

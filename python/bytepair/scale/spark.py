@@ -14,17 +14,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from bytepair.data.columns import as_bytes, text_batch
-from bytepair.data.optional import load
-from bytepair.data.sums import CountSums
+from bytepair._names import in_order
+from bytepair.data._columns import as_bytes, text_batch
+from bytepair.data._optional import load
+from bytepair.data._sums import CountSums
 from bytepair.errors import TrainingError
-from bytepair.names import in_order
 
-from . import attempts, rows
-from .counter import CountSpec, jsonable
-from .counting import prepared_in, settled
-from .spark_jobs import KEY, added_up, collected, packed, unpacked
-from .tokenizing import marks_of, shard_spec
+from . import _attempts, _rows
+from ._counter import CountSpec, jsonable
+from ._counting import prepared_in, settled
+from ._spark_jobs import KEY, added_up, collected, packed, unpacked
+from ._tokenizing import marks_of, shard_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from bytepair import Tokenizer
-    from bytepair.data.counts import Counts, CountsInfo
-    from bytepair.data.shards import ShardFormat
-    from bytepair.files import StrPath
+    from bytepair._files import StrPath
+    from bytepair.data._counts import Counts, CountsInfo
+    from bytepair.data._shards import ShardFormat
 
     from .contract import ShardSpec
 
@@ -95,9 +95,9 @@ def collect_into(
     spec = CountSpec(**described["spec"])
     if min_piece_count is not None and min_piece_count > 1:
         counted = _with_sums(counted) if described["by_group"] else counted
-        thin = partial(rows.thin, min_piece_count=min_piece_count)
-        counted = counted.mapInArrow(thin, rows.COLUMNS)
-    return rows.add_up(sums, collected(counted), spec, min_piece_count)
+        thin = partial(_rows.thin, min_piece_count=min_piece_count)
+        counted = counted.mapInArrow(thin, _rows.COLUMNS)
+    return _rows.add_up(sums, collected(counted), spec, min_piece_count)
 
 
 def spark_tokenize(
@@ -125,11 +125,11 @@ def spark_tokenize(
         shard_tokens=shard_tokens,
         threads=1,
     )
-    dataset = attempts.begin(Path(output).absolute(), spec, marks)
+    dataset = _attempts.begin(Path(output).absolute(), spec, marks)
     write = partial(_write, spec=packed(spec), folder=dataset.folder)
     with dataset.writing():
         written = collected(df.select(column).mapInArrow(write, "done string"))
-        return attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
+        return _attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
 
 
 def _with_sums(counted: DataFrame) -> DataFrame:
@@ -144,7 +144,7 @@ def _with_sums(counted: DataFrame) -> DataFrame:
 def _count(
     batches: Iterable[pa.RecordBatch], spec: CountSpec
 ) -> Iterator[pa.RecordBatch]:
-    return rows.count_documents(_documents(batches), spec)
+    return _rows.count_documents(_documents(batches), spec)
 
 
 def _write(
@@ -152,7 +152,7 @@ def _write(
 ) -> Iterator[pa.RecordBatch]:
     number = load("pyspark", "spark").TaskContext.get().partitionId()
     unpacked_spec: ShardSpec = unpacked(spec)
-    done = attempts.write_attempt(_documents(batches), unpacked_spec, folder, number)
+    done = _attempts.write_attempt(_documents(batches), unpacked_spec, folder, number)
     text = json.dumps(done)
     yield load("pyarrow").RecordBatch.from_pydict({"done": [text]})
 

@@ -12,13 +12,13 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bytepair.data.optional import load
+from bytepair.data._optional import load
 from bytepair.errors import TokenizerError
 
-from .counting import count_alone
-from .rows import as_rows
+from ._counting import count_alone
+from ._rows import as_rows
+from ._spark_jobs import added_up, collected, packed, unpacked
 from .spark import collect_into
-from .spark_jobs import added_up, collected, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from bytepair.data.counts import CountsInfo
-    from bytepair.data.plan import Task
-    from bytepair.data.readers import ReadOptions
-    from bytepair.data.sums import CountSums
+    from bytepair.data._counts import CountsInfo
+    from bytepair.data._plan import Task
+    from bytepair.data._readers import ReadOptions
+    from bytepair.data._sums import CountSums
 
-    from .counter import CountSpec
+    from ._counter import CountSpec
 
 __all__ = ["SparkEngine", "session"]
 

@@ -6,8 +6,8 @@ A name is looked up as it is; else the first beginning in the table that fits de
 
 import difflib
 
+from bytepair._files import StrPath
 from bytepair.errors import UnknownTokenError
-from bytepair.files import StrPath
 
 from .core import Encoding
 from .registry import get_encoding

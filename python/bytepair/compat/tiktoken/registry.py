@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import Tokenizer
+from bytepair._files import StrPath
 from bytepair.errors import FileError, TokenizerError
-from bytepair.files import StrPath
 
 from . import published
 from .core import Encoding

@@ -1,0 +1,216 @@
+"""Write a tokenizer in another format, and prove that nothing changed.
+
+What is written goes to a folder of its own beside the target, is read again and compared
+with the source (``verify``) on the built-in torture text, on the tokens of its vocabulary
+and on the texts that are given.
+Only then the files get their names. So a format that cannot express a part of the
+tokenizer, or a file that would give another id, is an error that leaves nothing behind.
+
+Codes of subword-nmt and fastBPE hold no ids: whoever reads them numbers the tokens anew.
+That is an error as well, unless ``ids_may_change`` says that it is meant; then the proof
+is that texts become the same tokens, under whatever ids, and come back as the same text;
+the vocabulary may have lost what stands in no merge.
+
+Left out: texts that the source refuses, since it has units of text that no token stands
+for. It gives no ids for them, so none can change; ``n_refused`` tells how many there are.
+
+Cost: two tokenizers in memory, and encoding the texts some ten times.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from itertools import pairwise, product
+from pathlib import Path
+from typing import NamedTuple
+
+from . import _formats, _torture
+from ._files import StrPath, refuse_no_name
+from ._tokenizer import Tokenizer
+from ._verify import Terms, compare
+from .errors import FileError, FormatError, TokenizerError
+
+__all__ = ["Conversion", "convert"]
+
+
+N_TOKENS = 10_000
+"""How many tokens of the vocabulary are written into texts of the proof."""
+
+
+SPACES = ["  ", "\t", "\n", "\r\n", "\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"]
+
+
+class Conversion(NamedTuple):
+    """What was written, and how it was proven."""
+
+    format: str
+    files: list[Path]
+    n_texts: int
+    """How many texts gave the same ids, tokens and decoded text, those built in included."""
+    n_characters: int
+    n_refused: int = 0
+    """How many of the given texts, or of their lines, the source refuses."""
+    has_ids: bool = True
+    """Whether ids are the same; without, how tokens are written alone."""
+
+
+def convert(
+    source: Tokenizer | StrPath,
+    target: StrPath,
+    *,
+    format: str | None = None,
+    texts: Iterable[str] = (),
+    ids_may_change: bool = False,
+) -> Conversion:
+    r"""Write ``source`` to ``target`` in the format that its ending, or ``format``, says.
+
+    With ``ids_may_change`` texts must become the same tokens, but not the same ids.
+
+    >>> import bytepair, tempfile
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> folder = tempfile.mkdtemp()
+    >>> done = bytepair.convert(tokenizer, f"{folder}/own.tiktoken")
+    >>> [path.name for path in done.files]
+    ['own.tiktoken', 'own.tiktoken.json']
+
+    Raises
+    ------
+    FormatError
+        The format cannot express a part of the tokenizer, or what was written would give
+        something else; the message shows the difference. Nothing is written.
+    FileError
+        A file cannot be read or written.
+    """
+    refuse_no_name(target)
+    tokenizer = source if isinstance(source, Tokenizer) else Tokenizer.from_file(source)
+    target = Path(target)
+    name = _formats.format_of(target, format)
+    given = [part for text in texts for part in _parts(tokenizer, text)]
+    own = [*given, *_texts_of_vocabulary(tokenizer)]
+    terms = _terms(name, has_ids=not ids_may_change)
+    with _folder_beside(target) as folder:
+        written = Path(folder) / target.name
+        tokenizer.save(written, format=name)
+        _prove(tokenizer, written, name, own, terms)
+        files = _move(written, target)
+    everything = [*_torture.TEXTS, *own]
+    compared = [text for text in everything if _is_taken(tokenizer, text)]
+    return Conversion(
+        name,
+        files,
+        len(compared),
+        sum(map(len, compared)),
+        sum(not _is_taken(tokenizer, text) for text in given),
+        terms.has_ids,
+    )
+
+
+def _terms(name: str, *, has_ids: bool) -> Terms:
+    """Say what a format must hold.
+
+    A SentencePiece model needs an unknown token, and decodes control tokens to nothing.
+    """
+    is_model = name == "sentencepiece"
+    return Terms(
+        has_ids=has_ids,
+        has_refusals=False,
+        has_names=False,
+        has_special_text=not is_model,
+        may_add_tokens=is_model,
+    )
+
+
+def _parts(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Give a text, or its lines, of which some may be taken, if the text is refused."""
+    return [text] if _is_taken(tokenizer, text) else text.splitlines()
+
+
+def _texts_of_vocabulary(tokenizer: Tokenizer) -> list[str]:
+    """Write the first tokens in rows, and some of them with every kind of space between.
+
+    Where the torture texts have units that no token stands for, these texts have not.
+    """
+    tokens = enumerate(tokenizer.vocabulary)
+    ids = [id_ for id_, token in tokens if token is not None][:N_TOKENS]
+    rows = (ids[place : place + 50] for place in range(0, len(ids), 50))
+    words = [tokenizer.decode([id_]).strip() for id_ in [*ids[:20], *ids[-20:]]]
+    pairs = product(SPACES, pairwise(words))
+    spaced = [f"{first}{space}{second}" for space, (first, second) in pairs]
+    return [*(tokenizer.decode(row, skip_special_tokens=True) for row in rows), *spaced]
+
+
+def _is_taken(tokenizer: Tokenizer, text: str) -> bool:
+    try:
+        tokenizer.count(text)
+    except TokenizerError:
+        return False
+    return True
+
+
+def _folder_beside(target: Path) -> "tempfile.TemporaryDirectory[str]":
+    try:
+        return tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        message = f"{target}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def _prove(
+    tokenizer: Tokenizer, written: Path, name: str, texts: list[str], terms: Terms
+) -> None:
+    again = _read_again(written, name)
+    found = compare(tokenizer, again, texts, terms)
+    if found is None:
+        return
+    hint = ""
+    if terms.has_ids and not compare(
+        tokenizer, again, texts, terms._replace(has_ids=False)
+    ):
+        hint = (
+            "\nTexts become the same tokens with other ids: ids_may_change=True accepts "
+            "that"
+        )
+    message = (
+        f"the format {name} cannot hold this tokenizer: the file would read back differently, "
+        f"so nothing is written\n{found}{hint}"
+    )
+    raise FormatError(message)
+
+
+def _read_again(written: Path, name: str) -> Tokenizer:
+    """Read by the format's name: the ending of a file may say another."""
+    if name in ("bytepair", "huggingface"):
+        return Tokenizer.from_bytes(written.read_bytes(), format=name)
+    return Tokenizer.from_file(written)
+
+
+def _move(written: Path, target: Path) -> list[Path]:
+    """Give what was written its place; the file that is named comes last."""
+    if written.is_dir():
+        pairs = [(path, target / path.name) for path in sorted(written.iterdir())]
+    else:
+        others = sorted(set(written.parent.iterdir()) - {written})
+        pairs = [(path, target.parent / path.name) for path in [*others, written]]
+    for _, there in pairs:
+        if there.is_dir():
+            message = f"{there}: this is a folder; name a file"
+            raise FileError(message)
+    try:
+        if written.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        for here, there in pairs:
+            _replace(here, there)
+    except OSError as error:
+        message = f"{error.filename or target}: {error.strerror or error}"
+        raise FileError(message) from error
+    return sorted(there for _, there in pairs)
+
+
+def _replace(here: Path, there: Path) -> None:
+    """Rename; through a link, what it leads to is replaced."""
+    real = Path(os.path.realpath(there))
+    if real.parent == there.parent or not there.is_symlink():
+        here.replace(real)
+    else:
+        shutil.move(here, real)

@@ -1,0 +1,53 @@
+"""A tokenizer to go on from, with every id that is in use.
+
+A tokenizer that is read from its path also has the ids that only the files beside it name.
+Codes of subword-nmt and fastBPE are merges without ids; training numbers them anew.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import _core, _formats
+from ._files import StrPath
+from ._tokenizer import Tokenizer
+
+__all__ = ["Earlier", "earlier", "read_earlier"]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A tokenizer to go on from; ``keeps_ids`` says whether its ids stay."""
+
+    tokenizer: Tokenizer
+    keeps_ids: bool = True
+
+
+def earlier(resume: Any) -> Earlier | None:  # noqa: ANN401 -- what a user gives
+    """Give what ``resume=`` means: nothing, a tokenizer, or the path of one."""
+    if resume is None or isinstance(resume, Earlier):
+        return resume
+    if isinstance(resume, Tokenizer):
+        return Earlier(resume)
+    if isinstance(resume, _core.CoreTokenizer):
+        return Earlier(Tokenizer(resume))
+    return read_earlier(resume)
+
+
+def read_earlier(path: StrPath) -> Earlier:
+    """Read a tokenizer, together with the added tokens that only files beside it name.
+
+    Raises
+    ------
+    FormatError
+        A file is damaged, or one beside it gives an id to another token.
+    FileError
+        A file cannot be read.
+    """
+    tokenizer = Tokenizer.from_file(path)
+    if not _formats.has_ids(Path(path)):
+        return Earlier(tokenizer, keeps_ids=False)
+    beside = _formats.added_beside(Path(path))
+    if beside:
+        tokenizer = Tokenizer(_formats.with_added_beside(tokenizer, Path(path), beside))
+    return Earlier(tokenizer)

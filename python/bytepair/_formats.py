@@ -1,0 +1,622 @@
+"""Which format a file is of, and the files that belong to it.
+
+A file is told by what it holds, not by its name; the name decides only between published
+encodings that share a file. The formats themselves are read and written by the core, which
+knows bytes alone.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from . import _core
+from ._files import read, write
+from .errors import FileError, FormatError, TokenizerError
+
+__all__ = [
+    "AddedBeside",
+    "Options",
+    "added_beside",
+    "format_of",
+    "from_bytes",
+    "has_ids",
+    "load",
+    "load_folder",
+    "save",
+    "sniff",
+    "to_bytes",
+    "with_added_beside",
+]
+
+_Loaded = TypeVar("_Loaded")
+Reader = Callable[[bytes], _core.CoreTokenizer]
+Writer = Callable[[_core.CoreTokenizer], bytes]
+
+# Formats of one file, told by what they hold.
+READERS: dict[str, Reader] = {
+    "bytepair": _core.read_native,
+    "compiled": _core.read_compiled,
+    "huggingface": _core.read_huggingface,
+    "tekken": _core.read_tekken,
+    "sentencepiece": _core.read_sentencepiece,
+    "clip": _core.read_clip,
+    "subword-nmt": lambda data: _core.read_subword_nmt(data, None),
+    "fastbpe": lambda data: _core.read_fastbpe(data, None),
+}
+
+# Formats of one file that can be written.
+WRITERS: dict[str, Writer] = {
+    "bytepair": _core.write_native,
+    "compiled": _core.write_compiled,
+    "huggingface": _core.write_huggingface,
+    "sentencepiece": _core.write_sentencepiece,
+    "subword-nmt": _core.write_subword_nmt,
+    "fastbpe": _core.write_fastbpe,
+}
+
+# Formats that can be written.
+FORMATS = (
+    "bytepair",
+    "compiled",
+    "huggingface",
+    "tiktoken",
+    "gpt2",
+    "sentencepiece",
+    "subword-nmt",
+    "fastbpe",
+)
+
+# Formats that are not read as a whole: models are many times larger than memory, and reading a
+# compiled tokenizer takes no time but that of memory that is touched.
+FORMATS_OF_PATHS = ("gguf", "compiled")
+
+# What is looked for in a folder, best first: the file that says most about its tokenizer.
+FOLDER_FILES = (
+    "tokenizer.json",
+    "tekken.json",
+    "tokenizer.bytepair",
+    "tokenizer.bytepair-compiled",
+    "tokenizer.model",
+    "tiktoken.model",
+    "vocab.json",
+    "encoder.json",
+    "encoder_bpe_40000.json",
+    "bpe_simple_vocab_16e6.txt.gz",
+)
+
+# And besides these, of any name, if there is one such file.
+FOLDER_PATTERNS = ("tekken*.json", "*.tiktoken", "*.model", "*.gguf")
+
+# What is fetched of a published model.
+HUB_FILES = [
+    *FOLDER_FILES,
+    "merges.txt",
+    "vocab.bpe",
+    "vocab_40000.bpe",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "config.json",
+    "chat_template.jinja",
+    "additional_chat_templates/*.jinja",
+    "tekken*.json",
+    "*.model",
+    "*.tiktoken",
+    "*.tiktoken.json",
+]
+
+# Vocabularies that need a second file beside them, with its possible names.
+MERGES_OF = {
+    "vocab.json": ("merges.txt",),
+    "encoder.json": ("vocab.bpe",),
+    "encoder_bpe_40000.json": ("vocab_40000.bpe",),
+}
+
+
+class Options(NamedTuple):
+    """What some files leave out, and a caller can say."""
+
+    dialect: str | None = None
+    pattern: str | list[str] | None = None
+    special_tokens: Mapping[str, int] | None = None
+    encoding: str | None = None
+
+    def given(self) -> list[str]:
+        """Name those that are given."""
+        return [name for name, value in self._asdict().items() if value is not None]
+
+
+NO_OPTIONS = Options()
+
+# Which options act for which format; for all others none does.
+ACTING_OPTIONS = {
+    "tiktoken": ("dialect", "pattern", "special_tokens", "encoding"),
+    "gguf": ("pattern",),
+}
+
+# What to do in place of an option that does not act.
+INSTEAD_OF = {
+    "dialect": "the file says how it splits texts",
+    "pattern": "the file says how it splits texts",
+    "special_tokens": "add tokens to what is loaded: tokenizer.with_special_tokens(...)",
+    "encoding": "it names a published file of ranks (.tiktoken)",
+}
+
+
+def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
+    """Load whatever lies at ``path``."""
+    if _is_folder(path):
+        return load_folder(path, options)
+    pair = _pair_of(path)
+    if pair is not None:
+        _refuse_idle(path, "vocab.json with merges.txt", options)
+        return _load_pair(*pair)
+    format_name = _format_at(path)
+    if format_name == "gguf":
+        _refuse_idle(path, format_name, options)
+        return _named(path, lambda: _load_gguf(path, options.pattern))
+    if format_name == "compiled":
+        _refuse_idle(path, format_name, options)
+        return _named(path, lambda: _from_path(path, _core.read_compiled_file))
+    data = read(path)
+    if path.suffix == ".tiktoken":
+        format_name = "tiktoken"
+    else:
+        format_name = _named(path, lambda: sniff(data))
+    _refuse_idle(path, format_name, options)
+    if format_name == "tiktoken":
+        return _load_tiktoken(path, data, options)
+    return _named(path, lambda: from_bytes(data, format_name))
+
+
+def _refuse_idle(path: Path, format_name: str, options: Options) -> None:
+    """Refuse options that would change nothing."""
+    acting = ACTING_OPTIONS.get(format_name, ())
+    idle = [name for name in options.given() if name not in acting]
+    if idle:
+        message = (
+            f"{path}: {idle[0]}= has no effect on this format ({format_name}); "
+            f"{INSTEAD_OF[idle[0]]}"
+        )
+        raise TokenizerError(message)
+
+
+def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
+    """Load the file of a folder that says most about its tokenizer.
+
+    The order is that of ``FOLDER_FILES``; then a single file of another name will do.
+    """
+    for name in FOLDER_FILES:
+        path = folder / name
+        if path.is_file() and (name not in MERGES_OF or _pair_of(path) is not None):
+            return load(path, options)
+    for pattern in FOLDER_PATTERNS:
+        found = sorted(folder.glob(pattern))
+        if len(found) > 1:
+            names = ", ".join(path.name for path in found)
+            message = f"{folder}: there are several tokenizers, {names}; name the file"
+            raise FormatError(message)
+        if found:
+            return load(found[0], options)
+    message = (
+        f"{folder}: no tokenizer in this folder; looked for {', '.join(FOLDER_FILES)} "
+        f"(vocab.json with merges.txt beside it) and {', '.join(FOLDER_PATTERNS)}"
+    )
+    raise FormatError(message)
+
+
+class AddedBeside(NamedTuple):
+    """An added token that a file beside a tokenizer names, with its id.
+
+    ``flags`` are whether it is special, normalized, strips left and right, and is a word.
+    """
+
+    id: int
+    content: str
+    flags: tuple[bool, bool, bool, bool, bool]
+
+
+def has_ids(path: Path) -> bool:
+    """Tell whether a tokenizer has ids of its own; codes are merges alone."""
+    if not path.is_file() or _pair_of(path) is not None:
+        return True
+    with path.open("rb") as file:
+        return sniff(file.read(4096)) not in ("subword-nmt", "fastbpe")
+
+
+def added_beside(path: Path) -> list[AddedBeside]:
+    """List the added tokens that files beside a tokenizer of a published folder name.
+
+    These are ``added_tokens_decoder`` in ``tokenizer_config.json`` or, where that is
+    missing, ``added_tokens.json``. Beside a file of another name than published folders
+    have, such files belong to something else.
+
+    Raises
+    ------
+    FormatError
+        A file is not understood.
+    """
+    if not (_is_folder(path) or path.name in FOLDER_FILES):
+        return []
+    folder = path if _is_folder(path) else path.parent
+    config = _object(folder / "tokenizer_config.json")
+    if config.get("added_tokens_decoder") is not None:
+        return _added_by_id(folder / "tokenizer_config.json", config)
+    return _added_by_name(folder, config)
+
+
+def with_added_beside(
+    tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
+) -> _core.CoreTokenizer:
+    """Give a tokenizer the added tokens that only files beside it name, at their ids."""
+    tokens = [(id_, content, list(flags)) for id_, content, flags in added]
+    return _named(path, lambda: tokenizer._with_tokens_at(tokens))
+
+
+def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
+    def flag(token: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
+        return bool(token.get(name, default))
+
+    found = []
+    try:
+        for number, token in config["added_tokens_decoder"].items():
+            special = flag(token, "special")
+            flags = (
+                special,
+                flag(token, "normalized", default=not special),
+                flag(token, "lstrip"),
+                flag(token, "rstrip"),
+                flag(token, "single_word"),
+            )
+            found.append(AddedBeside(int(number), str(token["content"]), flags))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        message = f"{path}: added_tokens_decoder is not understood: {error!r}"
+        raise FormatError(message) from error
+    return sorted(found)
+
+
+def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
+    path = folder / "added_tokens.json"
+    settings = {**_object(folder / "special_tokens_map.json"), **config}
+    special = _special_names(settings)
+    found = []
+    for content, number in _object(path).items():
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            message = f"{path}: the id of {content!r} is {number!r}"
+            raise FormatError(message)
+        is_special = content in special
+        flags = (is_special, not is_special, False, False, False)
+        found.append(AddedBeside(number, content, flags))
+    return sorted(found)
+
+
+def _special_names(settings: Mapping[str, Any]) -> set[str]:
+    """List the tokens that settings give a role."""
+    tokens = [v for name, v in settings.items() if name.endswith("_token")]
+    for name in ("additional_special_tokens", "extra_special_tokens"):
+        more = settings.get(name) or []
+        tokens += more.values() if isinstance(more, dict) else more
+    named = [t.get("content") if isinstance(t, dict) else t for t in tokens]
+    return {token for token in named if isinstance(token, str)}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Read an object of JSON, an empty one where there is no file."""
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read(path))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, FileError):
+            raise
+        message = f"{path}: not JSON: {error}"
+        raise FormatError(message) from error
+    if not isinstance(found, dict):
+        message = f"{path}: expected an object"
+        raise FormatError(message)
+    return found
+
+
+def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
+    """Load from the content of a file, of the format that is named or that it shows."""
+    if format_name is None:
+        format_name = sniff(data)
+        if format_name == "gguf":
+            message = (
+                "a GGUF file is read from its path, since it is not kept in memory"
+            )
+            raise FormatError(message)
+    if format_name == "tiktoken":
+        encoding = _core.recognise_encoding(data, "")
+        if encoding is None:
+            _core.check_whole_ranks(data, "", has_split=False)
+            message = "these ranks do not belong to a published encoding; use from_file with dialect="
+            raise FormatError(message)
+        return _core.read_encoding(data, encoding, {})
+    if format_name not in READERS:
+        message = f"format must be one of {', '.join(READERS)}, not {format_name!r}"
+        raise TokenizerError(message)
+    return READERS[format_name](data)
+
+
+def to_bytes(tokenizer: _core.CoreTokenizer, format_name: str) -> bytes:
+    """Give the content of a file."""
+    if format_name not in WRITERS:
+        message = (
+            f"format must be one of {', '.join(WRITERS)}, not {format_name!r}; "
+            "the others need more than one file"
+        )
+        raise TokenizerError(message)
+    return WRITERS[format_name](tokenizer)
+
+
+def sniff(data: bytes) -> str:
+    r"""Tell the format of a file by what it holds.
+
+    >>> (
+    ...     sniff(b'{"version": "1.0", "model": {}}'),
+    ...     sniff(b"IQ== 0\n"),
+    ...     sniff(b"l o 12\n"),
+    ... )
+    ('huggingface', 'tiktoken', 'fastbpe')
+
+    Raises
+    ------
+    FormatError
+        The file is of no format that is known; the message says what it looks like.
+    """
+    if not data.strip():
+        raise FormatError(_what_it_looks_like(data))
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf")
+    if start.lstrip().startswith(b"{"):
+        return _sniff_json(data)
+    for prefix, format_name in BINARY.items():
+        if data.startswith(prefix):
+            return format_name
+    line = start.split(b"\n", 1)[0].rstrip(b"\r").decode(errors="replace")
+    for pattern, format_name in FIRST_LINES.items():
+        if re.fullmatch(pattern, line):
+            return format_name
+    codes_format = _core.codes_format(data)
+    if codes_format is not None:
+        return codes_format
+    raise FormatError(_what_it_looks_like(data))
+
+
+# What binary formats begin with.
+BINARY = {
+    b"\x8fbpc\r\n\x1a\n": "compiled",
+    b"\x1f\x8b": "clip",
+    b"GGUF": "gguf",
+    b"\n": "sentencepiece",
+}
+
+# What the first line of a text says; codes are told by the core.
+FIRST_LINES = {
+    r'"?bpe_simple_vocab_16e6\.txt#version: 0\.2': "clip",
+    r"(=|([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)) [0-9]+": (
+        "tiktoken"
+    ),
+}
+
+
+# A key that only a tokenizer.json has, and has at its beginning: the rest, of many
+# megabytes, need not be searched.
+_HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
+
+
+def _sniff_json(data: bytes) -> str:
+    if b'"bytepair"' in data[:200]:
+        return "bytepair"
+    if _HUGGINGFACE_KEY.search(data, 0, 4096):
+        return "huggingface"
+    if b'"default_num_special_tokens"' in data:
+        return "tekken"
+    return "huggingface"
+
+
+def _what_it_looks_like(data: bytes) -> str:
+    known = "a tokenizer.json or a .bytepair file begins with {"
+    if not data.strip():
+        return f"not a known tokenizer format: the file is empty ({known})"
+    return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
+
+
+def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) -> None:
+    """Write a tokenizer in the format that is named, or that the path means."""
+    format_name = format_of(path, format_name)
+    if format_name in WRITERS:
+        write(path, to_bytes(tokenizer, format_name))
+    elif format_name == "tiktoken":
+        ranks, sidecar = _core.write_tiktoken(tokenizer)
+        write(sidecar_of(path), sidecar)
+        write(path, ranks)
+    else:
+        vocab, merges = _core.write_gpt2(tokenizer)
+        path.mkdir(parents=True, exist_ok=True)
+        write(path / "vocab.json", vocab)
+        write(path / "merges.txt", merges)
+
+
+def sidecar_of(path: Path) -> Path:
+    """Name the file beside a ``.tiktoken`` file that holds its pattern.
+
+    >>> sidecar_of(Path("my/own.tiktoken")).name
+    'own.tiktoken.json'
+    """
+    return path.with_name(f"{path.name}.json")
+
+
+def format_of(path: Path, format_name: str | None, *, option: str = "format=") -> str:
+    """Tell the format of a file to be written: the one that is named, or by its ending.
+
+    ``option`` is how users name the format, for the message of the error.
+
+    >>> format_of(Path("own.json"), None)
+    'huggingface'
+
+    Raises
+    ------
+    TokenizerError
+        There is no such format, or the ending stands for none.
+    """
+    if format_name in FORMATS:
+        return format_name
+    if format_name is not None:
+        message = f"unknown format {format_name!r}; {option} takes {', '.join(FORMATS)}"
+        raise TokenizerError(message)
+    endings = {
+        ".bytepair": "bytepair",
+        ".bytepair-compiled": "compiled",
+        ".json": "huggingface",
+        ".tiktoken": "tiktoken",
+        ".model": "sentencepiece",
+    }
+    if path.suffix in endings:
+        return endings[path.suffix]
+    if path.is_dir() or not path.suffix:
+        return "gpt2"
+    message = (
+        f"{path}: the ending {path.suffix!r} is not that of a known format; end the name in "
+        f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
+    )
+    raise TokenizerError(message)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long: reading says so
+        return False
+
+
+def _beginning(path: Path) -> bytes:
+    """Give the beginning of a file, nothing of a pipe: what is read of that is gone."""
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb", buffering=0) as file:
+            return file.read(8)
+    except OSError:  # reading says what is wrong
+        return b""
+
+
+def _format_at(path: Path) -> str | None:
+    """Tell a format that is not read as a whole."""
+    start = _beginning(path)
+    found = (name for prefix, name in BINARY.items() if start.startswith(prefix))
+    name = next(found, None)
+    return name if name in FORMATS_OF_PATHS else None
+
+
+def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:
+    dialect = pattern and _core.Dialect("gpt2", pattern=pattern)
+    return _from_path(path, lambda path: _core.read_gguf(path, dialect or None))
+
+
+def _from_path(
+    path: Path, reader: Callable[[Path], _core.CoreTokenizer]
+) -> _core.CoreTokenizer:
+    try:
+        return reader(path)
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def _pair_of(path: Path) -> tuple[Path, Path] | None:
+    """Find the vocabulary and the merges that a path is one of."""
+    for vocab_name, merges_names in MERGES_OF.items():
+        for merges_name in merges_names:
+            vocab, merges = path.with_name(vocab_name), path.with_name(merges_name)
+            if path in (vocab, merges) and vocab.exists() and merges.exists():
+                return vocab, merges
+    return None
+
+
+def _load_pair(vocab_path: Path, merges_path: Path) -> _core.CoreTokenizer:
+    vocab, merges = read(vocab_path), read(merges_path)
+    folder = vocab_path.parent
+    if vocab_path.name == "encoder_bpe_40000.json":
+        return _named(folder, lambda: _core.read_gpt1(vocab, merges))
+    beside = [folder / name for name in _core.pair_settings()]
+    found = {path.name: read(path) for path in beside if path.exists()}
+    return _named(folder, lambda: _core.read_pair(vocab, merges, found))
+
+
+def _load_tiktoken(path: Path, ranks: bytes, options: Options) -> _core.CoreTokenizer:
+    _check_together(path, options)
+    stem = path.name.removesuffix(path.suffix)
+    if options.dialect is not None or options.pattern is not None:
+        if options.pattern is None:
+            _named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=True))
+        chosen = _core.Dialect(options.dialect or "gpt2", pattern=options.pattern)
+        specials = dict(options.special_tokens or {})
+        return _named(path, lambda: _core.read_tiktoken(ranks, chosen, specials))
+    sidecar = sidecar_of(path)
+    if options.encoding is None and sidecar.exists():
+        described = read(sidecar)
+        return _named(path, lambda: _core.read_tiktoken_sidecar(ranks, described))
+    encoding = options.encoding or _core.recognise_encoding(ranks, stem)
+    if encoding is None:
+        _named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
+        message = (
+            f"{path}: a .tiktoken file does not hold a split pattern, and this is not "
+            f"a published one; put its sidecar {sidecar.name} beside it, or pass dialect= or "
+            "pattern="
+        )
+        raise FormatError(message)
+    renamed = _renamed_specials(path) if path.suffix == ".model" else {}
+    return _named(path, lambda: _core.read_encoding(ranks, encoding, renamed))
+
+
+def _check_together(path: Path, options: Options) -> None:
+    """Refuse options that would not act beside others, or by themselves."""
+    splits = [name for name in ("dialect", "pattern") if name in options.given()]
+    if options.encoding is not None and len(options.given()) > 1:
+        others = " and ".join(f"{n}=" for n in options.given() if n != "encoding")
+        message = (
+            f"{path}: encoding= says how texts are split and which tokens are special; "
+            f"leave out {others}"
+        )
+        raise TokenizerError(message)
+    if options.special_tokens is None:
+        return
+    if not isinstance(options.special_tokens, Mapping):
+        message = (
+            "special_tokens must be a mapping from each token to its id, not "
+            f"{type(options.special_tokens).__name__}"
+        )
+        raise TypeError(message)
+    if not splits:
+        message = (
+            f"{path}: special_tokens= goes with dialect= or pattern=; without these the file "
+            "is a published one or has a sidecar, whose own special tokens count: add more by "
+            "tokenizer.with_special_tokens(...)"
+        )
+        raise TokenizerError(message)
+
+
+def _renamed_specials(path: Path) -> dict[int, str]:
+    """Read the special tokens that a ``tokenizer_config.json`` beside the file names."""
+    config_path = path.with_name("tokenizer_config.json")
+    if not config_path.exists():
+        return {}
+    try:
+        config = json.loads(read(config_path))
+        listed = config.get("added_tokens_decoder", {})
+        return {int(number): str(token["content"]) for number, token in listed.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        message = f"{config_path}: added_tokens_decoder is not understood: {error!r}"
+        raise FormatError(message) from error
+
+
+def _named(path: Path, load_it: Callable[[], _Loaded]) -> _Loaded:
+    """Load, and put the name of the file before the message of an error."""
+    try:
+        return load_it()
+    except TokenizerError as error:
+        message = f"{path}: {error}"
+        raise type(error)(message) from error

@@ -1,0 +1,464 @@
+"""The way from pieces to a tokenizer, with what is told and written on it.
+
+Counting and merging are two phases. Between them it is known what was counted, so a log
+that is to be continued is compared with it before any merge is learned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from . import _core
+from ._earlier import earlier
+from ._files import check_writable, refuse_no_name
+from ._merge_log import (
+    CorpusSummary,
+    MergeLog,
+    MergeStep,
+    bytes_per_token,
+    read_log,
+    write_log,
+)
+from ._names import in_order
+from ._plurals import amount
+from ._progress import Progress, Reporter
+from ._ranges import check_count, check_range
+from ._remaining import Remaining
+from ._tokenizer import Tokenizer
+from ._weights import exact, unscaled
+from .errors import TrainingError, TrainingInterrupted
+
+if TYPE_CHECKING:
+    from .data._counts import Counts
+    from .data._readers import Tally
+
+__all__ = ["Learner"]
+
+Course: TypeAlias = tuple[list[int], list[int]]
+LARGEST = (1 << 63) - 1
+LARGEST_DENOMINATOR = 10**18
+ALPHABET = ("character_coverage", "max_alphabet")
+LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
+
+
+class Learner:
+    """Counts pieces, then learns merges from them.
+
+    ``scale`` is by how much counts are larger than what they count, where files have
+    weights; what is told is divided by it.
+    """
+
+    def __init__(
+        self,
+        dialect: str | None,
+        options: Mapping[str, Any],
+        special_tokens: Iterable[str],
+        separator: str | None,
+        threads: int | None,
+        report: Reporter | None,
+        *,
+        scale: int = 1,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.special_tokens = in_order("special_tokens", special_tokens)
+        check_range(threads=threads)
+        parts = dict(options)
+        self.limits = {name: parts.pop(name, None) for name in LIMITS}
+        check_limits(**self.limits)
+        self.alphabet = {name: parts.pop(name, None) for name in ALPHABET}
+        self.characters = character_limits(**self.alphabet)
+        self.min_piece_count = parts.pop("min_piece_count", None)
+        check_count(min_piece_count=(self.min_piece_count or 0) * scale)
+        self.earlier = earlier(parts.pop("resume", None))
+        self.resume = self.earlier.tokenizer if self.earlier else None
+        self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
+        self.log_path = parts.pop("log", None)
+        self.earlier_log = self._read_earlier_log()
+        self.dialect = self._choose(dialect, parts)
+        self.dialect.check_characters(self.characters, is_continued=False)
+        if self.keeps_ids:  # they made the alphabet, which stays
+            self.characters = None, None
+        self.scale = scale
+        check_count(min_count=self.dialect.min_count * scale)
+        self.corpus = _core.Corpus(
+            self.dialect,
+            self.special_tokens,
+            separator=separator,
+            threads=threads,
+            resume=self.resume,
+            keeps_ids=self.keeps_ids,
+        )
+        if memory_limit is not None:
+            check_count(memory_limit=memory_limit)
+            limit = max(memory_limit, 0)
+            self.corpus.set_memory_limit(limit, tempfile.gettempdir())
+        self.report = report
+        self.n_texts = 0
+        self.tally: Tally | None = None
+        self.recognised = ""
+        self.counted_before: dict[str, Any] = {}
+        self.n_characters: int | float = 0
+        n_earlier = len(self.resume.merges) if self.resume else 0
+        self.remaining = Remaining(n_earlier)
+        self.start = self.phase_start = time.perf_counter()
+
+    def _choose(self, dialect: str | None, parts: dict[str, Any]) -> _core.Dialect:
+        if self.resume is None:
+            return _core.Dialect("gpt4o" if dialect is None else dialect, **parts)
+        return _core.Dialect.of(self.resume, dialect, **parts)
+
+    def _read_earlier_log(self) -> MergeLog | None:
+        """Read the log that is continued, if there is one, and refuse any other."""
+        if self.log_path is None:
+            return None
+        refuse_no_name(self.log_path)
+        path = Path(self.log_path)
+        check_writable(path.parent)
+        if self.resume is None or not path.exists():
+            return None
+        log = read_log(path)
+        merges = self.resume.merge_log[log.first_step - 1 :]
+        known: list[Any] = [merge[:3] for merge in merges]
+        logged: list[Any] = [step.ids for step in log.steps]
+        if not self.keeps_ids:  # then the log says what they are
+            tokens = self.resume.vocabulary
+            known = [tuple(tokens[id_] for id_ in ids) for ids in known]
+            logged = [(step.left, step.right, step.token) for step in log.steps]
+        if logged != known:
+            message = (
+                f"{path} is not the log of the resumed tokenizer; name another file for "
+                "the log, or a new one"
+            )
+            raise TrainingError(message)
+        return log
+
+    # Counting
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        """Say on Ctrl-C what was read."""
+        try:
+            yield
+        except TrainingInterrupted:
+            raise
+        except KeyboardInterrupt as error:
+            n_bytes = self.tally.bytes if self.tally else 0
+            read = amount(self.corpus.n_bytes_read + n_bytes, "byte")
+            if self.n_texts:
+                read = amount(self.n_texts, "text")
+            message = f"interrupted while counting, after {read}; nothing was learned"
+            raise TrainingInterrupted(message) from error
+
+    def count_texts(self, texts: list[str | bytes]) -> None:
+        """Count a batch of texts."""
+        self.corpus.add_texts(texts)
+        self.n_texts += len(texts)
+
+    def add_counts(self, counts: Mapping[Any, int]) -> None:
+        """Add pieces that were counted elsewhere."""
+        if not isinstance(counts, Mapping):
+            message = "counts must be a mapping of pieces to numbers"
+            raise TypeError(message)
+        self.corpus.add_counts(list(counts.items()))
+
+    def add_stored(
+        self,
+        counts: Counts,
+        special_tokens: list[str],
+        multipliers: Mapping[str, int] | None = None,
+    ) -> None:
+        """Add the counts of a corpus, each group as often as ``multipliers`` says.
+
+        Refuses those of text that was prepared in another way.
+        """
+        counts.check(self.dialect, special_tokens)
+        self.corpus.add_table(counts.core_table(multipliers))
+        info = counts.info
+        # What was left out is of some group, each of which counts at most so often.
+        most = max((multipliers or {}).values(), default=1)
+        self.corpus.set_dropped_before(min(info.dropped_bound * most, LARGEST))
+        n_texts, n_bytes = counts.size_of(multipliers)
+        self.counted_before = {
+            "texts": n_texts,
+            "bytes": n_bytes,
+            "special_tokens": info.found_special,
+            "dropped_pieces": info.dropped_pieces,
+            "dropped_occurrences": info.dropped_occurrences * self.scale,
+        }
+
+    # Merging
+
+    def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
+        """Learn merges up to a size, and write the log.
+
+        Raises
+        ------
+        TrainingInterrupted
+            With what was learned by then; the log is written.
+        """
+        self._check_growth(vocab_size)
+        with self.counting():
+            counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
+            del counted["dropped_bound"]  # it speaks through `certain_merges`
+            for name, before in self.counted_before.items():
+                is_sum = name.startswith("dropped")
+                counted[name] = counted[name] + before if is_sum else before
+            counted["bad"] = self.tally.bad if self.tally else 0
+            self.n_characters = self._unscaled(counted["characters"])
+            summary = self._summary(counted) if self.log_path else None
+        self.phase_start = time.perf_counter()
+        core, learned, course = self.corpus.train(
+            vocab_size=vocab_size,
+            merges=merges,
+            scale=self.scale,
+            limits=(
+                self.limits["max_token_bytes"],
+                self.limits["max_token_chars"],
+                bool(self.limits["whole_characters"]),
+            ),
+            with_course=summary is not None,
+            progress=self._on_merge if self.report else None,
+            characters=self.characters,
+        )
+        tokenizer = Tokenizer(core)
+        if summary and course:
+            n_names = learned["n_names"]
+            write_log(self.log_path, self._log(tokenizer, n_names, summary, course))
+        del learned["n_names"]
+        interrupted = learned.pop("interrupted")
+        report = self._report(counted, learned)
+        if self.resume is not None and self.keeps_ids:
+            report["unchanged_ids"] = self.resume.n_vocab
+            report["new_ids"] = tokenizer.n_vocab - self.resume.n_vocab
+        if interrupted:
+            message = f"interrupted after {amount(report['merges'], 'merge')}"
+            raise TrainingInterrupted(message, tokenizer, report)
+        self._tell_end(report)
+        return tokenizer
+
+    def _check_growth(self, vocab_size: int | None) -> None:
+        if self.resume is None or vocab_size is None or not self.keeps_ids:
+            return
+        if vocab_size < self.resume.n_vocab:
+            message = (
+                f"resume: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
+                f"{vocab_size:,} asked for; Tokenizer.truncated() makes smaller ones"
+            )
+            raise TrainingError(message)
+        known = {content for _id, content, _flags in self.resume._added_tokens}
+        n_new = len(set(self.special_tokens) - known)
+        if vocab_size < self.resume.n_vocab + n_new:
+            message = (
+                f"resume: {vocab_size:,} ids are asked for, but the tokenizer has "
+                f"{self.resume.n_vocab:,} and {n_new:,} special tokens are new"
+            )
+            raise TrainingError(message)
+
+    def _unscaled(self, count: int) -> int | float:
+        return unscaled(count, self.scale)
+
+    def _report(
+        self, counted: dict[str, Any], learned: dict[str, Any]
+    ) -> dict[str, Any]:
+        report = counted | learned
+        for name in ("characters", "tokens", "dropped_occurrences"):
+            report[name] = self._unscaled(report[name])
+        report["left_out"] = self._left_out(report["left_out"])
+        if report["best_count_at_stop"] is not None:
+            best = self._unscaled(report["best_count_at_stop"])
+            report["best_count_at_stop"] = best
+        return report
+
+    def _left_out(self, found: tuple[int, int, int] | None) -> dict[str, Any] | None:
+        """Say what an alphabet lacks: characters, their occurrences, their share of the text."""
+        if found is None:
+            return None
+        n_characters, n_occurrences, n_total = found
+        return {
+            "characters": n_characters,
+            "occurrences": self._unscaled(n_occurrences),
+            "share": n_occurrences / max(n_total, 1),
+            "stand_in": self.dialect.stand_in,
+        }
+
+    # The log
+
+    def _summary(self, counted: Mapping[str, Any]) -> CorpusSummary:
+        """Say what was counted, and refuse a log of something else."""
+        summary = CorpusSummary(
+            fingerprint=self.corpus.fingerprint(),
+            distinct_pieces=counted["distinct_pieces"],
+            bytes=self._unscaled(self.corpus.n_piece_bytes()),
+            characters=self._unscaled(counted["characters"]),
+        )
+        if self.earlier_log and self.earlier_log.corpus != summary:
+            message = (
+                f"{self.log_path} is the log of training on another corpus; name another "
+                "file for the log, or a new one"
+            )
+            raise TrainingError(message)
+        return summary
+
+    def _log(
+        self,
+        tokenizer: Tokenizer,
+        n_names: int,
+        corpus: CorpusSummary,
+        course: Course,
+    ) -> MergeLog:
+        n_tokens, _counts = course
+        merges = tokenizer.merge_log
+        n_new = len(n_tokens) - 1
+        n_earlier = len(merges) - n_new
+        pipeline = dict(tokenizer._describe())
+        pipeline = {name: pipeline[name] for name in ("normalize", "split", "units")}
+        earlier = self.earlier_log
+        return MergeLog(
+            pipeline=pipeline,
+            training=self._options(),
+            corpus=corpus,
+            n_alphabet=tokenizer.n_vocab - len(merges) - n_names,
+            n_names=n_names,
+            tokens=earlier.tokens if earlier else self._unscaled(n_tokens[0]),
+            first_step=earlier.first_step if earlier else n_earlier + 1,
+            steps=[
+                *(earlier.steps if earlier else []),
+                *self._steps(tokenizer, corpus, n_earlier, course),
+            ],
+        )
+
+    def _options(self) -> dict[str, Any]:
+        """Give the options of training that a tokenizer does not hold."""
+        return {
+            "ties": self.dialect.ties,
+            "min_count": self.dialect.min_count,
+            "min_piece_count": self.min_piece_count,
+            **self.limits,
+            **self._alphabet_options(),
+            "whole_characters": bool(self.limits["whole_characters"]),
+        }
+
+    def _alphabet_options(self) -> dict[str, Any]:
+        """Give the options of the alphabet as JSON holds them."""
+        coverage, most = self.alphabet.values()
+        return {
+            "character_coverage": None if coverage is None else float(coverage),
+            "max_alphabet": most,
+        }
+
+    def _steps(
+        self,
+        tokenizer: Tokenizer,
+        corpus: CorpusSummary,
+        n_earlier: int,
+        course: Course,
+    ) -> Iterator[MergeStep]:
+        tokens = tokenizer.vocabulary
+        merges = tokenizer.merge_log[n_earlier:]
+        n_tokens, counts = course
+        known: list[int | None] = [None] * len(merges)
+        if counts:  # else those of earlier merges are not known, and so none is
+            known[:] = counts
+        steps = zip(merges, n_tokens[1:], known, strict=True)
+        for step, ((left, right, id_, _), n_left, count) in enumerate(
+            steps, n_earlier + 1
+        ):
+            n_tokens_left = self._unscaled(n_left)
+            yield MergeStep(
+                step=step,
+                left=tokens[left],
+                right=tokens[right],
+                token=tokens[id_],
+                ids=(left, right, id_),
+                count=None if count is None else self._unscaled(count),
+                tokens=n_tokens_left,
+                bytes_per_token=bytes_per_token(corpus.bytes, n_tokens_left),
+            )
+
+    # Progress
+
+    def tell_bytes(self, done: int, total: int | None) -> None:
+        """Tell how much of the files is counted, in bytes as they are stored."""
+        if self.report:
+            seconds = time.perf_counter() - self.phase_start
+            left = None
+            if total is not None and done:
+                left = seconds * max(total - done, 0) / done
+            corpus, self.recognised = self.recognised, ""
+            sizes = (done, total, 0, 0)
+            self.report(Progress("count", *sizes, seconds, {}, left, corpus))
+
+    def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
+        self.remaining.add(done, time.perf_counter() - self.phase_start)
+        self._tell(
+            "merge", (done, total), tokens, {}, self.remaining.seconds_left(total)
+        )
+
+    def _tell_end(self, report: dict[str, Any]) -> None:
+        self.phase_start = self.start
+        n_merges = report["merges"]
+        self._tell("done", (n_merges, n_merges), report["tokens"], report, None)
+
+    def _tell(
+        self,
+        phase: Literal["merge", "done"],
+        of: tuple[int, int | None],
+        tokens: int,
+        report: dict[str, Any],
+        seconds_left: float | None,
+    ) -> None:
+        if self.report:
+            seconds = time.perf_counter() - self.phase_start
+            n_tokens = tokens if phase == "done" else self._unscaled(tokens)
+            sizes = (self.n_characters, n_tokens)
+            self.report(Progress(phase, *of, *sizes, seconds, report, seconds_left))
+
+
+def character_limits(
+    character_coverage: Any,  # noqa: ANN401 -- what a user gives
+    max_alphabet: int | None,
+) -> tuple[tuple[int, int] | None, int | None]:
+    """Give which characters get ids as the core takes it: a share as a fraction, and a number.
+
+    >>> character_limits(0.9995, None)
+    ((1999, 2000), None)
+    """
+    check_range(max_alphabet=max_alphabet)
+    if max_alphabet == 0:
+        message = "max_alphabet must be at least 1"
+        raise TrainingError(message)
+    if character_coverage is None:
+        return None, max_alphabet
+    is_number = isinstance(character_coverage, (Real, Decimal))
+    if not is_number or isinstance(character_coverage, bool):
+        message = f"character_coverage must be a number, not {character_coverage!r}"
+        raise TypeError(message)
+    if not 0 < character_coverage <= 1:
+        message = f"character_coverage must be above 0 and at most 1, not {character_coverage!r}"
+        raise TrainingError(message)
+    share = exact(character_coverage).limit_denominator(LARGEST_DENOMINATOR)
+    return (share.numerator, share.denominator), max_alphabet
+
+
+def check_limits(
+    max_token_bytes: int | None,
+    max_token_chars: int | None,
+    whole_characters: bool | None,  # noqa: FBT001 -- named like the option
+) -> None:
+    """Refuse limits that no token keeps to."""
+    numbers = {"max_token_bytes": max_token_bytes, "max_token_chars": max_token_chars}
+    check_range(**numbers)
+    for name, number in numbers.items():
+        if number == 0:
+            message = f"{name} must be at least 1"
+            raise TrainingError(message)
+    if not isinstance(whole_characters, (bool, type(None))):
+        message = f"whole_characters must be True or False, not {whole_characters!r}"
+        raise TypeError(message)

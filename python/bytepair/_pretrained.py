@@ -1,0 +1,68 @@
+"""The folder that transformers reads: ``tokenizer.json`` with settings beside it.
+
+The settings name only what the tokenizer itself says: the special token that begins every
+text, the one that ends every text, those for unknown units and for padding, and the
+lengths. A token is named only if it is a special one, since transformers makes special
+whatever is named. Left out: chat templates and other roles; see ``compat.transformers``.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import _core
+from ._files import StrPath, refuse_no_name, write
+from .errors import FileError
+
+__all__ = ["save", "settings_of"]
+
+
+def save(tokenizer: _core.CoreTokenizer, directory: StrPath) -> list[Path]:
+    """Write both files, and give their paths."""
+    refuse_no_name(directory)
+    folder = Path(directory)
+    data = _core.write_huggingface(tokenizer)
+    settings = settings_of(tokenizer, json.loads(data))
+    text = json.dumps(settings, indent=2, ensure_ascii=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{folder}: {error.strerror or error}"
+        raise FileError(message) from error
+    paths = [folder / "tokenizer.json", folder / "tokenizer_config.json"]
+    write(paths[0], data)
+    write(paths[1], f"{text}\n".encode())
+    return paths
+
+
+def settings_of(
+    tokenizer: _core.CoreTokenizer, document: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Give the settings of a tokenizer whose ``tokenizer.json`` is at hand."""
+    tokens = {
+        "bos_token": _only_special(tokenizer, before=True),
+        "eos_token": _only_special(tokenizer, before=False),
+        "unk_token": document["model"].get("unk_token"),
+        "pad_token": tokenizer.padding and tokenizer.padding["token"],
+    }
+    special = tokenizer.special_tokens
+    settings: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    settings |= {role: token for role, token in tokens.items() if token in special}
+    if tokenizer.padding is not None:
+        settings["padding_side"] = tokenizer.padding["side"]
+        settings["pad_token_type_id"] = tokenizer.padding["type_id"]
+    if tokenizer.truncation is not None:
+        settings["model_max_length"] = tokenizer.truncation["max_length"]
+        settings["truncation_side"] = tokenizer.truncation["side"]
+    return {**settings, "clean_up_tokenization_spaces": False}
+
+
+def _only_special(tokenizer: _core.CoreTokenizer, *, before: bool) -> str | None:
+    """Name the special token before or after a text, if there is just one."""
+    single, _ = tokenizer.template
+    place = next(i for i, (which, _, _) in enumerate(single) if which is not None)
+    pieces = single[:place] if before else single[place + 1 :]
+    ids = [id_ for _, some, _ in pieces for id_ in some]
+    names = {id_: name for name, id_ in tokenizer.special_tokens.items()}
+    return names.get(ids[0]) if len(ids) == 1 else None

@@ -1,0 +1,122 @@
+"""Files to the counts of a learner, each file as often as its weight says.
+
+What is read is what :func:`bytepair.scale.count` reads. A text that lies in a file of this
+machine goes to the core by its path; anything else comes block by block from `data.readers`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .data._readers import (
+    Part,
+    ReadOptions,
+    Tally,
+    is_whole_text,
+    open_text,
+    read_rows,
+)
+from .data._recognise import Source, Stream
+from .data._sources import describe, list_sources, refuse_idle
+from .errors import EncodingError
+
+if TYPE_CHECKING:
+    from ._files import StrPath
+    from ._learning import Learner
+    from ._weights import Weight
+    from .data._sources import Corpus
+
+__all__ = ["ReadOptions", "count_files"]
+
+SECONDS_BETWEEN = 0.1
+"""The shortest time between two words about how much is read."""
+
+
+def count_files(
+    learner: Learner,
+    files: Corpus | Mapping[StrPath, Weight],
+    multipliers: list[int],
+    input_format: str | None,
+    options: ReadOptions,
+) -> None:
+    """Count the documents of files; a mapping has a multiplier for each of its names.
+
+    Whole texts are cut at the separator by the core, which the learner told of it.
+    """
+    if files in ([], {}):  # nothing to learn from, as the learner says
+        return
+
+    def listed(corpus: Corpus) -> list[Source]:
+        return list_sources(corpus, input_format, with_streams=True)
+
+    if isinstance(files, Mapping):
+        numbered = zip(files, multipliers, strict=True)
+        sources = [(source, n) for name, n in numbered for source in listed(name)]
+    else:
+        sources = [(source, 1) for source in listed(files)]
+    alone = [source for source, _multiplier in sources]
+    refuse_idle(alone, options)
+    is_known = not any(isinstance(source, Stream) for source in alone)
+    n_total = sum(source.size for source in alone) if is_known else None
+    learner.recognised = describe(alone, options)
+    counter = _SourceCounter(learner, replace(options, separator=None), n_total)
+    for source, multiplier in sources:
+        learner.corpus.set_weight(multiplier)
+        counter.count(Part(source))
+
+
+class _SourceCounter:
+    """Counts one source after the other, and tells how much is done."""
+
+    def __init__(
+        self, learner: Learner, options: ReadOptions, n_total: int | None
+    ) -> None:
+        self.learner, self.options, self.n_total = learner, options, n_total
+        self.tally = learner.tally = Tally()
+        self.n_before = 0
+        self.told_at = 0.0
+
+    def count(self, part: Part) -> None:
+        corpus = self.learner.corpus
+        if not is_whole_text(part.source, self.options):
+            with _naming(part.source.path):
+                for data, offsets in read_rows(part, self.options, self.tally):
+                    corpus.add_rows(data, offsets)
+                    self._tell_now_and_then(part)
+        elif part.source.is_stored_text:
+            is_told = self.learner.report is not None
+            corpus.add_file(part.source.path, self._tell if is_told else None)
+        else:
+            with _naming(part.source.path), open_text(part, self.tally) as read:
+
+                def read_and_tell(most: int) -> bytes:
+                    self._tell_now_and_then(part)
+                    return read(most)
+
+                corpus.add_stream(read_and_tell)
+        self.n_before += part.size
+
+    def _tell(self, n_bytes: int) -> None:
+        self.learner.tell_bytes(self.n_before + n_bytes, self.n_total)
+
+    def _tell_now_and_then(self, part: Part) -> None:
+        now = time.perf_counter()
+        if now - self.told_at >= SECONDS_BETWEEN:
+            self.told_at = now
+            self._tell(self.tally.place(part))
+
+
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Put the path of a file before what is wrong with a text of it."""
+    try:
+        yield
+    except EncodingError as error:
+        if path in str(error):
+            raise
+        message = f"{path}: {error}"
+        raise EncodingError(message) from error

@@ -1,0 +1,65 @@
+"""Files of ids: what they are called, and how wide their numbers are.
+
+Text is read, encoded and written in the core. Left out: reading such a file, which NumPy
+does.
+"""
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from . import _core
+from ._files import StrPath, refuse_no_name, writing_elsewhere
+from .errors import TokenizerError
+
+__all__ = ["TokenFile", "encode_file"]
+
+MAX_UINT16_VOCAB = 1 << 16
+"""How many ids 16 bits tell apart."""
+
+
+class TokenFile(NamedTuple):
+    """What a file of ids holds.
+
+    >>> TokenFile(n_tokens=5, n_bytes=9, dtype="uint16").n_tokens
+    5
+    """
+
+    n_tokens: int
+    """The number of ids."""
+    n_bytes: int
+    """The number of bytes of text."""
+    dtype: str
+    """The type of the numbers, as NumPy calls it, little-endian."""
+
+
+def encode_file(
+    tokenizer: _core.CoreTokenizer,
+    path: StrPath,
+    output: StrPath,
+    *,
+    allowed_special: Literal["all"] | Collection[str] = (),
+    disallowed_special: Literal["all"] | Collection[str] = (),
+    threads: int | None = None,
+    dtype: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> TokenFile:
+    """Encode a file to a file of ids; see :meth:`bytepair.Tokenizer.encode_file`."""
+    refuse_no_name(path)
+    if dtype is None:
+        dtype = "uint16" if tokenizer.n_vocab <= MAX_UINT16_VOCAB else "uint32"
+    if dtype not in {"uint16", "uint32"}:
+        message = f"dtype must be 'uint16' or 'uint32', not {dtype!r}"
+        raise TokenizerError(message)
+    with writing_elsewhere(output) as target:
+        n_tokens, n_bytes = tokenizer._encode_file(
+            (os.fspath(path), os.fspath(target), os.fspath(output)),
+            is_wide=dtype == "uint32",
+            has_header=Path(output).suffix == ".npy",
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            threads=threads,
+            progress=progress,
+        )
+    return TokenFile(n_tokens, n_bytes, dtype)

@@ -1,0 +1,491 @@
+"""The tokenizer as users see it: the compiled core, and where it meets files.
+
+Encoding, decoding and all that tells what a tokenizer is are the core's; here is what knows
+paths, formats and folders. Training is in ``training``.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from . import _core, _formats, _hub, _pretrained, _token_files
+from ._added import AddedToken, added_token, added_tokens
+from ._files import StrPath, refuse_no_name
+from ._names import in_order
+from ._ranges import check_range
+from .errors import SpecialTokenError, TokenizerError
+
+__all__ = ["Tokenizer"]
+
+Side: TypeAlias = Literal["left", "right"]
+TruncationStrategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
+
+
+class Tokenizer(_core.CoreTokenizer):
+    """Text to token ids and back.
+
+    A tokenizer never changes, may be used by any number of threads, goes through
+    ``pickle`` by content, and equals every tokenizer with the same parts. Make one by
+    :func:`bytepair.train` or :meth:`from_file`.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> tokenizer.decode(tokenizer.encode("lower"))
+    'lower'
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def from_file(
+        cls,
+        path: StrPath,
+        *,
+        dialect: str | None = None,
+        pattern: str | list[str] | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        encoding: str | None = None,
+    ) -> "Tokenizer":
+        """Load a tokenizer, of whatever format its content shows.
+
+        Parameters
+        ----------
+        path
+            A ``tokenizer.json``, a ``tekken.json``, a ``.bytepair`` file or its compiled
+            form, a ``vocab.json`` with its ``merges.txt`` beside it, a ``.tiktoken`` file,
+            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE, or a folder.
+        dialect, pattern, special_tokens
+            For a file of ranks without its sidecar, which holds neither a split pattern nor
+            special tokens: the dialect or the pattern that it was made for. ``pattern`` also
+            acts for a ``.gguf`` file, in place of the one that it names.
+        encoding
+            For a published file of ranks: the encoding, where several share a file, such as
+            ``o200k_harmony`` or ``whisper_multilingual_v3``.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.save(folder / "tokenizer.bytepair")
+        >>> bytepair.Tokenizer.from_file(folder / "tokenizer.bytepair") == tokenizer
+        True
+
+        Raises
+        ------
+        FileError
+            The file cannot be read.
+        TokenizerError
+            An option has no effect on a file of this format.
+        FormatError
+            The file is damaged, or says something that is not understood; the message
+            names the field.
+        """
+        refuse_no_name(path)
+        if not isinstance(special_tokens, (Mapping, type(None))):
+            message = "special_tokens must be a mapping of tokens to ids"
+            raise TypeError(message)
+        options = _formats.Options(dialect, pattern, special_tokens, encoding)
+        return cls(_formats.load(Path(path), options))
+
+    @classmethod
+    def from_directory(cls, path: StrPath) -> "Tokenizer":
+        """Load the tokenizer of a folder, as published models have one.
+
+        Taken is the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
+        ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older
+        models.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.save(folder / "tokenizer.bytepair")
+        >>> bytepair.Tokenizer.from_directory(folder) == tokenizer
+        True
+
+        Raises
+        ------
+        FormatError
+            The folder has no tokenizer, or several, or its file is damaged.
+        """
+        refuse_no_name(path)
+        return cls(_formats.load_folder(Path(path)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, format: str | None = None) -> "Tokenizer":
+        """Load a tokenizer from the content of a file; the content shows its format.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> bytepair.Tokenizer.from_bytes(tokenizer.to_bytes()) == tokenizer
+        True
+
+        Raises
+        ------
+        FormatError
+            The content is damaged, or says something that is not understood.
+        TokenizerError
+            There is no format of the name ``format``.
+        """
+        return cls(_formats.from_bytes(data, format))
+
+    @classmethod
+    def from_hub(
+        cls,
+        name: str,
+        *,
+        revision: str | None = None,
+        local_files_only: bool = False,
+    ) -> "Tokenizer":
+        """Load the tokenizer of a published model, such as ``openai/gpt-oss-20b``.
+
+        Fetching needs ``pip install bytepair[hub]``; the cache is read without it. Files that
+        are in the cache are not fetched again; with ``local_files_only`` none is.
+        """
+        folder = _hub.download(
+            name, revision=revision, local_files_only=local_files_only
+        )
+        return cls(_formats.load_folder(folder))
+
+    def save(self, path: StrPath, *, format: str | None = None) -> None:
+        """Write the tokenizer to a file, whole or not at all.
+
+        The ending of ``path`` says how, or ``format`` does: ``.bytepair`` holds every
+        tokenizer; ``.json`` (``huggingface``) is read by Hugging Face tokenizers;
+        ``.bytepair-compiled`` (``compiled``) loads quickest;
+        ``.tiktoken`` is written with a sidecar ``.tiktoken.json`` for the pattern and the
+        special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.save(folder / "own.tiktoken")
+        >>> sorted(path.name for path in folder.iterdir())
+        ['own.tiktoken', 'own.tiktoken.json']
+
+        Raises
+        ------
+        FormatError
+            The format cannot express a part of this tokenizer; the message names it.
+        FileError
+            The file cannot be written.
+        """
+        refuse_no_name(path)
+        _formats.save(self, Path(path), format)
+
+    def save_pretrained(self, directory: StrPath) -> list[Path]:
+        """Write a folder that ``AutoTokenizer.from_pretrained`` of transformers reads.
+
+        It gets a ``tokenizer.json`` and a ``tokenizer_config.json``, which names the special
+        tokens that this tokenizer puts before and after texts, and those for padding and
+        unknown units. Gives the paths. Chat templates and other roles are set by
+        ``bytepair.compat.transformers``.
+
+        >>> import bytepair, tempfile
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["low lower"], vocab_size=258, special_tokens=["<s>"]
+        ... )
+        >>> folder = tempfile.mkdtemp()
+        >>> paths = tokenizer.with_template("<s> $A").save_pretrained(folder)
+        >>> [path.name for path in paths]
+        ['tokenizer.json', 'tokenizer_config.json']
+        >>> '"bos_token": "<s>"' in paths[1].read_text()
+        True
+
+        Raises
+        ------
+        FormatError
+            A ``tokenizer.json`` cannot express a part of this tokenizer. Nothing is written.
+        FileError
+            The folder cannot be written.
+        """
+        return _pretrained.save(self, directory)
+
+    def encode_file(
+        self,
+        path: StrPath,
+        output: StrPath,
+        *,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        disallowed_special: Literal["all"] | Collection[str] = (),
+        threads: int | None = None,
+        dtype: Literal["uint16", "uint32"] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> _token_files.TokenFile:
+        """Encode a file, as one text, to a file of its ids, in bounded memory.
+
+        An ``output`` that ends with ``.npy`` is a NumPy file, which ``np.load`` reads or
+        maps; any other has the numbers alone, little-endian (``np.fromfile``). It appears
+        when all is written. Memory is at most about 90 MB for each thread, whatever the size
+        of the file; a text that the tokenizer can cut nowhere without changing ids
+        (``docs/explanation/encoding.md``) is held as a whole.
+
+        Parameters
+        ----------
+        path
+            A file, or ``-`` for standard input. Bytes need not be UTF-8 where the
+            tokenizer works on bytes.
+        threads
+            How many threads encode; all processors if not given.
+        dtype
+            ``"uint16"``, if it holds all ids of the vocabulary, or ``"uint32"``; the
+            smaller that does if not given.
+        progress
+            Called now and then with the bytes that are encoded.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> import numpy as np
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "text.txt").write_text("low lower")
+        >>> tokenizer.encode_file(folder / "text.txt", folder / "ids.npy")
+        TokenFile(n_tokens=5, n_bytes=9, dtype='uint16')
+        >>> tokenizer.decode(np.load(folder / "ids.npy"))
+        'low lower'
+
+        Raises
+        ------
+        FileError
+            A file cannot be read or written.
+        TokenizerError
+            ``dtype`` does not hold all ids; or what :meth:`encode` raises, with the name
+            of the file.
+        """
+        return _token_files.encode_file(
+            self,
+            path,
+            output,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            threads=threads,
+            dtype=dtype,
+            progress=progress,
+        )
+
+    def to_bytes(self, *, format: str = "bytepair") -> bytes:
+        """Return the content of a file in a format that is one file, such as ``huggingface``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> type(tokenizer.to_bytes(format="huggingface"))
+        <class 'bytes'>
+
+        Raises
+        ------
+        FormatError
+            The format cannot express a part of this tokenizer; the message names it.
+        TokenizerError
+            There is no such format, or it is more than one file.
+        """
+        return _formats.to_bytes(self, format)
+
+    def with_special_tokens(
+        self, tokens: Iterable[str] | Mapping[str, int]
+    ) -> "Tokenizer":
+        """Make a tokenizer with more special tokens.
+
+        Names get the ids behind the largest one, in their order; a mapping says which. Tokens
+        that are there already stay as they are.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+        >>> tokenizer.with_special_tokens(["<|user|>"]).special_tokens
+        {'<|user|>': 258}
+        """
+        wanted: list[tuple[str, int | None]]
+        if isinstance(tokens, Mapping):
+            wanted = list(tokens.items())
+        else:
+            wanted = [(name, None) for name in in_order("tokens", tokens)]
+        return type(self)(self._with_special_tokens(wanted))
+
+    @property
+    def added_tokens(self) -> dict[int, AddedToken]:
+        """The added tokens by id, special ones included, with how they are found.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["low lower"], vocab_size=259, special_tokens=["<|end|>"]
+        ... )
+        >>> tokenizer.added_tokens[258].content
+        '<|end|>'
+        """
+        return added_tokens(self)
+
+    def with_added_tokens(self, tokens: Iterable[str | AddedToken]) -> "Tokenizer":
+        """Make a tokenizer with more added tokens.
+
+        A text is a token that is not special: it is found as a whole in every text. An
+        :class:`bytepair.AddedToken` says more. New tokens get the next free ids; one that
+        the vocabulary has keeps its id. Properties of a token that was added before are
+        replaced.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
+        >>> tokenizer = tokenizer.with_added_tokens(["hello hello"])
+        >>> tokenizer.encode("hello hello!"), tokenizer.special_tokens
+        ([258, 0], {})
+        """
+        if isinstance(tokens, str):
+            message = "expected a list of tokens, not one string"
+            raise TypeError(message)
+        wanted = [added_token(token) for token in tokens]
+        flags = [(token.content, token.flags()) for token in wanted]
+        changed, _ = self._with_added_tokens(flags)
+        return type(self)(changed)
+
+    def truncated(
+        self, vocab_size: int | None = None, *, merges: int | None = None
+    ) -> "Tokenizer":
+        """Make the tokenizer that training up to a smaller size gives.
+
+        Keeps the alphabet and the first merges. Tokens behind those that go move up, as
+        unknown and special tokens do: their ids change. ``vocab_size`` counts all tokens; or say how many ``merges`` stay.
+
+        >>> import bytepair
+        >>> texts = ["low lower lowest"]
+        >>> large = bytepair.train_from_iterator(texts, vocab_size=259)
+        >>> large.truncated(257) == bytepair.train_from_iterator(texts, vocab_size=257)
+        True
+
+        Raises
+        ------
+        TrainingError
+            The vocabulary would be too small for the alphabet and the special tokens.
+        TokenizerError
+            The ids are not in the order of training, or there are no more merges.
+        """
+        if (vocab_size is None) == (merges is None):
+            message = "give one of vocab_size and merges"
+            raise TypeError(message)
+        check_range(vocab_size=vocab_size, merges=merges)
+        return type(self)(self._truncated(vocab_size, merges))
+
+    def with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        stride: int = 0,
+        strategy: TruncationStrategy = "longest_first",
+        side: Side = "right",
+    ) -> "Tokenizer":
+        """Make a tokenizer that cuts texts to a length; ``None`` turns that off.
+
+        It does so in calls with ``add_special_tokens=True``, and special tokens count.
+        What is cut off is ``overflowing`` in :meth:`encode_full`, in parts that share
+        ``stride`` ids; ``strategy`` says which text of a pair is cut.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["abc"], vocab_size=256)
+        >>> short = tokenizer.with_truncation(3)
+        >>> short.decode(short.encode("abcdefg", add_special_tokens=True))
+        'abc'
+        """
+        changed = self._with_truncation(
+            max_length, stride=stride, strategy=strategy, side=side
+        )
+        return type(self)(changed)
+
+    def with_padding(
+        self,
+        id: int | None,
+        *,
+        length: int | None = None,
+        multiple_of: int | None = None,
+        side: Side = "right",
+        type_id: int = 0,
+    ) -> "Tokenizer":
+        """Make a tokenizer that fills texts up with an id; ``None`` turns that off.
+
+        It does so in calls with ``add_special_tokens=True``: to ``length``, or to the
+        longest of a batch, and then to a multiple of ``multiple_of``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["abc"], vocab_size=256)
+        >>> tokenizer = tokenizer.with_padding(0)
+        >>> batch = tokenizer.encode_batch(["a", "abc"], add_special_tokens=True)
+        >>> [tokenizer.decode(ids) for ids in batch]
+        ['a!!', 'abc']
+        """
+        changed = self._with_padding(
+            id, length=length, multiple_of=multiple_of, side=side, type_id=type_id
+        )
+        return type(self)(changed)
+
+    def with_template(
+        self, single: str | None, *, pair: str | None = None
+    ) -> "Tokenizer":
+        """Make a tokenizer that puts special tokens around texts; ``None`` takes none.
+
+        A template is written with spaces between its parts: ``$A`` is the text, ``$B`` the
+        second one, anything else a special token, each with ``:1`` behind it if its type
+        is 1. Without ``pair``, the second text has the type 1 and no special tokens.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["abc"], vocab_size=258, special_tokens=["<s>", "</s>"]
+        ... )
+        >>> tokenizer = tokenizer.with_template("<s> $A </s>")
+        >>> ids = tokenizer.encode("abc", add_special_tokens=True)
+        >>> tokenizer.decode(ids)
+        '<s>abc</s>'
+
+        Raises
+        ------
+        TokenizerError
+            A text is missing, stands twice or does not belong there.
+        SpecialTokenError
+            A special token is not one of this tokenizer.
+        """
+        one = self._template_pieces(single or "$A", "A")
+        two = self._template_pieces(pair or f"{single or '$A'} $B:1", "AB")
+        return type(self)(self._with_template(one, two))
+
+    def _template_pieces(
+        self, template: str, texts: str
+    ) -> list[tuple[int | None, list[int], int]]:
+        """Read a template in which each of ``texts`` stands once."""
+        pieces: list[tuple[int | None, list[int], int]] = []
+        special_tokens = self.special_tokens
+        found = ""
+        for part in template.split():
+            name, colon, number = part.rpartition(":")
+            if not (colon and number.isdecimal() and name):
+                name, number = part, "0"
+            if name in {"$A", "$B"}:
+                found += name[1]
+                pieces.append(("AB".index(name[1]), [], int(number)))
+            elif name in special_tokens:
+                pieces.append((None, [special_tokens[name]], int(number)))
+            else:
+                message = f"{name!r} is not a special token of this tokenizer"
+                raise SpecialTokenError(message)
+        if sorted(found) != list(texts):
+            wanted = " and ".join(f"${text}" for text in texts)
+            message = f"template {template!r}: expected {wanted}, once"
+            raise TokenizerError(message)
+        return pieces
+
+    def __len__(self) -> int:
+        return self.n_vocab
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _core.CoreTokenizer):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __copy__(self) -> "Tokenizer":
+        return self  # nothing of it ever changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tokenizer":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        escapes = str.maketrans({"\n": "\\n", "\r": "\\r"})
+        parts = ((name, text.translate(escapes)) for name, text in self._describe())
+        lines = (f"    {name}: {text}" for name, text in parts)
+        return "\n".join(("<bytepair.Tokenizer", *lines, ">"))

@@ -1,0 +1,433 @@
+"""Learning a tokenizer: from files, from texts, from counts.
+
+All three gather pieces and their counts, and then learn merges from these alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from ._learning import Learner
+from ._names import in_order
+from ._progress import Progress, reporter
+from ._ranges import check_range
+from ._weights import Weight, whole_multipliers
+from .errors import TrainingError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._earlier import Earlier
+    from ._files import StrPath
+    from ._tokenizer import Tokenizer
+    from .data._counts import Counts
+    from .data._sources import Corpus
+
+__all__ = [
+    "DialectOptions",
+    "TrainingOptions",
+    "refuse_text_options",
+    "train",
+    "train_from_counts",
+    "train_from_iterator",
+]
+
+OnProgress = bool | Callable[[Progress], object] | None
+
+
+class DialectOptions(TypedDict, total=False):
+    """Parts of a dialect that can be set one by one; see :func:`train`."""
+
+    unit: Literal["byte", "character"]
+    byte_ids: Literal["printable", "value"]
+    pattern: str | Sequence[str] | None
+    pattern_flavour: Literal["rust", "oniguruma"]
+    unmatched: Literal["keep", "drop"]
+    normalize: str | Sequence[str | tuple[str, ...]]
+    lowercase: bool | Literal["always", "training", "never"]
+    end_mark: str | None
+    end_mark_kind: Literal["unit", "suffix"]
+    continuing_prefix: str | None
+    unknown_token: str | None
+    fuse_unknown: bool
+    byte_fallback: bool
+    ties: Literal["smallest_ids", "first_seen", "largest_text"]
+    min_count: int
+
+
+class TrainingOptions(DialectOptions, total=False):
+    """How merges are learned in a dialect; see :func:`train`."""
+
+    max_token_bytes: int | None
+    max_token_chars: int | None
+    whole_characters: bool
+    min_piece_count: int | None
+    character_coverage: Weight | None
+    max_alphabet: int | None
+    resume: Tokenizer | Earlier | StrPath | None
+    log: StrPath | None
+
+
+def train(
+    files: Corpus | Mapping[StrPath, Weight],
+    *,
+    vocab_size: int | None = None,
+    merges: int | None = None,
+    dialect: str | None = None,
+    special_tokens: Iterable[str] = (),
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    progress: OnProgress = None,
+    **options: Unpack[TrainingOptions],
+) -> Tokenizer:
+    r"""Train a tokenizer on files.
+
+    Files are read block by block: memory is bounded by the distinct pieces of text,
+    not by the size of the corpus. The result does not depend on ``threads``.
+
+    Parameters
+    ----------
+    files
+        Files, folders, globs and addresses that fsspec opens; ``-`` is standard input. Text,
+        JSON lines, Parquet, CSV and TSV, compressed (``.gz``, ``.zst``, ``.xz``, ``.bz2``) or
+        not, are read as by :func:`bytepair.scale.count`. A text file is one text. A single
+        file of counts is trained on as by :func:`train_from_counts`. A
+        mapping gives each path a weight: ``{"en.txt": 1.0, "fa.txt": 4.0}`` counts every
+        piece of the second file four times. Weights are taken exactly, as decimal
+        numbers; ``min_count`` and ``min_piece_count`` are compared with weighted counts.
+    vocab_size, merges
+        Where to stop; one of them, or neither to go on until no pair occurs
+        ``min_count`` times. ``vocab_size`` counts the alphabet, the unknown token and
+        the special tokens too.
+    dialect
+        One of :func:`bytepair.dialects`, by default ``"gpt4o"``: how text is normalized
+        and split, what its units are, which pair is merged first.
+    special_tokens
+        They get the last ids, in their order; a set has none and is refused. Where they
+        stand in the corpus they end a text and are not counted.
+    input_format
+        ``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"`` or ``"tsv"``: what all files are,
+        instead of what their names say. ``"text"`` takes their bytes as they are. Without it
+        the name and the first bytes of a file must agree.
+    field
+        Where the text is: the keys in a line of JSON (``data.body``), or the column.
+    lines
+        Whether each line of a text file is a text.
+    separator
+        A text that stands between the texts of one text file, such as ``<|endoftext|>``.
+    skip_bad
+        Whether lines without a text are left out instead of refused; the report says in
+        ``bad`` how many.
+    threads
+        How many count and merge; by default as many as there are processors.
+    memory_limit
+        About how many bytes counting may take; what is more goes to temporary files
+        (``TMPDIR`` says where). The result is the same. Not in it: the distinct pieces
+        that are learned from, which ``min_piece_count`` makes few.
+    progress
+        ``True`` shows a line on the terminal; a function is called with
+        :class:`bytepair.Progress` a few times a second and at the end.
+    **options
+        Parts of the dialect set one by one, see :class:`DialectOptions`; then what is learned
+        in it, see :class:`TrainingOptions`:
+
+        ``pattern``
+            A regular expression, the name of one (:func:`bytepair.patterns`), or a
+            list of either: stages that split one after the other. ``""``: none.
+        ``pattern_flavour``
+            ``"rust"`` (tiktoken) or ``"oniguruma"`` (Hugging Face).
+        ``unmatched``
+            ``"keep"`` or ``"drop"`` what the pattern does not match.
+        ``normalize``
+            Steps: ``"nfc"``, ``"nfkc"``, ``"lowercase"``, ``("replace", old, new)``,
+            ``("prepend", text)`` before the text, ``("prepend_each", text)`` before each
+            segment between added tokens. Lower case has an option of its own.
+        ``lowercase``
+            ``"always"``, ``"training"`` or ``"never"``.
+        ``unit``, ``byte_ids``
+            ``"byte"`` (ids ``"printable"`` or ``"value"``) or ``"character"``.
+        ``end_mark``, ``end_mark_kind``, ``continuing_prefix``
+            Marks of characters dialects.
+        ``unknown_token``, ``fuse_unknown``, ``byte_fallback``
+            What becomes of characters outside the alphabet.
+        ``ties``, ``min_count``
+            Which pair goes first among equals, and how often it must occur.
+        ``max_token_bytes``, ``max_token_chars``
+            No token is learned that is longer, marks left out.
+        ``whole_characters``
+            Learn no token that ends within a character, unless it is a part of one.
+        ``min_piece_count``
+            Leave out pieces that occur less often. The report says how many, and in
+            ``certain_merges`` how many merges are certainly those of all pieces; characters
+            and tokens are those of the pieces that stay.
+        ``character_coverage``, ``max_alphabet``
+            For dialects of characters: which of them get ids. As few of the most frequent ones
+            as make up this share of the text (``0.9995``, as in SentencePiece), and at most so
+            many (as ``limit_alphabet`` of Hugging Face's trainers); of equally frequent ones
+            those of smaller code points. No token reaches over one that is left out, which is
+            unknown in encoding too: its bytes, the unknown token or an error, as the dialect
+            says. The report says in ``left_out`` what was. Where training goes on from a
+            tokenizer, its alphabet stays as these options made it.
+        ``resume``
+            A tokenizer, or its path, to go on from. Every id that it has stays: those of
+            its tokens, of its added tokens and, for the path of a published folder or of
+            a file in it, those that only ``tokenizer_config.json`` or
+            ``added_tokens.json`` names. New tokens get the ids behind the largest one.
+            ``vocab_size`` and ``merges`` count what is there, too. On the corpus and with
+            the options of its own training it learns the merges that training at once
+            learns, and without special tokens the result is the same. The dialect is that
+            of the tokenizer; what it does not hold (``ties``, ``min_count``, lower case in
+            training alone) is that of the options, or of the named dialect with the same
+            parts.
+        ``log``
+            Where to write the merge log (:func:`bytepair.read_log`). Where training
+            goes on and the file is the log so far, new steps follow the earlier ones.
+
+    Raises
+    ------
+    TokenizerError
+        A :class:`~bytepair.FileError` for a file that cannot be read, an
+        :class:`~bytepair.EncodingError` for text that is not UTF-8 in a dialect of
+        characters, a :class:`~bytepair.PatternError`, or a
+        :class:`~bytepair.TrainingError` where there is nothing to learn from.
+    TrainingInterrupted
+        Ctrl-C; its ``tokenizer`` holds what was learned by then.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "corpus.txt").write_text("low lower lowest " * 100)
+    >>> tokenizer = bytepair.train(folder / "*.txt", vocab_size=260)
+    >>> tokenizer.tokenize("low lower")
+    ['low', ' lowe', 'r']
+    """
+    _check_target(vocab_size, merges)
+    if not isinstance(files, (str, os.PathLike, Mapping)):
+        files = list(files) if isinstance(files, Iterable) else [files]
+    counts = _counts_file(files)
+    if counts is not None:
+        refuse_text_options(
+            separator=separator,
+            memory_limit=memory_limit,
+            input_format=input_format,
+            field=None if field == "text" else field,
+            lines=lines or None,
+            skip_bad=skip_bad or None,
+        )
+        return train_from_counts(
+            counts,
+            vocab_size=vocab_size,
+            merges=merges,
+            dialect=dialect,
+            special_tokens=special_tokens,
+            threads=threads,
+            progress=progress,
+            **options,
+        )
+    from ._reading import ReadOptions, count_files
+
+    reading = ReadOptions(field, lines, separator, skip_bad)
+    multipliers, scale = _multipliers(files)
+    learner = Learner(
+        dialect,
+        options,
+        special_tokens,
+        separator,
+        threads,
+        reporter(progress),
+        scale=scale,
+        memory_limit=memory_limit,
+    )
+    with learner.counting():
+        count_files(learner, files, multipliers, input_format, reading)
+    return learner.learn(vocab_size, merges)
+
+
+def train_from_iterator(
+    texts: Iterable[str | bytes],
+    *,
+    vocab_size: int | None = None,
+    merges: int | None = None,
+    dialect: str | None = None,
+    special_tokens: Iterable[str] = (),
+    separator: str | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    progress: OnProgress = None,
+    **options: Unpack[TrainingOptions],
+) -> Tokenizer:
+    """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
+
+    >>> import bytepair
+    >>> texts = ["newer newer newer", "lower lower"]
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     texts, merges=3, dialect="jurafsky-martin"
+    ... )
+    >>> tokenizer.merges
+    [('w', 'e'), ('we', 'r'), ('wer', '_')]
+    """
+    if isinstance(texts, (str, bytes)):
+        message = "expected an iterable of texts, not one text; put it in a list"
+        raise TypeError(message)
+    _check_target(vocab_size, merges)
+    learner = Learner(
+        dialect,
+        options,
+        special_tokens,
+        separator,
+        threads,
+        reporter(progress),
+        memory_limit=memory_limit,
+    )
+    with learner.counting():
+        for batch in _batches(iter(texts)):
+            learner.count_texts(batch)
+    return learner.learn(vocab_size, merges)
+
+
+def train_from_counts(
+    counts: Mapping[str, int]
+    | Mapping[bytes, int]
+    | Mapping[str | bytes, int]
+    | Counts
+    | StrPath,
+    *,
+    vocab_size: int | None = None,
+    merges: int | None = None,
+    dialect: str | None = None,
+    special_tokens: Iterable[str] = (),
+    groups: Iterable[str] | Mapping[str, Weight] | None = None,
+    threads: int | None = None,
+    progress: OnProgress = None,
+    **options: Unpack[TrainingOptions],
+) -> Tokenizer:
+    """Train a tokenizer on pieces that were counted already; see :func:`train`.
+
+    ``counts`` gives for each piece how often it occurs. The pieces are taken as they
+    are, neither normalized nor split; their order is that of their first occurrence.
+
+    Or it is what :func:`bytepair.scale.count` gave, or its file. Then the dialect, the parts
+    of it set one by one and the special tokens are those of the counting, unless others are
+    named that prepare text in the same way; the result is that of training on the text.
+    Where it was counted by group, ``groups`` chooses some or gives each a weight, as
+    :func:`train` does for files; by default all are added up. Pieces that were left out of
+    such counts are told of, and ``certain_merges`` takes them into account.
+
+    >>> import bytepair
+    >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+    >>> tokenizer = bytepair.train_from_counts(
+    ...     counts, merges=3, dialect="unknown-token"
+    ... )
+    >>> tokenizer.tokenize("thug")
+    ['[UNK]', 'hug']
+    """
+    _check_target(vocab_size, merges)
+    if isinstance(counts, Mapping):
+        if groups is not None:
+            message = "groups: a mapping of pieces has no groups"
+            raise TrainingError(message)
+        learner = Learner(
+            dialect, options, special_tokens, None, threads, reporter(progress)
+        )
+        learner.add_counts(counts)
+        return learner.learn(vocab_size, merges)
+    stored = _stored(counts)
+    dialect, parts = stored.parts(dialect, options)
+    names = in_order("special_tokens", special_tokens) or stored.info.special_tokens
+    multipliers, scale = stored.weights_of(groups)
+    learner = Learner(
+        dialect, parts, names, None, threads, reporter(progress), scale=scale
+    )
+    learner.add_stored(stored, names, multipliers)
+    return learner.learn(vocab_size, merges)
+
+
+def _counts_file(files: object) -> StrPath | None:
+    """Give the file of counts that is to be learned from, if it is one.
+
+    Raises
+    ------
+    TrainingError
+        It does not stand alone.
+    """
+    is_one = isinstance(files, (str, os.PathLike))
+    names = [files] if is_one else list(files)  # type: ignore[call-overload]
+    paths = [name for name in names if isinstance(name, (str, os.PathLike))]
+    counts = [path for path in paths if _is_counts(path)]
+    if not counts:
+        return None
+    if len(names) > 1 or isinstance(files, Mapping):
+        message = (
+            f"{os.fspath(counts[0])} holds counts: train on it alone, without a weight; "
+            "bytepair count --merge adds up files of counts"
+        )
+        raise TrainingError(message)
+    return counts[0]
+
+
+def _is_counts(path: StrPath) -> bool:
+    """Tell a file of counts from text, without more than a look at the ending of most."""
+    if Path(path).suffix != ".parquet":
+        return False
+    from .data._counts import is_counts
+
+    return is_counts(path)
+
+
+def refuse_text_options(**given: object) -> None:
+    """Refuse options that say how text is read, where there is none."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name}= is for text; these are counts"
+            raise TrainingError(message)
+
+
+def _stored(counts: object) -> Counts:
+    """Give counts that were made by counting a corpus, perhaps of their file."""
+    from .data._counts import Counts, read_counts
+
+    if isinstance(counts, Counts):
+        return counts
+    if isinstance(counts, (str, os.PathLike)):
+        return read_counts(counts)
+    message = "counts must be a mapping of pieces to numbers, or a file of counts"
+    raise TypeError(message)
+
+
+def _check_target(vocab_size: int | None, merges: int | None) -> None:
+    """Refuse before a corpus is read what would be refused after it."""
+    if vocab_size is not None and merges is not None:
+        message = "give either vocab_size or merges, not both"
+        raise TrainingError(message)
+    check_range(vocab_size=vocab_size, merges=merges)
+
+
+def _multipliers(files: object) -> tuple[list[int], int]:
+    """Give the weights of a mapping as whole numbers, and their scale."""
+    if not isinstance(files, Mapping):
+        return [], 1
+    return whole_multipliers(list(files.values()))
+
+
+def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:
+    """Group texts so that threads have enough to do and memory stays bounded."""
+    max_texts, max_length = 4096, 4 << 20
+    batch: list[str | bytes] = []
+    length = 0
+    for text in texts:
+        batch.append(text)
+        length += len(text) if isinstance(text, (str, bytes)) else 0
+        if len(batch) == max_texts or length >= max_length:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch

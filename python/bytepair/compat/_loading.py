@@ -1,0 +1,364 @@
+"""From a folder to a tokenizer: the file, what its class makes of it, and added tokens.
+
+A class with rules of its own (``classes``) takes the vocabulary of ``tokenizer.json``, or of
+``vocab.json`` with ``merges.txt``, and is put together as a ``tokenizer.json`` anew; every
+other tokenizer is read as its file says. Added tokens then get the ids that transformers
+gives them: their own where the vocabulary has them, else the next.
+
+Costs one more pass over a ``tokenizer.json`` for classes with rules of their own.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bytepair import Tokenizer, _core
+from bytepair._added import AddedToken, added_token, added_tokens
+from bytepair._files import read
+from bytepair.errors import FormatError
+
+from ._classes import OF_MODEL, Class, as_asked, chosen, named
+from ._keywords import Loading
+from ._pretrained import (
+    TOKEN_NAMES,
+    Folder,
+    content,
+    read_folder,
+    read_object,
+    settings_of,
+)
+
+__all__ = ["Loaded", "load", "rebuilt", "roles_of", "tokens_of"]
+
+
+class Loaded(NamedTuple):
+    """A tokenizer, its class and its settings."""
+
+    tokenizer: Tokenizer
+    kind: Class | None
+    settings: dict[str, Any]
+
+
+def load(
+    path: Path, loading: Loading, passed: Mapping[str, Any], *, kind: str | None
+) -> Loaded:
+    """Load a file or a folder, as the class ``kind`` does, or as the one that it names.
+
+    Raises
+    ------
+    FormatError
+        Files are damaged, or their class is not known here.
+    """
+    if path.is_file():
+        settings = {**_of_model(path), "name_or_path": str(path), **passed}
+        return Loaded(Tokenizer.from_file(path), _class(kind), settings)
+    folder = read_folder(path)
+    file = path / "tokenizer.json"
+    found = _class(_chosen(folder, loading, file) if kind is None else kind)
+    document = None if found is None else _document(path, file)
+    own = {} if document is None else _added_of(document)
+    settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
+    settings = {**_defaults(found), **settings, "name_or_path": str(path)}
+    is_codegen = found is not None and found.name == "CodeGenTokenizer"
+    if found is not None and is_codegen and settings.get("return_token_type_ids"):
+        settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
+    if found is None or document is None:
+        source = file if file.is_file() else path
+        others = any((path / name).is_file() for name in BEFORE_MODEL)
+        if not others and source is path:
+            settings = {**_of_model(path / "tokenizer.model"), **settings}
+        return Loaded(Tokenizer.from_file(source), found, settings)
+    data = rebuilt(document, found, settings)
+    tokenizer = Tokenizer.from_bytes(data, format="huggingface")
+    settings["added_tokens_decoder"] = added_tokens(tokenizer)
+    return Loaded(tokenizer, found, settings)
+
+
+# What a folder's tokenizer is read from rather than from its tokenizer.model.
+BEFORE_MODEL = ("tokenizer.json", "tekken.json", "tokenizer.bytepair")
+
+
+def _of_model(path: Path) -> dict[str, str]:
+    """Name the tokens of a SentencePiece model that have a role; of other files none."""
+    if path.suffix != ".model" or not path.is_file():
+        return {}
+    data = read(path)
+    if not data.startswith(b"\n"):
+        return {}
+    return {f"{role}_token": piece for role, piece in _core.sentencepiece_roles(data)}
+
+
+def _class(kind: str | None) -> Class | None:
+    return None if kind is None else named(kind)
+
+
+def _chosen(folder: Folder, loading: Loading, file: Path) -> str | None:
+    if loading.tokenizer_type is not None:
+        return _of_type(loading.tokenizer_type)
+    model = folder.model
+    if loading.config is not None:
+        config = loading.config
+        names = ("model_type", "tokenizer_class")
+        own = config if isinstance(config, Mapping) else vars(config)
+        model = {name: own.get(name, getattr(config, name, None)) for name in names}
+    if loading.trust_remote_code and folder.config.get("auto_map"):
+        message = (
+            "trust_remote_code=True: tokenizer_config.json asks for a program in the folder "
+            "(auto_map), and programs are not run here; leave trust_remote_code out"
+        )
+        raise FormatError(message)
+    return chosen(
+        folder.config,
+        model,
+        is_byte_level=lambda: file.is_file() and b'"ByteLevel"' in read(file),
+    )
+
+
+def _of_type(model_type: str) -> str:
+    if model_type not in OF_MODEL:
+        known = ", ".join(sorted(OF_MODEL))
+        message = f"tokenizer_type={model_type!r} is not known; known are {known}"
+        raise FormatError(message)
+    return OF_MODEL[model_type]
+
+
+def _defaults(kind: Class | None) -> dict[str, Any]:
+    if kind is None:
+        return {}
+    tokens = {f"{role}_token": token for role, token in kind.tokens.items()}
+    return {**tokens, **kind.settings}
+
+
+def _document(path: Path, file: Path) -> dict[str, Any]:
+    """Read what a class takes of files."""
+    if file.is_file():
+        document = read_object(file)
+        model = document.get("model")
+        model = model if isinstance(model, dict) else {}
+        is_bpe = model.get("type") in (None, "BPE")
+        if not is_bpe or not isinstance(model.get("vocab"), dict):
+            Tokenizer.from_file(file)  # says what is wrong
+            message = f"{file}: model.vocab is not an object of tokens and ids"
+            raise FormatError(message)
+        return document
+    vocab, merges = path / "vocab.json", path / "merges.txt"
+    if not (vocab.is_file() and merges.is_file()):
+        return _of_another_format(path)
+    return {"model": {"vocab": read_object(vocab), "merges": _merges(merges)}}
+
+
+def _of_another_format(path: Path) -> dict[str, Any]:
+    """Take the vocabulary and the merges of a file of another format."""
+    try:
+        data = Tokenizer.from_file(path).to_bytes(format="huggingface")
+    except FormatError as error:
+        message = (
+            f"{path}: the class of this folder makes a tokenizer of its vocabulary, which "
+            f"a tokenizer.json cannot hold: {error}. PreTrainedTokenizerFast.from_pretrained "
+            "reads the file as it is"
+        )
+        raise FormatError(message) from error
+    return {"model": json.loads(data)["model"]}
+
+
+def _merges(path: Path) -> list[list[str]]:
+    lines = read(path).decode().splitlines()
+    merges = [line.split(" ") for line in lines if not line.startswith("#version")]
+    for number, merge in enumerate(merges, 1):
+        if len(merge) != 2:
+            message = f"{path}: merge {number} has {len(merge)} parts, not two: {merge}"
+            raise FormatError(message)
+    return merges
+
+
+def _added_of(document: Mapping[str, Any]) -> dict[int, AddedToken]:
+    listed = document.get("added_tokens") or []
+    return {int(token["id"]): added_token(token) for token in listed}
+
+
+# Special tokens of settings
+
+
+def roles_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """List the special tokens with a role, those that all models have first."""
+    extra = settings.get("extra_special_tokens")
+    own = settings.get("model_specific_special_tokens") or {}
+    named_tokens = {
+        **{name: token for name, token in settings.items() if name.endswith("_token")},
+        **own,
+        **(extra if isinstance(extra, Mapping) else {}),
+    }
+    roles = {
+        name.removesuffix("_token"): token
+        for name, token in named_tokens.items()
+        if content(token) is not None
+    }
+    first = [role for role in TOKEN_NAMES if role in roles]
+    return {role: roles[role] for role in dict.fromkeys([*first, *roles])}
+
+
+def extra_of(settings: Mapping[str, Any]) -> list[Any]:
+    """List the special tokens without a role."""
+    found = settings.get("extra_special_tokens", {})
+    if isinstance(found, Mapping):  # these have roles
+        found = settings.get("additional_special_tokens")
+    return list(found or [])
+
+
+def tokens_of(settings: Mapping[str, Any]) -> list[AddedToken]:
+    """List the tokens that settings add to a vocabulary, in the order in which they come.
+
+    First those that files list, by id; then those with a role; then the others. A token that
+    is listed has the properties of the list, and is special if it has a role.
+    """
+    roles = [added_token(token, special=True) for token in roles_of(settings).values()]
+    with_role = {token.content for token in roles}
+    listed = settings.get("added_tokens_decoder") or {}
+    found: dict[str, AddedToken] = {}
+    for _, token in sorted(listed.items()):
+        token = added_token(token)
+        is_special = token.special or token.content in with_role
+        found[token.content] = replace(token, special=is_special)
+    extra = [
+        added_token(token, special=isinstance(token, str))
+        for token in extra_of(settings)
+    ]
+    for token in [*roles, *extra]:
+        found.setdefault(token.content, token)
+    return list(found.values())
+
+
+# What a class makes of a file
+
+
+def rebuilt(
+    document: Mapping[str, Any], kind: Class, settings: Mapping[str, Any]
+) -> bytes:
+    """Write the ``tokenizer.json`` that a class makes of another."""
+    texts = {f"{role}_token": content(t) for role, t in roles_of(settings).items()}
+    parts = kind.pipeline({**settings, **texts})
+    source = document["model"]
+    ids = dict(source["vocab"])
+    tokens = _added_by(kind, settings)
+    claimed = _claims(settings, document)
+    _number(tokens, ids, claimed)
+    model = {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        **parts.model,
+        "vocab": source["vocab"],
+        "merges": source.get("merges") or [],
+    }
+    roles = _Roles(
+        {role: str(content(token)) for role, token in roles_of(settings).items()}
+    )
+    found = {
+        "version": "1.0",
+        "truncation": document.get("truncation"),
+        "padding": document.get("padding"),
+        "added_tokens": [
+            {"id": ids[token.content], "content": token.content, **token.properties()}
+            for token in tokens
+        ],
+        "normalizer": parts.normalizer,
+        "pre_tokenizer": parts.pre_tokenizer,
+        "post_processor": _post_processor(document, kind, roles, ids, settings),
+        "decoder": parts.decoder,
+        "model": model,
+    }
+    return json.dumps(found, ensure_ascii=False).encode()
+
+
+class _Roles(dict[str, str]):
+    """Special tokens by role; one that a class needs and is not there is an error."""
+
+    def __missing__(self, role: str) -> str:
+        message = (
+            f"the class of this folder puts {role}_token around texts; it is not set"
+        )
+        raise FormatError(message)
+
+
+def _added_by(kind: Class, settings: Mapping[str, Any]) -> list[AddedToken]:
+    tokens = tokens_of(settings)
+    if kind.name not in MAKES_SPECIAL:
+        return tokens
+    named_tokens = [*roles_of(settings).values(), *extra_of(settings)]
+    special = {content(token): token for token in named_tokens}
+    plain = kind.name == "Qwen2Tokenizer"
+
+    def made_special(token: AddedToken) -> AddedToken:
+        named_as = special.get(token.content)
+        if named_as is None:
+            return token
+        if plain or isinstance(named_as, str):
+            return AddedToken(token.content, special=True, normalized=False)
+        return added_token(named_as, special=True)
+
+    return [made_special(token) for token in tokens]
+
+
+# Classes that add their special tokens a second time, which makes them plain special ones.
+MAKES_SPECIAL = ("Qwen2Tokenizer", "CohereTokenizer")
+
+
+def _number(
+    tokens: list[AddedToken], ids: dict[str, int], claimed: Mapping[str, int]
+) -> None:
+    """Give ids to added tokens: those of the vocabulary, else the next."""
+    next_id = len(ids)
+    for token in tokens:
+        if token.content not in ids:
+            check_claim(token.content, claimed.get(token.content), next_id)
+            ids[token.content] = next_id
+        next_id = max(next_id, ids[token.content] + 1)
+
+
+def _claims(settings: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, int]:
+    """List the ids that files of settings give to tokens; those of the document do not count."""
+    listed = settings.get("added_tokens_decoder") or {}
+    own = {token["content"] for token in document.get("added_tokens") or []}
+    claims = {str(content(token)): int(id_) for id_, token in listed.items()}
+    return {text: id_ for text, id_ in claims.items() if text not in own}
+
+
+def check_claim(text: str, claimed: int | None, id_: int) -> None:
+    """Refuse a new token that is listed with another id than it would get."""
+    if claimed not in (None, id_):
+        message = (
+            f"the added token {text!r} is listed with the id {claimed}, but the vocabulary "
+            f"goes up to {id_ - 1}, and transformers would give it {id_}; write a tokenizer.json "
+            "that has it"
+        )
+        raise FormatError(message)
+
+
+def _post_processor(
+    document: Mapping[str, Any],
+    kind: Class,
+    roles: Mapping[str, str],
+    ids: Mapping[str, int],
+    settings: Mapping[str, Any],
+) -> Any:  # noqa: ANN401 -- JSON
+    def id_of(token: str) -> int:
+        found = ids.get(token, ids.get(roles.get("unk", "")))
+        if found is None:
+            message = (
+                f"{kind.name} puts {token!r} around texts, which the vocabulary lacks"
+            )
+            raise FormatError(message)
+        return found
+
+    if kind.template is not None:
+        return kind.template(roles, id_of, settings)
+    is_asked = "add_bos_token" in settings or "add_eos_token" in settings
+    own = document.get("post_processor")
+    return as_asked(roles, id_of, settings) if is_asked or own is None else own

@@ -1,0 +1,243 @@
+"""A tokenizer that is trained anew, with the parts of another: ``train_new_from_iterator``.
+
+Special tokens get the first ids, then comes the alphabet, then what is learned, as in
+transformers; ids and merges are those that it learns, but where it lets the order of a
+hash table decide (marks of words). Other added tokens are left out.
+
+Left out: options of its trainers but ``min_frequency`` and ``show_progress``. The
+``max_token_length`` there limits pairs, by what their printable form has in UTF-8, and only
+those that come up later.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from bytepair import Tokenizer, train_from_counts, train_from_iterator
+from bytepair._added import AddedToken, added_token
+from bytepair.errors import TokenizerError, TrainingError
+
+__all__ = ["retrained"]
+
+N_BYTES = 256
+
+
+class Course(NamedTuple):
+    """What is learned, and how."""
+
+    vocab_size: int
+    special_tokens: list[AddedToken]
+    new_names: Mapping[str, str]
+    """By its name: the new name of a special token."""
+    options: Mapping[str, Any]
+    """Those of the training."""
+
+    @property
+    def n_left(self) -> int:
+        """How many tokens there may be beside special ones."""
+        return self.vocab_size - len(self.special_tokens)
+
+
+def retrained(
+    tokenizer: Tokenizer,
+    texts: Iterable[Any],
+    vocab_size: int,
+    new_special_tokens: Sequence[Any] | None,
+    special_tokens_map: Mapping[str, str] | None,
+    trainer_options: Mapping[str, Any],
+) -> Tokenizer:
+    """Train a tokenizer with the parts of another.
+
+    Raises
+    ------
+    TrainingError
+        Nothing can be learned, or a learned token is written as a special one.
+    FormatError
+        No ``tokenizer.json`` can hold the parts.
+    """
+    document = json.loads(tokenizer.to_bytes(format="huggingface"))
+    new_names = special_tokens_map or {}
+    special = [_renamed(token, new_names) for token in document["added_tokens"]]
+    special = [token for token in special if token.special]
+    special += [added_token(token, special=True) for token in new_special_tokens or ()]
+    is_bytes = _is_byte_level(document["pre_tokenizer"])
+    course = Course(
+        vocab_size,
+        list({token.content: token for token in special}.values()),
+        new_names,
+        _options(trainer_options),
+    )
+    empty = _emptied(document, is_bytes=is_bytes)
+    learn = _learn_bytes if is_bytes else _learn_characters
+    learned = learn(empty, _flat(texts), document["model"], course)
+    return Tokenizer.from_bytes(_written(document, learned, course))
+
+
+def _learn_bytes(
+    empty: Tokenizer, texts: Iterator[str], _: Mapping[str, Any], course: Course
+) -> Tokenizer:
+    """Learn merges of bytes; there are none where the vocabulary has no room for any."""
+    n_left = course.n_left - N_BYTES
+    return train_from_iterator(
+        texts, resume=empty, merges=max(n_left, 0), **course.options
+    )
+
+
+def _learn_characters(
+    empty: Tokenizer, texts: Iterator[str], model: Mapping[str, Any], course: Course
+) -> Tokenizer:
+    """Learn an alphabet and merges of the pieces into which texts are cut."""
+    if course.n_left <= 0:
+        message = (
+            f"vocab_size is {course.vocab_size}, but there are "
+            f"{len(course.special_tokens)} special tokens"
+        )
+        raise TrainingError(message)
+    pieces: Counter[str] = Counter()
+    for text in texts:
+        pieces.update(empty.split(text))
+    return train_from_counts(
+        pieces,
+        vocab_size=course.n_left,
+        dialect="subword-nmt",
+        normalize=[],
+        pattern="",
+        end_mark=model.get("end_of_word_suffix"),
+        continuing_prefix=model.get("continuing_subword_prefix"),
+        **course.options,
+    )
+
+
+def _renamed(token: Mapping[str, Any], new_names: Mapping[str, str]) -> AddedToken:
+    found = added_token(token)
+    return replace(found, content=new_names.get(found.content, found.content))
+
+
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Translate the options of a trainer, and refuse those that have no equal."""
+    found: dict[str, Any] = {"ties": "smallest_ids", "min_count": 1}
+    for name, value in options.items():
+        if name == "min_frequency":
+            found["min_count"] = max(value, 1)
+        elif name == "show_progress":
+            found["progress"] = bool(value)
+        elif value is not None:
+            message = (
+                f"train_new_from_iterator has no {name!r}; it takes min_frequency and "
+                "show_progress, and bytepair.train more"
+            )
+            raise TypeError(message)
+    return found
+
+
+def _is_byte_level(stage: Mapping[str, Any] | None) -> bool:
+    """Tell whether a stage of cutting makes bytes of the text."""
+    if stage is None:
+        return False
+    stages = stage.get("pretokenizers", [])
+    return stage["type"] == "ByteLevel" or any(map(_is_byte_level, stages))
+
+
+def _emptied(document: Mapping[str, Any], *, is_bytes: bool) -> Tokenizer:
+    """Give a tokenizer with the same parts, but only the bytes of its alphabet, if any."""
+    alphabet: list[str] = []
+    if is_bytes:
+        alphabet = [chr(number) for number in sorted(map(ord, _byte_characters()))]
+    model = {
+        **document["model"],
+        "vocab": {character: id_ for id_, character in enumerate(alphabet)},
+        "merges": [],
+    }
+    if not is_bytes:
+        model["unk_token"] = None
+    parts = {
+        **document,
+        "model": model,
+        "added_tokens": [],
+        "post_processor": None,
+        "truncation": None,
+        "padding": None,
+    }
+    return Tokenizer.from_bytes(json.dumps(parts).encode())
+
+
+def _byte_characters() -> Iterator[str]:
+    """Give the character that stands for each byte: itself, or one from U+0100 on."""
+    n_others = 0
+    for byte in range(256):
+        if 33 <= byte <= 126 or 161 <= byte <= 172 or byte >= 174:
+            yield chr(byte)
+        else:
+            yield chr(256 + n_others)
+            n_others += 1
+
+
+def _flat(texts: Iterable[Any]) -> Iterator[str]:
+    """Give the texts of an iterator of texts, or of batches of texts."""
+    for text in texts:
+        if isinstance(text, str):
+            yield text
+        else:
+            yield from text
+
+
+def _written(document: Mapping[str, Any], learned: Tokenizer, course: Course) -> bytes:
+    """Write what was learned into the file of the tokenizer that it began with."""
+    found = json.loads(learned.to_bytes(format="huggingface"))["model"]
+    vocab = {token.content: id_ for id_, token in enumerate(course.special_tokens)}
+    for token, id_ in found["vocab"].items():
+        if token in vocab:
+            message = (
+                f"a token was learned that is written as the special token {token!r}; "
+                "leave special tokens out of the texts"
+            )
+            raise TrainingError(message)
+        vocab[token] = id_ + len(course.special_tokens)
+    added = [
+        {"id": id_, "content": token.content, **token.properties()}
+        for id_, token in enumerate(course.special_tokens)
+    ]
+    unknown = document["model"]["unk_token"]
+    model = {
+        **document["model"],
+        "unk_token": course.new_names.get(unknown, unknown),
+        "vocab": vocab,
+        "merges": found["merges"],
+    }
+    changed = {
+        **document,
+        "added_tokens": added,
+        "model": model,
+        "post_processor": _moved(document["post_processor"], vocab, course.new_names),
+    }
+    return json.dumps(changed).encode()
+
+
+def _moved(part: Any, vocab: Mapping[str, int], new_names: Mapping[str, str]) -> Any:
+    """Give a template its special tokens with their new names and ids."""
+    if not isinstance(part, Mapping):
+        return part
+    found = dict(part)
+    if "processors" in part:
+        found["processors"] = [
+            _moved(one, vocab, new_names) for one in part["processors"]
+        ]
+    for name in ("cls", "sep"):
+        if name in part:
+            token = new_names.get(part[name][0], part[name][0])
+            found[name] = [token, _id(token, vocab)]
+    for name, special in (part.get("special_tokens") or {}).items():
+        tokens = [new_names.get(token, token) for token in special["tokens"]]
+        ids = [_id(token, vocab) for token in tokens]
+        moved = {**special, "tokens": tokens, "ids": ids}
+        found["special_tokens"] = {**found["special_tokens"], name: moved}
+    return found
+
+
+def _id(token: str, vocab: Mapping[str, int]) -> int:
+    if token not in vocab:
+        message = f"the template has {token!r}, which is not a special token any more"
+        raise TokenizerError(message)
+    return vocab[token]

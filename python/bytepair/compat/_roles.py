@@ -1,0 +1,569 @@
+"""Tokens and their roles: what of a tokenizer in the shape of transformers is no encoding.
+
+Special tokens by role, which may be set as attributes; tokens that are added; ids and
+tokens; what a template puts around ids. A token that is added and that the vocabulary has
+already keeps its id, and is found as a whole from then on.
+
+A change derives a new tokenizer, which is compiled again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from typing_extensions import Self
+
+from bytepair import Tokenizer
+from bytepair._added import AddedToken, added_token, added_tokens
+from bytepair._names import refuse_set
+from bytepair.errors import TokenizerError
+
+from ._classes import Class, as_asked
+from ._lengths import NO_LIMIT, Side
+from ._loading import check_claim, extra_of, roles_of, tokens_of
+from ._pretrained import TOKEN_NAMES, content
+
+__all__ = ["Roles"]
+
+
+class _TokenOf:
+    """The special token of a role, such as ``pad_token``; it may be set."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+
+    def __get__(self, owner: "Roles | None", _: object) -> "str | None":
+        return owner._roles.get(self.role) if owner is not None else None
+
+    def __set__(self, owner: "Roles", token: object) -> None:
+        owner._set_role(self.role, content(token))
+
+
+class _IdOf:
+    """The id of the special token of a role, such as ``pad_token_id``; it may be set."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+
+    def __get__(self, owner: "Roles | None", _: object) -> "int | None":
+        token = owner._roles.get(self.role) if owner is not None else None
+        return None if owner is None or token is None else owner._id(token)
+
+    def __set__(self, owner: "Roles", id_: int | None) -> None:
+        owner._set_role(self.role, None if id_ is None else owner._tokens.get(int(id_)))
+
+
+class Roles:
+    """A tokenizer with special tokens by role, and settings."""
+
+    is_fast = True
+    kind: ClassVar[Class | None] = None
+    padding_side: Side = "right"
+    model_input_names: list[str] = ["input_ids", "attention_mask"]  # noqa: RUF012
+    pad_token_type_id = 0
+    SPECIAL_TOKENS_ATTRIBUTES = tuple(f"{role}_token" for role in TOKEN_NAMES)
+    bos_token, bos_token_id = _TokenOf("bos"), _IdOf("bos")
+    eos_token, eos_token_id = _TokenOf("eos"), _IdOf("eos")
+    unk_token, unk_token_id = _TokenOf("unk"), _IdOf("unk")
+    sep_token, sep_token_id = _TokenOf("sep"), _IdOf("sep")
+    pad_token, pad_token_id = _TokenOf("pad"), _IdOf("pad")
+    cls_token, cls_token_id = _TokenOf("cls"), _IdOf("cls")
+    mask_token, mask_token_id = _TokenOf("mask"), _IdOf("mask")
+
+    def __init__(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
+        self._begin(tokenizer, settings)
+
+    @classmethod
+    def _made(cls, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> Self:
+        """Make one of a tokenizer and settings, of whatever class."""
+        made = object.__new__(cls)
+        made._begin(tokenizer, settings)
+        return made
+
+    def _begin(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
+        """Begin as a tokenizer with settings."""
+        self.tokenizer = tokenizer
+        """The tokenizer beneath; what it can do beyond this shape is here."""
+        self._source = tokenizer
+        self.init_kwargs = dict(settings)
+        """The settings that this was made with."""
+        settings = {**_settings_of(tokenizer), **settings}
+        check_settings(settings)
+        self._roles = {k: str(content(v)) for k, v in roles_of(settings).items()}
+        self._extra = [str(content(token)) for token in extra_of(settings)]
+        self._adds = {
+            f"add_{role}_token": bool(settings.get(f"add_{role}_token"))
+            for role in ("bos", "eos")
+        }
+        self.deprecation_warnings: dict[str, bool] = {}
+        self.verbose = bool(settings.get("verbose"))
+        self.split_special_tokens = bool(settings.get("split_special_tokens"))
+        self.clean_up_tokenization_spaces = bool(
+            settings.get("clean_up_tokenization_spaces")
+        )
+        limit = settings.get("model_max_length", settings.get("max_len"))
+        self.model_max_length = NO_LIMIT if limit is None else int(limit)
+        self.padding_side: Side = settings.get("padding_side", type(self).padding_side)
+        self.truncation_side: Side = settings.get("truncation_side", "right")
+        self.model_input_names: list[str] = list(
+            settings.get("model_input_names") or type(self).model_input_names
+        )
+        self.chat_template: Any = _templates(settings.get("chat_template"))
+        self.name_or_path = str(settings.get("name_or_path", ""))
+        self._add_tokens_of(settings)
+        self._begin_template(settings)
+
+    def _add_tokens_of(self, settings: Mapping[str, Any]) -> None:
+        """Put into the vocabulary what settings name and is not there, or not so."""
+        for name in ("extra_special_tokens", "additional_special_tokens"):
+            refuse_set(name, settings.get(name))
+        known = {
+            token.content: token for token in added_tokens(self.tokenizer).values()
+        }
+        listed = settings.get("added_tokens_decoder") or {}
+        claimed = {content(token): int(id_) for id_, token in listed.items()}
+        wanted = [
+            token
+            for token in map(partial(_as_special_as, known), tokens_of(settings))
+            if token.content not in known
+            or (token.content in claimed and token != known[token.content])
+        ]
+        if not wanted:
+            return
+        before = self.tokenizer
+        self._add(wanted, special=False)
+        for token in wanted:
+            if (
+                token.content in known
+                or before.token_to_id_hf(token.content) is not None
+            ):
+                continue
+            id_ = self.tokenizer.token_to_id_hf(token.content)
+            check_claim(token.content, claimed.get(token.content), int(id_ or 0))
+
+    def _begin_template(self, settings: Mapping[str, Any]) -> None:
+        """Put the beginning and the end around texts, where settings passed ask for that."""
+        if "add_bos_token" not in settings and "add_eos_token" not in settings:
+            return
+        if type(self).kind is None:
+            self.update_post_processor()
+        self._drop_what_has_no_token()
+
+    @property
+    def add_bos_token(self) -> bool:
+        """Whether texts begin with ``bos_token``.
+
+        It is ``False`` until it is set, whatever the template of a file does; to set it
+        replaces that template, as in transformers 5.
+        """
+        return self._adds["add_bos_token"]
+
+    @add_bos_token.setter
+    def add_bos_token(self, value: bool) -> None:
+        self._adds["add_bos_token"] = bool(value)
+        self.update_post_processor()
+
+    @property
+    def add_eos_token(self) -> bool:
+        """Whether texts end with ``eos_token``; see ``add_bos_token``."""
+        return self._adds["add_eos_token"]
+
+    @add_eos_token.setter
+    def add_eos_token(self, value: bool) -> None:
+        self._adds["add_eos_token"] = bool(value)
+        self.update_post_processor()
+
+    def update_post_processor(self) -> None:
+        """Put ``bos_token`` and ``eos_token`` around texts, as the two settings say."""
+        self._drop_what_has_no_token()
+        self._set_template(as_asked(self._roles, self._known_id, self._adds))
+
+    def _drop_what_has_no_token(self) -> None:
+        for role in ("bos", "eos"):
+            self._adds[f"add_{role}_token"] &= role in self._roles
+
+    def _known_id(self, token: str) -> int:
+        id_ = self._id(token)
+        if id_ is None:
+            message = f"{token!r} is put around texts, but has no id"
+            raise TokenizerError(message)
+        return id_
+
+    def _set_template(self, written: Mapping[str, Any]) -> None:
+        """Take a template as a ``tokenizer.json`` writes it."""
+
+        def pieces(
+            parts: Sequence[Mapping[str, Any]],
+        ) -> list[tuple[int | None, list[int], int]]:
+            found: list[tuple[int | None, list[int], int]] = []
+            for part in parts:
+                ((kind, one),) = part.items()
+                if kind == "Sequence":
+                    found.append(("AB".index(one["id"]), [], one["type_id"]))
+                else:
+                    ids = written["special_tokens"][one["id"]]["ids"]
+                    found.append((None, ids, one["type_id"]))
+            return found
+
+        changed = self.tokenizer._with_template(
+            pieces(written["single"]), pieces(written["pair"])
+        )
+        self._replace(Tokenizer(changed._with_plain_offsets()))
+
+    def _replace(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        for name in ("_vocabulary", "_tokens"):
+            self.__dict__.pop(name, None)
+
+    # Adding
+
+    def add_special_tokens(
+        self,
+        special_tokens_dict: Mapping[str, Any],
+        replace_extra_special_tokens: bool = True,  # noqa: FBT001, FBT002 -- transformers' own
+    ) -> int:
+        """Give tokens a role; tells how many are new as special tokens.
+
+        Extra tokens are those passed from then on, or join those that there are; tokens
+        that are no longer among them stay in the vocabulary.
+
+        Raises
+        ------
+        TokenizerError
+            There is no such role, a token is neither a text nor an ``AddedToken``, or extra
+            tokens are not a list.
+        """
+        found = dict(special_tokens_dict)
+        for name, several in found.items():
+            refuse_set(name, several)
+        extra: list[Any] = []
+        for name in ("additional_special_tokens", "extra_special_tokens"):
+            if name in found:
+                extra += _list_of_tokens(name, found.pop(name))
+        roles = {k.removesuffix("_token"): v for k, v in found.items()}
+        for role, token in roles.items():
+            if role not in self._roles and role not in TOKEN_NAMES:
+                message = (
+                    f"{role}_token is not a role; known are {', '.join(TOKEN_NAMES)}"
+                )
+                raise TokenizerError(message)
+            if not _is_token(token):
+                message = f"{role}_token must be a token, not {token!r:.80}"
+                raise TokenizerError(message)
+        if not replace_extra_special_tokens:
+            extra = [token for token in extra if content(token) not in self._extra]
+        n_added = self._add([*roles.values(), *extra], special=True)
+        for role, token in roles.items():
+            self._set_role(role, content(token))
+        names = [token for token in map(content, extra) if token]
+        is_new = replace_extra_special_tokens and bool(names)
+        self._extra = names if is_new else [*self._extra, *names]
+        return n_added
+
+    def add_tokens(
+        self,
+        new_tokens: Any,  # noqa: ANN401 -- a token or several
+        special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+    ) -> int:
+        """Add a token or several, texts or ``AddedToken``; tells how many were new.
+
+        One that the model's vocabulary has keeps its id, and counts as new.
+
+        Raises
+        ------
+        TokenizerError
+            A token is neither a text nor an ``AddedToken``.
+        """
+        refuse_set("new_tokens", new_tokens)
+        if not new_tokens:
+            return 0
+        is_several = isinstance(new_tokens, (list, tuple))
+        several = new_tokens if is_several else [new_tokens]
+        for token in several:
+            if not _is_token(token):
+                message = f"expected tokens, texts or AddedToken, not {token!r:.80}"
+                raise TokenizerError(message)
+        return self._add(several, special=special_tokens)
+
+    def _add(self, tokens: Iterable[Any], *, special: bool) -> int:
+        wanted = [added_token(token, special=special) for token in tokens]
+        pairs = [(token.content, token.flags()) for token in wanted if token.content]
+        if not pairs:
+            return 0
+        changed, n_changed = self.tokenizer._with_added_tokens(pairs)
+        if n_changed:
+            self._replace(Tokenizer(changed))
+        return n_changed
+
+    def _set_role(self, role: str, token: str | None) -> None:
+        if token is None:
+            self._roles.pop(role, None)
+        else:
+            self._roles[role] = token
+        self._roles = _in_order(self._roles)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- a token or an id
+        """Find the tokens of a model's own roles, such as ``image_token``."""
+        roles = self.__dict__.get("_roles", {})
+        token = roles.get(name.removesuffix("_id").removesuffix("_token"))
+        if token is None or not name.endswith(("_token", "_token_id")):
+            message = f"{type(self).__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        return self._id(token) if name.endswith("_id") else token
+
+    # Tokens
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, int]:
+        return self.tokenizer.get_vocab()
+
+    @cached_property
+    def _tokens(self) -> dict[int, str]:
+        return {id_: token for token, id_ in self._vocabulary.items()}
+
+    def __len__(self) -> int:
+        return len(self._vocabulary)
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens of the model, without those that are only added to it."""
+        return self.tokenizer._n_model_tokens
+
+    def get_vocab(self) -> dict[str, int]:
+        """Map tokens as they are written to ids."""
+        return dict(self._vocabulary)
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """Tokens as they are written, and their ids."""
+        return self.get_vocab()
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, AddedToken]:
+        """The added tokens by id, with their properties."""
+        return added_tokens(self.tokenizer)
+
+    @property
+    def added_tokens_encoder(self) -> dict[str, int]:
+        """The ids of added tokens."""
+        return {token.content: id_ for id_, token in self.added_tokens_decoder.items()}
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """Map added tokens to ids."""
+        return self.added_tokens_encoder
+
+    @property
+    def special_tokens_map(self) -> dict[str, Any]:
+        """The special tokens by role."""
+        return {f"{role}_token": token for role, token in self._roles.items()}
+
+    @property
+    def extra_special_tokens(self) -> list[str]:
+        """The special tokens without a role; they may be set, and are not added by that."""
+        return list(self._extra)
+
+    @extra_special_tokens.setter
+    def extra_special_tokens(self, tokens: Iterable[Any] | None) -> None:
+        found = _list_of_tokens("extra_special_tokens", tokens or [])
+        self._extra = [token for token in map(content, found) if token]
+
+    additional_special_tokens = extra_special_tokens
+
+    @property
+    def extra_special_tokens_ids(self) -> list[int]:
+        """The ids of the special tokens without a role; they may be set."""
+        found: list[int] = self.convert_tokens_to_ids(self._extra)
+        return found
+
+    @extra_special_tokens_ids.setter
+    def extra_special_tokens_ids(self, ids: Iterable[int] | None) -> None:
+        self.extra_special_tokens = self.convert_ids_to_tokens(list(ids or []))
+
+    @property
+    def all_special_tokens(self) -> list[str]:
+        """The special tokens with a role, and the additional ones."""
+        return list(dict.fromkeys([*self._roles.values(), *self._extra]))
+
+    @property
+    def all_special_ids(self) -> list[int]:
+        """The ids of ``all_special_tokens``."""
+        found: list[int] = self.convert_tokens_to_ids(self.all_special_tokens)
+        return found
+
+    def _id(self, token: str) -> int | None:
+        unknown = self._roles.get("unk")
+        default = None if unknown is None else self._vocabulary.get(unknown)
+        return self._vocabulary.get(token, default)
+
+    def convert_tokens_to_ids(self, tokens: Any) -> Any:  # noqa: ANN401 -- one or several
+        """Look up ids; a token that is not there has that of the unknown token, or None."""
+        if isinstance(tokens, str):
+            return self._id(tokens)
+        vocabulary = self._vocabulary
+        try:
+            return [vocabulary[token] for token in tokens]
+        except KeyError:
+            return [self._id(token) for token in tokens]
+
+    def convert_ids_to_tokens(
+        self,
+        ids: Any,  # noqa: ANN401 -- one or several
+        skip_special_tokens: bool = False,  # noqa: FBT001, FBT002 -- transformers' own
+    ) -> Any:  # noqa: ANN401
+        """Look up tokens as they are written; ``None`` for an id that no token has."""
+        if isinstance(ids, (int, np.integer)):
+            return self._tokens.get(int(ids))
+        tokens = self._tokens
+        if not skip_special_tokens:
+            return [tokens.get(int(id_)) for id_ in ids]
+        skipped = set(self.all_special_ids)
+        return [tokens.get(int(id_)) for id_ in ids if int(id_) not in skipped]
+
+    # What a template puts around ids
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:  # noqa: FBT001, FBT002
+        """Count the special tokens that are put around a text, or a pair."""
+        return sum(len(ids) for _, ids, _ in self.tokenizer.template[pair])
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """How many ids of a text the model takes beside special tokens."""
+        return self.model_max_length - self.num_special_tokens_to_add()
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """How many ids of two texts the model takes beside special tokens."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=True)
+
+    def _arranged(
+        self, first: Sequence[int], second: Sequence[int] | None
+    ) -> list[tuple[int, int, int]]:
+        """Put ids as the template says, each with its type and whether it is special."""
+        texts = [first, second or []]
+        found = []
+        for which, ids, type_id in self.tokenizer.template[second is not None]:
+            own = ids if which is None else texts[which]
+            found += [(int(id_), type_id, int(which is None)) for id_ in own]
+        return found
+
+    def build_inputs_with_special_tokens(
+        self, token_ids_0: Sequence[int], token_ids_1: Sequence[int] | None = None
+    ) -> list[int]:
+        """Put the special tokens around ids."""
+        return [id_ for id_, _, _ in self._arranged(token_ids_0, token_ids_1)]
+
+    def create_token_type_ids_from_sequences(
+        self, token_ids_0: Sequence[int], token_ids_1: Sequence[int] | None = None
+    ) -> list[int]:
+        """Give the types that ids have with the special tokens around them."""
+        return [type_id for _, type_id, _ in self._arranged(token_ids_0, token_ids_1)]
+
+    def get_special_tokens_mask(
+        self,
+        token_ids_0: Any,  # noqa: ANN401 -- a list or an array
+        token_ids_1: Any = None,  # noqa: ANN401
+        already_has_special_tokens: bool = False,  # noqa: FBT001, FBT002
+    ) -> list[int]:
+        """Tell for each id whether it is special: of those passed, or once they are added."""
+        if not already_has_special_tokens:
+            arranged = self._arranged(token_ids_0, token_ids_1)
+            return [is_special for _, _, is_special in arranged]
+        if token_ids_1 is not None:
+            message = "ids that already have their special tokens are one row; leave out the second"
+            raise TokenizerError(message)
+        special = set(self.all_special_ids)
+        return [int(int(id_) in special) for id_ in token_ids_0]
+
+
+def _is_token(token: object) -> bool:
+    """Tell a token, a text or an ``AddedToken``, from all else."""
+    return isinstance(token, str) or isinstance(getattr(token, "content", None), str)
+
+
+def _list_of_tokens(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
+    """Read the tokens of an entry that has several.
+
+    A text is refused: it would be taken for a list of its characters.
+    """
+    if not isinstance(tokens, (list, tuple)):
+        message = f"{name} must be a list of tokens, not {tokens!r:.80}"
+        raise TokenizerError(message)
+    for token in tokens:
+        if not _is_token(token):
+            message = f"{name}: expected tokens, texts or AddedToken, not {token!r:.80}"
+            raise TokenizerError(message)
+    return list(tokens)
+
+
+def _as_special_as(known: Mapping[str, AddedToken], token: AddedToken) -> AddedToken:
+    """Keep special what was: the library forgets no token that was special once."""
+    was = known.get(token.content)
+    return token if was is None or not was.special else replace(token, special=True)
+
+
+def _listed(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
+    if not isinstance(tokens, (list, tuple)):
+        message = f"{name} must be a list of tokens, not {tokens!r:.80}"
+        raise TokenizerError(message)
+    return list(tokens)
+
+
+def _in_order(roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the roles that all models have first."""
+    order = [name for name in TOKEN_NAMES if name in roles]
+    return {name: roles[name] for name in dict.fromkeys([*order, *roles])}
+
+
+def _templates(found: Any) -> Any:  # noqa: ANN401 -- of settings
+    """Read one chat template, or several by name."""
+    if isinstance(found, (list, tuple)):
+        return {one["name"]: one["template"] for one in found}
+    return found
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse settings whose values mean nothing.
+
+    Raises
+    ------
+    TokenizerError
+        A side is neither left nor right, a token is no token, or a length is no number.
+    """
+    for name in ("padding_side", "truncation_side"):
+        if settings.get(name, "right") not in ("left", "right"):
+            message = f"{name} must be 'left' or 'right', not {settings[name]!r}"
+            raise TokenizerError(message)
+    for role in TOKEN_NAMES:
+        token = settings.get(f"{role}_token")
+        if token is not None and content(token) is None:
+            message = f"{role}_token must be a token, not {token!r:.80}"
+            raise TokenizerError(message)
+    for name in ("extra_special_tokens", "additional_special_tokens"):
+        tokens = settings.get(name)
+        if isinstance(tokens, Mapping):
+            tokens = list(tokens.values())
+        for token in [] if tokens is None else _listed(name, tokens):
+            if content(token) is None:
+                message = f"{name}: expected tokens, not {token!r:.80}"
+                raise TokenizerError(message)
+    limit = settings.get("model_max_length")
+    is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+    if limit is not None and not is_number:
+        message = f"model_max_length must be a number, not {limit!r:.80}"
+        raise TokenizerError(message)
+
+
+def _settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Read the settings that the padding and truncation of a file imply."""
+    settings = {}
+    if tokenizer.truncation is not None:
+        settings["truncation_side"] = tokenizer.truncation["side"]
+    if tokenizer.padding is not None:
+        settings["pad_token"] = tokenizer.padding["token"]
+        settings["padding_side"] = tokenizer.padding["side"]
+    return settings

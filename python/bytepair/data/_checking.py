@@ -1,0 +1,126 @@
+"""Shards against the corpus that they were made of: every document, there and back.
+
+Files are compared with their sums, and each document is read from its source again and decoded
+from its ids. Where a tokenizer loses something of a text by its nature, the ids are compared
+instead. Costs a pass over the corpus, and a call for each document.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import FileError, TokenizerError
+
+from ._dataset import TokenDataset
+from ._readers import Part, ReadOptions, read_part
+from ._shards import sha256_of
+from ._sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair._files import StrPath
+    from bytepair._tokenizer import Tokenizer
+
+__all__ = ["check_dataset"]
+
+
+def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
+    r"""Compare a finished dataset with its corpus, and say how many documents came back.
+
+    ``exact`` documents were decoded to their bytes; the others were encoded again, to the same
+    ids. ``empty`` ones have no ids.
+
+    Raises
+    ------
+    FileError
+        A file of the dataset has changed since it was written.
+    TokenizerError
+        It was made with another tokenizer, or a document is another.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> from bytepair import scale
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "docs.txt").write_text("low\n\nlower\n")
+    >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    >>> _ = scale.tokenize(
+    ...     tokenizer, folder / "docs.txt", folder / "tokens", lines=True
+    ... )
+    >>> check_dataset(folder / "tokens", tokenizer)
+    {'documents': 3, 'exact': 2, 'empty': 1}
+    """
+    dataset = TokenDataset(folder)
+    plan = dataset.manifest["plan"]
+    if plan["tokenizer"] != tokenizer.fingerprint:
+        message = f"{folder}: made with another tokenizer, {plan['tokenizer']}"
+        raise TokenizerError(message)
+    if plan.get("sources") is None:
+        message = f"{folder}: made from rows, not from files that can be read again"
+        raise TokenizerError(message)
+    _check_files(Path(folder), dataset.manifest)
+    kept, marks = _marks(tokenizer, plan)
+    counts = {"documents": 0, "exact": 0, "empty": 0}
+    place = 0
+    for path, text in _documents(dataset.manifest):
+        counts["documents"] += 1
+        marked = dataset[place].tolist() if place < len(dataset) else []
+        ids = marked[kept]
+        is_marked = [marked[: kept.start], marked[len(ids) + kept.start :]] == marks
+        if text and is_marked and tokenizer.decode_bytes(ids) == text:
+            counts["exact"] += 1
+            place += 1
+            continue
+        expected = tokenizer.encode_ordinary(text)
+        if not expected:
+            counts["empty"] += 1
+            continue
+        if ids != expected or not is_marked:
+            message = (
+                f"{folder}: document {place:,} differs from document "
+                f"{counts['documents'] - 1:,} of the corpus, in {path}"
+            )
+            raise TokenizerError(message)
+        place += 1
+    if place != len(dataset):
+        message = f"{folder}: {len(dataset):,} documents, but {place:,} in the corpus"
+        raise TokenizerError(message)
+    return counts
+
+
+def _marks(tokenizer: Tokenizer, plan: dict[str, Any]) -> tuple[slice, list[list[int]]]:
+    """Give which ids of a document are those of its text, and the ids around them."""
+    marks: list[list[int]] = []
+    for name in ("begin_of_document", "end_of_document"):
+        token = plan[name]
+        if token is None:
+            marks.append([])
+            continue
+        id_ = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token))
+        marks.append([-1 if id_ is None else id_])
+    before, behind = marks
+    return slice(len(before), -len(behind) or None), marks
+
+
+def _check_files(folder: Path, manifest: dict[str, Any]) -> None:
+    for task in manifest["tasks"]:
+        for shard in task["shards"]:
+            for name, file in shard["files"].items():
+                if sha256_of(folder / name) != file["sha256"]:
+                    message = f"{folder / name} has changed since it was written"
+                    raise FileError(message)
+
+
+def _documents(manifest: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Read the corpus again, task by task, as it was read."""
+    plan = manifest["plan"]
+    sources = {source["path"]: Source(**source) for source in plan["sources"]}
+    options = ReadOptions(**plan["reading"], skip_bad=True)
+    for task in manifest["tasks"]:
+        for part in task["parts"]:
+            source = sources[part["path"]]
+            for batch in read_part(Part(source, part["start"], part["stop"]), options):
+                for text in batch.column(0):
+                    yield source.path, text.as_py() or b""

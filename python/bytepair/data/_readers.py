@@ -1,0 +1,580 @@
+"""Parts of sources to documents, as rows of bytes or as record batches.
+
+One row is one document; what a document is, `docs/explanation/corpora.md` says. A reader holds
+one block and the longest document. A part that is a range of a file of lines has the lines
+that begin in it. Rows of anything but Parquet need no library; record batches are Arrow's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from bytepair import _core
+from bytepair.errors import FormatError, TokenizerError
+
+from ._columns import as_bytes, column_of, text_batch, texts_of
+from ._counts import KEY as COUNTS_KEY
+from ._opening import open_source, open_stored
+from ._optional import load
+from ._recognise import Source, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Part",
+    "ReadOptions",
+    "Tally",
+    "is_whole_text",
+    "open_text",
+    "read",
+    "read_part",
+    "read_rows",
+]
+
+BLOCK_LEN = 4 << 20
+"""How much is read at once, in bytes."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NEWLINE, RETURN = ord("\n"), ord("\r")
+MAX_BAD_SHOWN = 10
+"""How many bad lines of a part are kept in words."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    r"""What the documents of a file are.
+
+    Attributes
+    ----------
+    field
+        The keys that lead to the text in a line of JSON (``text``, ``data.body``, or a JSON
+        pointer, ``/a~1b/c``), and the column of Parquet and CSV.
+    lines
+        Whether each line of a text file is a document: what stands between ``\\n`` or
+        ``\\r\\n``, without a byte order mark at the beginning of the file.
+    separator
+        The text between two documents of a text file.
+    skip_bad
+        Whether lines without a document are counted instead of refused.
+    group
+        Where a line of JSON says which group the document is of, and the column of Parquet and
+        CSV; batches then have a second column, ``group``.
+    special_tokens
+        What no separator begins in, or cuts off: of those that stand at a place the longest
+        counts, as in training.
+    """
+
+    field: str = "text"
+    lines: bool = False
+    separator: str | None = None
+    skip_bad: bool = False
+    group: str | None = None
+    special_tokens: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("field", "separator", "group"):
+            value = getattr(self, name)
+            if not isinstance(value, (str, type(None))):
+                message = f"{name} must be a text, not {value!r}"
+                raise TypeError(message)
+        if self.lines and self.separator is not None:
+            message = "give either lines or separator, not both"
+            raise TokenizerError(message)
+        if self.separator == "":
+            message = "separator: an empty text would match everywhere"
+            raise TokenizerError(message)
+        if not self.field or self.group == "":
+            message = "field: a name is missing"
+            raise TokenizerError(message)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source, or the lines that begin in a range of its bytes, or some row groups.
+
+    ``share`` is about how many bytes of the stored file it is, where that is not all of it.
+    """
+
+    source: Source
+    start: int = 0
+    stop: int | None = None
+    share: int | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of the stored file it is."""
+        return self.source.size if self.share is None else self.share
+
+
+@dataclass
+class Tally:
+    """What was read: documents, of them ``null`` and empty ones, bytes of text, bad lines."""
+
+    documents: int = 0
+    null: int = 0
+    empty: int = 0
+    bytes: int = 0
+    bad: int = 0
+    bad_lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._stored: BinaryIO | None = None
+
+    def watch(self, stored: BinaryIO) -> None:
+        """Look at a file from now on; see :meth:`place`."""
+        self._stored = stored
+
+    def place(self, part: Part) -> int:
+        """Say how much of a part is read, in bytes of the stored file, as far as is known."""
+        if self._stored is None or self._stored.closed:
+            return 0
+        if isinstance(part.source, Stream):
+            return self.bytes
+        start = 0 if part.source.format == "parquet" else part.start
+        return min(max(self._stored.tell() - start, 0), part.size)
+
+    def add(self, other: Tally) -> None:
+        """Add what was read elsewhere."""
+        for name, value in asdict(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        del self.bad_lines[MAX_BAD_SHOWN:]
+
+    def add_rows(self, rows: Rows) -> None:
+        """Count the documents of rows."""
+        lengths = np.diff(rows.offsets)
+        self._note(len(lengths), rows.n_null, lengths)
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Count the documents of a batch."""
+        column = batch.column(0)
+        lengths = load("pyarrow.compute").binary_length(column).fill_null(0)
+        self._note(len(column), column.null_count, lengths.to_numpy())
+
+    def _note(self, n_rows: int, n_null: int, lengths: NDArray[np.integer]) -> None:
+        n_without = int(np.count_nonzero(lengths == 0))
+        self.documents += n_rows
+        self.null += n_null
+        self.empty += n_without - n_null
+        self.bytes += int(lengths.sum())
+
+
+class Rows(NamedTuple):
+    """Documents: the bytes of all, and where each begins; behind the last one, where it ends.
+
+    ``n_null`` of them are ``null``; ``groups`` are names of groups in the same layout.
+    """
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    n_null: int = 0
+    groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None
+
+
+def read(
+    source: Source, options: ReadOptions | None = None, tally: Tally | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read the documents of a source; see :func:`read_part`."""
+    return read_part(Part(source), options, tally)
+
+
+def read_part(
+    part: Part, options: ReadOptions | None = None, tally: Tally | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read the documents of a part: record batches of one column, ``text: large_binary``.
+
+    With ``options.group`` there is a second one, ``group: large_string``.
+    ``tally`` is told what was read.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read.
+    FormatError
+        A line holds no document, and ``options.skip_bad`` is not set; the message names
+        file and line.
+    """
+    options = options or ReadOptions()
+    tally = Tally() if tally is None else tally
+    if part.source.format == "parquet":
+        yield from _read_parquet(part, options, tally)
+        return
+    for rows in _reader_of(part)(part, options, tally):
+        groups = None if rows.groups is None else column_of(*rows.groups)
+        yield text_batch(column_of(rows.data, rows.offsets), groups)
+
+
+def read_rows(
+    part: Part, options: ReadOptions | None = None, tally: Tally | None = None
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Read the documents of a part: the bytes of some at once, and their offsets.
+
+    As :func:`read_part`, without groups; only Parquet needs Arrow.
+    """
+    options = options or ReadOptions()
+    tally = Tally() if tally is None else tally
+    if part.source.format == "parquet":
+        for batch in _read_parquet(part, options, tally):
+            yield texts_of(batch)
+        return
+    for rows in _reader_of(part)(part, options, tally):
+        yield rows.data, rows.offsets
+
+
+def _reader_of(part: Part) -> Callable[[Part, ReadOptions, Tally], Iterator[Rows]]:
+    return {
+        "text": _read_text,
+        "jsonl": _read_jsonl,
+        "csv": _read_csv,
+        "tsv": _read_csv,
+    }[part.source.format]
+
+
+def is_whole_text(source: Source, options: ReadOptions) -> bool:
+    """Tell a file that is one document, which may be longer than memory."""
+    is_cut = options.lines or options.separator is not None
+    return source.format == "text" and not is_cut and options.group is None
+
+
+@contextlib.contextmanager
+def open_text(part: Part, tally: Tally) -> Iterator[Callable[[int], bytes]]:
+    """Open a text that is one document: gives a function that reads its next bytes."""
+    n_bytes = 0
+
+    def read_some(most: int) -> bytes:
+        nonlocal n_bytes
+        block: bytes = next_bytes(most)
+        n_bytes += len(block)
+        tally.bytes += len(block)
+        return block
+
+    with open_source(part.source, tally.watch) as file:
+        is_waited_for = isinstance(part.source, Stream)
+        next_bytes = file.read1 if is_waited_for else file.read  # type: ignore[attr-defined]
+        yield read_some
+    tally.documents += 1
+    tally.empty += not n_bytes
+
+
+def json_keys(path: str) -> list[str]:
+    """Give the keys of a path.
+
+    >>> json_keys("data.body"), json_keys("/a~1b/c.d")
+    (['data', 'body'], ['a/b', 'c.d'])
+    """
+    if not path.startswith("/"):
+        return path.split(".")
+    return [key.replace("~1", "/").replace("~0", "~") for key in path[1:].split("/")]
+
+
+# Text
+
+
+def _read_text(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
+    if options.group is not None:
+        message = f"{part.source.path}: plain text has no field for a group"
+        raise FormatError(message)
+    for rows in _text_rows(part, options, tally):
+        tally.add_rows(rows)
+        yield rows
+
+
+def _text_rows(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
+    with open_source(part.source, tally.watch) as file:
+        if options.lines:
+            for _offset, block in _line_blocks(file, part):
+                yield _lines_of(block)
+        elif options.separator is not None:
+            for documents in _separated(file, options):
+                yield _rows_of(documents)
+        else:
+            text = np.frombuffer(file.read(), np.uint8)
+            yield Rows(text, np.array([0, len(text)], np.int64))
+
+
+def _rows_of(documents: list[bytes]) -> Rows:
+    offsets = np.zeros(len(documents) + 1, np.int64)
+    np.cumsum([len(document) for document in documents], out=offsets[1:])
+    return Rows(np.frombuffer(b"".join(documents), np.uint8), offsets)
+
+
+def _lines_of(data: NDArray[np.uint8]) -> Rows:
+    """Make rows of lines, without their ends: a newline, or it behind a return."""
+    is_kept = data != NEWLINE
+    ends = np.flatnonzero(~is_kept)
+    has_return = (ends > 0) & (data[ends - 1] == RETURN)
+    is_kept[ends[has_return] - 1] = False
+    n_dropped = np.arange(len(ends)) + np.cumsum(has_return)
+    if len(data) and is_kept[-1]:
+        ends = np.append(ends, len(data))
+        n_dropped = np.append(n_dropped, len(is_kept) - np.count_nonzero(is_kept))
+    offsets = np.zeros(len(ends) + 1, np.int64)
+    offsets[1:] = ends - n_dropped
+    return Rows(data[is_kept], offsets)
+
+
+def _separated(file: BinaryIO, options: ReadOptions) -> Iterator[list[bytes]]:
+    """Cut a stream at each separator; nothing behind the last one is no document."""
+    cut, n_held = _cutter(options)
+    rest = b""
+    while chunk := file.read(max(BLOCK_LEN, len(rest))):
+        *documents, rest = cut(rest + chunk, n_held)
+        if documents:
+            yield documents
+    *documents, rest = cut(rest, 0)
+    if rest:
+        documents.append(rest)
+    if documents:
+        yield documents
+
+
+def _cutter(
+    options: ReadOptions,
+) -> tuple[Callable[[bytes, int], list[bytes]], int]:
+    """Give a function that cuts at separators, and how much of the end is not certain.
+
+    What begins so close to the end may be part of something longer.
+    """
+    separator = (options.separator or "").encode()
+    names = [name.encode() for name in options.special_tokens]
+    if not any(_overlap(name, separator) for name in names):
+        return lambda data, _n_held: data.split(separator), 0
+    longest_first = sorted({separator, *names}, key=len, reverse=True)
+    any_name = re.compile(b"|".join(map(re.escape, longest_first)))
+
+    def cut(data: bytes, n_held: int) -> list[bytes]:
+        documents, start = [], 0
+        for found in any_name.finditer(data):
+            if found[0] == separator and found.start() + n_held <= len(data):
+                documents.append(data[start : found.start()])
+                start = found.end()
+        return [*documents, data[start:]]
+
+    return cut, len(longest_first[0])
+
+
+def _overlap(one: bytes, other: bytes) -> bool:
+    """Tell whether two texts can share characters of a third, and are not the same."""
+    if one == other:
+        return False
+    ends = range(1, min(len(one), len(other)))
+    return (
+        one in other
+        or other in one
+        or any(one[-n:] == other[:n] or other[-n:] == one[:n] for n in ends)
+    )
+
+
+# Lines
+
+
+def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Give blocks of whole lines, those that begin in the part, each with its offset.
+
+    A block is good until the next one: all lie in the same memory.
+    """
+    offset, stop = part.start, part.stop
+    if offset:
+        file.seek(offset - 1)  # the line of the byte before belongs to the part before
+        offset += len(file.readline()) - 1
+    memory = bytearray(BLOCK_LEN)
+    n_kept = 0
+    while stop is None or offset < stop:
+        if 2 * n_kept > len(memory):
+            memory = memory + bytes(len(memory))
+        n_read = _fill(file, memoryview(memory)[n_kept:])
+        length = n_kept + n_read
+        end = memory.rfind(b"\n", 0, length) + 1 if n_read else length
+        if stop is not None and offset + length >= stop:
+            last = memory.find(b"\n", max(stop - 1 - offset, 0), length) + 1
+            end = last or end
+        if end:
+            block = np.frombuffer(memory, np.uint8, end)
+            mark = len(BYTE_ORDER_MARK) if offset == 0 and _is_marked(memory) else 0
+            yield offset, block[mark:]
+        n_kept = length - end
+        memory[:n_kept] = memory[end:length]
+        offset += end
+        if not n_read:
+            return
+
+
+def _fill(file: BinaryIO, memory: memoryview) -> int:
+    """Read into memory until it is full or the file ends; give how much was read."""
+    n_read = 0
+    while n_read < len(memory) and (n_new := file.readinto(memory[n_read:])):  # type: ignore[attr-defined]
+        n_read += n_new
+    return n_read
+
+
+def _is_marked(memory: bytearray) -> bool:
+    return memory.startswith(BYTE_ORDER_MARK)
+
+
+def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
+    keys = json_keys(options.field)
+    group_keys = None if options.group is None else json_keys(options.group)
+    n_before: int | None = None
+    n_lines = 0
+    with open_source(part.source, tally.watch) as file:
+        for _offset, block in _line_blocks(file, part):
+            rows, n_block_lines, bad = _documents(block, keys, group_keys)
+            if bad and n_before is None:
+                n_before = _lines_before(part)
+            for line, _start, problem in bad:
+                number = (n_before or 0) + n_lines + line + 1
+                _note_bad(part, number, problem, options, tally)
+            n_lines += n_block_lines
+            tally.add_rows(rows)
+            yield rows
+
+
+def _documents(
+    lines: NDArray[np.uint8], keys: list[str], group_keys: list[str] | None
+) -> tuple[Rows, int, list[tuple[int, int, str]]]:
+    """Give the documents of lines, the number of lines, and the bad lines.
+
+    Where documents have groups, lines are parsed twice: once for each field.
+    """
+    texts, n_lines, n_null, bad = _core.read_jsonl(lines, keys)
+    if group_keys is None:
+        return Rows(*texts, n_null), n_lines, bad
+    groups, _, _, bad_groups = _core.read_jsonl(lines, group_keys)
+    problems = {line[0]: line for line in [*bad_groups, *bad]}
+    if problems:  # rows of the two belong together where both have all lines
+        split = enumerate(lines.tobytes().split(b"\n"))
+        kept = b"\n".join(line for place, line in split if place not in problems)
+        lines = np.frombuffer(kept, np.uint8)
+        texts, _, n_null, _ = _core.read_jsonl(lines, keys)
+        groups, _, _, _ = _core.read_jsonl(lines, group_keys)
+    rows = Rows(*texts, n_null, groups)
+    return rows, n_lines, [problems[line] for line in sorted(problems)]
+
+
+def _lines_before(part: Part) -> int:
+    """Count the lines that begin before a part: for messages alone, since it takes a pass."""
+    if part.start == 0 or isinstance(part.source, Stream):
+        return 0
+    with open_source(part.source) as file:
+        blocks = _line_blocks(file, replace(part, start=0, stop=part.start))
+        return sum(int(np.count_nonzero(block == NEWLINE)) for _offset, block in blocks)
+
+
+def _note_bad(
+    part: Part, line: int, problem: str, options: ReadOptions, tally: Tally
+) -> None:
+    place = f"{part.source.path}, line {line:,}"
+    if not options.skip_bad:
+        message = f"{place}: {problem}; repair it, or skip such lines: skip_bad=True"
+        raise FormatError(message)
+    tally.bad += 1
+    if len(tally.bad_lines) < MAX_BAD_SHOWN:
+        tally.bad_lines.append(f"{place}: {problem}")
+
+
+# Tables
+
+
+def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
+    names = _columns(options)
+    columns = list(dict.fromkeys(names))
+    table = _core.CsvTable("\t" if part.source.format == "tsv" else ",", columns)
+    memory = np.empty(BLOCK_LEN, np.uint8)
+    with open_source(part.source, tally.watch) as file, _refusing(part):
+        is_last = False
+        while not is_last:
+            n_read = _fill(file, memory.data)
+            is_last = n_read < len(memory)
+            found, bad = table.read(memory[:n_read], is_last)
+            for line, problem in bad:
+                _note_bad(part, line, problem, options, tally)
+            by_name = dict(zip(columns, found, strict=True))
+            groups = None if options.group is None else by_name[options.group]
+            rows = Rows(*by_name[options.field], groups=groups)
+            if len(rows.offsets) > 1:
+                tally.add_rows(rows)
+                yield rows
+
+
+def _columns(options: ReadOptions) -> list[str]:
+    """Name the columns of texts and, if there are any, of groups."""
+    return [name for name in (options.field, options.group) if name is not None]
+
+
+def _read_parquet(
+    part: Part, options: ReadOptions, tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    parquet = load("pyarrow.parquet")
+    if part.source.compression is not None:
+        message = f"{part.source.path}: a Parquet file is compressed inside; unpack the outer {part.source.compression}"
+        raise FormatError(message)
+    pa = load("pyarrow")
+    invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)
+    with open_stored(part.source) as stored, _refusing(part, *invalid):
+        file = parquet.ParquetFile(stored)
+        schema = file.schema_arrow
+        _refuse_counts(schema)
+        paths = [_parquet_keys(schema, name) for name in _columns(options)]
+        columns = [".".join(path) for path in paths]
+        stop = file.num_row_groups if part.stop is None else part.stop
+        for group in range(part.start, stop):
+            n_rows = _rows_at_once(file.metadata.row_group(group))
+            for batch in file.iter_batches(n_rows, [group], columns=columns):
+                found = (as_bytes(_member(batch, path)) for path in paths)
+                documents = text_batch(*found)
+                tally.add_batch(documents)
+                yield documents
+
+
+def _refuse_counts(schema: Any) -> None:  # noqa: ANN401
+    """Refuse counts of pieces, which are no documents."""
+    if COUNTS_KEY in (schema.metadata or {}):
+        message = "these are counts of pieces, not documents; train on this file alone"
+        raise FormatError(message)
+
+
+def _parquet_keys(schema: Any, path: str) -> list[str]:  # noqa: ANN401
+    if path in schema.names:
+        return [path]
+    keys = json_keys(path)
+    if keys[0] not in schema.names:
+        message = f"no column {path}; there are {', '.join(schema.names)}"
+        raise FormatError(message)
+    return keys
+
+
+def _member(batch: pa.RecordBatch, path: Sequence[str]) -> Any:  # noqa: ANN401
+    """Give the column, or the member of structs that a path of keys leads to."""
+    name, *keys = path
+    try:
+        column = batch.column(name)
+        return load("pyarrow.compute").struct_field(column, keys) if keys else column
+    except (KeyError, load("pyarrow").ArrowInvalid) as error:
+        message = f"no member {'.'.join(keys)} in the column {name}"
+        raise FormatError(message) from error
+
+
+def _rows_at_once(group: Any) -> int:  # noqa: ANN401 -- what Parquet says of a row group
+    """Say how many rows are about one block."""
+    n_bytes = max(int(group.total_byte_size), 1)
+    n_rows = int(group.num_rows)
+    return max(1, min(n_rows, n_rows * BLOCK_LEN // int(n_bytes)))
+
+
+@contextlib.contextmanager
+def _refusing(part: Part, *arrow_errors: type[Exception]) -> Iterator[None]:
+    """Let what is wrong with a table be an error that names the file."""
+    refused: tuple[type[Exception], ...] = (FormatError, *arrow_errors)
+    try:
+        yield
+    except refused as error:
+        path = part.source.path
+        message = str(error) if path in str(error) else f"{path}: {error}"
+        raise FormatError(message) from error

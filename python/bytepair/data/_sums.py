@@ -1,0 +1,134 @@
+"""Counts of the parts of a corpus, added up in bounded memory, by group where documents have groups.
+
+The core adds up, sorts and leaves out, through temporary files where memory is not enough; here groups
+have their names. What is rare is decided by the sum over all groups, so that counts by group and
+counts of all leave out the same pieces. The rows are the same whatever the parts were, in whatever
+order they came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytepair import _core
+from bytepair.errors import TrainingError
+
+from ._columns import column_of
+from ._grouped import arrays_of_rows, parts_of
+from ._optional import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+__all__ = ["BATCH_BYTES", "BATCH_ROWS", "CountSums"]
+
+ADDING_BYTES = 256 << 20
+"""The memory of adding up where no limit is given."""
+BATCH_ROWS = 1 << 18
+BATCH_BYTES = 32 << 20
+"""The bytes of pieces of a batch: a piece may be a document."""
+
+
+class CountSums:
+    """Counts while they are added up; ``None`` is the group where there are none.
+
+    >>> import pyarrow as pa, tempfile
+    >>> sums = CountSums(tempfile.gettempdir())
+    >>> for count in (2, 3):
+    ...     sums.add(pa.table({"piece": [b"low"], "count": [count]}))
+    >>> sums.finish()
+    (0, 0, 0)
+    >>> sums.table().to_pydict()
+    {'piece': [b'low'], 'count': [5]}
+    """
+
+    def __init__(self, folder: str, memory_limit: int | None = None) -> None:
+        limit = ADDING_BYTES if memory_limit is None else memory_limit
+        self.core = _core.CountSums(folder, max(limit, 0))
+        self.numbers: dict[str | None, int] = {}
+        self.has_firsts = True
+
+    def add(self, rows: pa.Table | pa.RecordBatch, source: int = 0) -> None:
+        """Add rows; ``source`` is the place of their part of the corpus.
+
+        Raises
+        ------
+        TrainingError
+            Some rows have a group and others have none.
+        """
+        self.has_firsts &= "first" in rows.schema.names
+        for batch in rows.to_batches() if hasattr(rows, "to_batches") else [rows]:
+            for group, part in parts_of(batch):
+                pieces, counts, firsts = arrays_of_rows(part)
+                number = self._number(group)
+                self.core.add(
+                    *pieces, counts, group=number, source=source, firsts=firsts
+                )
+
+    def add_runs(
+        self, runs: Mapping[str | None, Iterable[Path]], source: int = 0
+    ) -> None:
+        """Add the files of a part that was counted, by group, and take them over."""
+        for group, files in runs.items():
+            for file in files:
+                self.core.add_run(file, group=self._number(group), source=source)
+
+    def finish(
+        self, min_count: int | None = None, *, with_first: bool = True
+    ) -> tuple[int, int, int]:
+        """End the adding up, and leave out pieces whose sum is smaller.
+
+        Says how many these were, how often they occur, and more than what no pair of tokens
+        occurs in them.
+        """
+        self.has_firsts &= with_first and not self._is_grouped
+        names = sorted(self.numbers, key=lambda name: name or "")
+        places = [names.index(name) for name in self.numbers]
+        return self.core.finish(min_count or 0, places, self.has_firsts)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the rows: what they say beside the piece and its count."""
+        pa = load("pyarrow")
+        columns = [("piece", pa.large_binary()), ("count", pa.int64())]
+        if self.has_firsts:
+            columns.append(("first", pa.int64()))
+        if self._is_grouped:
+            columns.append(("group", pa.large_string()))
+        return pa.schema(columns)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows, once, in the order of counts, then of pieces, then of groups."""
+        pa = load("pyarrow")
+        names = pa.array(sorted(name or "" for name in self.numbers), pa.large_string())
+        while True:
+            pieces, counts, groups, firsts = self.core.next_rows(
+                BATCH_ROWS, BATCH_BYTES
+            )
+            if not len(counts):
+                return
+            columns = [column_of(*pieces), pa.array(counts)]
+            if self.has_firsts:
+                columns.append(pa.array(firsts.astype(np.int64)))
+            if self._is_grouped:
+                columns.append(names.take(pa.array(groups)))
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def table(self) -> pa.Table:
+        """Give the rows, once, in memory."""
+        return load("pyarrow").Table.from_batches(self.batches(), self.schema)
+
+    @property
+    def _is_grouped(self) -> bool:
+        return any(group is not None for group in self.numbers)
+
+    def _number(self, group: str | None) -> int:
+        if self.numbers and (group is None) != (None in self.numbers):
+            message = "counts by group and counts without groups; count again"
+            raise TrainingError(message)
+        return self.numbers.setdefault(group, len(self.numbers))

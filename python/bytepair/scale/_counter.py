@@ -1,0 +1,150 @@
+"""Documents to counts on disk, in one table or in one for each group.
+
+The counting is the core's: here documents are dealt out to its counters by their group. Costs a
+copy of the documents where a batch has several groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bytepair import _core
+from bytepair.data._columns import texts_of
+from bytepair.data._optional import load
+from bytepair.errors import TokenizerError, TrainingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    Runs: TypeAlias = dict[str | None, list[Path]]
+
+__all__ = ["CountSpec", "PieceCounter", "Runs", "jsonable"]
+
+MAX_GROUPS = 4096
+"""More groups than this are taken for a mistake: each has a table of its own."""
+
+
+@dataclass(frozen=True)
+class CountSpec:
+    """How text is prepared before its pieces are counted.
+
+    ``options`` are parts of the dialect set one by one, as for :func:`bytepair.train`.
+    ``memory_limit`` is in bytes, for one call.
+    """
+
+    dialect: str = "gpt4o"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    special_tokens: tuple[str, ...] = ()
+    threads: int | None = 1
+    memory_limit: int | None = None
+
+    @property
+    def core_dialect(self) -> _core.Dialect:
+        """The dialect itself."""
+        return _core.Dialect(self.dialect, **self.options)
+
+    @property
+    def needs_first(self) -> bool:
+        """Whether ties are decided by where pieces first occur."""
+        return self.core_dialect.ties == "first_seen"
+
+    def new_corpus(self, folder: str) -> _core.Corpus:
+        """Begin to count; what is more than memory may hold goes to a folder."""
+        corpus = _core.Corpus(
+            self.core_dialect, list(self.special_tokens), threads=self.threads
+        )
+        if self.memory_limit is not None:
+            corpus.set_memory_limit(max(self.memory_limit, 0), folder)
+        return corpus
+
+    def refuse_groups(self) -> None:
+        """Say what cannot be with groups."""
+        if self.needs_first:
+            message = (
+                "ties are decided by the first occurrence, which counts by group do not "
+                "record; choose another rule (ties)"
+            )
+            raise TrainingError(message)
+        if self.memory_limit is not None:
+            message = "memory_limit= is for counts without groups; make tasks smaller"
+            raise TokenizerError(message)
+
+
+class PieceCounter:
+    """Counts batches of documents: columns ``text`` and perhaps ``group``.
+
+    Attributes
+    ----------
+    groups
+        Documents and bytes of each group.
+    """
+
+    def __init__(self, spec: CountSpec, folder: str) -> None:
+        self.spec, self.folder = spec, folder
+        self.corpora: dict[str | None, _core.Corpus] = {}
+        self.groups: dict[str, dict[str, int]] = {}
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count a batch."""
+        for group, part in _groups_of(batch):
+            if group is not None:
+                self._note(group, part)
+            self._corpus(group).add_rows(*texts_of(part))
+
+    def add_stream(self, read: Callable[[int], bytes]) -> None:
+        """Count one document that comes in stretches."""
+        self._corpus(None).add_stream(read)
+
+    def finish(self) -> tuple[Runs, dict[str, int]]:
+        """Give the files of each group, and how often special tokens were found."""
+        runs: Runs = {}
+        found = dict.fromkeys(sorted(self.spec.special_tokens), 0)
+        for group, corpus in self.corpora.items():
+            runs[group], found_here = corpus.finish_runs(self.folder)
+            for token, n_found in found_here.items():
+                found[token] += n_found
+        return runs, found
+
+    def _corpus(self, group: str | None) -> _core.Corpus:
+        if group not in self.corpora:
+            if len(self.corpora) == MAX_GROUPS:
+                message = f"more than {MAX_GROUPS:,} groups; is this the right field?"
+                raise TokenizerError(message)
+            self.corpora[group] = self.spec.new_corpus(self.folder)
+        return self.corpora[group]
+
+    def _note(self, group: str, part: pa.RecordBatch) -> None:
+        lengths = load("pyarrow.compute").binary_length(part.column("text"))
+        noted = self.groups.setdefault(group, {"documents": 0, "bytes": 0})
+        noted["documents"] += len(part)
+        noted["bytes"] += load("pyarrow.compute").sum(lengths).as_py() or 0
+
+
+def _groups_of(
+    batch: pa.RecordBatch,
+) -> Iterator[tuple[str | None, pa.RecordBatch]]:
+    """Give the documents of each group; a document without one is in the group ``""``."""
+    if "group" not in batch.schema.names:
+        yield None, batch
+        return
+    pa, compute = load("pyarrow"), load("pyarrow.compute")
+    names = batch.column("group").cast(pa.large_string()).fill_null("")
+    found = compute.unique(names).to_pylist()
+    for name in found:
+        is_all = len(found) == 1
+        yield name, batch if is_all else batch.filter(compute.equal(names, name))
+
+
+def jsonable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give options as JSON gives them back: sequences as lists."""
+
+    def plain(value: Any) -> Any:  # noqa: ANN401 -- whatever an option takes
+        if isinstance(value, (list, tuple)):
+            return [plain(item) for item in value]
+        return value
+
+    return {name: plain(value) for name, value in sorted(options.items())}

@@ -1,0 +1,395 @@
+"""A corpus to counts of pieces: dealt out as tasks, added up on disk.
+
+One process counts all as one part, several count a task each. What was counted of a part lies in
+files, which are added up when all is counted, in memory that does not grow with the corpus: the
+result is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from bytepair._files import check_writable, refuse_no_name
+from bytepair._names import in_order
+from bytepair._ranges import check_count
+from bytepair.data._counts import (
+    Counts,
+    CountsInfo,
+    preparation_of,
+    read_counts,
+    write_counts,
+)
+from bytepair.data._plan import TASK_BYTES, Task, plan
+from bytepair.data._readers import (
+    Part,
+    ReadOptions,
+    Tally,
+    is_whole_text,
+    open_text,
+    read_part,
+)
+from bytepair.data._sources import list_sources, one_format, refuse_idle
+from bytepair.data._sums import CountSums
+from bytepair.errors import TokenizerError
+
+from ._counter import CountSpec, PieceCounter, jsonable
+from ._local import run
+from ._telling import Seldom, Tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from typing_extensions import Unpack
+
+    from bytepair._files import StrPath
+    from bytepair._training import DialectOptions
+    from bytepair.data._sources import Corpus
+
+    from ._counter import Runs
+    from ._engine import Engine
+
+__all__ = [
+    "CountedPart",
+    "count",
+    "count_alone",
+    "count_by_tasks",
+    "counted",
+    "counts_of",
+    "merge_files",
+    "prepared_in",
+    "settled",
+    "without",
+]
+
+
+@dataclass(frozen=True)
+class CountedPart:
+    """A part of a corpus that was counted: what was found, and the files of each group."""
+
+    info: CountsInfo
+    runs: Runs
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Counts parts into files of a folder: goes through ``pickle`` to another process."""
+
+    spec: CountSpec
+    options: ReadOptions
+    folder: str
+
+    def __call__(
+        self, numbered: tuple[int, Sequence[Part]], tell: Tell | None = None
+    ) -> CountedPart:
+        counter, tally = PieceCounter(self.spec, self.folder), Tally()
+        _count_parts(numbered[1], counter, self.options, tally, tell)
+        return counted(counter, tally)
+
+
+def count(
+    corpus: Corpus,
+    *,
+    dialect: str = "gpt4o",
+    special_tokens: Iterable[str] = (),
+    min_piece_count: int | None = None,
+    input_format: str | None = None,
+    corpus_format: str | None = None,
+    field: str = "text",
+    group: str | None = None,
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    processes: int = 1,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    task_bytes: int = TASK_BYTES,
+    progress: Callable[[int, int], object] | None = None,
+    engine: Engine | None = None,
+    output: StrPath | None = None,
+    **options: Unpack[DialectOptions],
+) -> Counts:
+    r"""Count the pieces of a corpus; :func:`bytepair.train_from_counts` learns from them.
+
+    Parameters
+    ----------
+    corpus, input_format, field, lines, separator, skip_bad
+        Files and what a document is, as for :func:`bytepair.scale.tokenize`. A text file is
+        one document unless ``lines`` or ``separator`` is given, and is read in stretches.
+        ``corpus_format`` is the old name of ``input_format``.
+    dialect, special_tokens, options
+        How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
+        are not counted. Where ties are decided by the first occurrence, counts say in which
+        order pieces occur.
+    group
+        Where documents say which group they are of, such as a language: like ``field``.
+        Counts are then by group.
+    min_piece_count
+        Leave out pieces that occur less often, in all groups together; the summary says how many.
+    processes, threads
+        How many processes, and threads in each; by default one process and all processors,
+        or one thread in each of several processes.
+    memory_limit
+        About how many bytes counting may take in each process, and adding up in this one,
+        which takes 256 MB without it. What is more goes to temporary files.
+    progress
+        Is called about twice a second with the bytes of files that are done, and of all.
+    engine
+        What counts instead of processes of this machine, such as
+        :class:`bytepair.scale.spark.SparkEngine`. Each of its tasks has one thread.
+    output
+        A file to write the counts to, while they are added up. The rows of what is given
+        are then read when they are asked for; without it they are in memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "docs.jsonl")
+    >>> _ = path.write_text('{"text": "low lower"}\n{"text": "low"}\n')
+    >>> counts = count(path, dialect="subword-nmt")
+    >>> counts.table.to_pydict(), counts.info.documents
+    ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
+    """
+    special_tokens = tuple(in_order("special_tokens", special_tokens))
+    reading = ReadOptions(field, lines, separator, skip_bad, group, special_tokens)
+    if threads is None and (processes > 1 or engine is not None):
+        threads = 1
+    spec = CountSpec(
+        dialect,
+        dict(options),
+        special_tokens,
+        threads,
+        memory_limit,
+    )
+    prepared_in(spec)  # refuses what cannot be
+    check_count(min_piece_count=min_piece_count or 0)
+    if group is not None:
+        spec.refuse_groups()
+    refuse_output(output)
+    sources = list_sources(corpus, one_format(input_format, corpus_format))
+    refuse_idle(sources, reading)
+    tasks = plan(sources, reading, task_bytes)
+    total = sum(source.size for source in sources)
+    with TemporaryDirectory() as folder:
+        sums = CountSums(folder, memory_limit)
+        if engine is not None:
+            info = engine.count(tasks, spec, reading, min_piece_count, sums)
+        elif min(processes, len(tasks)) <= 1:
+            parts = [part for task in tasks for part in task]
+            tell = None if progress is None else Seldom(_share_of(total, progress))
+            whole = _Work(spec, reading, folder)((0, parts), tell)
+            sums.add_runs(whole.runs)
+            info = whole.info
+        else:
+            work = _Work(spec, reading, folder)
+            info = _count_tasks(tasks, work, processes, progress, sums)
+        info.sources = sorted(source.path for source in sources)
+        if progress is not None:
+            progress(total, total)
+        return settled(sums, info, min_piece_count, output, with_first=spec.needs_first)
+
+
+def _share_of(
+    total: int, progress: Callable[[int, int], object]
+) -> Callable[[Sequence[int]], object]:
+    return lambda begun: progress(min(begun[0], total), total)
+
+
+def merge_files(
+    paths: Iterable[StrPath],
+    *,
+    memory_limit: int | None = None,
+    output: StrPath | None = None,
+) -> Counts:
+    """Add files of counts up, as if their corpora followed each other.
+
+    ``memory_limit`` and ``output`` are those of :func:`count`.
+
+    Raises
+    ------
+    TrainingError
+        They were counted in different ways.
+    """
+    refuse_output(output)
+    info: CountsInfo | None = None
+    with TemporaryDirectory() as folder:
+        sums = CountSums(folder, memory_limit)
+        for number, path in enumerate(paths):
+            counts = read_counts(path)
+            if info is None:
+                info = counts.info
+            else:
+                info.add(counts.info)
+            for batch in counts.batches():
+                sums.add(batch, number)
+        if info is None:
+            message = "no file of counts to merge"
+            raise TokenizerError(message)
+        return settled(sums, info, None, output)
+
+
+def refuse_output(output: StrPath | None) -> None:
+    """Refuse, before anything is counted, a file that cannot be written."""
+    if output is not None:
+        refuse_no_name(output)
+        check_writable(Path(output).parent)
+
+
+def _count_tasks(
+    tasks: list[Task],
+    work: _Work,
+    processes: int,
+    progress: Callable[[int, int], object] | None,
+    sums: CountSums,
+) -> CountsInfo:
+    sizes = [sum(part.size for part in task) for task in tasks]
+    done = 0
+
+    def watch(begun: Sequence[int]) -> None:
+        if progress is not None:
+            progress(min(done + begun[0], sum(sizes)), sum(sizes))
+
+    info = CountsInfo(**prepared_in(work.spec))
+    for (number, _task), part in run(work, list(enumerate(tasks)), processes, watch):
+        done += sizes[number]
+        sums.add_runs(part.runs, number)
+        info.add(part.info)
+    return info
+
+
+def count_by_tasks(
+    run: Callable[..., Iterator[tuple[tuple[int, Task], Counts]]],
+    tasks: Sequence[Task],
+    spec: CountSpec,
+    options: ReadOptions,
+    sums: CountSums,
+) -> CountsInfo:
+    """Count tasks by an engine that only runs them; adds up what arrives, in any order."""
+    info = CountsInfo(**prepared_in(spec))
+    work = partial(_count_task, spec=spec, options=options)
+    for (number, _task), counts in run(work, list(enumerate(tasks))):
+        sums.add(counts.table, number)
+        info.add(counts.info)
+    return info
+
+
+def _count_task(
+    numbered: tuple[int, Task], spec: CountSpec, options: ReadOptions
+) -> Counts:
+    return count_alone(numbered[1], spec, options)
+
+
+def count_alone(parts: Sequence[Part], spec: CountSpec, options: ReadOptions) -> Counts:
+    """Count parts of sources that follow each other; gives their rows in memory."""
+    with TemporaryDirectory() as folder:
+        return counts_of(_Work(spec, options, folder)((0, parts)), spec, folder)
+
+
+def counts_of(part: CountedPart, spec: CountSpec, folder: str) -> Counts:
+    """Give what was counted of one part in memory."""
+    sums = CountSums(folder, spec.memory_limit)
+    sums.add_runs(part.runs)
+    return settled(sums, part.info, with_first=spec.needs_first)
+
+
+def settled(
+    sums: CountSums,
+    info: CountsInfo,
+    min_piece_count: int | None = None,
+    output: StrPath | None = None,
+    *,
+    with_first: bool = True,
+) -> Counts:
+    """End the adding up: give all rows in memory, or write them to a file."""
+    dropped = sums.finish(min_piece_count, with_first=with_first)
+    info = without(info, min_piece_count, *dropped)
+    if output is None:
+        return Counts(sums.table(), info)
+    write_counts(output, sums.schema, sums.batches(), info)
+    return Counts(None, info, output)
+
+
+def without(
+    info: CountsInfo,
+    min_piece_count: int | None,
+    n_pieces: int,
+    n_occurrences: int,
+    bound: int,
+) -> CountsInfo:
+    """Note what was left out now, beside what was before."""
+    is_less = min_piece_count is not None and min_piece_count > 1
+    return replace(
+        info,
+        min_piece_count=min_piece_count if is_less else info.min_piece_count,
+        dropped_pieces=info.dropped_pieces + n_pieces,
+        dropped_occurrences=info.dropped_occurrences + n_occurrences,
+        dropped_bound=info.dropped_bound + bound,
+    )
+
+
+def _count_parts(
+    parts: Sequence[Part],
+    counter: PieceCounter,
+    options: ReadOptions,
+    tally: Tally,
+    tell: Tell | None,
+) -> None:
+    n_before = 0
+
+    def tell_place(part: Part) -> None:
+        if tell is not None:
+            tell((n_before + tally.place(part), tally.documents, tally.bytes))
+
+    for part in parts:
+        if is_whole_text(part.source, options):
+            _count_text(counter, part, tally, tell_place)
+        else:
+            for batch in read_part(part, options, tally):
+                counter.add(batch)
+                tell_place(part)
+        n_before += part.size
+
+
+def _count_text(
+    counter: PieceCounter,
+    part: Part,
+    tally: Tally,
+    tell_place: Callable[[Part], None],
+) -> None:
+    """Count a text file in stretches: it may be longer than memory."""
+    with open_text(part, tally) as read:
+
+        def read_and_tell(most: int) -> bytes:
+            tell_place(part)
+            return read(most)
+
+        counter.add_stream(read_and_tell)
+
+
+def counted(counter: PieceCounter, tally: Tally) -> CountedPart:
+    """End the counting of a part, and say what was counted."""
+    runs, found_special = counter.finish()
+    info = CountsInfo(
+        **prepared_in(counter.spec),
+        documents=tally.documents,
+        null=tally.null,
+        empty=tally.empty,
+        bad=tally.bad,
+        bytes=tally.bytes,
+        found_special=found_special,
+        groups=dict(sorted(counter.groups.items())),
+    )
+    return CountedPart(info, runs)
+
+
+def prepared_in(spec: CountSpec) -> dict[str, Any]:
+    """Name the preparation of counts, and what it is made of."""
+    return {
+        "preparation": preparation_of(spec.core_dialect, spec.special_tokens),
+        "dialect": spec.dialect,
+        "options": jsonable(spec.options),
+        "special_tokens": list(spec.special_tokens),
+    }

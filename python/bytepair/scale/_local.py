@@ -1,0 +1,156 @@
+"""Tasks on processes of this machine.
+
+A process that is killed is replaced and its task done again; an exception ends all. Each task
+may be done more than once, so it must do the same each time. Processes are started afresh
+(`spawn`): a program that asks for several has to begin under ``if __name__ == "__main__":``.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bytepair.errors import TokenizerError
+
+from ._telling import N_TOLD, WATCH_SECONDS, Seldom
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, MutableSequence, Sequence
+
+    from ._telling import Tell
+
+__all__ = ["run"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MAX_LOSSES = 3
+"""How often in a row processes may be lost without a task being finished."""
+
+
+def run(
+    work: Callable[..., R],
+    tasks: Sequence[T],
+    processes: int = 1,
+    watch: Tell | None = None,
+) -> Iterator[tuple[T, R]]:
+    """Do ``work`` on each task; give each task with its result, in whatever order.
+
+    ``work`` and tasks go through ``pickle``, ``work`` once for each process. With ``watch``,
+    ``work`` gets a function too, to be told ``N_TOLD`` numbers from time to time; ``watch`` hears
+    their sums over all tasks that are begun and not done, also when one is done.
+
+    >>> sorted(run(len, ["one", "three"]))
+    [('one', 3), ('three', 5)]
+
+    Raises
+    ------
+    TokenizerError
+        Processes were killed again and again.
+    """
+    if processes < 1:
+        message = "processes must be at least 1"
+        raise TokenizerError(message)
+    if min(processes, len(tasks)) <= 1:
+        for task in tasks:
+            yield task, work(task, *([] if watch is None else [Seldom(watch)]))
+            if watch is not None:
+                watch([0] * N_TOLD)
+        return
+    left = dict(enumerate(tasks))
+    n_losses = 0
+    while left:
+        n_before = len(left)
+        for number, result in _run_once(work, left, processes, watch):
+            yield left.pop(number), result
+        n_losses = n_losses + 1 if len(left) == n_before else 0
+        if n_losses > MAX_LOSSES:
+            message = (
+                f"processes were killed {n_losses} times in a row, perhaps for their "
+                "memory; use fewer processes"
+            )
+            raise TokenizerError(message)
+
+
+def _run_once(
+    work: Callable[..., R], left: dict[int, T], processes: int, watch: Tell | None
+) -> Iterator[tuple[int, R]]:
+    """Do what can be done until all is done or a process is killed."""
+    context = multiprocessing.get_context("spawn")
+    n_told = 0 if watch is None else N_TOLD * (max(left) + 1)
+    board = context.RawArray("q", n_told)
+    executor = concurrent.futures.ProcessPoolExecutor(
+        min(processes, len(left)),
+        context,
+        initializer=_begin,
+        initargs=(work, board),
+    )
+    try:
+        futures = {
+            executor.submit(_do, number, task): number for number, task in left.items()
+        }
+        for future in _as_completed(set(futures), board, watch):
+            number = futures[future]
+            result = future.result()
+            board[N_TOLD * number : N_TOLD * (number + 1)] = [0] * (n_told and N_TOLD)
+            yield number, result
+    except BrokenProcessPool:  # one was killed: what is left is done by new ones
+        return
+    except BaseException:
+        for process in list((executor._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _as_completed(
+    futures: set[concurrent.futures.Future[R]],
+    board: Sequence[int],
+    watch: Tell | None,
+) -> Iterator[concurrent.futures.Future[R]]:
+    """Give what is done; meanwhile tell the watcher what stands on the board."""
+    seconds = None if watch is None else WATCH_SECONDS
+    first = concurrent.futures.FIRST_COMPLETED
+    while futures:
+        done, futures = concurrent.futures.wait(futures, seconds, first)
+        yield from done
+        if watch is not None:
+            watch([sum(board[place::N_TOLD]) for place in range(N_TOLD)])
+
+
+_work: Callable[..., Any] | None = None
+_board: MutableSequence[int] = []
+
+
+def _begin(work: Callable[..., Any], board: MutableSequence[int]) -> None:
+    """Prepare a process: Ctrl-C is for the main one, and it ends when that does."""
+    global _work, _board
+    _work, _board = work, board
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _do(number: int, task: Any) -> Any:  # noqa: ANN401 -- whatever the work takes and gives
+    if _work is None:
+        message = "a process without work"
+        raise TokenizerError(message)
+    if not len(_board):
+        return _work(task)
+
+    def tell(numbers: Sequence[int]) -> None:
+        _board[N_TOLD * number : N_TOLD * (number + 1)] = numbers
+
+    return _work(task, tell)

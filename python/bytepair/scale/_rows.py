@@ -1,0 +1,211 @@
+"""Counts with what they were counted in as rows that any engine can add up.
+
+A row is a piece, or a total: ``total`` names it and is null for pieces. Rows that agree in
+``total``, ``group`` and ``piece`` are added up by ``count``, and the least ``first`` is kept; so
+an engine needs no more than a group-by. Nothing here knows an engine. Costs one copy of what goes
+through, in batches of about 32 MiB.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from bytepair import _core
+from bytepair.data._columns import as_bytes
+from bytepair.data._counts import Counts, CountsInfo
+from bytepair.data._grouped import LARGEST, arrays_of_rows
+from bytepair.data._optional import load
+from bytepair.data._readers import Tally
+from bytepair.errors import TrainingError
+
+from ._counter import CountSpec, PieceCounter
+from ._counting import counted, counts_of, prepared_in, without
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from bytepair.data._sums import CountSums
+
+__all__ = ["COLUMNS", "add_up", "as_rows", "count_documents", "thin"]
+
+COLUMNS = "total string, `group` string, piece binary, count bigint, first bigint"
+"""The columns in the words of SQL."""
+FLUSH_BYTES = 256 << 20
+"""After so many bytes of documents their counts are given out: what bounds memory."""
+BATCH_BYTES = 32 << 20
+FIRST_BITS = 40
+"""A task has fewer distinct pieces than two to this power, and there are fewer than 2^23 tasks."""
+TOTALS = ("documents", "null", "empty", "bad", "bytes")
+DROPPED = ("dropped_pieces", "dropped_occurrences")
+NEIGHBOURS = "dropped_neighbours"
+Total: TypeAlias = tuple[str, str | None, str | None, int]
+"""Name, group, and a text beside them, with a number."""
+
+
+def count_documents(
+    batches: Iterable[pa.RecordBatch], spec: CountSpec
+) -> Iterator[pa.RecordBatch]:
+    """Count documents whose order does not matter, as rows."""
+    with TemporaryDirectory() as folder:
+        counter, tally = PieceCounter(spec, folder), Tally()
+        for batch in batches:
+            tally.add_batch(batch)
+            counter.add(batch)
+            if tally.bytes >= FLUSH_BYTES:
+                yield from as_rows(counts_of(counted(counter, tally), spec, folder))
+                counter, tally = PieceCounter(spec, folder), Tally()
+        yield from as_rows(counts_of(counted(counter, tally), spec, folder))
+
+
+def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
+    """Give the counts of task ``number`` as rows."""
+    info = counts.info
+    totals: list[Total] = [(name, None, None, getattr(info, name)) for name in TOTALS]
+    for token, n_found in info.found_special.items():
+        totals.append(("found_special", None, token, n_found))
+    for group, sizes in info.groups.items():
+        totals += [(f"group_{name}", group, None, n) for name, n in sizes.items()]
+    yield _total_rows(totals)
+    pa = load("pyarrow")
+    for batch in _batches(counts):
+        nothing = pa.nulls(len(batch), pa.string())
+        first = pa.nulls(len(batch), pa.int64())
+        if counts.knows_first:
+            first = pa.array(batch.column("first").to_numpy() + (number << FIRST_BITS))
+        group = nothing
+        if "group" in batch.schema.names:
+            group = batch.column("group").cast(pa.string())
+        columns = [nothing, group, batch.column("piece"), batch.column("count"), first]
+        yield pa.RecordBatch.from_arrays(columns, _names())
+
+
+def thin(
+    batches: Iterable[pa.RecordBatch], min_piece_count: int
+) -> Iterator[pa.RecordBatch]:
+    """Leave out rows of pieces whose count is smaller, and tell of them by totals.
+
+    With groups a column ``of_all`` says how often a piece occurs in all of them, and that
+    decides; ``place`` numbers the rows of a piece from 1.
+    """
+    compute = load("pyarrow.compute")
+    sums = np.zeros(256 * 257, np.int64)
+    n_pieces = n_occurrences = 0
+    for batch in batches:
+        of_all = batch.column("of_all" if "of_all" in batch.schema.names else "count")
+        # A sum that is null exceeds 63 bits, and stays to be found.
+        is_few = compute.less(compute.coalesce(of_all, LARGEST), min_piece_count)
+        is_rare = compute.and_(compute.is_null(batch.column("total")), is_few)
+        kept = batch.filter(compute.invert(is_rare)).select(_names())
+        yield _with_large_pieces(kept)
+        rare = batch.filter(is_rare)
+        table = _core.PieceTable()
+        pieces, counts, _ = arrays_of_rows(rare.select(["piece", "count"]))
+        table.add(*pieces, counts)
+        n_pieces += _n_pieces(rare)
+        n_occurrences += sum(rare.column("count").to_pylist())
+        sums += table.neighbours()
+        if (sums < 0).any():
+            message = f"the pieces that are left out occur more often than {LARGEST:,} times (63 bits)"
+            raise TrainingError(message)
+    dropped: list[Total] = [
+        (DROPPED[0], None, None, n_pieces),
+        (DROPPED[1], None, None, n_occurrences),
+    ]
+    places = np.flatnonzero(sums).tolist()
+    found = [(NEIGHBOURS, None, f"{place}", int(sums[place])) for place in places]
+    yield _total_rows([*dropped, *found])
+
+
+def add_up(
+    sums: CountSums,
+    rows: pa.Table,
+    spec: CountSpec,
+    min_piece_count: int | None = None,
+) -> CountsInfo:
+    """Add rows to the sums; ``min_piece_count`` says by what they were thinned."""
+    compute = load("pyarrow.compute")
+    if rows.column("count").null_count:
+        message = "the count of a piece adds up to more than 9,223,372,036,854,775,807 (63 bits)"
+        raise TrainingError(message)
+    is_piece = compute.is_null(rows.column("total"))
+    pieces = rows.filter(is_piece).drop_columns(["total"])
+    has = {
+        name: pieces.column(name).null_count < len(pieces)
+        for name in ("group", "first")
+    }
+    pieces = pieces.drop_columns([name for name in has if not has[name]])
+    sums.add(pieces)
+    info = CountsInfo(**prepared_in(spec))
+    info.found_special = dict.fromkeys(sorted(spec.special_tokens), 0)
+    dropped = [0, 0]
+    neighbours: dict[str, int] = {}
+    for row in rows.filter(compute.invert(is_piece)).to_pylist():
+        total, n = row["total"], row["count"]
+        name = (row["piece"] or b"").decode()
+        if total in TOTALS:
+            setattr(info, total, getattr(info, total) + n)
+        elif total in DROPPED:
+            dropped[DROPPED.index(total)] += n
+        elif total == NEIGHBOURS:
+            neighbours[name] = neighbours.get(name, 0) + n
+        elif total == "found_special":
+            info.found_special[name] += n
+        else:
+            sizes = info.groups.setdefault(row["group"], {"documents": 0, "bytes": 0})
+            sizes[total.removeprefix("group_")] += n
+    info.groups = dict(sorted(info.groups.items()))
+    bound = max(neighbours.values(), default=0)
+    return without(info, min_piece_count, dropped[0], dropped[1], bound)
+
+
+def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Give rows the one schema: an engine may have made their offsets narrow."""
+    columns = [
+        as_bytes(column) if name == "piece" else column
+        for name, column in zip(rows.schema.names, rows.columns, strict=True)
+    ]
+    return load("pyarrow").RecordBatch.from_arrays(columns, rows.schema.names)
+
+
+def _n_pieces(rows: pa.RecordBatch) -> int:
+    """Count pieces: one of several groups has a row for each."""
+    if "place" not in rows.schema.names:
+        return len(rows)
+    return int(rows.column("place").to_pylist().count(1))
+
+
+def _names() -> list[str]:
+    return [column.split()[0].strip("`") for column in COLUMNS.split(", ")]
+
+
+def _total_rows(
+    totals: list[Total],
+) -> pa.RecordBatch:
+    pa = load("pyarrow")
+    name, group, piece, count = zip(*totals, strict=True)
+    columns = [
+        pa.array(name, pa.string()),
+        pa.array(group, pa.string()),
+        pa.array([text and text.encode() for text in piece], pa.large_binary()),
+        pa.array(count, pa.int64()),
+        pa.nulls(len(totals), pa.int64()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, _names())
+
+
+def _batches(counts: Counts) -> Iterator[pa.RecordBatch]:
+    """Cut counts into batches by their bytes, not their rows: a piece may be a document."""
+    for batch in counts.batches():
+        lengths = load("pyarrow.compute").binary_length(batch.column("piece"))
+        ends = np.cumsum(lengths.to_numpy().astype(np.int64) + 64)
+        total = int(ends[-1]) if len(ends) else 0
+        cuts = np.searchsorted(ends, np.arange(0, total, BATCH_BYTES), "right")
+        starts = [*np.unique(cuts).tolist(), len(batch)]
+        for start, stop in pairwise(starts):
+            yield batch.slice(start, stop - start)

@@ -1,0 +1,371 @@
+"""A corpus to a folder of shards: planned, dealt out, resumed, committed.
+
+The work is `scale.contract.write_shards`; here is what surrounds it. A run that was interrupted
+is continued by the same call.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from bytepair import Tokenizer
+from bytepair._files import StrPath, refuse_no_name
+from bytepair.data._manifest import Dataset, commit
+from bytepair.data._plan import TASK_BYTES, Task, plan
+from bytepair.data._readers import Part, ReadOptions, Tally, read_part
+from bytepair.data._sources import list_sources, one_format, refuse_idle
+from bytepair.errors import SpecialTokenError, TokenizerError
+
+from . import _local
+from .contract import ShardSpec, write_shards
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from bytepair.data._shards import ShardFormat
+    from bytepair.data._sources import Corpus
+
+    from ._engine import Engine
+    from ._telling import Tell
+
+__all__ = [
+    "Marks",
+    "TokenizeProgress",
+    "marks_of",
+    "plan_of",
+    "shard_spec",
+    "tokenize",
+]
+
+
+@dataclass(frozen=True)
+class TokenizeProgress:
+    """What is done so far: tasks, bytes of their files, documents and tokens.
+
+    What tasks have done that are not yet done is counted in, but for the number of tasks.
+    ``done_bytes`` and ``total_bytes`` are as files are stored; ``resumed_bytes`` of them were
+    done by an earlier run.
+    """
+
+    done_tasks: int
+    total_tasks: int
+    done_bytes: int
+    total_bytes: int
+    resumed_bytes: int
+    documents: int
+    tokens: int
+    seconds: float
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time at the speed so far, once there is one."""
+        n_new = self.done_bytes - self.resumed_bytes
+        if n_new <= 0:
+            return None
+        return self.seconds * (self.total_bytes - self.done_bytes) / n_new
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Does one task: goes through ``pickle`` to another process."""
+
+    spec: ShardSpec
+    options: ReadOptions
+    dataset: Dataset
+
+    def __call__(
+        self,
+        numbered: tuple[int, Task],
+        tell: Tell | None = None,
+    ) -> dict[str, Any]:
+        number, task = numbered
+        tally = Tally()
+        reading = _Reading(task, self.options, tally)
+        n_tokens = 0
+
+        def watch(n_new: int) -> None:
+            nonlocal n_tokens
+            n_tokens += n_new
+            if tell is not None:
+                tell((reading.done_bytes(), tally.documents, n_tokens))
+
+        name = f"shard-{number:05}"
+        try:
+            written = write_shards(reading, self.spec, self.dataset.folder, name, watch)
+        except TokenizerError as error:
+            if reading.path is None or reading.path in str(error):
+                raise
+            message = f"while tokenizing {reading.path}: {error}"
+            raise type(error)(message) from error
+        done = {
+            "parts": [
+                {"path": part.source.path, "start": part.start, "stop": part.stop}
+                for part in task
+            ],
+            "tally": asdict(tally),
+            **written,
+        }
+        self.dataset.note(number, done)
+        return done
+
+
+class _Reading:
+    """The batches of a task, and which source they come from."""
+
+    def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
+        self.task, self.options, self.tally = task, options, tally
+        self.part: Part | None = None
+        self.bytes_before = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for part in self.task:
+            self.part = part
+            yield from read_part(part, self.options, self.tally)
+            self.bytes_before += part.size
+
+    @property
+    def path(self) -> str | None:
+        """The source that is being read."""
+        return None if self.part is None else self.part.source.path
+
+    def done_bytes(self) -> int:
+        """Say how much of the task is read, in bytes as they are stored."""
+        place = 0 if self.part is None else self.tally.place(self.part)
+        return self.bytes_before + place
+
+
+def tokenize(
+    tokenizer: Tokenizer | StrPath,
+    corpus: Corpus,
+    output: StrPath,
+    *,
+    format: ShardFormat = "npy",
+    begin_of_document: str | None = None,
+    end_of_document: str | None = None,
+    mark_at: Literal["begin", "end"] | None = None,
+    shard_tokens: int | None = None,
+    input_format: str | None = None,
+    corpus_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    processes: int = 1,
+    threads: int | None = None,
+    task_bytes: int = TASK_BYTES,
+    progress: Callable[[TokenizeProgress], object] | None = None,
+    engine: Engine | None = None,
+) -> dict[str, Any]:
+    r"""Tokenize a corpus to shards in a folder, and give the manifest.
+
+    The same call after an interruption goes on; after the end it does nothing. The shards do
+    not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
+    text, and such documents are counted.
+
+    Parameters
+    ----------
+    tokenizer
+        A tokenizer, or its path.
+    corpus
+        Files, folders, globs, and addresses that fsspec opens.
+    output
+        A new or empty folder, or that of an earlier run with the same settings.
+    format
+        ``"npy"``, ``"bin"``, ``"megatron"``, ``"datatrove"`` or ``"parquet"``; see
+        :mod:`bytepair.data._shards`.
+    begin_of_document, end_of_document
+        Tokens that stand before and behind each document that has tokens, such as ``"<s>"``
+        and ``"</s>"``; either or both. ``mark_at="begin"`` is an earlier way to say that
+        ``end_of_document`` stands before documents.
+    shard_tokens
+        A shard ends before the document that would make it longer; by default each task
+        writes one shard.
+    input_format, field, lines, separator, skip_bad
+        What a document is, see :class:`bytepair.data.ReadOptions`. Names and first bytes say
+        what files are, and must agree; ``input_format`` (``"text"``, ``"jsonl"``,
+        ``"parquet"``, ``"csv"``, ``"tsv"``) says it instead of the names, and ``"text"`` takes
+        the bytes of files as they are. ``corpus_format`` is its earlier name.
+    processes, threads
+        How many processes, and threads in each; by default one process and all processors,
+        or one thread in each of several processes.
+    task_bytes
+        How much of the files makes one task, the unit that is repeated after an interruption.
+    progress
+        Is called with :class:`TokenizeProgress` when a task is done and, by processes of this
+        machine, about twice a second.
+    engine
+        What does the work instead of processes of this machine, such as
+        :class:`bytepair.scale.spark.SparkEngine`; sources and folder are then those that its
+        machines share.
+
+    Raises
+    ------
+    TokenizerError
+        The folder holds a dataset with other settings; or as for reading and encoding.
+    FileError
+        A file cannot be read or written, for instance since the disk is full.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> from bytepair.data import TokenDataset
+    >>> from bytepair.scale import tokenize
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "docs.jsonl").write_text('{"text": "low"}\n{"text": "lower"}\n')
+    >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    >>> manifest = tokenize(tokenizer, folder / "docs.jsonl", folder / "tokens")
+    >>> manifest["totals"]["documents"], manifest["totals"]["tokens"]
+    (2, 4)
+    >>> TokenDataset(folder / "tokens")[1].tolist()
+    [257, 68, 81]
+    """
+    refuse_no_name(output)
+    options = ReadOptions(field, lines, separator, skip_bad)
+    marks = marks_of(begin_of_document, end_of_document, mark_at)
+    spec = shard_spec(
+        tokenizer,
+        format=format,
+        marks=marks,
+        shard_tokens=shard_tokens,
+        threads=1 if threads is None and (processes > 1 or engine) else threads,
+    )
+    sources = list_sources(corpus, one_format(input_format, corpus_format))
+    refuse_idle(sources, options)
+    reading = asdict(options)
+    del reading["skip_bad"]  # what was done without a bad line is done either way
+    del reading["group"], reading["special_tokens"]  # for counts alone
+    dataset = Dataset(
+        Path(output),
+        {
+            **plan_of(spec, marks),
+            "task_bytes": task_bytes,
+            "reading": reading,
+            "sources": [asdict(source) for source in sources],
+        },
+    )
+    finished = dataset.finished()
+    if finished is not None:
+        return finished
+    tasks = plan(sources, options, task_bytes)
+    with dataset.writing():
+        run = engine.run if engine else partial(_local.run, processes=processes)
+        work = _Work(spec, options, dataset)
+        done = _do(work, tasks, run, progress, is_watched=engine is None)
+        return commit(dataset.folder, dataset.plan, done)
+
+
+class Marks(NamedTuple):
+    """The tokens before and behind each document."""
+
+    begin_of_document: str | None = None
+    end_of_document: str | None = None
+
+
+def marks_of(
+    begin_of_document: str | None, end_of_document: str | None, mark_at: str | None
+) -> Marks:
+    """Give the tokens around documents; ``mark_at`` is the earlier way to name one of them.
+
+    >>> marks_of(None, "<s>", "begin")
+    Marks(begin_of_document='<s>', end_of_document=None)
+    """
+    if mark_at not in ("begin", "end", None):
+        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
+        raise TokenizerError(message)
+    if mark_at != "begin":
+        return Marks(begin_of_document, end_of_document)
+    if begin_of_document is not None:
+        message = (
+            "mark_at= only places the token of end_of_document=; leave it out to give "
+            "both begin_of_document= and end_of_document="
+        )
+        raise TokenizerError(message)
+    return Marks(end_of_document, None)
+
+
+def shard_spec(
+    tokenizer: Tokenizer | StrPath,
+    *,
+    format: ShardFormat,
+    marks: Marks,
+    shard_tokens: int | None,
+    threads: int | None,
+) -> ShardSpec:
+    """Check how documents are to become ids, and give it as one value."""
+    if not isinstance(tokenizer, Tokenizer):
+        tokenizer = Tokenizer.from_file(tokenizer)
+    before, behind = (_id_of_mark(tokenizer, token) for token in marks)
+    return ShardSpec(tokenizer, format, before, behind, shard_tokens, threads)
+
+
+def plan_of(spec: ShardSpec, marks: Marks) -> dict[str, Any]:
+    """Say what a manifest keeps of a spec."""
+    return {
+        "tokenizer": spec.tokenizer.fingerprint,
+        "format": spec.format,
+        "width": spec.width,
+        **marks._asdict(),
+        "shard_tokens": spec.shard_tokens,
+    }
+
+
+def _do(
+    work: _Work,
+    tasks: list[Task],
+    run: Callable[..., Iterator[tuple[tuple[int, Task], dict[str, Any]]]],
+    progress: Callable[[TokenizeProgress], object] | None,
+    *,
+    is_watched: bool,
+) -> list[dict[str, Any]]:
+    """Do what is not done yet; give what each task wrote."""
+    start = time.perf_counter()
+    sizes = [sum(part.size for part in task) for task in tasks]
+    done: dict[int, dict[str, Any]] = {}
+    for number in range(len(tasks)):
+        noted = work.dataset.noted(number)
+        if noted and (work.options.skip_bad or not noted["tally"]["bad"]):
+            done[number] = noted
+    resumed_bytes = sum(sizes[number] for number in done)
+
+    def tell(begun: Sequence[int] = (0, 0, 0)) -> None:
+        if progress is not None:
+            shards = [shard for task in done.values() for shard in task["shards"]]
+            n_bytes, n_documents, n_tokens = begun
+            progress(
+                TokenizeProgress(
+                    done_tasks=len(done),
+                    total_tasks=len(tasks),
+                    done_bytes=sum(sizes[number] for number in done) + n_bytes,
+                    total_bytes=sum(sizes),
+                    resumed_bytes=resumed_bytes,
+                    documents=sum(shard["documents"] for shard in shards) + n_documents,
+                    tokens=sum(shard["tokens"] for shard in shards) + n_tokens,
+                    seconds=time.perf_counter() - start,
+                )
+            )
+
+    left = [(number, task) for number, task in enumerate(tasks) if number not in done]
+    if is_watched and progress is not None:
+        run = partial(run, watch=tell)
+    for (number, _task), result in run(work, left):
+        done[number] = result
+        if not is_watched:
+            tell()
+    return [done[number] for number in range(len(tasks))]
+
+
+def _id_of_mark(tokenizer: Tokenizer, token: str | None) -> int | None:
+    if token is None:
+        return None
+    found = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token))
+    if found is None:
+        known = ", ".join(tokenizer.special_tokens) or "none"
+        message = f"the tokenizer has no token {token!r}; its special tokens: {known}"
+        raise SpecialTokenError(message)
+    return found
