@@ -102,7 +102,7 @@ def test_tokens_around_documents_are_named_on_the_command_line(tmp_path, corpus)
     assert TokenDataset(tmp_path / "one")[7].tolist() == [begin, *ids]
     mixed = run(*command, "-o", tmp_path / "mixed", *both, "--mark-at", "begin")
     assert mixed.exit_code == 1
-    assert "name the two tokens as --begin-of-document" in mixed.stderr
+    assert "leave it out to give both --begin-of-document" in mixed.stderr
     assert not (tmp_path / "mixed").exists()
 
 

@@ -119,7 +119,9 @@ def test_a_log_of_something_else_is_not_continued(tmp_path):
     small, _ = train(path, merges=7)
     before = path.read_bytes()
     other = small.truncated(merges=6)
-    with pytest.raises(bytepair.TrainingError, match="not the log of the tokenizer"):
+    with pytest.raises(
+        bytepair.TrainingError, match="not the log of the resumed tokenizer"
+    ):
         train(path, resume=other)
     with pytest.raises(bytepair.TrainingError, match="another corpus"):
         bytepair.train_from_iterator(

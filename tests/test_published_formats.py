@@ -234,7 +234,7 @@ def test_what_is_no_tokenizer_is_refused(tmp_path, data):
     """The error names the file and says what was found."""
     path = tmp_path / "file"
     path.write_bytes(data)
-    with pytest.raises(FormatError, match="no tokenizer that is known here"):
+    with pytest.raises(FormatError, match="not a known tokenizer format"):
         Tokenizer.from_file(path)
 
 

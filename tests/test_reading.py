@@ -228,7 +228,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused_by_all(tmp_path):
                 make([good, path])
             message = str(found.value)
             assert message.startswith(f"{path}: the name says {name_says}, "), message
-            assert f"the first bytes say {bytes_say}" in message, message
+            assert f"the first bytes look like {bytes_say}" in message, message
             assert "input_format=" in message
         assert not (tmp_path / "out").exists()
 
@@ -239,7 +239,7 @@ def test_the_command_line_names_its_own_option(tmp_path):
     path.write_bytes(gzip.compress(b"low"))
     found = run("train", path, "-o", tmp_path / "t.json", "--merges", 1)
     assert found.exit_code == 1
-    assert "the name says text, the first bytes say gzip" in found.stderr
+    assert "the name says text, but the first bytes look like gzip" in found.stderr
     assert "pass --input-format to say what it is" in found.stderr
     assert not (tmp_path / "t.json").exists()
 
@@ -324,7 +324,7 @@ def test_every_signature_is_that_of_a_real_file(tmp_path):
     (tmp_path / "low").unlink()
     for path in tmp_path.iterdir():
         assert signature(path.read_bytes()) == path.name
-        with pytest.raises(FormatError, match=f"the first bytes say {path.name}"):
+        with pytest.raises(FormatError, match=f"the first bytes look like {path.name}"):
             bytepair.train(path, merges=1)
 
 
@@ -365,7 +365,7 @@ def test_standard_input_is_read_as_it_is_said_to_be(
     done = subprocess.run(list(map(str, command)), input=stdin, capture_output=True)
     if texts is None:
         assert done.returncode == 1
-        assert b"the first bytes say gzip" in done.stderr or not stdin
+        assert b"the first bytes look like gzip" in done.stderr or not stdin
         return
     assert done.returncode == 0, done.stderr
     expected = bytepair.train_from_iterator(texts, vocab_size=258)
@@ -456,12 +456,12 @@ def test_counts_are_trained_on_alone_and_without_options_for_text(tmp_path):
     expected = bytepair.train_from_counts(scale.count(docs, output=counts), merges=9)
     assert bytepair.train([counts], merges=9).to_bytes() == expected.to_bytes()
     for files in ([counts, docs], {counts: 2}, (path for path in (docs, counts))):
-        with pytest.raises(TrainingError, match="trained on alone"):
+        with pytest.raises(TrainingError, match="train on it alone"):
             bytepair.train(files, merges=9)
     for options in ({"lines": True}, {"separator": "x"}, {"input_format": "text"}):
         with pytest.raises(TrainingError, match=f"{next(iter(options))}= is for text"):
             bytepair.train(counts, merges=9, **options)
-    with pytest.raises(FormatError, match="counts of pieces, no documents"):
+    with pytest.raises(FormatError, match="counts of pieces, not documents"):
         scale.count(counts)
     merge = ["count", "--merge", counts, "-o", tmp_path / "two.parquet", "--lines"]
     assert "--lines is for counting" in run(*merge).stderr

@@ -862,7 +862,7 @@ def test_an_interruption_while_counting_says_what_was_read(tmp_path):
     def stop(progress):
         raise KeyboardInterrupt
 
-    with pytest.raises(bytepair.TrainingInterrupted, match="900 bytes read") as found:
+    with pytest.raises(bytepair.TrainingInterrupted, match="after 900 bytes") as found:
         bytepair.train(tmp_path / "text", merges=3, progress=stop, log=tmp_path / "log")
     assert found.value.tokenizer is None
     assert not (tmp_path / "log").exists()

@@ -50,7 +50,7 @@ class Difference(NamedTuple):
         shown += [f"  first   {_short(self.first)}", f"  second  {_short(self.second)}"]
         drift = (
             [
-                "  The difference comes from the Unicode version: it assigns these characters to other classes."
+                "  Only the Unicode version differs: it puts these characters into other classes."
             ]
             if self.is_drift
             else []

@@ -91,8 +91,8 @@ fn tokenizer_json_files_give_the_published_ids() {
 #[test]
 fn files_of_other_models_are_refused_by_name() {
     let files = [
-        ("not-bpe/bert-wordpiece.json", "no byte-pair encoding"),
-        ("not-bpe/xlnet-unigram.json", "no byte-pair encoding"),
+        ("not-bpe/bert-wordpiece.json", "not a byte-pair encoding"),
+        ("not-bpe/xlnet-unigram.json", "not a byte-pair encoding"),
     ];
     for (name, part) in files {
         let Some(file) = file(name) else { continue };

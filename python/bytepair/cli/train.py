@@ -316,8 +316,9 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if summary["dropped_pieces"]:
         lines.append(
             f"left out: {amount(summary['dropped_pieces'], 'rare piece')}, "
-            f"{amount(summary['dropped_occurrences'], 'occurrence')}; of {summary['new_merges']:,} "
-            f"merges, the first {summary['certain_merges']:,} are certain to be the same without this"
+            f"{amount(summary['dropped_occurrences'], 'occurrence')}; "
+            f"the first {summary['certain_merges']:,} of "
+            f"{amount(summary['new_merges'], 'merge')} would be the same with them"
         )
     if summary["left_out"]:
         lines.append(_left_out_line(summary["left_out"]))
