@@ -233,7 +233,7 @@ def test_a_vocabulary_below_the_alphabet_is_refused(corpus, tmp_path):
     """The message tells how many ids there must be at least."""
     out = tmp_path / "t.bytepair"
     message = refused("train", corpus, "-o", out, "--vocab-size", 200)
-    assert "vocab_size is 200" in message
+    assert "--vocab-size is 200" in message
     assert "need 256" in message
 
 
@@ -487,7 +487,7 @@ def test_train_reads_sizes(corpus, tmp_path):
     expected = bytepair.train(corpus, merges=5)
     assert bytepair.Tokenizer.from_file(tmp_path / "t.bytepair") == expected
     run(*train, "--memory-limit", "much", code=2)
-    assert "memory_limit: 1000 bytes" in refused(*train, "--memory-limit", "1kB")
+    assert "--memory-limit: 1000 bytes" in refused(*train, "--memory-limit", "1kB")
 
 
 def test_plot_draws_logs(corpus, tmp_path):

@@ -485,9 +485,7 @@ def test_tokens_around_documents_are_checked_and_go_on_with_a_run(
 
     with pytest.raises(KeyboardInterrupt):
         scale.tokenize(with_begin, corpus, out, progress=stop, **options)
-    with pytest.raises(
-        TokenizerError, match="begin_of_document: '<s>' there, None now"
-    ):
+    with pytest.raises(TokenizerError, match="begin_of_document: '<s>' then, None now"):
         scale.tokenize(
             with_begin, corpus, out, **{**options, "begin_of_document": None}
         )
@@ -692,9 +690,9 @@ def test_other_settings_for_a_folder_are_refused(tmp_path, corpus, texts, tokeni
     other = bytepair.train_from_iterator(texts, vocab_size=290, special_tokens=[MARK])
     with pytest.raises(TokenizerError, match="tokenizer: "):
         scale.tokenize(other, corpus, tmp_path / "out")
-    with pytest.raises(TokenizerError, match="sources: 2 there, 1 now"):
+    with pytest.raises(TokenizerError, match="sources: 2 then, 1 now"):
         scale.tokenize(tokenizer, corpus / "a.jsonl", tmp_path / "out")
-    with pytest.raises(TokenizerError, match="format: 'npy' there, 'bin' now"):
+    with pytest.raises(TokenizerError, match="format: 'npy' then, 'bin' now"):
         scale.tokenize(tokenizer, corpus, tmp_path / "out", format="bin")
     with pytest.raises(FileError, match="something else"):
         scale.tokenize(tokenizer, corpus, corpus)

@@ -354,7 +354,7 @@ class Tokenizer(_core.CoreTokenizer):
             The ids are not in the order of training, or there are no more merges.
         """
         if (vocab_size is None) == (merges is None):
-            message = "give one of vocab_size and merges"
+            message = "give either vocab_size or merges"
             raise TypeError(message)
         check_range(vocab_size=vocab_size, merges=merges)
         return type(self)(self._truncated(vocab_size, merges))

@@ -124,17 +124,22 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
 
     >>> _as_typed('pass input_format="text"', {"input_format": "--input-format"})
     'pass --input-format text'
+    >>> _as_typed("vocab_size is 200, not 300", {"vocab_size": "--vocab-size"})
+    '--vocab-size is 200, not 300'
     """
 
     def typed(found: re.Match[str]) -> str:
         option = options.get(found["name"])
         if not (option or "").startswith("--"):
             return found[0]
-        return f"{option} {found['value']}" if found["value"] else str(option)
+        value = found.groupdict().get("value")
+        return f"{option} {value}" if value else str(option)
 
     value = r"[\"]?(?P<value>(?<=\")[^\"]*|[0-9.]*[0-9])[\"]?|True\b"
     named = rf"\b(?P<name>[a-z_]+)=(?:{value})?"
-    return re.sub(named, typed, message)
+    # The subject of a message: a name with an underscore is hardly that of a file.
+    subject = r"^(?P<name>[a-z]+(?:_[a-z]+)+)(?=: | is | must )"
+    return re.sub(subject, typed, re.sub(named, typed, message))
 
 
 def _refuse(message: str) -> NoReturn:

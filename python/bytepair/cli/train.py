@@ -83,7 +83,7 @@ def train(
 ) -> None:
     """Train a tokenizer on text files and save it."""
     if (vocab_size is None) == (merges is None):
-        message = "give one of --vocab-size and --merges"
+        message = "give either --vocab-size or --merges"
         raise typer.BadParameter(message)
     parts = {
         "pattern": "" if pattern == [""] else pattern,

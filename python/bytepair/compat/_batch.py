@@ -247,7 +247,7 @@ def tensor(values: Sequence[Any], kind: str) -> Any:  # noqa: ANN401 -- of anoth
         try:
             found = np.asarray(values)
         except ValueError as error:
-            message = f"inputs are nested unevenly, which makes no tensor: {error}"
+            message = f"inputs are nested unevenly and do not make a tensor: {error}"
             raise TokenizerError(message) from error
         return found.astype(np.int64) if found.size == 0 else found
     if kind == "pt":

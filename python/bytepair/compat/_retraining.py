@@ -125,7 +125,7 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
             found["progress"] = bool(value)
         elif value is not None:
             message = (
-                f"train_new_from_iterator has no {name!r}; it takes min_frequency and "
+                f"train_new_from_iterator does not take {name!r}; it takes min_frequency and "
                 "show_progress, and bytepair.train more"
             )
             raise TypeError(message)

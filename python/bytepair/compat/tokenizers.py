@@ -198,7 +198,7 @@ class Tokenizer:
     ) -> "Tokenizer":
         """Load a published model by name; see ``bytepair.Tokenizer.from_hub``."""
         if token is not None:
-            message = "token= is not taken; huggingface_hub reads HF_TOKEN"
+            message = "token= is not supported; huggingface_hub reads HF_TOKEN"
             raise NotImplementedError(message)
         return Tokenizer(Native.from_hub(identifier, revision=revision))
 
@@ -459,7 +459,7 @@ def write_model(
 
 
 TRAINING = (
-    "trainers of tokenizers are not taken; bytepair.train(files, vocab_size=...) trains a "
+    "trainers of tokenizers are not supported; bytepair.train(files, vocab_size=...) trains a "
     "tokenizer, and train_new_from_iterator one with the parts of another"
 )
 

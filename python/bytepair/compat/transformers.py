@@ -98,9 +98,7 @@ class PreTrainedTokenizerFast(Extras):
             A keyword that cannot act here, or one with a value that means nothing.
         """
         if init_inputs:
-            message = (
-                f"from_pretrained takes one path or name; {init_inputs!r:.80} is more"
-            )
+            message = f"from_pretrained takes one path or name; {init_inputs!r:.80} is too many"
             raise TypeError(message)
         keywords = {
             **kwargs,
@@ -381,9 +379,7 @@ class AutoTokenizer:
     """Loads the class that a folder names, as ``AutoTokenizer`` of transformers does."""
 
     def __init__(self) -> None:
-        message = (
-            "AutoTokenizer is not made; call AutoTokenizer.from_pretrained(folder)"
-        )
+        message = "AutoTokenizer cannot be instantiated; call AutoTokenizer.from_pretrained(folder)"
         raise TypeError(message)
 
     @classmethod

@@ -194,7 +194,7 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     """
     there, now = old.get(name), new.get(name)
     if name != "sources" or not (there and now):
-        return f"{name}: {there!r} there, {now!r} now"
+        return f"{name}: {there!r} then, {now!r} now"
     pairs = zip(there, now, strict=False)
     place = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
     if place is None:
@@ -224,7 +224,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         message = f"{path}: {error}"
         raise FormatError(message) from error
     if not isinstance(found, dict):
-        message = f"{path}: no object"
+        message = f"{path}: expected an object"
         raise FormatError(message)
     return found
 
