@@ -464,7 +464,7 @@ def test_counts_are_trained_on_alone_and_without_options_for_text(tmp_path):
     with pytest.raises(FormatError, match="counts of pieces, not documents"):
         scale.count(counts)
     merge = ["count", "--merge", counts, "-o", tmp_path / "two.parquet", "--lines"]
-    assert "--lines is for counting" in run(*merge).stderr
+    assert "--lines has no effect on --merge" in run(*merge).stderr
 
 
 # What is needed
