@@ -238,8 +238,8 @@ def test_without_matplotlib_the_message_says_what_to_install(tmp_path):
     """The rest of the package does without it."""
     program = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from bytepair import plots\n"
-        f"plots.plot_logs({{}}, {str(tmp_path / 'curve.svg')!r})"
+        "from bytepair import _plots\n"
+        f"_plots.plot_logs({{}}, {str(tmp_path / 'curve.svg')!r})"
     )
     found = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

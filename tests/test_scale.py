@@ -260,7 +260,7 @@ def test_a_file_that_is_no_counts_is_refused(tmp_path):
     parquet.write_table(
         pa.table({"piece": ["a"], "count": [1]}), tmp_path / "a.parquet"
     )
-    with pytest.raises(bytepair.FormatError, match=r"a\.parquet: no counts"):
+    with pytest.raises(bytepair.FormatError, match=r"a\.parquet: not counts"):
         read_counts(tmp_path / "a.parquet")
 
 
@@ -646,14 +646,14 @@ def test_a_run_that_was_killed_is_continued(tmp_path, corpus, tokenizer):
     program = f"""
 import os, signal, bytepair
 from bytepair import scale
-from bytepair.data import shards
-finish = shards._Shard.finish
+from bytepair.data import _shards
+finish = _shards._Shard.finish
 def finish_two(shard, done=[]):
     done.append(1)
     if len(done) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return finish(shard)
-shards._Shard.finish = finish_two
+_shards._Shard.finish = finish_two
 scale.tokenize({str(tmp_path / "tok.bytepair")!r}, {str(corpus)!r},
                {str(tmp_path / "out")!r}, **{options!r})
 """
