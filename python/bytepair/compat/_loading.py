@@ -82,12 +82,14 @@ BEFORE_MODEL = ("tokenizer.json", "tekken.json", "tokenizer.bytepair")
 
 def _of_model(path: Path) -> dict[str, str]:
     """Name the tokens of a SentencePiece model that have a role; of other files none."""
-    if path.suffix != ".model" or not path.is_file():
+    if not _is_sentencepiece(path):
         return {}
-    data = read(path)
-    if not data.startswith(b"\n"):
-        return {}
-    return {f"{role}_token": piece for role, piece in _core.sentencepiece_roles(data)}
+    roles = _core.sentencepiece_roles(read(path))
+    return {f"{role}_token": piece for role, piece in roles}
+
+
+def _is_sentencepiece(path: Path) -> bool:
+    return path.suffix == ".model" and path.is_file() and read(path).startswith(b"\n")
 
 
 def _class(kind: str | None) -> Class | None:
@@ -160,7 +162,26 @@ def _of_another_format(path: Path) -> dict[str, Any]:
             "reads the file as it is"
         )
         raise FormatError(message) from error
-    return {"model": json.loads(data)["model"]}
+    model = json.loads(data)["model"]
+    others = any((path / name).is_file() for name in BEFORE_MODEL)
+    own = path if path.is_file() else path / "tokenizer.model"
+    if not others and _is_sentencepiece(own):
+        model["merges"] = _merges_by_ids(model["vocab"])
+    return {"model": model}
+
+
+def _merges_by_ids(vocab: Mapping[str, int]) -> list[list[str]]:
+    """List all ways to make each token, the smallest ids first.
+
+    So the classes read a SentencePiece model, whose own order is that of the scores.
+    """
+    merges = []
+    for token, _ in sorted(vocab.items(), key=lambda item: item[1]):
+        parts = ([token[:place], token[place:]] for place in range(1, len(token)))
+        merges += [
+            [left, right] for left, right in parts if {left, right} <= vocab.keys()
+        ]
+    return merges
 
 
 def _merges(path: Path) -> list[list[str]]:
