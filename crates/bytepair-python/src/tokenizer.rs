@@ -169,13 +169,13 @@ impl CoreTokenizer {
     /// >>> tokenizer.n_vocab
     /// 258
     #[getter]
-    fn _n_model_tokens(&self) -> usize {
-        self.0.n_model_tokens()
+    fn n_vocab(&self) -> usize {
+        self.0.parts().vocabulary.len()
     }
 
     #[getter]
-    fn n_vocab(&self) -> usize {
-        self.0.parts().vocabulary.len()
+    fn _n_model_tokens(&self) -> usize {
+        self.0.n_model_tokens()
     }
 
     /// Look up the id of a token as it is written, or ``None``.
