@@ -216,7 +216,7 @@ def test_the_command_line_leaves_rare_characters_out_and_says_so(tmp_path):
     refused = run(*command)
     assert refused.exit_code == 1
     assert "--character-coverage 0.9995 keeps" in refused.stderr
-    assert "--max-alphabet so many" in refused.stderr
+    assert "--max-alphabet 1000 keeps that many" in refused.stderr
     for option in (["--character-coverage", "0.9"], ["--max-alphabet", "4"]):
         done = run(*command, *option, "--log", log)
         assert done.exit_code == 0, done.stderr

@@ -406,8 +406,8 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_told() {
-        assert_eq!(problem_of(r#"{"t": 1}"#, &["t"]), "the field t is a number, no text");
-        assert_eq!(problem_of(r#"{"t": ["x"]}"#, &["t"]), "the field t is a list, no text");
+        assert_eq!(problem_of(r#"{"t": 1}"#, &["t"]), "the field t is a number, not a string");
+        assert_eq!(problem_of(r#"{"t": ["x"]}"#, &["t"]), "the field t is a list, not a string");
         assert_eq!(problem_of(r#"["x"]"#, &["t"]), "no field t");
         assert!(problem_of(r#"{"t": "\ud800"}"#, &["t"]).contains("lone surrogate"));
         assert!(problem_of(r#"{"t": "x"} {"#, &["t"]).contains("trailing"));
