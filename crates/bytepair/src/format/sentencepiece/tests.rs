@@ -103,7 +103,7 @@ fn what_would_give_wrong_ids_is_refused_by_name() {
         move |model: &mut Model| model.pieces.push(piece(text, -20.0, kind))
     };
     assert!(refused(&|model| model.trainer.model_type = 1).contains("Unigram"));
-    assert!(refused(&push("ac", PieceKind::Normal)).contains("no piece"));
+    assert!(refused(&push("ac", PieceKind::Normal)).contains("not a piece"));
     assert!(refused(&push("bb", PieceKind::Unused)).contains("UNUSED"));
     assert!(refused(&push("ab", PieceKind::Control)).contains("twice"));
     assert!(refused(&push("<u>", PieceKind::Unknown)).contains("more than one"));
