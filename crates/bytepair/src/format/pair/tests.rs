@@ -126,10 +126,10 @@ fn settings_that_are_not_understood_are_refused() {
         (CONFIG, json!({"bos_token": 1}), "not an added token"),
         (CONFIG, json!({"bos_token": {"special": true}}), "not an added token"),
         (CONFIG, json!({"additional_special_tokens": "<a>"}), "additional_special_tokens"),
-        (CONFIG, json!({"added_tokens_decoder": {"x": "<a>"}}), "\"x\" is no id"),
+        (CONFIG, json!({"added_tokens_decoder": {"x": "<a>"}}), "\"x\" is not an id"),
         (CONFIG, json!({"added_tokens_decoder": 1}), "added_tokens_decoder"),
         (CONFIG, json!([]), "expected a JSON object"),
-        (ADDED_TOKENS, json!({"<a>": -1}), "-1 is no id"),
+        (ADDED_TOKENS, json!({"<a>": -1}), "-1 is not an id"),
         (SPECIAL_TOKENS, json!("x"), "expected a JSON object"),
     ] {
         let message = message(&[(name, settings)]);
