@@ -149,9 +149,11 @@ CHARACTERS = {
 def test_hf_tokenizers_reads_dialects_of_characters(case):
     """The same for characters, with marks, unknown characters and byte fallback."""
     options = CHARACTERS[case]
+    # There a token `##` behind another would lose its text, and is refused.
+    text = training_text()[:200_000].replace("#", "")
     letters = [chr(n) for n in (*range(33, 0x250), *range(0x400, 0x460), 0x3042)]
     ours = bytepair.train_from_iterator(
-        [training_text()[:200_000], " ".join(letters)],
+        [text, " ".join(letters)],
         **{"merges": 1000, "special_tokens": SPECIAL, **options},
     )
     theirs = in_hf(ours)
@@ -371,7 +373,9 @@ def test_shared_vectors_hold(shared):
     for name, some in cases.items():
         tokenizer = published(shared, name)
         for case in some:
-            ids = tokenizer.encode(case["text"], allowed_special="all")
+            # SentencePiece never finds a control symbol in a text.
+            allowed = () if name.endswith(".model") else "all"
+            ids = tokenizer.encode(case["text"], allowed_special=allowed)
             assert ids == case["ids"], (name, case["text"][:200])
             n_held += 1
     assert n_held == 1844

@@ -124,11 +124,12 @@ def test_it_is_told_and_refused_where_a_pattern_is_needed(tmp_path):
     assert list(ours.encode("  \u0378")) == []
 
 
-def test_a_field_that_it_has_not_is_refused():
-    """The library has no settings for it."""
-    row = [{**SCRIPTS, "behavior": "Isolated"}, PLAIN]
-    with pytest.raises(FormatError, match="behavior"):
-        Tokenizer.from_bytes(document(row).encode(), format="huggingface")
+def test_a_field_that_it_has_not_changes_no_id():
+    """The library has no settings for it, and passes over those that it finds."""
+    ours, theirs = both([{**SCRIPTS, "behavior": "Isolated"}, PLAIN])
+    without, _ = both([SCRIPTS, PLAIN])
+    text = "".join(EDGES) + " abc \u0430\u0431 12"
+    assert ours.encode(text) == theirs.encode(text).ids == without.encode(text)
 
 
 def test_edges_are_what_they_are_for():
