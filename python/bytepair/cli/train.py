@@ -328,7 +328,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
     found = {name: n for name, n in summary["special_tokens"].items() if n}
     if found:
-        counts = ", ".join(f"{name} {n:,}" for name, n in found.items())
+        counts = ", ".join(f"{shown(name)} {n:,}" for name, n in found.items())
         lines.append(f"special tokens in the text: {counts}")
     return lines
 
@@ -352,6 +352,15 @@ def _left_out_line(left_out: dict[str, Any]) -> str:
         )
     becomes = "their bytes stand" if stand_in == "bytes" else f"{stand_in} stands"
     return f"{line}; {becomes} for them"
+
+
+def shown(name: str) -> str:
+    r"""Write a token so that white space in it is seen.
+
+    >>> shown("<s>"), shown("  "), shown("a\n")
+    ('<s>', "'  '", "'a\\n'")
+    """
+    return name if name.isprintable() and " " not in name else repr(name)
 
 
 def _stop_reason(best_count: int) -> str:
