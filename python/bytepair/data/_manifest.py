@@ -187,10 +187,10 @@ def _shards_of(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Say what is other in two plans.
+    """Say how two plans differ.
 
     >>> _difference("format", {"format": "npy"}, {"format": "bin"})
-    "format: 'npy' there, 'bin' now"
+    "format: 'npy' then, 'bin' now"
     """
     there, now = old.get(name), new.get(name)
     if name != "sources" or not (there and now):
