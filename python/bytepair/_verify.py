@@ -93,7 +93,7 @@ def _decoded(
 
 
 def _ordinary(tokenizer: Tokenizer, text: str) -> str:
-    """Give what comes back of a text, of which the format may have lost some units."""
+    """Give what comes back of a text; the format may have lost some of its units."""
     return tokenizer.decode(tokenizer.encode(text))
 
 

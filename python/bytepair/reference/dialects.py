@@ -62,7 +62,7 @@ TEKKEN = (
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
     r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-# Ends of lines as ``str.splitlines`` knows them, of which \\n and \\r are dropped.
+# Line ends are those of ``str.splitlines``; \\n and \\r are dropped.
 SUBWORD_NMT = r"[^\n\x0B\f\r\x1C-\x1E \x85\u2028\u2029]*[^\n\r ]"
 LETTERS_DIGITS = r"\p{Z}?(?:\p{L}+|\p{N}+)|\p{Z}+|."
 

@@ -219,7 +219,7 @@ impl Dictionary {
     }
 }
 
-/// What finds the beginnings of patterns, of which none is empty; `None` where they are too many.
+/// Finds the beginnings of patterns, none of them empty; `None` where they are too many.
 fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
     packed::Searcher::new(BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?)
 }

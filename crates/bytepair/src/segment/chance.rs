@@ -36,7 +36,7 @@ impl Chance {
     }
 }
 
-/// Spreads a number over 64 bits, each of which depends on all others.
+/// Mixes a number: each of its 64 bits comes to depend on all others.
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), with the constants
 /// of Stafford's thirteenth variant.

@@ -31,7 +31,7 @@ pub(super) enum Split {
     Named(&'static str),
     /// By these patterns, one after the other.
     Patterns(&'static [&'static str]),
-    /// By a row of cutters, the last of which see characters that stand for bytes.
+    /// By a row of cutters; the last ones see characters that stand for bytes.
     ByteCharacters(Pipeline),
 }
 

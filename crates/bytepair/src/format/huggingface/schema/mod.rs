@@ -28,7 +28,7 @@ use crate::format::huggingface::FORMAT;
 use crate::format::json::{self, two_parts};
 use crate::vocabulary::TokenId;
 
-/// The fields of a file, of which the library looks at nothing else.
+/// The fields of a file; the library looks at no others.
 const FIELDS: [&str; 9] = [
     "version",
     "truncation",
@@ -154,7 +154,7 @@ pub(super) struct Model<'f> {
 }
 
 impl<'f> Model<'f> {
-    /// The model at a place, of which nothing is known yet.
+    /// The model at a place, before anything of it is known.
     pub(super) fn of(node: &Node<'f>) -> Result<Self> {
         check_type(node)?;
         let text = |field: &str| -> Result<Option<String>> {
