@@ -231,3 +231,23 @@ def test_a_file_whose_decoder_changes_a_token_is_described_so(content):
     assert (loses == "nothing") == (tokenizer.decode([id_]) == content)
     again = Tokenizer.from_bytes(tokenizer.to_bytes(format="huggingface"))
     assert again.decode([id_]) == tokenizer.decode([id_])
+
+
+def test_the_empty_token_of_a_rank_file_is_written_for_hugging_face(tmp_path):
+    """Whisper's ranks end with an empty token; its id and those behind it stay in place."""
+    peer = pytest.importorskip("tokenizers")
+    ranks = bytepair._core.write_tiktoken(BASES["gpt2"])[0]
+    n_ranks = len(ranks.splitlines())
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(ranks + b"= %d\n" % n_ranks)
+    tokenizer = Tokenizer.from_file(
+        path, pattern="gpt2", special_tokens={"<|end|>": n_ranks + 1}
+    )
+    written = tokenizer.to_bytes(format="huggingface")
+    theirs = peer.Tokenizer.from_str(written.decode())
+    ids = tokenizer.encode(TEXTS[0] + "<|end|>", allowed_special="all")
+    assert ids[-1] == n_ranks + 1
+    assert theirs.encode(TEXTS[0] + "<|end|>").ids == ids
+    again = Tokenizer.from_bytes(written)
+    assert again.encode(TEXTS[0] + "<|end|>", allowed_special="all") == ids
+    assert again.decode([n_ranks]) == theirs.decode([n_ranks]) == ""

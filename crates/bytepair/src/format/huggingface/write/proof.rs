@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::format::huggingface::read;
 use crate::format::{inexpressible, quoted};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 /// Refuses a file that does not hold these parts, in which merges are ignored or need not be.
 pub(super) fn prove(parts: &Parts, ignores_merges: bool, file: &[u8]) -> Result<()> {
@@ -41,9 +41,18 @@ fn found(added: &[AddedToken]) -> impl Iterator<Item = AddedToken> {
     added.into_iter().map(|token| AddedToken { in_model: false, ..token })
 }
 
+/// An empty token without marks is the same whatever its kind: no text gives it, and it is decoded to nothing. The
+/// format reads it as an added token, rank files (Whisper's has one) as a text token.
+fn is_same(token: Option<Token<'_>>, again: Option<Token<'_>>) -> bool {
+    let is_blank = |token: Token<'_>| {
+        token.bytes.is_empty() && matches!(token.kind, TokenKind::PLAIN | TokenKind::Added)
+    };
+    token == again || token.is_some_and(is_blank) && again.is_some_and(is_blank)
+}
+
 fn check_tokens(vocabulary: &Vocabulary, again: &Vocabulary) -> Result<()> {
     let n_ids = TokenId::try_from(vocabulary.len().max(again.len())).unwrap_or(TokenId::MAX);
-    match (0..n_ids).find(|&id| vocabulary.token(id) != again.token(id)) {
+    match (0..n_ids).find(|&id| !is_same(vocabulary.token(id), again.token(id))) {
         Some(id) => {
             let token = vocabulary.token(id).or_else(|| again.token(id));
             let name = token.map_or_else(String::new, |token| quoted(token.bytes));
