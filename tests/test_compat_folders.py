@@ -269,6 +269,55 @@ def test_classes_are_imported_by_name(gpt2):
         AutoTokenizer()
 
 
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {
+            "pad_token": "<P>",
+            "extra_special_tokens": ["<a>", "<b>"],
+            "model_max_length": 512,
+            "padding_side": "left",
+            "add_bos_token": True,
+        },
+    ],
+    ids=["alone", "with settings"],
+)
+def test_a_class_is_made_of_tokens_and_merges(name, settings, tmp_path):
+    """It makes of them what the class of transformers makes, in memory or in files."""
+    write_tokenizer(tmp_path, FAMILY_OF.get(name, "gpt2"))
+    model = json.loads((tmp_path / "tokenizer.json").read_text())["model"]
+    pairs = [m.split(" ") if isinstance(m, str) else m for m in model["merges"]]
+    merges = [tuple(pair) for pair in pairs]
+    theirs = getattr(transformers, name)(
+        vocab=model["vocab"], merges=merges, **settings
+    )
+    ours = getattr(compat, name)(model["vocab"], merges, **settings)
+    assert facts(ours) == facts(theirs)
+    assert "name_or_path" not in ours.init_kwargs
+    if any("\n" in "".join(pair) for pair in merges):
+        return  # a file of merges has one on each line
+    files = tmp_path / "vocab.json", tmp_path / "merges.txt"
+    files[0].write_text(json.dumps(model["vocab"]))
+    files[1].write_text("\n".join(["#version: 0.2", *map(" ".join, merges), ""]))
+    of_files = getattr(compat, name)(*map(str, files), **settings)
+    assert facts(of_files) == facts(ours)
+
+
+def test_a_class_is_made_of_nothing_else(gpt2):
+    """Files of other kinds are refused by name, and so is a merge that is none."""
+    for keyword in ("tokenizer_file", "vocab_file", "tokenizer_object"):
+        with pytest.raises(TypeError, match=keyword):
+            compat.GPT2Tokenizer(**{keyword: gpt2 / "tokenizer.json"})
+    with pytest.raises(bytepair.FileError, match="nothing"):
+        compat.GPT2Tokenizer(gpt2 / "nothing.json")
+    with pytest.raises(bytepair.FormatError, match="number 1 has 3 parts"):
+        compat.GPT2Tokenizer({"a": 0}, ["a a", "a a a"])
+    with pytest.raises(AttributeError, match="pad= is not a setting"):
+        compat.GPT2Tokenizer({"a": 0}, [], pad=1)
+
+
 def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
     """``vocab.json`` with ``merges.txt``, and the keywords that act on them."""
     model = json.loads((gpt2 / "tokenizer.json").read_text())["model"]
@@ -280,6 +329,18 @@ def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
         write_settings(gpt2, tokenizer_class=name, add_bos_token=True)
         for keywords in ({}, {"add_prefix_space": True}, {"eos_token": "<e>"}):
             assert_same(gpt2, **keywords)
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])
+def test_a_merge_may_hold_what_other_places_take_for_the_end_of_a_line(end, tmp_path):
+    """Lines of a file of merges end at line feeds alone, with or without a return."""
+    vocab = {"<unk>": 0, "<s>": 1, "</s>": 2, end: 3, "a": 4, end + "a": 5}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    (tmp_path / "merges.txt").write_bytes(f"#version: 0.2\r\n{end} a\r\n".encode())
+    settings = {"tokenizer_class": "LlamaTokenizer", "add_prefix_space": False}
+    write_settings(tmp_path, **settings)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    assert tokenizer.encode(f"{end}a{end}") == [5, 3]
 
 
 @pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
@@ -437,6 +498,7 @@ def test_the_beginning_and_the_end_are_set_as_attributes(name, tmp_path):
         ({"extra_special_tokens": "ab"}, "extra_special_tokens"),
         ({"model_max_length": "7"}, "model_max_length"),
         ({"add_tokens": 1}, "add_tokens"),
+        ({"get_vocab": True}, "get_vocab"),
         ({"hf_token": "hf_abcdefgh"}, "access token"),
         ({"note": "hf_abcdefghijkl"}, "access token"),
         ({"tokenizer_type": "no_such"}, "no_such"),

@@ -28,7 +28,6 @@ THEIRS = {
 OURS = {"tokenizer": PreTrainedTokenizerFast, "batch": BatchEncoding}
 BUILT_IN = "a dict has it, and takes the same arguments"
 EXCEPTIONS = {
-    ("tokenizer", "__init__"): "takes keywords alone; they are tested by what they do",
     ("batch", "clear"): BUILT_IN,
     ("batch", "fromkeys"): BUILT_IN,
     ("batch", "get"): BUILT_IN,
@@ -355,6 +354,67 @@ def test_extra_tokens_are_set_as_there(pair):
     for tokenizer in pair:
         tokenizer.extra_special_tokens = None
     assert ours.extra_special_tokens == theirs.extra_special_tokens == []
+
+
+def test_a_setting_named_like_a_method_is_an_attribute_error(pair):
+    """As in transformers, and an error of bytepair too."""
+    tokenizer = pair[0].tokenizer
+    for error in (AttributeError, bytepair.TokenizerError):
+        with pytest.raises(error, match="add_special_tokens="):
+            PreTrainedTokenizerFast(tokenizer=tokenizer, add_special_tokens=True)
+
+
+OWN_ROLES = {"image_token": "<image>", "boi": "<begin of image>"}
+
+
+def test_roles_of_a_models_own_are_as_there(tmp_path):
+    """Whatever their names, read, set, listed, saved and loaded again."""
+    write_tokenizer(tmp_path, "gpt2")
+    write_settings(tmp_path, extra_special_tokens=OWN_ROLES, pad_token="<pad>")
+    both = load_both(tmp_path)
+    assert roles(both[0]) == roles(both[1])
+    for tokenizer in both:
+        tokenizer.image_token = "<other image>"
+        tokenizer.boi_id = 70
+        tokenizer.sep_token_id = 71
+        tokenizer._set_model_specific_special_tokens({"eoi": "<end of image>"})
+    assert roles(both[0]) == roles(both[1])
+    for tokenizer in both:
+        tokenizer.image_token = None
+    assert roles(both[0]) == roles(both[1])
+    both[0].save_pretrained(tmp_path / "saved")
+    again = load_both(tmp_path / "saved")
+    for one in again:
+        assert one.special_tokens_map == both[1].special_tokens_map
+        assert one.boi_id == both[1].boi_id
+
+
+def roles(tokenizer):
+    """Say which token has which role, and how it was given."""
+    names = ["image_token", "boi", "sep_token", "pad_token"]
+    given = {k: str(v) for k, v in tokenizer._special_tokens_map.items() if v}
+    return {
+        "names": tokenizer.SPECIAL_TOKENS_ATTRIBUTES,
+        "given": given,
+        "texts": [getattr(tokenizer, name) for name in names],
+        "ids": [getattr(tokenizer, f"{name}_id") for name in names],
+        "all": tokenizer.all_special_tokens,
+        "map": tokenizer.special_tokens_map,
+    }
+
+
+def test_a_token_with_a_role_keeps_the_properties_that_it_was_given(pair):
+    """And only a token has a role."""
+    ours, _ = pair
+    token = bytepair.AddedToken("<end>", lstrip=True, normalized=False, special=True)
+    made = PreTrainedTokenizerFast(tokenizer=ours.tokenizer, eos_token=token)
+    assert made._special_tokens_map["eos_token"] == token
+    assert made._special_tokens_map["bos_token"] is None
+    assert made.added_tokens_decoder[made.eos_token_id] == token
+    for role in ("pad_token", "eos_token"):
+        with pytest.raises(bytepair.TokenizerError, match=role):
+            setattr(made, role, 5)
+    assert made.eos_token == "<end>"
 
 
 def test_a_row_that_is_too_long_is_logged_once(tmp_path, caplog):

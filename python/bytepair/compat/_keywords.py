@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from bytepair.errors import TokenizerError
 
-__all__ = ["WAYS_OF_LOADING", "Loading", "is_kept", "split"]
+__all__ = ["WAYS_OF_LOADING", "Loading", "NameOfMethodError", "is_kept", "split"]
 
 # How files are found and fetched. Those that say nothing here are taken and left.
 WAYS_OF_LOADING = frozenset(
@@ -75,6 +75,10 @@ ACCESS_TOKEN = re.compile(r"(hf_|api_org_)[A-Za-z0-9]{6,}|Bearer .+")
 SECRET_NAME = re.compile(
     r"(^|_)(auth|api|access|hf|hub|bearer)_(token|key)$|secret|password|credential"
 )
+
+
+class NameOfMethodError(TokenizerError, AttributeError):
+    """A setting that is named like a method; an ``AttributeError``, as in transformers."""
 
 
 class Loading(NamedTuple):

@@ -22,15 +22,16 @@ from bytepair.errors import FormatError
 from ._classes import OF_MODEL, Class, as_asked, chosen, named
 from ._keywords import Loading
 from ._pretrained import (
-    TOKEN_NAMES,
+    ROLES,
     Folder,
     content,
     read_folder,
     read_object,
     settings_of,
+    with_extra,
 )
 
-__all__ = ["Loaded", "load", "rebuilt", "roles_of", "tokens_of"]
+__all__ = ["Loaded", "load", "put_together", "rebuilt", "roles_of", "tokens_of"]
 
 
 class Loaded(NamedTuple):
@@ -74,6 +75,42 @@ def load(
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     settings["added_tokens_decoder"] = added_tokens(tokenizer)
     return Loaded(tokenizer, found, settings)
+
+
+def put_together(
+    kind: Class,
+    vocab: Any,  # noqa: ANN401 -- a caller's
+    merges: Any,  # noqa: ANN401
+    passed: Mapping[str, Any],
+) -> Loaded:
+    """Make what a class makes of tokens and merges, or of the paths of files that hold them.
+
+    Raises
+    ------
+    FormatError
+        A file is damaged, or a merge does not have two parts.
+    FileError
+        A file is not there.
+    """
+    if not isinstance(vocab, Mapping):
+        read(Path(vocab))
+        vocab = read_object(Path(vocab))
+    if isinstance(merges, (str, Path)):
+        merges = _merges(Path(merges))
+    pairs = [
+        one.split(" ") if isinstance(one, str) else list(one) for one in merges or ()
+    ]
+    for place, pair in enumerate(pairs):
+        if len(pair) != 2:
+            message = (
+                f"merges: number {place} has {len(pair)} parts, not two: {pair!r:.80}"
+            )
+            raise FormatError(message)
+    settings = with_extra({**_defaults(kind), **passed})
+    data = rebuilt({"model": {"vocab": dict(vocab), "merges": pairs}}, kind, settings)
+    tokenizer = Tokenizer.from_bytes(data, format="huggingface")
+    listed = {**settings, "added_tokens_decoder": added_tokens(tokenizer)}
+    return Loaded(tokenizer, kind, listed)
 
 
 # What a folder's tokenizer is read from rather than from its tokenizer.model.
@@ -185,7 +222,9 @@ def _merges_by_ids(vocab: Mapping[str, int]) -> list[list[str]]:
 
 
 def _merges(path: Path) -> list[list[str]]:
-    lines = read(path).decode().splitlines()
+    lines = read(path).decode().split("\n")  # other ends of lines are parts of tokens
+    lines = [line.removesuffix("\r") for line in lines]
+    lines = lines[:-1] if lines[-1] == "" else lines
     merges = [line.split(" ") for line in lines if not line.startswith("#version")]
     for number, merge in enumerate(merges, 1):
         if len(merge) != 2:
@@ -203,7 +242,11 @@ def _added_of(document: Mapping[str, Any]) -> dict[int, AddedToken]:
 
 
 def roles_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """List the special tokens with a role, those that all models have first."""
+    """List the special tokens by role, those that all models have first.
+
+    A role is the name of a setting: ``bos_token``, or one of the model's own, which need not
+    end so.
+    """
     extra = settings.get("extra_special_tokens")
     own = settings.get("model_specific_special_tokens") or {}
     named_tokens = {
@@ -212,12 +255,16 @@ def roles_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         **(extra if isinstance(extra, Mapping) else {}),
     }
     roles = {
-        name.removesuffix("_token"): token
+        name: token
         for name, token in named_tokens.items()
         if content(token) is not None
     }
-    first = [role for role in TOKEN_NAMES if role in roles]
+    first = [role for role in ROLES if role in roles]
     return {role: roles[role] for role in dict.fromkeys([*first, *roles])}
+
+
+def _texts_by_role(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {role: str(content(token)) for role, token in roles_of(settings).items()}
 
 
 def extra_of(settings: Mapping[str, Any]) -> list[Any]:
@@ -258,7 +305,7 @@ def rebuilt(
     document: Mapping[str, Any], kind: Class, settings: Mapping[str, Any]
 ) -> bytes:
     """Write the ``tokenizer.json`` that a class makes of another."""
-    texts = {f"{role}_token": content(t) for role, t in roles_of(settings).items()}
+    texts = _texts_by_role(settings)
     parts = kind.pipeline({**settings, **texts})
     source = document["model"]
     ids = dict(source["vocab"])
@@ -278,9 +325,7 @@ def rebuilt(
         "vocab": source["vocab"],
         "merges": source.get("merges") or [],
     }
-    roles = _Roles(
-        {role: str(content(token)) for role, token in roles_of(settings).items()}
-    )
+    roles = _Roles({k.removesuffix("_token"): text for k, text in texts.items()})
     found = {
         "version": "1.0",
         "truncation": document.get("truncation"),

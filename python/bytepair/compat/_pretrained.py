@@ -20,17 +20,27 @@ from bytepair._files import read, write
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 __all__ = [
-    "TOKEN_NAMES",
+    "ROLES",
     "Folder",
     "content",
     "read_folder",
     "read_object",
     "settings_of",
+    "with_extra",
     "write_folder",
     "write_templates",
 ]
 
-TOKEN_NAMES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+ROLES = (
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
+"""The settings that name the special tokens which all models may have."""
 CONFIG = "tokenizer_config.json"
 TOKENS = "special_tokens_map.json"
 ADDED = "added_tokens.json"
@@ -135,17 +145,22 @@ def settings_of(
         is_one = list(folder.templates) == ["default"]
         one = folder.templates.get("default")
         settings["chat_template"] = one if is_one else folder.templates
-    settings.update(passed)
-    if "additional_special_tokens" in settings and not settings.get(
-        "extra_special_tokens"
-    ):
-        settings["extra_special_tokens"] = settings.pop("additional_special_tokens")
+    settings = with_extra({**settings, **passed})
     listed = settings.pop("added_tokens_decoder", None)
     if listed is not None:
         return {**settings, "added_tokens_decoder": _listed(listed, path)}
     settings |= _older_tokens(folder, settings, passed)
     older = _older_added(folder, settings, path)
     return {**settings, "added_tokens_decoder": {**older, **own}}
+
+
+def with_extra(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Give settings the extra special tokens under the name that they have today."""
+    found = dict(settings)
+    older, newer = "additional_special_tokens", "extra_special_tokens"
+    if older in found and not found.get(newer):
+        found[newer] = found.pop(older)
+    return found
 
 
 def _listed(listed: Any, path: Path) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
@@ -182,7 +197,7 @@ def _older_added(
     extra = settings.get("extra_special_tokens") or []
     extra = extra.values() if isinstance(extra, Mapping) else extra
     special = {content(token) for token in extra}
-    special |= {content(settings.get(f"{role}_token")) for role in TOKEN_NAMES}
+    special |= {content(settings.get(role)) for role in ROLES}
     found = {}
     for text, id_ in folder.added.items():
         if not isinstance(id_, int) or id_ < 0:

@@ -10,6 +10,7 @@ A change derives a new tokenizer, which is compiled again.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from bytepair.errors import TokenizerError
 from ._classes import Class, as_asked
 from ._lengths import NO_LIMIT, Side
 from ._loading import check_claim, extra_of, roles_of, tokens_of
-from ._pretrained import TOKEN_NAMES, content
+from ._pretrained import ROLES, content
 
 __all__ = ["Roles"]
 
@@ -38,7 +39,7 @@ class _TokenOf:
         return owner._roles.get(self.role) if owner is not None else None
 
     def __set__(self, owner: "Roles", token: object) -> None:
-        owner._set_role(self.role, content(token))
+        owner._set_role(self.role, token)
 
 
 class _IdOf:
@@ -63,14 +64,14 @@ class Roles:
     padding_side: Side = "right"
     model_input_names: list[str] = ["input_ids", "attention_mask"]  # noqa: RUF012
     pad_token_type_id = 0
-    SPECIAL_TOKENS_ATTRIBUTES = tuple(f"{role}_token" for role in TOKEN_NAMES)
-    bos_token, bos_token_id = _TokenOf("bos"), _IdOf("bos")
-    eos_token, eos_token_id = _TokenOf("eos"), _IdOf("eos")
-    unk_token, unk_token_id = _TokenOf("unk"), _IdOf("unk")
-    sep_token, sep_token_id = _TokenOf("sep"), _IdOf("sep")
-    pad_token, pad_token_id = _TokenOf("pad"), _IdOf("pad")
-    cls_token, cls_token_id = _TokenOf("cls"), _IdOf("cls")
-    mask_token, mask_token_id = _TokenOf("mask"), _IdOf("mask")
+    SPECIAL_TOKENS_ATTRIBUTES: list[str] = list(ROLES)  # noqa: RUF012 -- a list there too
+    bos_token, bos_token_id = _TokenOf("bos_token"), _IdOf("bos_token")
+    eos_token, eos_token_id = _TokenOf("eos_token"), _IdOf("eos_token")
+    unk_token, unk_token_id = _TokenOf("unk_token"), _IdOf("unk_token")
+    sep_token, sep_token_id = _TokenOf("sep_token"), _IdOf("sep_token")
+    pad_token, pad_token_id = _TokenOf("pad_token"), _IdOf("pad_token")
+    cls_token, cls_token_id = _TokenOf("cls_token"), _IdOf("cls_token")
+    mask_token, mask_token_id = _TokenOf("mask_token"), _IdOf("mask_token")
 
     def __init__(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
         self._begin(tokenizer, settings)
@@ -91,7 +92,10 @@ class Roles:
         """The settings that this was made with."""
         settings = {**_settings_of(tokenizer), **settings}
         check_settings(settings)
-        self._roles = {k: str(content(v)) for k, v in roles_of(settings).items()}
+        given = roles_of(settings)
+        self._roles = {role: str(content(token)) for role, token in given.items()}
+        self._as_given = dict(given)
+        self.SPECIAL_TOKENS_ATTRIBUTES = list(dict.fromkeys([*ROLES, *given]))
         self._extra = [str(content(token)) for token in extra_of(settings)]
         self._adds = {
             f"add_{role}_token": bool(settings.get(f"add_{role}_token"))
@@ -178,11 +182,12 @@ class Roles:
     def update_post_processor(self) -> None:
         """Put ``bos_token`` and ``eos_token`` around texts, as the two settings say."""
         self._drop_what_has_no_token()
-        self._set_template(as_asked(self._roles, self._known_id, self._adds))
+        ends = {role.removesuffix("_token"): text for role, text in self._roles.items()}
+        self._set_template(as_asked(ends, self._known_id, self._adds))
 
     def _drop_what_has_no_token(self) -> None:
         for role in ("bos", "eos"):
-            self._adds[f"add_{role}_token"] &= role in self._roles
+            self._adds[f"add_{role}_token"] &= f"{role}_token" in self._roles
 
     def _known_id(self, token: str) -> int:
         id_ = self._id(token)
@@ -242,21 +247,19 @@ class Roles:
         for name in ("additional_special_tokens", "extra_special_tokens"):
             if name in found:
                 extra += _list_of_tokens(name, found.pop(name))
-        roles = {k.removesuffix("_token"): v for k, v in found.items()}
-        for role, token in roles.items():
-            if role not in self._roles and role not in TOKEN_NAMES:
-                message = (
-                    f"{role}_token is not a role; known are {', '.join(TOKEN_NAMES)}"
-                )
+        for role, token in found.items():
+            if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
+                known = ", ".join(self.SPECIAL_TOKENS_ATTRIBUTES)
+                message = f"{role} is not a role; known are {known}"
                 raise TokenizerError(message)
             if not _is_token(token):
-                message = f"{role}_token must be a token, not {token!r:.80}"
+                message = f"{role} must be a token, not {token!r:.80}"
                 raise TokenizerError(message)
         if not replace_extra_special_tokens:
             extra = [token for token in extra if content(token) not in self._extra]
-        n_added = self._add([*roles.values(), *extra], special=True)
-        for role, token in roles.items():
-            self._set_role(role, content(token))
+        n_added = self._add([*found.values(), *extra], special=True)
+        for role, token in found.items():
+            self._set_role(role, token)
         names = [token for token in map(content, extra) if token]
         is_new = replace_extra_special_tokens and bool(names)
         self._extra = names if is_new else [*self._extra, *names]
@@ -297,21 +300,58 @@ class Roles:
             self._replace(Tokenizer(changed))
         return n_changed
 
-    def _set_role(self, role: str, token: str | None) -> None:
+    def _set_role(self, role: str, token: Any) -> None:  # noqa: ANN401 -- a caller's
         if token is None:
             self._roles.pop(role, None)
-        else:
-            self._roles[role] = token
-        self._roles = _in_order(self._roles)
+            self._as_given.pop(role, None)
+            return
+        if not _is_token(token):
+            message = f"{role} must be a token, not {token!r:.80}"
+            raise TokenizerError(message)
+        self._roles[role] = str(content(token))
+        self._as_given[role] = token
+        order = [name for name in self.SPECIAL_TOKENS_ATTRIBUTES if name in self._roles]
+        self._roles = {name: self._roles[name] for name in order}
+
+    def _set_model_specific_special_tokens(
+        self, special_tokens: Mapping[str, Any]
+    ) -> None:
+        """Give tokens roles of the model's own; none is added. Processors call it so."""
+        for role, token in special_tokens.items():
+            names = dict.fromkeys([*self.SPECIAL_TOKENS_ATTRIBUTES, role])
+            self.SPECIAL_TOKENS_ATTRIBUTES = list(names)
+            self._set_role(role, token)
+
+    @property
+    def _special_tokens_map(self) -> Mapping[str, Any]:
+        """The tokens of all roles as they were given, under the name it has there; to read."""
+        roles = self.SPECIAL_TOKENS_ATTRIBUTES
+        return MappingProxyType({role: self._as_given.get(role) for role in roles})
+
+    def _own_role(self, name: str) -> str | None:
+        """Tell the role of the model's own that an attribute is, or is the id of."""
+        names = self.__dict__.get("SPECIAL_TOKENS_ATTRIBUTES", ())
+        role = name if name in names else name.removesuffix("_id")
+        return role if role in names and role not in ROLES else None
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- a token or an id
         """Find the tokens of a model's own roles, such as ``image_token``."""
-        roles = self.__dict__.get("_roles", {})
-        token = roles.get(name.removesuffix("_id").removesuffix("_token"))
-        if token is None or not name.endswith(("_token", "_token_id")):
+        role = self._own_role(name)
+        if role is None:
             message = f"{type(self).__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
-        return self._id(token) if name.endswith("_id") else token
+        token = self._roles.get(role)
+        return token if name == role or token is None else self._id(token)
+
+    def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """Give a model's own roles other tokens; else set an attribute."""
+        role = self._own_role(name)
+        if role is None:
+            object.__setattr__(self, name, value)
+        elif name == role or value is None:
+            self._set_role(role, value)
+        else:
+            self._set_role(role, self._tokens.get(int(value)))
 
     # Tokens
 
@@ -360,7 +400,7 @@ class Roles:
     @property
     def special_tokens_map(self) -> dict[str, Any]:
         """The special tokens by role."""
-        return {f"{role}_token": token for role, token in self._roles.items()}
+        return dict(self._roles)
 
     @property
     def extra_special_tokens(self) -> list[str]:
@@ -396,7 +436,7 @@ class Roles:
         return found
 
     def _id(self, token: str) -> int | None:
-        unknown = self._roles.get("unk")
+        unknown = self._roles.get("unk_token")
         default = None if unknown is None else self._vocabulary.get(unknown)
         return self._vocabulary.get(token, default)
 
@@ -513,12 +553,6 @@ def _listed(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
     return list(tokens)
 
 
-def _in_order(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the roles that all models have first."""
-    order = [name for name in TOKEN_NAMES if name in roles]
-    return {name: roles[name] for name in dict.fromkeys([*order, *roles])}
-
-
 def _templates(found: Any) -> Any:  # noqa: ANN401 -- of settings
     """Read one chat template, or several by name."""
     if isinstance(found, (list, tuple)):
@@ -538,10 +572,10 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         if settings.get(name, "right") not in ("left", "right"):
             message = f"{name} must be 'left' or 'right', not {settings[name]!r}"
             raise TokenizerError(message)
-    for role in TOKEN_NAMES:
-        token = settings.get(f"{role}_token")
+    for role in ROLES:
+        token = settings.get(role)
         if token is not None and content(token) is None:
-            message = f"{role}_token must be a token, not {token!r:.80}"
+            message = f"{role} must be a token, not {token!r:.80}"
             raise TokenizerError(message)
     for name in ("extra_special_tokens", "additional_special_tokens"):
         tokens = settings.get(name)

@@ -31,10 +31,10 @@ from ._chat import Messages, Rendered, is_chat, render
 from ._classes import ALIASES, CLASSES, Class, whisper_prefix
 from ._classes import template as written_template
 from ._extras import Extras
-from ._keywords import is_kept, split
-from ._loading import Loaded, load, rebuilt
+from ._keywords import NameOfMethodError, is_kept, split
+from ._loading import Loaded, load, put_together, rebuilt
 from ._locating import located
-from ._pretrained import write_folder, write_templates
+from ._pretrained import ROLES, write_folder, write_templates
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 
@@ -49,17 +49,29 @@ class PreTrainedTokenizerFast(Extras):
     [[257, 258, 258], [257, 68, 81]]
     """
 
-    def __init__(
-        self,
-        *,
-        tokenizer: Tokenizer | None = None,
-        tokenizer_file: StrPath | None = None,
-        tokenizer_object: Any = None,
-        **settings: Any,
-    ) -> None:
-        if tokenizer is None:
-            tokenizer = _given(tokenizer_file, tokenizer_object)
-        self._begin(tokenizer, settings)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Begin with a tokenizer of bytepair, ``tokenizer=``, or one of those below.
+
+        ``tokenizer_file=`` is the path of a file of any format, and ``tokenizer_object=`` a
+        tokenizer, of bytepair or of the library ``tokenizers``. All other keywords are
+        settings.
+
+        Raises
+        ------
+        TypeError
+            None of the three is passed, or an argument has no name.
+        """
+        if args:
+            message = (
+                f"PreTrainedTokenizerFast takes keywords; {args[0]!r:.80} has none"
+            )
+            raise TypeError(message)
+        refuse_names_of_methods(type(self), kwargs)
+        file, other = (
+            kwargs.pop(name, None) for name in ("tokenizer_file", "tokenizer_object")
+        )
+        given = kwargs.pop("tokenizer", None)
+        self._begin(_given(file, other) if given is None else given, kwargs)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{k}={v!r}" for k, v in self.special_tokens_map.items())
@@ -214,7 +226,7 @@ class PreTrainedTokenizerFast(Extras):
             and is_kept(name, value)
             and not (name.endswith("_token") and value is not None)
         }
-        settings |= self.special_tokens_map
+        settings |= self._roles_to_save()
         if self._extra:
             settings["extra_special_tokens"] = list(self._extra)
         settings |= {
@@ -226,6 +238,14 @@ class PreTrainedTokenizerFast(Extras):
         }
         settings["tokenizer_class"] = self._class_to_save(data, settings)
         return settings
+
+    def _roles_to_save(self) -> dict[str, Any]:
+        """List the special tokens by role; roles whose names say nothing have a list."""
+        own = {role: k for role, k in self._roles.items() if role not in ROLES}
+        if all(role.endswith("_token") for role in own):
+            return self.special_tokens_map
+        found = {role: k for role, k in self._roles.items() if role in ROLES}
+        return {**found, "model_specific_special_tokens": own}
 
     def _class_to_save(self, data: bytes, settings: Mapping[str, Any]) -> str:
         """Name the class, if it makes the same of what is written; else none with rules."""
@@ -420,12 +440,19 @@ def _loaded(
     name: StrPath, keywords: Mapping[str, Any], kind: str | None
 ) -> PreTrainedTokenizerFast:
     loading, settings = split(keywords)
-    for keyword in settings:
-        if callable(getattr(PreTrainedTokenizerFast, keyword, None)):
-            message = f"{keyword}= is not a setting: it is the name of a method"
-            raise TokenizerError(message)
+    refuse_names_of_methods(PreTrainedTokenizerFast, settings)
     found = load(located(name, loading), loading, settings, kind=kind)
     return _made(found)
+
+
+def refuse_names_of_methods(
+    kind: type[PreTrainedTokenizerFast], settings: Mapping[str, Any]
+) -> None:
+    """Refuse a setting that is named like a method: it would hide that, or do nothing."""
+    for keyword in settings:
+        if callable(getattr(kind, keyword, None)):
+            message = f"{keyword}= is not a setting: it is the name of a method"
+            raise NameOfMethodError(message)
 
 
 def _made(found: Loaded) -> PreTrainedTokenizerFast:
@@ -435,15 +462,45 @@ def _made(found: Loaded) -> PreTrainedTokenizerFast:
 
 
 class _Named(PreTrainedTokenizerFast):
-    """A class with rules of its own; it is made of files."""
+    """A class with rules of its own, made of files or of tokens and merges."""
 
-    def __init__(self, *_: Any, **__: Any) -> None:
+    def __init__(self, vocab: Any = None, merges: Any = None, **kwargs: Any) -> None:
+        """Begin with tokens and their ids, and merges; or with the paths of their files.
+
+        All other keywords are settings.
+
+        Raises
+        ------
+        TypeError
+            There is no vocabulary, or a file of another kind is passed.
+        """
         name = type(self).__name__
-        message = (
-            f"{name} is made by {name}.from_pretrained(folder); "
-            "PreTrainedTokenizerFast(tokenizer=...) takes a tokenizer as it is"
-        )
-        raise TypeError(message)
+        others = sorted(kwargs.keys() & OTHER_SOURCES)
+        kind = type(self).kind
+        if kind is None or vocab is None or others:
+            found = (
+                f"{others[0]}= is none of its arguments"
+                if others
+                else "vocab= is missing"
+            )
+            message = (
+                f"{found}: {name} is made by {name}.from_pretrained(folder), or of vocab= "
+                "and merges=; PreTrainedTokenizerFast(tokenizer_file=...) takes a file as it is"
+            )
+            raise TypeError(message)
+        refuse_names_of_methods(type(self), kwargs)
+        made = put_together(kind, vocab, merges, kwargs)
+        self._begin(made.tokenizer, made.settings)
+
+
+# What is no argument of a class with rules of its own.
+OTHER_SOURCES = {
+    "merges_file",
+    "tokenizer",
+    "tokenizer_file",
+    "tokenizer_object",
+    "vocab_file",
+}
 
 
 class CLIPTokenizer(_Named):
