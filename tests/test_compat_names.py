@@ -7,6 +7,8 @@ import inspect
 import itertools
 import json
 import logging
+import pickle
+import random
 from pathlib import Path
 
 import numpy as np
@@ -276,6 +278,71 @@ def test_added_tokens_come_by_place_and_by_name(tmp_path):
         properties = ("content", "special", "normalized", "lstrip", "rstrip")
         for name in (*properties, "single_word"):
             assert getattr(found, name) == getattr(token, name)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama2-metaspace", "clip", "neox"])
+def test_tokens_that_wait_have_their_ids_at_once(family, tmp_path):
+    """Added one by one, what each changes is that of transformers, before and after calls."""
+    write_tokenizer(tmp_path, family)
+    write_settings(tmp_path)
+    ours, theirs = load_both(tmp_path)
+    choose = random.Random(family)
+    tokens = [f"<{number}>" for number in range(8)] + list(theirs.get_vocab())[:6]
+    for _ in range(60):
+        text = choose.choice([*tokens, "naïve", "  ", "\u2028"])
+        names = ("special", "normalized", "lstrip", "rstrip", "single_word")
+        flags = {name: choose.random() < 0.3 for name in names}
+        is_special = choose.random() < 0.3
+        found = [
+            tokenizer.add_tokens([kind(text, **flags), text], special_tokens=is_special)
+            for tokenizer, kind in (
+                (ours, bytepair.AddedToken),
+                (theirs, transformers.AddedToken),
+            )
+        ]
+        assert found[0] == found[1]
+        assert len(ours) == len(theirs)
+        assert ours.vocab_size == theirs.vocab_size
+        assert ours.get_added_vocab() == theirs.get_added_vocab()
+        assert ours.convert_tokens_to_ids(text) == theirs.convert_tokens_to_ids(text)
+        last = len(theirs) - 1
+        if family != "clip":  # there it is the normalized text
+            assert ours.convert_ids_to_tokens(last) == theirs.convert_ids_to_tokens(
+                last
+            )
+        if choose.random() < 0.3:
+            line = "".join(choose.choice([*tokens, " a ", "naïve"]) for _ in range(9))
+            assert ours(line)["input_ids"] == theirs(line)["input_ids"]
+            copied = pickle.loads(pickle.dumps(ours))
+            assert copied.get_vocab() == ours.get_vocab() == theirs.get_vocab()
+            assert copied.tokenizer.get_vocab() == theirs.get_vocab()
+    again = PreTrainedTokenizerFast(tokenizer=ours.tokenizer)
+    assert again.added_tokens_decoder == ours.added_tokens_decoder
+
+
+def test_what_a_user_gets_may_be_changed(pair):
+    """And changes nothing of the tokenizer."""
+    ours, _ = pair
+    ours.add_tokens("<kept>")
+    for name in ("get_vocab", "get_added_vocab"):
+        before = getattr(ours, name)()
+        getattr(ours, name)().clear()
+        assert getattr(ours, name)() == before != {}
+    names = ("vocab", "added_tokens_decoder", "added_tokens_encoder")
+    names += ("special_tokens_map", "all_special_tokens")
+    for name in names:
+        before = getattr(ours, name).copy()
+        getattr(ours, name).clear()
+        assert getattr(ours, name) == before
+
+
+def test_a_token_that_is_no_text_is_refused_where_it_is_added(pair):
+    """A lone surrogate, not only by the next call; and those beside it are not added."""
+    ours, _ = pair
+    n_tokens = len(ours)
+    with pytest.raises(bytepair.TokenizerError, match="surrogate"):
+        ours.add_tokens(["<one more>", "\ud800"])
+    assert len(ours) == n_tokens == len(ours.tokenizer.get_vocab())
 
 
 @pytest.mark.parametrize("options", [{}, {"special": True}, {"normalized": True}])

@@ -4,7 +4,9 @@ Special tokens by role, which may be set as attributes; tokens that are added; i
 tokens; what a template puts around ids. A token that is added and that the vocabulary has
 already keeps its id, and is found as a whole from then on.
 
-A change derives a new tokenizer, which is compiled again.
+A change derives a new tokenizer, which is compiled again. Tokens that are added one by one
+wait until the next call needs them, so that they are compiled together; what has their ids
+(the vocabulary, the added tokens) knows them at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +21,7 @@ from typing_extensions import Self
 from bytepair import Tokenizer
 from bytepair._added import AddedToken, added_token, added_tokens
 from bytepair._names import refuse_set
-from bytepair.errors import TokenizerError
+from bytepair.errors import EncodingError, TokenizerError
 
 from ._classes import Class, as_asked
 from ._lengths import NO_LIMIT, Side
@@ -85,8 +87,8 @@ class Roles:
 
     def _begin(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
         """Begin as a tokenizer with settings."""
-        self.tokenizer = tokenizer
-        """The tokenizer beneath; what it can do beyond this shape is here."""
+        self._compiled = tokenizer
+        self._waiting: dict[str, AddedToken] = {}
         self._source = tokenizer
         self.init_kwargs = dict(settings)
         """The settings that this was made with."""
@@ -119,6 +121,18 @@ class Roles:
         self._add_tokens_of(settings)
         self._begin_template(settings)
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer beneath; what it can do beyond this shape is here."""
+        if self._waiting:
+            waiting = list(self._waiting.items())
+            pairs = [(text, token.flags()) for text, token in waiting]
+            self._compiled = Tokenizer(self._compiled._with_added_tokens(pairs)[0])
+            for text, token in waiting:
+                if self._waiting.get(text) is token:
+                    del self._waiting[text]
+        return self._compiled
+
     def _add_tokens_of(self, settings: Mapping[str, Any]) -> None:
         """Put into the vocabulary what settings name and is not there, or not so."""
         for name in ("extra_special_tokens", "additional_special_tokens"):
@@ -136,16 +150,12 @@ class Roles:
         ]
         if not wanted:
             return
-        before = self.tokenizer
-        self._add(wanted, special=False)
-        for token in wanted:
-            if (
-                token.content in known
-                or before.token_to_id_hf(token.content) is not None
-            ):
-                continue
-            id_ = self.tokenizer.token_to_id_hf(token.content)
-            check_claim(token.content, claimed.get(token.content), int(id_ or 0))
+        first = self.tokenizer.n_vocab
+        self._compile(wanted)
+        ids = {text: id_ for id_, text, _ in self.tokenizer._added_tokens}
+        for text in dict.fromkeys(token.content for token in wanted):
+            if text not in known and ids.get(text, 0) >= first:
+                check_claim(text, claimed.get(text), ids[text])
 
     def _begin_template(self, settings: Mapping[str, Any]) -> None:
         """Put the beginning and the end around texts, where settings passed ask for that."""
@@ -218,8 +228,11 @@ class Roles:
         self._replace(Tokenizer(changed._with_plain_offsets()))
 
     def _replace(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        for name in ("_vocabulary", "_tokens"):
+        self._compiled = tokenizer
+        self._forget("_vocabulary", "_is_dense", "_tokens", "_added", "_added_by_text")
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
             self.__dict__.pop(name, None)
 
     # Adding
@@ -292,7 +305,31 @@ class Roles:
 
     def _add(self, tokens: Iterable[Any], *, special: bool) -> int:
         wanted = [added_token(token, special=special) for token in tokens]
-        pairs = [(token.content, token.flags()) for token in wanted if token.content]
+        wanted = [token for token in wanted if token.content]
+        for token in wanted:
+            _check_text(token)
+        if not self._is_dense:
+            return self._compile(wanted)
+        return sum(self._is_new(token) for token in wanted)
+
+    def _is_new(self, token: AddedToken) -> bool:
+        """Note a token that is new, or new with these properties; the next call compiles it.
+
+        Ids are those that :meth:`_compile` gives: that of the vocabulary, else the next.
+        """
+        text = token.content
+        if self._added_by_text.get(text) == token:
+            return False
+        id_ = self._vocabulary.setdefault(text, len(self._vocabulary))
+        if "_tokens" in self.__dict__:
+            self._tokens[id_] = text
+        self._added_by_text[text] = self._waiting[text] = token
+        self._forget("_added")
+        return True
+
+    def _compile(self, tokens: Iterable[AddedToken]) -> int:
+        """Add tokens at once, and tell how many were new, or new with these properties."""
+        pairs = [(token.content, token.flags()) for token in tokens if token.content]
         if not pairs:
             return 0
         changed, n_changed = self.tokenizer._with_added_tokens(pairs)
@@ -360,6 +397,11 @@ class Roles:
         return self.tokenizer.get_vocab()
 
     @cached_property
+    def _is_dense(self) -> bool:
+        """Whether each id has a token that is written as no other is."""
+        return len(self._vocabulary) == self.tokenizer.n_vocab
+
+    @cached_property
     def _tokens(self) -> dict[int, str]:
         return {id_: token for token, id_ in self._vocabulary.items()}
 
@@ -372,7 +414,11 @@ class Roles:
     @property
     def vocab_size(self) -> int:
         """The number of tokens of the model, without those that are only added to it."""
-        return self.tokenizer._n_model_tokens
+        return self._n_model_tokens
+
+    @cached_property
+    def _n_model_tokens(self) -> int:
+        return self._source._n_model_tokens
 
     def get_vocab(self) -> dict[str, int]:
         """Map tokens as they are written to ids."""
@@ -386,12 +432,23 @@ class Roles:
     @property
     def added_tokens_decoder(self) -> dict[int, AddedToken]:
         """The added tokens by id, with their properties."""
-        return added_tokens(self.tokenizer)
+        return dict(self._added)
+
+    @cached_property
+    def _added(self) -> dict[int, AddedToken]:
+        found = added_tokens(self._compiled)
+        for text, token in self._waiting.items():
+            found[self._vocabulary[text]] = token
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def _added_by_text(self) -> dict[str, AddedToken]:
+        return {token.content: token for token in self._added.values()}
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
         """The ids of added tokens."""
-        return {token.content: id_ for id_, token in self.added_tokens_decoder.items()}
+        return {token.content: id_ for id_, token in self._added.items()}
 
     def get_added_vocab(self) -> dict[str, int]:
         """Map added tokens to ids."""
@@ -468,7 +525,7 @@ class Roles:
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:  # noqa: FBT001, FBT002
         """Count the special tokens that are put around a text, or a pair."""
-        return sum(len(ids) for _, ids, _ in self.tokenizer.template[pair])
+        return sum(len(ids) for _, ids, _ in self._compiled.template[pair])
 
     @property
     def max_len_single_sentence(self) -> int:
@@ -486,7 +543,7 @@ class Roles:
         """Put ids as the template says, each with its type and whether it is special."""
         texts = [first, second or []]
         found = []
-        for which, ids, type_id in self.tokenizer.template[second is not None]:
+        for which, ids, type_id in self._compiled.template[second is not None]:
             own = ids if which is None else texts[which]
             found += [(int(id_), type_id, int(which is None)) for id_ in own]
         return found
@@ -523,6 +580,15 @@ class Roles:
 def _is_token(token: object) -> bool:
     """Tell a token, a text or an ``AddedToken``, from all else."""
     return isinstance(token, str) or isinstance(getattr(token, "content", None), str)
+
+
+def _check_text(token: AddedToken) -> None:
+    """Refuse lone surrogates, which no tokenizer takes, before a token waits."""
+    try:
+        token.content.encode()
+    except UnicodeEncodeError as error:
+        message = f"{token.content!r:.80} has a lone surrogate and is no token"
+        raise EncodingError(message) from error
 
 
 def _list_of_tokens(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
