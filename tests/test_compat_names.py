@@ -166,23 +166,64 @@ def test_a_keyword_that_nobody_knows_is_refused(pair, method):
         getattr(pair[0], method)(argument, colour=1)
 
 
-def test_options_of_decoding_act_or_are_refused(pair):
-    """What changes nothing there is taken, what has no equal is an error."""
+def test_options_of_decoding_do_what_they_do_there(pair):
+    """What changes nothing there changes nothing here: servers pass it by default."""
     ours, theirs = pair
     ids = theirs("some <|pad|><|pad|> words .")["input_ids"]
     for options in (
         {"clean_up_tokenization_spaces": True},
         {"clean_up_tokenization_spaces": False},
         {"spaces_between_special_tokens": False},
+        {"spaces_between_special_tokens": True},
+        {"use_source_tokenizer": True},
         {"skip_special_tokens": True, "spaces_between_special_tokens": False},
     ):
         assert ours.decode(ids, **options) == theirs.decode(ids, **options)
         assert ours.batch_decode([ids], **options) == [theirs.decode(ids, **options)]
-    for name in ("spaces_between_special_tokens", "use_source_tokenizer"):
-        with pytest.raises(NotImplementedError, match=name):
-            ours.decode(ids, **{name: True})
-        with pytest.raises(NotImplementedError, match=name):
-            ours.batch_decode([ids], **{name: True})
+
+
+@pytest.mark.parametrize("number", [-1, -100, 1 << 32, 1 << 70])
+def test_a_number_that_is_no_id_is_an_error(pair, number):
+    """As in transformers, where an id past the vocabulary is none."""
+    ours, theirs = pair
+    for tokenizer in (ours, theirs):
+        assert tokenizer.decode([72, 4_000_000]) == tokenizer.decode([72])
+        assert tokenizer.convert_ids_to_tokens([4_000_000]) == [None]
+        for call in (tokenizer.decode, tokenizer.convert_ids_to_tokens):
+            for ids in ([72, number], number):
+                with pytest.raises(OverflowError):
+                    call(ids)
+    with pytest.raises(bytepair.TokenizerError, match=f"{number} is no id"):
+        ours.decode([number])
+
+
+def test_what_is_no_token_has_no_id(pair):
+    """Neither a number nor ``None`` is taken for the unknown token."""
+    for tokenizer in pair:
+        for wrong in ([1], [None], ["a", 1]):
+            with pytest.raises(TypeError):
+                tokenizer.convert_tokens_to_ids(wrong)
+        with pytest.raises(TypeError):
+            tokenizer.convert_tokens_to_string("some text")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"truncation": True}, {"max_length": 2}, {"padding": True}, {"text_target": "a"}],
+    ids=str,
+)
+def test_what_changes_lengths_is_no_option_of_tokenize(pair, options):
+    """It has no effect there, so it is refused; what has one is the same."""
+    ours, theirs = pair
+    with pytest.raises(
+        TypeError, match=f"tokenize does not take .*{next(iter(options))}"
+    ):
+        ours.tokenize("a b c", **options)
+    for text, kept in (
+        (["some", "words"], {"is_split_into_words": True}),
+        ("a <|pad|>", {"split_special_tokens": True, "verbose": False}),
+    ):
+        assert ours.tokenize(text, **kept) == theirs.tokenize(text, **kept)
 
 
 def test_decode_takes_what_it_takes_there(pair):

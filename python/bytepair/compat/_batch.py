@@ -237,7 +237,12 @@ class BatchEncoding(dict[str, Any]):
 
 
 def tensor(values: Sequence[Any], kind: str) -> Any:  # noqa: ANN401 -- of another library
-    """Make a tensor of rows; ids are ``int64[n_rows, length]``."""
+    """Make a tensor of rows; ids are ``int64[n_rows, length]``.
+
+    Rows that differ in length are an array of arrays for NumPy, and an error for PyTorch.
+    """
+    if kind == "np" and len(set(_lengths(values))) > 1:
+        return np.asarray([np.asarray(row) for row in values], dtype=object)
     if len(set(_lengths(values))) > 1:
         message = (
             "inputs differ in length; use padding=True, truncation=True for a tensor"
@@ -251,9 +256,17 @@ def tensor(values: Sequence[Any], kind: str) -> Any:  # noqa: ANN401 -- of anoth
             raise TokenizerError(message) from error
         return found.astype(np.int64) if found.size == 0 else found
     if kind == "pt":
-        return importlib.import_module("torch").tensor(values)
+        return _torch().tensor(values)
     message = f"return_tensors must be 'np' or 'pt', not {kind!r}"
     raise TokenizerError(message)
+
+
+def _torch() -> Any:  # noqa: ANN401 -- may be absent
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        message = "return_tensors='pt' needs PyTorch, which is not installed; 'np' gives arrays of NumPy"
+        raise ImportError(message) from error
 
 
 def _lengths(values: Iterable[Any]) -> list[int]:

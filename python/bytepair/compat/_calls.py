@@ -6,8 +6,6 @@ is not known is refused, where transformers says nothing and does nothing.
 
 Costs what the native ``encode`` costs, and a few microseconds; what is known of each token
 besides its id is made when it is asked for.
-
-Left out: tensors of rows that differ in length.
 """
 
 import logging
@@ -29,7 +27,7 @@ from ._lengths import (
     word_samples,
 )
 from ._padding import columns, kind_of_tensors, padded
-from ._roles import Roles
+from ._roles import Roles, check_id
 from ._rows import Filling, LaterEncodings, Work, core_lengths
 
 __all__ = ["Calls"]
@@ -53,6 +51,12 @@ CLEANED = {
     " 're": "'re",
 }
 """What :meth:`Calls.clean_up_tokenization` writes in place of what, in this order."""
+ACT_ON_TOKENS = {"is_split_into_words", "split_special_tokens", "verbose"}
+OF_DECODING = {
+    "clean_up_tokenization_spaces",
+    "spaces_between_special_tokens",
+    "use_source_tokenizer",
+}
 LARGE = int(1e20)
 """A ``model_max_length`` beyond this is no limit."""
 
@@ -405,10 +409,19 @@ class Calls(Roles):
         add_special_tokens: bool = False,
         **kwargs: Any,
     ) -> list[str]:
-        """Encode to tokens as they are written; the arguments are those of a call."""
-        request = Request(add_special_tokens=add_special_tokens)
-        if kwargs:
-            request = request.changed(kwargs)
+        """Encode to tokens as they are written.
+
+        ``kwargs`` are ``is_split_into_words``, ``split_special_tokens`` and ``verbose``; what
+        changes lengths has no effect in transformers, and is refused here.
+        """
+        for name in kwargs:
+            if name not in ACT_ON_TOKENS:
+                message = (
+                    f"tokenize does not take the argument {name!r}: tokens are neither cut "
+                    "nor filled up; a call takes it, and its answer has tokens()"
+                )
+                raise TypeError(message)
+        request = Request(add_special_tokens=add_special_tokens, **kwargs)
         if request.is_split_into_words:
             return self._encoded(text, pair, request).tokens()
         work, _ = self._work(request)
@@ -504,12 +517,14 @@ class Calls(Roles):
 
         ``clean_up_tokenization_spaces`` has no effect, as in transformers 5, unless the
         setting ``clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output``
-        is true. No spaces are put between special tokens.
+        is true. ``spaces_between_special_tokens`` and ``use_source_tokenizer`` have none
+        either: fast tokenizers put no spaces there, whatever is passed. An id that is past
+        the vocabulary has no text.
 
         Raises
         ------
-        NotImplementedError
-            ``spaces_between_special_tokens=True``.
+        TokenizerError
+            A number is no id: it is negative, or past 32 bits (an ``OverflowError`` too).
         TypeError
             An argument is not known.
         """
@@ -544,20 +559,17 @@ class Calls(Roles):
         try:
             return self.tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
         except UnknownTokenError:
+            for id_ in ids:
+                check_id(id_)
             ids = [id_ for id_ in ids if id_ in self._tokens]
         return self.tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
 
     def _check_decoding(self, options: Mapping[str, Any]) -> None:
-        """Refuse an option of decoding that is not known or has no equal."""
-        for name, value in options.items():
-            if name == "clean_up_tokenization_spaces":
-                continue
-            if name not in {"spaces_between_special_tokens", "use_source_tokenizer"}:
+        """Refuse an option of decoding that is not known."""
+        for name in options:
+            if name not in OF_DECODING:
                 message = f"decode does not take the argument {name!r}"
                 raise TypeError(message)
-            if value:
-                message = f"{name}=True is not built: fast tokenizers decode without it"
-                raise NotImplementedError(message)
 
     def batch_decode(
         self,
@@ -579,6 +591,9 @@ class Calls(Roles):
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
         """Decode tokens as they are written; they need not be in the vocabulary."""
+        if isinstance(tokens, str):
+            message = f"expected a list of tokens, not the text {tokens!r:.80}"
+            raise TypeError(message)
         tokens = list(tokens)
         ids = [self._vocabulary.get(token) for token in tokens]
         known = [id_ for id_ in ids if id_ is not None]

@@ -28,7 +28,18 @@ from ._lengths import NO_LIMIT, Side
 from ._loading import check_claim, extra_of, roles_of, tokens_of
 from ._pretrained import ROLES, content
 
-__all__ = ["Roles"]
+__all__ = ["Roles", "check_id"]
+
+
+class IdRangeError(TokenizerError, OverflowError):
+    """A number that no id can be; an ``OverflowError``, as in transformers."""
+
+
+def check_id(id_: int) -> None:
+    """Refuse a number that is no id, such as the -100 of labels that do not count."""
+    if not 0 <= id_ < 1 << 32:
+        message = f"{id_} is no id: ids are 0 or more, and below 2**32"
+        raise IdRangeError(message)
 
 
 class _TokenOf:
@@ -501,11 +512,16 @@ class Roles:
         """Look up ids; a token that is not there has that of the unknown token, or None."""
         if isinstance(tokens, str):
             return self._id(tokens)
+        tokens = list(tokens)
         vocabulary = self._vocabulary
         try:
             return [vocabulary[token] for token in tokens]
         except KeyError:
-            return [self._id(token) for token in tokens]
+            for token in tokens:
+                if not isinstance(token, str):
+                    message = f"expected a list of tokens, not {token!r:.80} in it"
+                    raise TypeError(message) from None
+        return [self._id(token) for token in tokens]
 
     def convert_ids_to_tokens(
         self,
@@ -514,12 +530,18 @@ class Roles:
     ) -> Any:  # noqa: ANN401
         """Look up tokens as they are written; ``None`` for an id that no token has."""
         if isinstance(ids, (int, np.integer)):
-            return self._tokens.get(int(ids))
-        tokens = self._tokens
-        if not skip_special_tokens:
-            return [tokens.get(int(id_)) for id_ in ids]
-        skipped = set(self.all_special_ids)
-        return [tokens.get(int(id_)) for id_ in ids if int(id_) not in skipped]
+            return self._token(int(ids))
+        ids = [int(id_) for id_ in ids]
+        if skip_special_tokens:
+            skipped = set(self.all_special_ids)
+            ids = [id_ for id_ in ids if id_ not in skipped]
+        return [self._token(id_) for id_ in ids]
+
+    def _token(self, id_: int) -> str | None:
+        token = self._tokens.get(id_)
+        if token is None:
+            check_id(id_)
+        return token
 
     # What a template puts around ids
 

@@ -11,8 +11,7 @@ imported by name as well: ``from bytepair.compat.transformers import GPT2Tokeniz
 
 This file has folders and chats; calls are in ``calls``, tokens in ``roles``.
 
-Left out: schemas of tools that are functions, tensors of rows that differ in length, and
-programs that folders bring along.
+Left out: schemas of tools that are functions, and programs that folders bring along.
 """
 
 import json
