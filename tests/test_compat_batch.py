@@ -6,6 +6,7 @@ tokens, chats that go on. Left out: ids of calls, which ``test_compat_transforme
 
 import copy
 import dataclasses
+import importlib.util
 import pickle
 
 import numpy as np
@@ -455,3 +456,17 @@ def test_messages_that_are_objects_are_read_as_their_content(pair):
         assert ours.apply_chat_template(conversation, **options) == expected
     with pytest.raises(bytepair.TokenizerError, match="a role and a content"):
         ours.apply_chat_template(["text"], **options)
+
+
+def test_arrays_of_another_library_are_not_taken_for_tensors(pair):
+    """Arrays of NumPy are no tensors of PyTorch, and are moved nowhere."""
+    batch = pair[0](["a b", "c d"], return_tensors="np")
+    if importlib.util.find_spec("torch") is None:
+        for call in (lambda: batch.convert_to_tensors("pt"), lambda: batch.to("cpu")):
+            with pytest.raises(ImportError, match="need PyTorch"):
+                call()
+    assert batch.convert_to_tensors("np") is batch
+    more = batch | {"labels": [0, 1]}
+    assert isinstance(more, BatchEncoding)
+    assert more.labels == [0, 1]
+    assert "labels" not in batch

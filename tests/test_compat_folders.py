@@ -344,7 +344,11 @@ def test_a_merge_may_hold_what_other_places_take_for_the_end_of_a_line(end, tmp_
 
 
 @pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
-@pytest.mark.parametrize("settings", [{}, {"legacy": True}, {"add_bos_token": True}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"legacy": True}, {"add_bos_token": True}, {"eos_token": "</x>"}],
+    ids=str,
+)
 def test_a_class_over_a_sentencepiece_model_gives_the_same_or_is_refused(
     name, settings, shared, tmp_path
 ):
@@ -360,8 +364,45 @@ def test_a_class_over_a_sentencepiece_model_gives_the_same_or_is_refused(
         return
     ours = AutoTokenizer.from_pretrained(tmp_path)
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    for text in TEXTS:
+    for text in [*TEXTS, SYMBOLS]:
         assert ours(text)["input_ids"] == theirs(text)["input_ids"]
+    assert_same_roles(ours, theirs)
+
+
+SYMBOLS = "a [INST] b</s>[REFERENCE_DOC_3] c [control_99]"
+
+
+def assert_same_roles(ours, theirs):
+    """Compare the special tokens, and what they are in a text and out of it."""
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert ours.all_special_tokens == theirs.all_special_tokens
+    assert ours.extra_special_tokens == theirs.extra_special_tokens
+    ids = theirs(SYMBOLS)["input_ids"]
+    assert ours.decode(ids, True) == theirs.decode(ids, True)
+
+
+@pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
+@pytest.mark.parametrize("settings", [None, {}, {"eos_token": "</x>"}], ids=str)
+def test_a_sentencepiece_model_by_itself_has_its_special_tokens(
+    name, settings, shared, tmp_path
+):
+    """Those with a role, and its control symbols."""
+    path = shared(f"vocabularies/mistral-sentencepiece/{name}")
+    shutil.copy(path, tmp_path / "tokenizer.model")
+    if settings is not None:
+        write_settings(tmp_path, **settings)
+    ours = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    assert ours(SYMBOLS)["input_ids"] == theirs(SYMBOLS)["input_ids"]
+    assert_same_roles(ours, theirs)
+
+
+def test_a_model_by_itself_does_not_take_what_cannot_act(shared, tmp_path):
+    """How spaces become pieces is the model's to say."""
+    path = shared("vocabularies/mistral-sentencepiece/tokenizer-v1.model")
+    shutil.copy(path, tmp_path / "tokenizer.model")
+    with pytest.raises(bytepair.FormatError, match="legacy=False"):
+        PreTrainedTokenizerFast.from_pretrained(tmp_path, legacy=False)
 
 
 def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):

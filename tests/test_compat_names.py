@@ -3,6 +3,7 @@
 They are read from transformers as it is installed. Each exception says why.
 """
 
+import copy
 import inspect
 import itertools
 import json
@@ -21,7 +22,11 @@ from tests.beside_transformers import (
 )
 
 import bytepair
-from bytepair.compat.transformers import BatchEncoding, PreTrainedTokenizerFast
+from bytepair.compat.transformers import (
+    AutoTokenizer,
+    BatchEncoding,
+    PreTrainedTokenizerFast,
+)
 
 THEIRS = {
     "tokenizer": transformers.PreTrainedTokenizerFast,
@@ -375,6 +380,33 @@ def test_what_a_user_gets_may_be_changed(pair):
         before = getattr(ours, name).copy()
         getattr(ours, name).clear()
         assert getattr(ours, name) == before
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["flat", "deep"])
+def test_a_copy_and_its_original_change_apart(tmp_path, copied):
+    """Tokens, roles and the backend: neither knows what is added to the other."""
+    write_tokenizer(tmp_path, "gpt2")
+    write_settings(tmp_path, pad_token="<pad>", extra_special_tokens=["<e>"])
+    first = AutoTokenizer.from_pretrained(tmp_path)
+    n_tokens = len(first)
+    first.add_tokens("<waits>")
+    backend = first.backend_tokenizer
+    second = copied(first)
+    first.add_tokens("<first>")
+    second.add_tokens(["<second>", "<more>"])
+    second.pad_token = "<second>"
+    second.add_special_tokens({"extra_special_tokens": ["<f>"]})
+    assert first.tokenizer.get_vocab() == first.get_vocab()
+    assert second.tokenizer.get_vocab() == second.get_vocab()
+    assert (len(first), len(second)) == (n_tokens + 2, n_tokens + 4)
+    assert (first.pad_token, second.pad_token) == ("<pad>", "<second>")
+    assert (first.extra_special_tokens, second.extra_special_tokens) == (
+        ["<e>"],
+        ["<f>"],
+    )
+    assert backend.encode("<waits><first>").ids == [n_tokens, n_tokens + 1]
+    again = second.backend_tokenizer.encode("<waits><second><more>")
+    assert again.ids == [n_tokens, n_tokens + 1, n_tokens + 2]
 
 
 def test_a_token_that_is_no_text_is_refused_where_it_is_added(pair):

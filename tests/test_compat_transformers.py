@@ -239,7 +239,7 @@ def test_arguments_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(bytepair.TokenizerError, match="pad_token"):
         tokenizer(["a", "b c"], padding=True)
     if importlib.util.find_spec("torch") is None:
-        with pytest.raises(ImportError, match="needs PyTorch"):
+        with pytest.raises(ImportError, match="need PyTorch"):
             tokenizer(["a", "b c"], truncation=True, max_length=1, return_tensors="pt")
     for wrong in (5, None, b"abc", {"a": 1}, {"a"}, [b"abc"], ["a", {"b", "c"}]):
         for error in (bytepair.TokenizerError, TypeError):

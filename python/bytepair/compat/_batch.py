@@ -109,8 +109,19 @@ class BatchEncoding(dict[str, Any]):
         """Make a batch with the same entries."""
         return BatchEncoding(self, self._encodings, None, False, self._n_sequences)  # noqa: FBT003
 
+    def __or__(self, other: Mapping[str, Any]) -> "BatchEncoding":  # type: ignore[override]
+        """Make a batch with more entries; as in transformers, it knows no encodings."""
+        return BatchEncoding({**self, **other})
+
     def to(self, device: object, *, non_blocking: bool = False) -> "BatchEncoding":
-        """Move the tensors of a batch to a device."""
+        """Move the tensors of a batch to a device.
+
+        Raises
+        ------
+        ImportError
+            PyTorch is not installed, so that nothing can be moved.
+        """
+        _torch()
         for name, value in self.items():
             if hasattr(value, "to"):
                 self[name] = value.to(device, non_blocking=non_blocking)
@@ -124,12 +135,11 @@ class BatchEncoding(dict[str, Any]):
         """Make every entry a tensor: ``"np"``, or ``"pt"`` where torch is installed."""
         if tensor_type is None:
             return self
+        kind = str(getattr(tensor_type, "value", tensor_type))
         for name, rows in self.items():
-            if prepend_batch_axis or not hasattr(rows, "ndim"):
-                values = [rows] if prepend_batch_axis else rows
-                self[name] = tensor(
-                    values, str(getattr(tensor_type, "value", tensor_type))
-                )
+            values = [rows] if prepend_batch_axis else rows
+            if not _is_tensor(values, kind):
+                self[name] = tensor(values, kind)
         return self
 
     # What each token of a row stands for
@@ -261,11 +271,19 @@ def tensor(values: Sequence[Any], kind: str) -> Any:  # noqa: ANN401 -- of anoth
     raise TokenizerError(message)
 
 
+def _is_tensor(values: Any, kind: str) -> bool:  # noqa: ANN401 -- of any library
+    if kind == "np":
+        return isinstance(values, np.ndarray)
+    return kind == "pt" and bool(_torch().is_tensor(values))
+
+
 def _torch() -> Any:  # noqa: ANN401 -- may be absent
     try:
         return importlib.import_module("torch")
     except ImportError as error:
-        message = "return_tensors='pt' needs PyTorch, which is not installed; 'np' gives arrays of NumPy"
+        message = (
+            "tensors need PyTorch, which is not installed; 'np' gives arrays of NumPy"
+        )
         raise ImportError(message) from error
 
 

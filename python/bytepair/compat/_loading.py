@@ -53,24 +53,28 @@ def load(
         Files are damaged, or their class is not known here.
     """
     if path.is_file():
-        settings = {**_of_model(path), "name_or_path": str(path), **passed}
-        return Loaded(Tokenizer.from_file(path), _class(kind), settings)
+        tokenizer = Tokenizer.from_file(path)
+        settings = {**_of_model(path, tokenizer), "name_or_path": str(path), **passed}
+        return Loaded(tokenizer, _class(kind), settings)
     folder = read_folder(path)
     file = path / "tokenizer.json"
     found = _class(_chosen(folder, loading, file) if kind is None else kind)
     document = None if found is None else _document(path, file)
     own = {} if document is None else _added_of(document)
+    symbols = {} if document is None else document.pop("symbols", {})
     settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
-    settings = {**_defaults(found), **settings, "name_or_path": str(path)}
+    defaults = {**symbols, **_defaults(found)}
+    settings = {**defaults, **settings, "name_or_path": str(path)}
     is_codegen = found is not None and found.name == "CodeGenTokenizer"
     if found is not None and is_codegen and settings.get("return_token_type_ids"):
         settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
     if found is None or document is None:
-        source = file if file.is_file() else path
-        others = any((path / name).is_file() for name in BEFORE_MODEL)
-        if not others and source is path:
-            settings = {**_of_model(path / "tokenizer.model"), **settings}
-        return Loaded(Tokenizer.from_file(source), found, settings)
+        tokenizer = Tokenizer.from_file(file if file.is_file() else path)
+        model = _model_of(path)
+        if model is not None:
+            settings = {**_of_model(model, tokenizer), **settings}
+            _check_legacy(model, settings)
+        return Loaded(tokenizer, found, settings)
     data = rebuilt(document, found, settings)
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     settings["added_tokens_decoder"] = added_tokens(tokenizer)
@@ -117,12 +121,41 @@ def put_together(
 BEFORE_MODEL = ("tokenizer.json", "tekken.json", "tokenizer.bytepair")
 
 
-def _of_model(path: Path) -> dict[str, str]:
-    """Name the tokens of a SentencePiece model that have a role; of other files none."""
+def _model_of(path: Path) -> Path | None:
+    """Find the SentencePiece model that a folder is read from, if it is."""
+    others = any((path / name).is_file() for name in BEFORE_MODEL)
+    model = path if path.is_file() else path / "tokenizer.model"
+    return model if not others and _is_sentencepiece(model) else None
+
+
+def _of_model(path: Path, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Name the special tokens of a SentencePiece model by role; of other files none.
+
+    Control symbols have no role; user-defined ones are not special.
+    """
     if not _is_sentencepiece(path):
         return {}
-    roles = _core.sentencepiece_roles(read(path))
-    return {f"{role}_token": piece for role, piece in roles}
+    roles = dict(_core.sentencepiece_roles(read(path)))
+    controls = [token for token in _symbols(tokenizer, roles) if token.special]
+    named_pieces = {f"{role}_token": piece for role, piece in roles.items()}
+    return {**named_pieces, "extra_special_tokens": controls}
+
+
+def _symbols(tokenizer: Tokenizer, roles: Mapping[str, str]) -> list[AddedToken]:
+    """List the control and user-defined symbols of a model, by id."""
+    found = added_tokens(tokenizer).values()
+    symbols = [token for token in found if token.content != roles.get("unk")]
+    return [replace(token, normalized=False) for token in symbols]
+
+
+def _check_legacy(path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a setting that changes how spaces become pieces, which a model itself says."""
+    if not settings.get("legacy", True):
+        message = (
+            f"{path}: legacy=False cannot act on a model that is read as it is; "
+            "LlamaTokenizer.from_pretrained reads it so"
+        )
+        raise FormatError(message)
 
 
 def _is_sentencepiece(path: Path) -> bool:
@@ -190,8 +223,9 @@ def _document(path: Path, file: Path) -> dict[str, Any]:
 
 def _of_another_format(path: Path) -> dict[str, Any]:
     """Take the vocabulary and the merges of a file of another format."""
+    tokenizer = Tokenizer.from_file(path)
     try:
-        data = Tokenizer.from_file(path).to_bytes(format="huggingface")
+        data = tokenizer.to_bytes(format="huggingface")
     except FormatError as error:
         message = (
             f"{path}: the class of this folder makes a tokenizer of its vocabulary, which "
@@ -200,11 +234,13 @@ def _of_another_format(path: Path) -> dict[str, Any]:
         )
         raise FormatError(message) from error
     model = json.loads(data)["model"]
-    others = any((path / name).is_file() for name in BEFORE_MODEL)
-    own = path if path.is_file() else path / "tokenizer.model"
-    if not others and _is_sentencepiece(own):
-        model["merges"] = _merges_by_ids(model["vocab"])
-    return {"model": model}
+    own = _model_of(path)
+    if own is None:
+        return {"model": model}
+    model["merges"] = _merges_by_ids(model["vocab"])
+    roles = dict(_core.sentencepiece_roles(read(own)))
+    symbols = {"extra_special_tokens": _symbols(tokenizer, roles)}
+    return {"model": model, "symbols": symbols}
 
 
 def _merges_by_ids(vocab: Mapping[str, int]) -> list[list[str]]:

@@ -96,6 +96,15 @@ class Roles:
         made._begin(tokenizer, settings)
         return made
 
+    def __copy__(self) -> Self:
+        """Copy what a change of tokens changes, so that each has its own."""
+        copied = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            is_own = isinstance(value, (dict, list))
+            copied.__dict__[name] = value.copy() if is_own else value
+        copied.__dict__.pop("backend_tokenizer", None)
+        return copied
+
     def _begin(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
         """Begin as a tokenizer with settings."""
         self._compiled = tokenizer
