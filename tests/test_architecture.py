@@ -36,3 +36,46 @@ def test_the_reference_never_imports_the_core():
     for path in reference.glob("*.py"):
         imported = re.findall(r"^(?:from|import) (\S+)", path.read_text(), re.MULTILINE)
         assert not [name for name in imported if "_core" in name or name == ".."], path
+
+
+# The file that asks the processor, for each file whose functions need instructions.
+ASKED_IN = {
+    "split/windows/avx2.rs": ("split/windows/kernels.rs", "Avx2"),
+    "split/windows/avx512.rs": ("split/windows/kernels.rs", "Avx512"),
+    "encode/blocks.rs": ("encode/blocks.rs", "has_vectors"),
+    "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
+    "count/eight.rs": ("piece_row.rs", "is_here"),
+    "piece_row.rs": ("piece_row.rs", "is_here"),
+    "code_units/vectors.rs": ("piece_row.rs", "is_here"),
+    "encode/cache/eight.rs": ("piece_row.rs", "is_here"),
+    "encode/characters/vectors.rs": ("piece_row.rs", "is_here"),
+    "encode/cuts/sequence/vectors.rs": ("piece_row.rs", "is_here"),
+    "encode/cuts/sides/vectors.rs": ("piece_row.rs", "is_here"),
+}
+ALWAYS_THERE = {"sse", "sse2"}
+
+
+def features_asked(file, name):
+    """The features that one condition or one function of a file asks for together."""
+    text = (SOURCES / file).read_text()
+    one = r"is_x86_feature_detected!\(\"(\w+)\"\)"
+    for row in re.finditer(rf"{one}(?:\s*&&\s*{one})*", text):
+        before, after = text[: row.start()], text[row.end() :]
+        follows = re.match(r"\s*\{\s*kernels\.push\(Self::(\w+)\)", after)
+        owner = follows[1] if follows else re.findall(r"fn (\w+)", before)[-1]
+        if owner == name:
+            return set(re.findall(one, row[0]))
+    return set()
+
+
+def test_every_instruction_of_a_kernel_is_asked_for():
+    """A processor that lacks one feature of a kernel never runs it."""
+    needed = {}
+    for path in SOURCES.rglob("*.rs"):
+        names = re.findall(r"target_feature\(enable = \"([\w,]+)\"\)", path.read_text())
+        if names:
+            file = path.relative_to(SOURCES).as_posix()
+            needed[file] = set(",".join(names).split(",")) - ALWAYS_THERE
+    assert needed.keys() == ASKED_IN.keys()
+    for file, features in needed.items():
+        assert features <= features_asked(*ASKED_IN[file]), file

@@ -72,6 +72,7 @@ impl Kernel {
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("avx512vbmi2")
             && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
         {
             kernels.push(Self::Avx512);
         }
