@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 PEERS := target/peers
 PEERS_NEXT := target/peers-next
 LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs
-PYTHON_SOURCES := python tests benchmarks examples parity fuzz crates/bytepair-python
+PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs format bench bench-train bench-encode bench-corpus parity fuzz clean help
+.PHONY: demo test check stubs format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize audit wheel clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -72,6 +72,34 @@ fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60; \
 	done
 
+HARDEN_SECONDS ?= 60
+
+harden: $(VENV)/built ## Kill commands, fill disks, damage files, feed hostile texts, HARDEN_SECONDS each; HARDEN="kills" chooses
+	$(BIN)/python -m hardening --seconds $(HARDEN_SECONDS) $(HARDEN)
+
+HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+
+# A target is named so that the flags are for the core alone, not for programs that build it.
+sanitize: export PROPTEST_CASES = 16
+sanitize: export ASAN_OPTIONS = detect_leaks=0
+sanitize: ## Run the core's tests under AddressSanitizer
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
+	  cargo test -p bytepair --lib --tests --target $(HOST) --target-dir target/sanitize
+
+audit: ## Look at licences, sources and known faults of all that is linked or installed
+	cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny
+	cargo deny check licenses bans sources
+	cargo deny check advisories
+	test -x target/audit/bin/pip-audit || \
+	{ $(PYTHON) -m venv target/audit && target/audit/bin/python -m pip install --quiet --group audit; }
+	target/audit/bin/pip-audit --strict .
+
+wheel: $(VENV)/tools ## Build a wheel, with the licences of the crates that are linked
+	cargo about --version >/dev/null 2>&1 || cargo install --locked cargo-about --features cli
+	cargo about generate --locked --fail -m crates/bytepair-python/Cargo.toml about.hbs \
+	  -o python/bytepair/THIRD-PARTY-LICENSES.txt
+	$(BIN)/maturin build --release --locked --out target/wheels
+
 # Other libraries, in an environment of their own: they bring many more.
 $(PEERS)/installed: pyproject.toml
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
@@ -96,7 +124,7 @@ clean: ## Remove what was built
 $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2' numpy typer rich
+	$(BIN)/python -m pip install --quiet 'maturin==1.16.0' numpy typer rich
 	$(BIN)/python -m pip install --quiet --group test --group check
 	$(BIN)/python -m pip install --quiet --group cluster || \
 	echo "skipped Spark and Ray: they cannot be installed here, and their tests are skipped"

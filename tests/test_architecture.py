@@ -56,7 +56,7 @@ ALWAYS_THERE = {"sse", "sse2"}
 
 
 def features_asked(file, name):
-    """The features that one condition or one function of a file asks for together."""
+    """Give the features that one condition of a file asks for together."""
     text = (SOURCES / file).read_text()
     one = r"is_x86_feature_detected!\(\"(\w+)\"\)"
     for row in re.finditer(rf"{one}(?:\s*&&\s*{one})*", text):

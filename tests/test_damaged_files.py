@@ -8,7 +8,6 @@ that bytepair only reads come from ``fuzz/make_seeds.py``. Left out: endless sea
 
 import base64
 import gzip
-import importlib.util
 import json
 import random
 import re
@@ -17,9 +16,10 @@ import struct
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+from hardening import mutations
+from hardening.mutations import TARGETS, damaged, read_as
 
 import bytepair
 from bytepair import Tokenizer, _torture
@@ -299,89 +299,10 @@ def test_huge_numbers_take_no_memory():
     assert found.stdout == "alive\n", found.stderr
 
 
-def seeds():
-    """Load the module that writes small files of all formats."""
-    path = Path(__file__).parent.parent / "fuzz" / "make_seeds.py"
-    spec = importlib.util.spec_from_file_location("make_seeds", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def small_files(tmp_path_factory):
     """Give small files of all formats, by the name of the fuzzer's target."""
-    module = seeds()
-    module.FOLDER = tmp_path_factory.mktemp("seeds")
-    module.main()
-    folders = (module.FOLDER / "seeds").iterdir()
-    return {
-        folder.name: [path.read_bytes() for path in sorted(folder.iterdir())]
-        for folder in folders
-        if folder.is_dir() and not folder.name.startswith(".")
-    }
-
-
-def read_as(target, folder, data):
-    """Load data as a file, or the two parts before and behind a NUL as two files."""
-    if target in ONE_FILE:
-        return Tokenizer.from_bytes(data, format=ONE_FILE[target])
-    if target == "gguf":
-        path = folder / "own.gguf"
-        path.write_bytes(data)
-        return Tokenizer.from_file(path)
-    names = {
-        "gpt2": ("vocab.json", "merges.txt"),
-        "gpt1": ("encoder_bpe_40000.json", "vocab_40000.bpe"),
-    }[target]
-    for name, part in zip(names, data.split(b"\0", 1), strict=False):
-        (folder / name).write_bytes(part)
-    return Tokenizer.from_directory(folder)
-
-
-ONE_FILE = {
-    "native": "bytepair",
-    "huggingface": "huggingface",
-    "compiled": "compiled",
-    "tekken": "tekken",
-    "sentencepiece": "sentencepiece",
-    "clip": "clip",
-    "subword_nmt": "subword-nmt",
-    "fastbpe": "fastbpe",
-}
-
-
-def damaged(data, chance):
-    """Damage bytes in a way of ``chance``: bits, lines, numbers, words, blocks."""
-    kind = chance.randrange(6)
-    if kind == 0:
-        changed = bytearray(data)
-        for _ in range(chance.choice([1, 1, 3, 20])):
-            changed[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-        return bytes(changed)
-    if kind == 1:
-        lines = data.split(b"\n")
-        chance.shuffle(lines)
-        return b"\n".join(lines)
-    if kind == 2:
-        lines = data.split(b"\n")
-        lines.insert(chance.randrange(len(lines) + 1), chance.choice(lines))
-        return b"\n".join(lines)
-    if kind == 3:
-        numbers = list(re.finditer(rb"[0-9]+", data)) or list(re.finditer(rb".", data))
-        place = chance.choice(numbers)
-        huge = [b"-1", b"0", b"1.5", b"4294967296", b"9" * 30, b"1e999", b"null", b""]
-        return data[: place.start()] + chance.choice(huge) + data[place.end() :]
-    if kind == 4:
-        words = re.split(rb"([^A-Za-z0-9_]+)", data)
-        first, second = chance.randrange(len(words)), chance.randrange(len(words))
-        words[first], words[second] = words[second], words[first]
-        return b"".join(words)
-    start, end = sorted(chance.choices(range(len(data) + 1), k=2))
-    return data[:end] + data[start:end] + data[end:]
-
-
-TARGETS = [*ONE_FILE, "gguf", "gpt2", "gpt1"]
+    return mutations.small_files(tmp_path_factory.mktemp("seeds"))
 
 
 @pytest.mark.parametrize("target", TARGETS)

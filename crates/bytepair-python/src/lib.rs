@@ -26,6 +26,7 @@ mod documents;
 mod encoding;
 mod error;
 mod formats;
+mod interpreter;
 mod lent;
 mod output;
 mod reading;
@@ -69,4 +70,11 @@ mod _core {
     use crate::tokenizer::CoreTokenizer;
     #[pymodule_export]
     use crate::training::Corpus;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interpreter::refuse_a_second(module.py())
+    }
 }

@@ -1,0 +1,1 @@
+"""Bad days, endlessly: damaged files, kills, full disks, hostile texts. ``make harden`` runs it."""
