@@ -25,7 +25,7 @@ except Exception as error:
     failure = error
 print(failure)
 interpreters.destroy(number)
-print(bytepair.train_from_iterator(["ab"], merges=1).encode("ab"))
+print(bytepair.train_from_iterator(["ab ab"], merges=1).encode("ab"))
 """
 OTHER = """
 import sys
