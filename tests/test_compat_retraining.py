@@ -107,12 +107,93 @@ def test_characters_are_learned_too(tmp_path):
         assert found(text)["input_ids"] == expected(text)["input_ids"]
 
 
+WORDS = ["the cat sat on the mat, and the dog sat too!"] * 3 + ["lower low lowest 123"]
+
+
+@pytest.mark.parametrize("family", ["clip", "openai-gpt", "wordpiece-like"])
+def test_characters_with_marks_of_words_are_learned(tmp_path, family):
+    """The alphabet has each as it is and with its mark; the texts become pieces of it."""
+    ours, theirs = both(tmp_path, family)
+    found = ours.train_new_from_iterator([WORDS], 1000, min_frequency=3)
+    expected = theirs.train_new_from_iterator([WORDS], 1000, min_frequency=3)
+    assert len(found) == len(expected)
+
+    def alphabet(tokenizer):
+        tokens = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
+        plain = [token.removesuffix("</w>").removeprefix("##") for token in tokens]
+        return [
+            token for token, one in zip(tokens, plain, strict=True) if len(one) == 1
+        ]
+
+    ours_alphabet, alphabet_there = alphabet(found), alphabet(expected)
+    assert sorted(ours_alphabet) == sorted(alphabet_there)
+    n_plain = sum(len(token) == 1 for token in ours_alphabet)
+    assert ours_alphabet[:n_plain] == alphabet_there[:n_plain]
+    for text in WORDS:
+        ids, ids_there = (one(text)["input_ids"] for one in (found, expected))
+        assert found.decode(ids) == expected.decode(ids_there)
+        assert found.unk_token_id is None or found.unk_token_id not in ids[1:-1]
+
+
+def test_the_alphabet_is_limited_as_in_transformers(tmp_path):
+    """Characters that are left out are not there for their neighbours either."""
+    ours, theirs = both(tmp_path, "llama2-metaspace")
+    texts = [
+        "abacabad abacabad abac xay xay xy"
+    ]  # a, b, c, x and y differ in frequency
+    for limit in (1, 2, 3, 100):
+        options = {"limit_alphabet": limit, "show_progress": False}
+        found = ours.train_new_from_iterator([texts], 40, **options)
+        expected = theirs.train_new_from_iterator([texts], 40, **options)
+        assert found.get_vocab() == expected.get_vocab()
+        assert found(texts[0])["input_ids"] == expected(texts[0])["input_ids"]
+
+
+def test_an_initial_alphabet_is_there_whatever_the_texts_have(tmp_path):
+    """Of each text its first character; also where the alphabet is limited."""
+    ours, theirs = both(tmp_path, "llama2-metaspace")
+    for options in (
+        {"initial_alphabet": ["é", "日本", "", "a"]},
+        {"initial_alphabet": ["é", "ß"], "limit_alphabet": 2},
+        {"initial_alphabet": []},
+    ):
+        found = ours.train_new_from_iterator([TEXTS], 700, **options)
+        expected = theirs.train_new_from_iterator([TEXTS], 700, **options)
+        assert found.get_vocab() == expected.get_vocab()
+
+
+def test_options_that_change_nothing_are_taken(tmp_path):
+    """An alphabet beyond all bytes, and the marks that a tokenizer has."""
+    ours, theirs = both(tmp_path, "gpt2")
+    options = {"limit_alphabet": 256, "initial_alphabet": []}
+    assert_same(
+        ours.train_new_from_iterator([TEXTS], 300, **options),
+        theirs.train_new_from_iterator([TEXTS], 300, **options),
+    )
+    (tmp_path / "clip").mkdir()
+    ours, _ = both(tmp_path / "clip", "clip")
+    marks = {"end_of_word_suffix": "</w>", "continuing_subword_prefix": ""}
+    assert (
+        ours.train_new_from_iterator([TEXTS], 600, **marks).get_vocab()
+        == ours.train_new_from_iterator([TEXTS], 600).get_vocab()
+    )
+    for name, mark in (("end_of_word_suffix", None), ("end_of_word_suffix", "@@")):
+        with pytest.raises(TypeError, match=name):
+            ours.train_new_from_iterator([TEXTS], 600, **{name: mark})
+
+
 def test_what_cannot_be_learned_is_refused(tmp_path):
     """A trainer's option without an equal, and a vocabulary without room."""
     ours, _ = both(tmp_path, "gpt2")
-    for name in ("limit_alphabet", "max_token_length"):
+    for name, value in (
+        ("limit_alphabet", 10),
+        ("max_token_length", 10),
+        ("initial_alphabet", ["a"]),
+        ("end_of_word_suffix", "</w>"),
+        ("colour", 1),
+    ):
         with pytest.raises(TypeError, match=name):
-            ours.train_new_from_iterator([TEXTS], 300, **{name: 10})
+            ours.train_new_from_iterator([TEXTS], 300, **{name: value})
     (tmp_path / "characters").mkdir()
     ours, _ = both(tmp_path / "characters", "llama2-metaspace")
     with pytest.raises(bytepair.TrainingError, match="vocab_size"):

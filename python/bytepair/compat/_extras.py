@@ -122,8 +122,9 @@ class Extras(Calls):
         """Train a tokenizer with the parts of this one on other texts.
 
         Special tokens get the first ids; ``special_tokens_map`` gives some of them another
-        name, and ``new_special_tokens`` are more of them. ``kwargs`` are ``min_frequency`` and
-        ``show_progress``. ``length`` has no effect: nothing is shown by it. As in
+        name, and ``new_special_tokens`` are more of them. ``kwargs`` are ``min_frequency``,
+        ``show_progress``, and for tokenizers of characters ``initial_alphabet`` and
+        ``limit_alphabet``. ``length`` has no effect: nothing is shown by it. As in
         transformers, a tokenizer of a folder gets all tokens again that were added to it,
         behind those that are learned.
 

@@ -4,9 +4,11 @@ Special tokens get the first ids, then comes the alphabet, then what is learned,
 transformers; ids and merges are those that it learns, but where it lets the order of a
 hash table decide (marks of words). Other added tokens are left out.
 
-Left out: options of its trainers but ``min_frequency`` and ``show_progress``. The
-``max_token_length`` there limits pairs, by what their printable form has in UTF-8, and only
-those that come up later.
+The alphabet has each character of the texts as it is, and marked as it begins or ends words.
+Bytes are characters too, by the letters that stand for them, so all of them are in it.
+
+Left out: an alphabet of less than all bytes, and ``max_token_length``, which there limits
+pairs, by what their printable form has in UTF-8, and only those that come up later.
 """
 
 import json
@@ -22,6 +24,26 @@ from bytepair.errors import TokenizerError, TrainingError
 __all__ = ["retrained"]
 
 N_BYTES = 256
+MARKS = ("end_of_word_suffix", "continuing_subword_prefix")
+KNOWN = ("min_frequency", "show_progress")
+ALPHABET = ("initial_alphabet", "limit_alphabet")
+NO_VALUE = object()
+"""Is the mark of a name that is none."""
+
+
+class Alphabet(NamedTuple):
+    """What is said of the characters that get ids."""
+
+    initial: frozenset[str] = frozenset()
+    """They get ids, whether texts have them or not."""
+    limit: int | None = None
+
+
+class Learned(NamedTuple):
+    """The tokens in the order of their ids, behind special ones, and the merges."""
+
+    tokens: list[str]
+    merges: list[Any]
 
 
 class Course(NamedTuple):
@@ -33,6 +55,7 @@ class Course(NamedTuple):
     """By its name: the new name of a special token."""
     options: Mapping[str, Any]
     """Those of the training."""
+    alphabet: "Alphabet"
 
     @property
     def n_left(self) -> int:
@@ -63,51 +86,114 @@ def retrained(
     special = [token for token in special if token.special]
     special += [added_token(token, special=True) for token in new_special_tokens or ()]
     is_bytes = _is_byte_level(document["pre_tokenizer"])
+    marks = [document["model"].get(name) or "" for name in MARKS]
+    options, alphabet = _options(
+        trainer_options, dict(zip(MARKS, marks, strict=True)), is_bytes=is_bytes
+    )
     course = Course(
         vocab_size,
         list({token.content: token for token in special}.values()),
         new_names,
-        _options(trainer_options),
+        options,
+        alphabet,
     )
     empty = _emptied(document, is_bytes=is_bytes)
-    learn = _learn_bytes if is_bytes else _learn_characters
-    learned = learn(empty, _flat(texts), document["model"], course)
+    if is_bytes and not any(marks):
+        learned = _learn_bytes(empty, _flat(texts), course)
+    else:
+        pieces = _pieces(empty, _flat(texts), is_bytes=is_bytes)
+        learned = _learn_characters(pieces, marks, course)
     return Tokenizer.from_bytes(_written(document, learned, course))
 
 
-def _learn_bytes(
-    empty: Tokenizer, texts: Iterator[str], _: Mapping[str, Any], course: Course
-) -> Tokenizer:
+def _learn_bytes(empty: Tokenizer, texts: Iterator[str], course: Course) -> Learned:
     """Learn merges of bytes; there are none where the vocabulary has no room for any."""
     n_left = course.n_left - N_BYTES
-    return train_from_iterator(
-        texts, resume=empty, merges=max(n_left, 0), **course.options
+    return _read(
+        train_from_iterator(
+            texts, resume=empty, merges=max(n_left, 0), **course.options
+        )
     )
 
 
+def _read(tokenizer: Tokenizer) -> Learned:
+    model = json.loads(tokenizer.to_bytes(format="huggingface"))["model"]
+    return Learned(sorted(model["vocab"], key=model["vocab"].get), model["merges"])
+
+
+def _pieces(empty: Tokenizer, texts: Iterator[str], *, is_bytes: bool) -> Counter[str]:
+    """Count the pieces into which texts are cut, bytes by the letters that stand for them."""
+    pieces: Counter[str] = Counter()
+    for text in texts:
+        pieces.update(empty.split(text))
+    if not is_bytes:
+        return pieces
+    letters = list(_byte_characters())
+    spelled: Counter[str] = Counter()
+    for piece, count in pieces.items():
+        spelled["".join(letters[byte] for byte in piece.encode())] += count
+    return spelled
+
+
+def _limited(pieces: Counter[str], alphabet: Alphabet) -> Counter[str]:
+    """Leave characters out that the alphabet has no room for; their neighbours meet."""
+    if alphabet.limit is None:
+        return pieces
+    counts: Counter[str] = Counter()
+    for piece, count in pieces.items():
+        for character in piece:
+            counts[character] += count
+    wanted = sorted(counts.keys() | alphabet.initial)
+    wanted.sort(key=lambda one: (one not in alphabet.initial, -counts[one]))
+    kept = set(wanted[: alphabet.limit])
+    limited: Counter[str] = Counter()
+    for piece, count in pieces.items():
+        limited["".join(one for one in piece if one in kept)] += count
+    del limited[""]
+    return limited
+
+
 def _learn_characters(
-    empty: Tokenizer, texts: Iterator[str], model: Mapping[str, Any], course: Course
-) -> Tokenizer:
-    """Learn an alphabet and merges of the pieces into which texts are cut."""
+    pieces: Counter[str], marks: Sequence[str], course: Course
+) -> Learned:
+    """Learn an alphabet and merges of pieces.
+
+    The alphabet comes first, then its characters with marks, then what is merged.
+    """
     if course.n_left <= 0:
         message = (
             f"vocab_size is {course.vocab_size}, but there are "
             f"{len(course.special_tokens)} special tokens"
         )
         raise TrainingError(message)
-    pieces: Counter[str] = Counter()
-    for text in texts:
-        pieces.update(empty.split(text))
-    return train_from_counts(
-        pieces,
-        vocab_size=course.n_left,
-        dialect="subword-nmt",
-        normalize=[],
-        pattern="",
-        end_mark=model.get("end_of_word_suffix"),
-        continuing_prefix=model.get("continuing_subword_prefix"),
-        **course.options,
+    pieces = _limited(pieces, course.alphabet)
+    plain = sorted(set().union(*pieces) | course.alphabet.initial)
+    suffix, prefix = marks
+    marked = {
+        _marked(piece, place, marks) for piece in pieces for place in range(len(piece))
+    }
+    others = sorted(marked.difference(plain))
+    learned = _read(
+        train_from_counts(
+            pieces,
+            merges=max(course.n_left - len(plain) - len(others), 0),
+            dialect="subword-nmt",
+            normalize=[],
+            pattern="",
+            end_mark=suffix or None,
+            continuing_prefix=prefix or None,
+            **course.options,
+        )
     )
+    merged = [token for token in learned.tokens if token not in marked]
+    return Learned([*plain, *others, *merged], learned.merges)
+
+
+def _marked(piece: str, place: int, marks: Sequence[str]) -> str:
+    """Write a character as it stands in a piece: at its end, or behind its beginning."""
+    suffix, prefix = marks
+    before = prefix if place else ""
+    return f"{before}{piece[place]}{suffix if place == len(piece) - 1 else ''}"
 
 
 def _renamed(token: Mapping[str, Any], new_names: Mapping[str, str]) -> AddedToken:
@@ -115,21 +201,52 @@ def _renamed(token: Mapping[str, Any], new_names: Mapping[str, str]) -> AddedTok
     return replace(found, content=new_names.get(found.content, found.content))
 
 
-def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+def _options(
+    options: Mapping[str, Any], marks: Mapping[str, str], *, is_bytes: bool
+) -> tuple[dict[str, Any], Alphabet]:
     """Translate the options of a trainer, and refuse those that have no equal."""
     found: dict[str, Any] = {"ties": "smallest_ids", "min_count": 1}
+    initial = frozenset(one[0] for one in options.get("initial_alphabet") or () if one)
+    alphabet = Alphabet(initial, options.get("limit_alphabet"))
+    _check_alphabet(alphabet, is_bytes=is_bytes, is_marked=any(marks.values()))
+    if is_bytes:
+        alphabet = Alphabet(frozenset(_byte_characters()))
     for name, value in options.items():
         if name == "min_frequency":
             found["min_count"] = max(value, 1)
         elif name == "show_progress":
             found["progress"] = bool(value)
-        elif value is not None:
+        elif name not in ALPHABET and (value or "") != marks.get(name, NO_VALUE):
+            known = ", ".join([*KNOWN, *ALPHABET])
             message = (
-                f"train_new_from_iterator does not take {name!r}; it takes min_frequency and "
-                "show_progress, and bytepair.train more"
+                f"train_new_from_iterator does not take {name}={value!r:.40}; it takes {known}, "
+                "and bytepair.train more"
             )
             raise TypeError(message)
-    return found
+    return found, alphabet
+
+
+def _check_alphabet(alphabet: Alphabet, *, is_bytes: bool, is_marked: bool) -> None:
+    """Refuse an alphabet that nothing can be learned with, or not as in transformers."""
+    initial, limit = alphabet
+    if is_bytes and initial:
+        message = "initial_alphabet has no effect: the alphabet of this tokenizer is all bytes"
+        raise TypeError(message)
+    if limit is None:
+        return
+    if is_bytes and limit < N_BYTES:
+        message = f"limit_alphabet={limit}: the alphabet of this tokenizer is all {N_BYTES} bytes"
+        raise TypeError(message)
+    if is_marked and not is_bytes:
+        message = (
+            f"limit_alphabet={limit} is not built for tokenizers with marks of words"
+        )
+        raise TypeError(message)
+    if limit < max(len(initial), 1):
+        message = (
+            f"limit_alphabet={limit} has no room for the initial alphabet, or for any"
+        )
+        raise TrainingError(message)
 
 
 def _is_byte_level(stage: Mapping[str, Any] | None) -> bool:
@@ -183,18 +300,17 @@ def _flat(texts: Iterable[Any]) -> Iterator[str]:
             yield from text
 
 
-def _written(document: Mapping[str, Any], learned: Tokenizer, course: Course) -> bytes:
+def _written(document: Mapping[str, Any], learned: Learned, course: Course) -> bytes:
     """Write what was learned into the file of the tokenizer that it began with."""
-    found = json.loads(learned.to_bytes(format="huggingface"))["model"]
     vocab = {token.content: id_ for id_, token in enumerate(course.special_tokens)}
-    for token, id_ in found["vocab"].items():
+    for id_, token in enumerate(learned.tokens, len(vocab)):
         if token in vocab:
             message = (
                 f"a token was learned that is written as the special token {token!r}; "
                 "leave special tokens out of the texts"
             )
             raise TrainingError(message)
-        vocab[token] = id_ + len(course.special_tokens)
+        vocab[token] = id_
     added = [
         {"id": id_, "content": token.content, **token.properties()}
         for id_, token in enumerate(course.special_tokens)
@@ -204,7 +320,7 @@ def _written(document: Mapping[str, Any], learned: Tokenizer, course: Course) ->
         **document["model"],
         "unk_token": course.new_names.get(unknown, unknown),
         "vocab": vocab,
-        "merges": found["merges"],
+        "merges": learned.merges,
     }
     changed = {
         **document,
