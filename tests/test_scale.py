@@ -27,6 +27,7 @@ from bytepair.data import (  # noqa: E402
     _manifest,
     _readers,
     _shards,
+    _work,
     check_dataset,
     read_counts,
 )
@@ -559,8 +560,8 @@ def test_whatever_ends_a_shard_leaves_no_temporary_file(
     monkeypatch.setattr(_shards, "MOST_OFFSET", 5)
     with pytest.raises(TokenizerError, match="Megatron cannot hold"):
         scale.tokenize(tokenizer, corpus, tmp_path / "out", format="megatron")
-    left = {path.name for path in (tmp_path / "out" / _shards.WORK).iterdir()}
-    assert left == {"plan.json", "lock"}
+    left = {path.name for path in (tmp_path / "out" / _work.WORK).iterdir()}
+    assert left == {"plan.json", _work.LOCK}
 
 
 def test_a_large_vocabulary_takes_four_bytes(tmp_path, corpus):
@@ -659,7 +660,7 @@ scale.tokenize({str(tmp_path / "tok.bytepair")!r}, {str(corpus)!r},
 """
     ended = subprocess.run([sys.executable, "-c", program], check=False)
     assert ended.returncode == -signal.SIGKILL
-    work = tmp_path / "out" / _shards.WORK
+    work = tmp_path / "out" / _work.WORK
     assert len(list(work.glob("task-*.json"))) == 2
     kept = tmp_path / "out" / "shard-00000-000.bin"
     damaged = tmp_path / "out" / "shard-00001-000.bin"
@@ -723,8 +724,8 @@ def test_a_full_disk_is_an_error_and_leaves_nothing_half(
         patch.setattr(_shards._FlatFiles, "append", full)
         with pytest.raises(FileError, match="shard-00000-000: No space left"):
             scale.tokenize(tokenizer, corpus, tmp_path / "out")
-    left = {path.name for path in (tmp_path / "out" / _shards.WORK).iterdir()}
-    assert left == {"plan.json", "lock"}
+    left = {path.name for path in (tmp_path / "out" / _work.WORK).iterdir()}
+    assert left == {"plan.json", _work.LOCK}
     with pytest.raises(FileError, match="not finished"):
         TokenDataset(tmp_path / "out")
     scale.tokenize(tokenizer, corpus, tmp_path / "out")

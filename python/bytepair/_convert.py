@@ -18,15 +18,13 @@ Cost: two tokenizers in memory, and encoding the texts some ten times.
 """
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable
 from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
 from . import _formats, _torture
-from ._files import StrPath, refuse_no_name
+from ._files import StrPath, folder_beside, mode_of, refuse_no_name, write
 from ._tokenizer import Tokenizer
 from ._verify import Terms, compare
 from .errors import FileError, FormatError, TokenizerError
@@ -89,8 +87,8 @@ def convert(
     given = [part for text in texts for part in _parts(tokenizer, text)]
     own = [*given, *_texts_of_vocabulary(tokenizer)]
     terms = _terms(name, has_ids=not ids_may_change)
-    with _folder_beside(target) as folder:
-        written = Path(folder) / target.name
+    with folder_beside(target) as folder:
+        written = folder / target.name
         tokenizer.save(written, format=name)
         _prove(tokenizer, written, name, own, terms)
         files = _move(written, target)
@@ -148,14 +146,6 @@ def _is_taken(tokenizer: Tokenizer, text: str) -> bool:
     return True
 
 
-def _folder_beside(target: Path) -> "tempfile.TemporaryDirectory[str]":
-    try:
-        return tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        message = f"{target}: {error.strerror or error}"
-        raise FileError(message) from error
-
-
 def _prove(
     tokenizer: Tokenizer, written: Path, name: str, texts: list[str], terms: Terms
 ) -> None:
@@ -210,7 +200,9 @@ def _move(written: Path, target: Path) -> list[Path]:
 def _replace(here: Path, there: Path) -> None:
     """Rename; through a link, what it leads to is replaced."""
     real = Path(os.path.realpath(there))
-    if real.parent == there.parent or not there.is_symlink():
-        here.replace(real)
-    else:
-        shutil.move(here, real)
+    if real.parent != there.parent and there.is_symlink():
+        write(there, here.read_bytes())
+        return
+    if real.exists():
+        here.chmod(mode_of(real))
+    here.replace(real)

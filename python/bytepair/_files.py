@@ -1,20 +1,33 @@
 """Paths: what a user names, and files that appear whole or not at all.
 
-A file is written beside its target, flushed to the disk and renamed. Left out: several files
-at once, each of which appears on its own. A file is read whole.
+A file is written beside its target, flushed to the disk and renamed. What lies there meanwhile
+is called ``.bytepair-`` and a hash of the target's name: short, so that every name can be written,
+and the same each time, so that the next writer removes what a killed one left. Left out: several
+files at once, each of which appears on its own. A file is read whole.
 """
 
 import contextlib
 import glob
+import hashlib
 import os
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from ._locks import HAS_LOCKS, is_still, lock
 from .errors import FileError
 
 StrPath = str | os.PathLike[str]
+
+PREFIX = ".bytepair-"
+"""How names of ours begin that nobody chose."""
+MOST_WRITERS = 100
+"""How many may write one target at the same time."""
+N_LOOKED_AT = 8
+"""Under how many of their names a writer looks for what was abandoned."""
 
 
 def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
@@ -100,20 +113,111 @@ def writing_elsewhere(path: StrPath) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def folder_beside(target: Path) -> Iterator[Path]:
+    """Make a folder beside a target for as long as the block lasts."""
+    for path in _temporary_paths(target):
+        try:
+            path.mkdir(0o700)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            message = f"{target}: {error.strerror or error}"
+            raise FileError(message) from error
+        with contextlib.ExitStack() as stack:
+            stack.callback(shutil.rmtree, path, ignore_errors=True)
+            with contextlib.suppress(OSError):  # no locks
+                stack.enter_context(_held(path))
+            yield path
+        return
+    message = f"{target}: {MOST_WRITERS} other processes are writing it"
+    raise FileError(message)
+
+
+@contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     """Write under a temporary name beside the target, and rename at the end."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    try:
-        with Path(temporary).open("wb") as file:
+    with _temporary(target) as file:
+        try:
             yield file
             file.flush()
+            if target.exists():
+                Path(file.name).chmod(mode_of(target))
             os.fsync(file.fileno())
-        set_mode(temporary, target)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+            if not HAS_LOCKS:  # a system that renames no open file
+                file.close()
+            Path(file.name).replace(target)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+def _temporary(target: Path) -> BinaryIO:
+    """Open a new file beside the target, locked as long as it is open.
+
+    The system gives it its mode, and it is never open to more than the target is.
+    """
+    mode = mode_of(target) | 0o600 if target.exists() else 0o666
+    for path in _temporary_paths(target):
+        try:
+            file = open(path, "x+b", opener=lambda name, how: os.open(name, how, mode))  # noqa: SIM115
+        except FileExistsError:
+            continue
+        if _is_kept(file.fileno(), path):
+            return file
+        file.close()
+    message = f"{target}: {MOST_WRITERS} other processes are writing it"
+    raise FileError(message)
+
+
+def _is_kept(handle: int, path: Path) -> bool:
+    """Lock what was just made, unless somebody took it for abandoned and removes it."""
+    try:
+        is_ours = lock(handle)
+    except OSError:  # a file system without locks, where nothing is removed
+        return True
+    return is_ours and is_still(handle, path)
+
+
+def _temporary_paths(target: Path) -> Iterator[Path]:
+    """Give names beside a target; what was abandoned under the first of them goes."""
+    hashed = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+    stem = target.parent / f"{PREFIX}{hashed}"
+    paths = [Path(f"{stem}-{number}") for number in range(MOST_WRITERS)]
+    for path in paths[:N_LOOKED_AT]:
+        if os.path.lexists(path):
+            _remove_abandoned(path)
+    yield from paths
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what a killed process left under a name of ours, unless somebody holds it."""
+    with contextlib.suppress(OSError), _held(path) as handle:
+        kind = os.fstat(handle).st_mode
+        if not is_still(handle, path):
+            return
+        if stat.S_ISDIR(kind):
+            shutil.rmtree(path)
+        elif stat.S_ISREG(kind):
+            path.unlink()
+
+
+@contextlib.contextmanager
+def _held(path: Path) -> Iterator[int]:
+    """Open and lock a file or folder.
+
+    Raises
+    ------
+    OSError
+        It is a link, somebody else holds it, or there are no locks.
+    """
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, os.O_RDONLY | flags)
+    try:
+        if not (HAS_LOCKS and lock(handle)):
+            raise BlockingIOError
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def check_writable(folder: Path) -> None:
@@ -135,12 +239,6 @@ def refuse_no_name(path: StrPath) -> None:
         raise FileError(message)
 
 
-def set_mode(temporary: str, target: Path) -> None:
-    """Give the file the mode that ``open`` would have given it."""
-    if target.exists():
-        mode = target.stat().st_mode & 0o777
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    Path(temporary).chmod(mode)
+def mode_of(path: Path) -> int:
+    """Give who may do what with a file."""
+    return stat.S_IMODE(path.stat().st_mode) & 0o777

@@ -54,7 +54,7 @@ def encode_file(
         raise TokenizerError(message)
     with writing_elsewhere(output) as target:
         n_tokens, n_bytes = tokenizer._encode_file(
-            (os.fspath(path), os.fspath(target), os.fspath(output)),
+            (os.fspath(path), os.fspath(target), _shown(output)),
             is_wide=dtype == "uint32",
             has_header=Path(output).suffix == ".npy",
             allowed_special=allowed_special,
@@ -63,3 +63,8 @@ def encode_file(
             progress=progress,
         )
     return TokenFile(n_tokens, n_bytes, dtype)
+
+
+def _shown(path: StrPath) -> str:
+    """Write a path for messages, whose bytes may not be UTF-8."""
+    return os.fspath(path).encode(errors="backslashreplace").decode()

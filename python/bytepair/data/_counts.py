@@ -9,25 +9,26 @@ was made of and how lies in the metadata, as JSON. The same corpus gives the sam
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair._files import StrPath, refuse_no_name, writing
+from bytepair._json import Place, parse, written
 from bytepair._weights import Weight, whole_multipliers
-from bytepair.errors import FormatError, TrainingError
+from bytepair.errors import FileError, FormatError, TrainingError
 
 from ._grouped import weighted_sum
 from ._optional import load
 from ._sums import BATCH_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 KEY = b"bytepair.counts"
+TOTALS_KEY = b"bytepair.totals"
 VERSION = 2
 PARQUET_MAGIC = b"PAR1"
 
@@ -126,10 +128,14 @@ class Counts:
     """
 
     def __init__(
-        self, table: pa.Table | None, info: CountsInfo, path: StrPath | None = None
+        self,
+        table: pa.Table | None,
+        info: CountsInfo,
+        path: StrPath | None = None,
+        totals: Mapping[str, Any] | None = None,
     ) -> None:
         self.info = info
-        self._table, self._path = table, path or ""
+        self._table, self._path, self._totals = table, path or "", totals
 
     def __repr__(self) -> str:
         return (
@@ -175,10 +181,17 @@ class Counts:
         if self._table is not None:
             yield from self._table.to_batches(BATCH_ROWS)
             return
+        sums, name = _Sums(), os.fspath(self._path)
         with _opened(self._path) as file:
             for number in range(file.num_row_groups):
                 rows = file.read_row_group(number).replace_schema_metadata(None)
-                yield from rows.to_batches()
+                for batch in rows.to_batches():
+                    _check_rows(batch, self.info.groups, name)
+                    sums.add(batch)
+                    yield batch
+        if self._totals is not None and sums.totals() != self._totals:
+            message = f"{name}: its rows have changed since it was written"
+            raise FormatError(message)
 
     def parts(
         self, dialect: str | None, options: Mapping[str, Any]
@@ -274,27 +287,62 @@ def write_counts(
     refuse_no_name(path)
     parquet = load("pyarrow.parquet")
     described = {"version": VERSION, **asdict(info)}
-    text = json.dumps(described, sort_keys=True, ensure_ascii=False)
-    metadata = {KEY: text.encode(errors="surrogateescape")}
+    metadata = {KEY: written(described, is_sorted=True)}
+    sums = _Sums()
     with (
         writing(path) as file,
         parquet.ParquetWriter(
-            file, schema.with_metadata(metadata), compression="zstd"
+            file,
+            schema.with_metadata(metadata),
+            compression="zstd",
+            write_page_checksum=True,
         ) as writer,
     ):
         for batch in batches:
+            sums.add(batch)
             writer.write_batch(batch.replace_schema_metadata(metadata))
+        totals = {**sums.totals(), "described": sha256(metadata[KEY]).hexdigest()}
+        writer.add_key_value_metadata({TOTALS_KEY: written(totals)})
+
+
+class _Sums:
+    """Adds up what rows hold, so that rows that are missing are missed."""
+
+    def __init__(self) -> None:
+        self.rows = self.occurrences = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add the rows of a batch."""
+        self.rows += batch.num_rows
+        if batch.num_rows:
+            counts = batch.column("count").to_numpy()
+            high, low = (
+                counts >> 32,
+                counts & 0xFFFFFFFF,
+            )  # a sum may need more than 64 bits
+            self.occurrences += (int(high.sum()) << 32) + int(low.sum())
+
+    def totals(self) -> dict[str, Any]:
+        """Give the sums as they are written."""
+        return {"rows": self.rows, "occurrences": str(self.occurrences)}
 
 
 def is_counts(path: StrPath) -> bool:
-    """Tell whether a file is one of counts, by what it holds."""
+    """Tell whether a file is one of counts, by what it holds.
+
+    Raises
+    ------
+    FormatError
+        It begins as a Parquet file, and is none.
+    """
     try:
         with Path(path).open("rb") as file:
             if file.read(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
                 return False
     except OSError:
         return False
-    return KEY in (load("pyarrow.parquet").read_schema(path).metadata or {})
+    with _opened(path) as counts:
+        return KEY in (counts.schema_arrow.metadata or {})
 
 
 def read_counts(path: StrPath) -> Counts:
@@ -303,45 +351,118 @@ def read_counts(path: StrPath) -> Counts:
     Raises
     ------
     FormatError
-        It is none, or one of a version that is not known here.
-    OSError
+        It is none, or one of a version that is not known here, or damaged.
+    FileError
         It cannot be read.
     """
     refuse_no_name(path)
     pa = load("pyarrow")
     name = os.fspath(path)
     with _opened(path) as file:
-        schema = file.schema_arrow
-    described = json.loads((schema.metadata or {}).get(KEY, b"{}"))
-    if described.pop("version", None) != VERSION:
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+    metadata = schema.metadata or {}
+    described = parse(metadata.get(KEY, b"{}"), f"{name}: {KEY.decode()}")
+    if described.object().get("version") != VERSION:
         message = f"{name}: not counts of pieces, or of an unknown version"
         raise FormatError(message)
-    wanted = {"piece": pa.large_binary(), "count": pa.int64()}
-    if "group" in schema.names:
-        wanted["group"] = pa.large_string()
-    for column, type_ in wanted.items():
-        if column not in schema.names or schema.field(column).type != type_:
+    info = _info_of(described)
+    types = {"piece": pa.large_binary(), "count": pa.int64()}
+    others = {"group": pa.large_string(), "first": pa.int64()}
+    for column, type_ in types.items():
+        if column not in schema.names:
             message = f"{name}: no column {column} of {type_}"
             raise FormatError(message)
-    known = {field.name for field in fields(CountsInfo)}
-    unknown = sorted(set(described) - known)
-    if unknown:
-        message = f"{name}: metadata {', '.join(unknown)} is not known"
+    for field_ in schema:
+        expected = {**types, **others}.get(field_.name)
+        if field_.type != expected:
+            message = f"{name}: the column {field_.name} of {field_.type} is not known"
+            raise FormatError(message)
+    if len(set(schema.names)) < len(schema.names):
+        message = f"{name}: two columns have the same name"
         raise FormatError(message)
-    return Counts(None, CountsInfo(**described), path)
+    totals = None
+    if TOTALS_KEY in metadata:
+        totals = _totals_of(
+            parse(metadata[TOTALS_KEY], f"{name}: {TOTALS_KEY.decode()}")
+        )
+        if totals.pop("described") != sha256(metadata[KEY]).hexdigest():
+            message = (
+                f"{name}: what it says of its counts has changed since it was written"
+            )
+            raise FormatError(message)
+        if totals["rows"] != n_rows:
+            message = f"{name}: {n_rows:,} rows, but {totals['rows']:,} were written"
+            raise FormatError(message)
+    return Counts(None, info, path, totals)
+
+
+def _totals_of(place: Place) -> dict[str, Any]:
+    place.only("rows", "occurrences", "described")
+    place["rows"].number()
+    place["occurrences"].text()
+    place["described"].sha256()
+    return place.object()
+
+
+def _info_of(described: Place) -> CountsInfo:
+    """Check what a file says of its counts, field by field."""
+    names = [field.name for field in fields(CountsInfo)]
+    described.only("version", *names)
+    for name in ("preparation", "dialect"):
+        described[name].text()
+    described["options"].object()
+    for name in ("special_tokens", "sources"):
+        for item in described[name].items():
+            item.text()
+    for name in SUMS:
+        described[name].number()
+    described["min_piece_count"].number_or_none()
+    for _token, found in described["found_special"].values():
+        found.number()
+    for _group, found in described["groups"].values():
+        for _name, number in found.only("documents", "bytes").values():
+            number.number()
+        found["documents"], found["bytes"]
+    return CountsInfo(**{name: described.object()[name] for name in names})
+
+
+def _check_rows(batch: pa.RecordBatch, groups: Collection[str], name: str) -> None:
+    """Refuse rows that no counting gives."""
+    for column, field_ in zip(batch.columns, batch.schema, strict=True):
+        if column.null_count:
+            message = f"{name}: the column {field_.name} has a null"
+            raise FormatError(message)
+    if batch.num_rows and int(batch.column("count").to_numpy().min()) < 1:
+        message = f"{name}: the column count has a number below 1"
+        raise FormatError(message)
+    if "group" in batch.schema.names:
+        for group in batch.column("group").unique().to_pylist():
+            if group not in groups:
+                message = f"{name}: the group {group!r:.80} is not one that it tells of"
+                raise FormatError(message)
 
 
 @contextlib.contextmanager
 def _opened(path: StrPath) -> Iterator[Any]:
     """Open a Parquet file; what is wrong with it is told with its name."""
     pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+    name = os.fspath(path)
     try:
-        with parquet.ParquetFile(path, memory_map=False) as file:
+        with (
+            pa.OSFile(os.fsencode(path)) as source,
+            parquet.ParquetFile(source, page_checksum_verification=True) as file,
+        ):
             yield file
-    except (FileNotFoundError, PermissionError):
+    except FormatError:
         raise
-    except (pa.ArrowInvalid, OSError) as error:
-        message = f"{os.fspath(path)}: {error}"
+    except OSError as error:
+        if error.errno is not None:
+            message = f"{name}: {os.strerror(error.errno)}"
+            raise FileError(message) from error
+        message = f"{name}: {error}"
+        raise FormatError(message) from error
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        message = f"{name}: {error}"
         raise FormatError(message) from error
 
 
@@ -372,4 +493,4 @@ def preparation_of(dialect: _core.Dialect, special_tokens: Sequence[str]) -> str
     described["characters"] = parts["units"]["unit"] == "character"
     described["special_tokens"] = sorted(special_tokens)
     text = json.dumps(described, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()

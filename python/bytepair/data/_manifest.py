@@ -1,26 +1,32 @@
 """What a folder of shards was asked for, what is done of it, and what it holds in the end.
 
 While work goes on, ``_work/plan.json`` says what was asked for and ``_work/task-N.json`` what
-task N wrote. ``manifest.json`` appears when all tasks are done, and ``_work`` goes. The tables
-of what each interruption leaves are in `docs/explanation/corpora.md`.
+task N wrote. A note is there before its shards have their names, so every shard in the folder
+has one. ``manifest.json`` appears when all tasks are done, and ``_work`` goes. What is read again
+is compared with what it must hold. The tables of what each interruption leaves are in
+`docs/explanation/corpora.md`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
-import shutil
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from bytepair import _files
+from bytepair._json import Place, parse, written
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from ._shards import WORK, sha256_of
+from ._recognise import Compression, CorpusFormat
+from ._shards import all_endings, endings_of, sha256_of, shard_formats
+from ._work import PLAN, WorkFolder, note_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 __all__ = ["MANIFEST", "Dataset", "commit", "read_manifest"]
 
@@ -28,7 +34,9 @@ MANIFEST = "manifest.json"
 VERSION = 2
 VERSION_OF_ONE_MARK = 1
 """Plans of this version have one token at documents, and say where it stands."""
-TOTALS = ("documents", "null", "empty", "bad", "bytes")
+_ENDING = "|".join(map(re.escape, all_endings()))
+SHARD = re.compile(rf"shard-([0-9]{{5,}})-[0-9]{{3,}}(?:{_ENDING})")
+TALLY = ("documents", "null", "empty", "bad", "bytes")
 
 
 class Dataset:
@@ -37,11 +45,7 @@ class Dataset:
     def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
         self.folder = folder
         self.plan = {"version": VERSION, **json.loads(json.dumps(plan))}
-
-    @property
-    def work(self) -> Path:
-        """Where files lie until they are whole."""
-        return self.folder / WORK
+        self.work = WorkFolder(folder)
 
     def finished(self) -> dict[str, Any] | None:
         """Give the manifest of a finished dataset, or ``None``.
@@ -53,66 +57,107 @@ class Dataset:
         FileError
             A shard is missing or has another size.
         """
-        if not (self.folder / MANIFEST).exists():
-            self._refuse_strangers()
+        self.work.refuse_link()
+        if not os.path.lexists(self.folder / MANIFEST):
+            self._refuse_other_plan()
+            self.work.refuse_others(self._is_noted())
             return None
         manifest = read_manifest(self.folder)
         self._refuse_other(manifest["plan"])
         for shard in _shards_of(manifest["tasks"]):
             for name, file in shard["files"].items():
                 _check_size(self.folder / name, file["bytes"])
+        self.work.tidy()
         return manifest
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Begin or go on to write; refuses a second run and another plan."""
-        try:
-            self.work.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"{self.folder}: {error.strerror or error}"
-            raise FileError(message) from error
-        with _locked(self.work / "lock"):
-            plan_path = self.work / "plan.json"
-            if plan_path.exists():
-                self._refuse_other(_current(_read_json(plan_path)))
-            else:
-                _write_json(plan_path, self.plan)
-            self._remove_unfinished()
+        """Begin or go on to write; refuses a second run, another plan and what is not ours."""
+        with self.work.held(self._is_noted):
+            if os.path.lexists(self.folder / MANIFEST):
+                message = f"{self.folder}: another run has just finished it"
+                raise FileError(message)
+            self._refuse_other_plan()
+            _write_json(self.work.path / PLAN, self.plan, self.work)
             yield
 
     def note(self, number: int, done: Mapping[str, Any]) -> None:
-        """Note that a task is done, and what it wrote."""
-        _write_json(self._note_path(number), done)
+        """Note what a task has written, before its shards get their names."""
+        note = {"number": number, "plan": _sum_of(self.plan), **done}
+        note["sum"] = _sum_of(note)
+        _write_json(self.work.path / note_name(number), note, self.work)
 
-    def noted(self, number: int) -> dict[str, Any] | None:
-        """Give what a task wrote, if it is done and its files are what was noted."""
-        path = self._note_path(number)
-        if not path.exists():
+    def noted(self, number: int, parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """Give what a task wrote, if it is done and its files are what was noted.
+
+        What it wrote under another plan, or what is not known to be whole, is removed.
+        """
+        note = self._note(number)
+        expected = {"number": number, "plan": _sum_of(self.plan), "parts": parts}
+        if note is None or any(note[key] != value for key, value in expected.items()):
+            self._forget(number)
             return None
-        done = _read_json(path)
-        written = [file for shard in done["shards"] for file in shard["files"].items()]
-        is_whole = all(_is_whole(self.folder / name, file) for name, file in written)
-        return done if is_whole else None
+        files = [file for shard in note["shards"] for file in shard["files"].items()]
+        if not all(_is_whole(self.folder / name, file) for name, file in files):
+            self._forget(number)
+            return None
+        return {key: note[key] for key in note if key not in ("number", "plan", "sum")}
 
-    def _note_path(self, number: int) -> Path:
-        return self.work / f"task-{number:05}.json"
+    def forget_all(self) -> None:
+        """Remove the shards and notes of an earlier run."""
+        for number in self.work.noted():
+            self._forget(number)
 
-    def _remove_unfinished(self) -> None:
-        kept = {"plan.json", "lock"}
-        for path in self.work.iterdir():
-            is_note = path.name.startswith("task-") and path.suffix == ".json"
-            if path.is_dir():  # of an attempt on a cluster
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name not in kept and not is_note:
-                path.unlink(missing_ok=True)
+    def _forget(self, number: int) -> None:
+        """Remove the shards that the note of a task tells of, and the note."""
+        is_noted = self._is_noted([number])
+        for path in self.folder.iterdir():
+            if is_noted(path.name):
+                path.unlink()
+        (self.work.path / note_name(number)).unlink(missing_ok=True)
 
-    def _refuse_strangers(self) -> None:
-        """Refuse a folder that holds files but no work of ours."""
-        if self.work.exists() or not self.folder.exists():
-            return
-        if not self.folder.is_dir() or any(self.folder.iterdir()):
-            message = f"{self.folder} holds something else; name an empty or new folder"
-            raise FileError(message)
+    def _note(self, number: int) -> dict[str, Any] | None:
+        """Read the note of a task; ``None`` if there is none, or it is not what was written."""
+        path = self.work.path / note_name(number)
+        try:
+            note = parse(_files.read(path), str(path))
+            rest = {key: value for key, value in note.object().items() if key != "sum"}
+            if note["sum"].text() != _sum_of(rest):
+                return None
+            note["plan"].text()
+            _check_task(note)
+            names = [
+                name
+                for shard in note["shards"].items()
+                for name in shard["files"].object()
+            ]
+            if note["number"].number() != number or not all(
+                _number_of(name) == number for name in names
+            ):
+                return None
+        except (FileError, FormatError):
+            return None
+        return note.object()
+
+    def _is_noted(self, numbers: Iterable[int] | None = None) -> _Noted:
+        """Say which files are shards that a note tells of, or one of some notes."""
+        names: set[str] = set()
+        damaged: set[int] = set()
+        for number in self.work.noted() if numbers is None else numbers:
+            note = self._note(number)
+            if note is None:
+                damaged.add(number)
+            else:
+                names.update(
+                    name for shard in note["shards"] for name in shard["files"]
+                )
+        return _Noted(names, damaged)
+
+    def _refuse_other_plan(self) -> None:
+        """Refuse work that was begun with another plan."""
+        path = self.work.path / PLAN
+        if self.work.is_ours and path.is_file() and not path.is_symlink():
+            self._refuse_other(_current(parse(_files.read(path), str(path)).object()))
 
     def _refuse_other(self, plan: Mapping[str, Any]) -> None:
         if plan == self.plan:
@@ -127,22 +172,48 @@ class Dataset:
         raise TokenizerError(message)
 
 
+class _Noted:
+    """Tells the names of shards that have a note; one that is damaged stands for all of its task."""
+
+    def __init__(self, names: set[str], damaged: set[int]) -> None:
+        self.names, self.damaged = names, damaged
+
+    def __call__(self, name: str) -> bool:
+        if name in self.names:
+            return True
+        return _number_of(name) in self.damaged
+
+
+def _number_of(name: str) -> int | None:
+    """Give the number of the task that wrote a file of a shard.
+
+    >>> _number_of("shard-00007-001.ends.npy")
+    7
+    """
+    match = SHARD.fullmatch(name)
+    return int(match[1]) if match else None
+
+
 def commit(
     folder: Path, plan: Mapping[str, Any], tasks: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Write the manifest of a dataset whose tasks are all done, and give it."""
-    shards = list(_shards_of(tasks))
-    totals: dict[str, Any] = {
-        name: sum(task["tally"][name] for task in tasks) for name in TOTALS
-    }
-    totals["with_special_text"] = sum(task["with_special_text"] for task in tasks)
-    totals["written_documents"] = sum(shard["documents"] for shard in shards)
-    totals["tokens"] = sum(shard["tokens"] for shard in shards)
-    totals["shards"] = len(shards)
-    manifest = {"plan": dict(plan), "totals": totals, "tasks": tasks}
-    _write_json(folder / MANIFEST, manifest)
-    shutil.rmtree(folder / WORK, ignore_errors=True)
+    manifest = {"plan": dict(plan), "totals": _totals(tasks), "tasks": tasks}
+    work = WorkFolder(folder)
+    _write_json(folder / MANIFEST, manifest, work)
+    work.remove()
     return manifest
+
+
+def _totals(tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    shards = list(_shards_of(tasks))
+    return {
+        **{name: sum(task["tally"][name] for task in tasks) for name in TALLY},
+        "with_special_text": sum(task["with_special_text"] for task in tasks),
+        "written_documents": sum(shard["documents"] for shard in shards),
+        "tokens": sum(shard["tokens"] for shard in shards),
+        "shards": len(shards),
+    }
 
 
 def read_manifest(folder: _files.StrPath) -> dict[str, Any]:
@@ -152,19 +223,111 @@ def read_manifest(folder: _files.StrPath) -> dict[str, Any]:
     ------
     FileError
         There is none, for instance since tokenizing was not finished.
+    FormatError
+        It is not what was written.
     """
     path = Path(folder) / MANIFEST
     if not path.exists():
-        state = "not finished" if (Path(folder) / WORK).exists() else "no dataset"
+        state = "not finished" if WorkFolder(Path(folder)).is_ours else "no dataset"
         message = f"{os.fspath(folder)}: {state}, there is no {MANIFEST}"
         raise FileError(message)
-    manifest = _read_json(path)
-    manifest["plan"] = _current(manifest.get("plan", {}))
-    version = manifest["plan"].get("version")
-    if version != VERSION:
-        message = f"{path}: version {version!r} is not known"
+    found = parse(_files.read(path), str(path))
+    plan = _current(found["plan"].object())
+    if plan.get("version") != VERSION:
+        message = f"{path}: version {plan.get('version')!r:.80} is not known"
         raise FormatError(message)
+    manifest = {**found.object(), "plan": plan}
+    _check(Place(manifest, str(path)))
     return manifest
+
+
+def _check(manifest: Place) -> None:
+    """Refuse a manifest that is not such as is written here, or contradicts itself."""
+    _check_plan(manifest["plan"])
+    sources = manifest["plan"]["sources"].items_or_none()
+    paths = {source["path"].text() for source in sources}
+    for task in manifest["tasks"].items():
+        _check_task(task)
+        for part in task["parts"].items():
+            if part["path"].value not in paths:
+                part["path"].refuse(f"{part['path'].value!r:.80} is not a source")
+        for shard in task["shards"].items():
+            _check_files(shard, manifest["plan"]["format"].text())
+    expected = _totals(manifest["tasks"].value)
+    totals = manifest["totals"].only(*expected)
+    for name, total in expected.items():
+        if totals[name].number() != total:
+            totals[name].refuse(f"{totals[name].value:,}, but the tasks have {total:,}")
+    names = [shard["name"] for shard in _shards_of(manifest["tasks"].value)]
+    if len(set(names)) < len(names):
+        manifest["tasks"].refuse("two shards have the same name")
+
+
+def _check_plan(plan: Place) -> None:
+    plan["tokenizer"].text()
+    _check_known(plan["format"], shard_formats())
+    if plan["width"].number() not in (2, 4):
+        plan["width"].refuse("an id has 2 or 4 bytes")
+    for name in ("begin_of_document", "end_of_document"):
+        plan[name].text_or_none()
+    for source in plan["sources"].items_or_none():
+        _check_source(source)
+    if "reading" in plan:
+        _check_reading(plan["reading"])
+
+
+def _check_source(source: Place) -> None:
+    source.only("path", "size", "format", "compression")
+    source["path"].text()
+    source["size"].number()
+    _check_known(source["format"], get_args(CorpusFormat))
+    _check_known(source["compression"], (None, *get_args(Compression)))
+
+
+def _check_files(shard: Place, format_name: str) -> None:
+    name, files = shard["name"].text(), shard["files"]
+    names = [name + ending for ending in endings_of(format_name)]
+    files.only(*names)
+    for file_name in names:
+        files[file_name].object()
+
+
+def _check_known(place: Place, known: Collection[str | None]) -> None:
+    if place.text_or_none() not in known:
+        place.refuse(f"{place.value!r:.80} is not known")
+
+
+def _check_reading(reading: Place) -> None:
+    reading.only("field", "lines", "separator")
+    reading["field"].text()
+    separator = reading["separator"].text_or_none()
+    if separator == "" or (reading["lines"].flag() and separator is not None):
+        reading["separator"].refuse(f"{separator!r:.80} cannot separate documents here")
+
+
+def _check_task(task: Place) -> None:
+    for part in task["parts"].items():
+        part["path"].text()
+        part["start"].number()
+        part["stop"].number_or_none()
+    for name in TALLY:
+        task["tally"][name].number()
+    task["with_special_text"].number()
+    for shard in task["shards"].items():
+        _check_shard(shard)
+
+
+def _check_shard(shard: Place) -> None:
+    name = shard["name"].text()
+    if name != Path(name).name or "\0" in name:
+        shard["name"].refuse(f"{name!r:.80} is not the name of a file")
+    shard["tokens"].number(shard["documents"].number(1))
+    shard["largest_id"].number()
+    for file_name, file in shard["files"].values():
+        if not file_name.startswith(f"{name}."):
+            file.refuse(f"{file_name!r:.80} is not a file of {name}")
+        file["sha256"].sha256()
+        file["bytes"].number()
 
 
 def _current(plan: dict[str, Any]) -> dict[str, Any]:
@@ -174,7 +337,7 @@ def _current(plan: dict[str, Any]) -> dict[str, Any]:
     current: dict[str, Any] = {}
     for name, value in plan.items():
         if name == "end_of_document":
-            is_before = plan["mark_at"] == "begin"
+            is_before = plan.get("mark_at") == "begin"
             current["begin_of_document"] = value if is_before else None
             current["end_of_document"] = None if is_before else value
         elif name != "mark_at":
@@ -193,13 +356,13 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     "format: 'npy' then, 'bin' now"
     """
     there, now = old.get(name), new.get(name)
-    if name != "sources" or not (there and now):
-        return f"{name}: {there!r} then, {now!r} now"
+    if name != "sources" or not (isinstance(there, list) and there and now):
+        return f"{name}: {there!r:.80} then, {now!r:.80} now"
     pairs = zip(there, now, strict=False)
     place = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
     if place is None:
         return f"sources: {len(there):,} then, {len(now):,} now"
-    return f"sources: {there[place]['path']} has changed, or is another file now"
+    return f"sources: {now[place]['path']} has changed, or was another file then"
 
 
 def _is_whole(path: Path, file: Mapping[str, Any]) -> bool:
@@ -217,35 +380,27 @@ def _check_size(path: Path, size: int) -> None:
         raise FileError(message)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(_files.read(path))
-    except ValueError as error:
-        message = f"{path}: {error}"
-        raise FormatError(message) from error
-    if not isinstance(found, dict):
-        message = f"{path}: expected an object"
-        raise FormatError(message)
-    return found
+def _sum_of(content: object) -> str:
+    """Sum a document up, whatever the order of its keys."""
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    _files.write(path, text.encode(errors="surrogateescape"))
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep a second run away; the lock ends with the process, however that ends."""
-    try:
-        import fcntl
-    except ModuleNotFoundError:  # no such locks on this system
-        yield
+def _write_json(path: Path, content: Mapping[str, Any], work: WorkFolder) -> None:
+    """Write a document, through the work folder where there is one."""
+    data = written(content, indent=1) + b"\n"
+    if not work.is_ours:
+        _files.write(path, data)
         return
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            message = f"{path.parent.parent}: another run is writing to it"
-            raise FileError(message) from error
-        yield
+    temporary = work.temporary(path.name)
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error

@@ -11,8 +11,8 @@ parquet    a column ``ids: list<int32>``, a row for each document
 =========  =========================  ==================================================
 
 Ids are little-endian. The layout of ``.idx`` is that of Megatron-LM's ``IndexedDataset``,
-version 1. Files are written in ``_work``, flushed to the disk, hashed and renamed: what has its
-name is whole. A writer keeps 8 bytes for each document of its shard.
+version 1. Files are written in ``_work``, flushed to the disk, hashed and, when all are written,
+renamed: what has its name is whole. A writer keeps 8 bytes for each document of its shard.
 """
 
 from __future__ import annotations
@@ -21,32 +21,45 @@ import contextlib
 import hashlib
 import os
 import struct
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bytepair._files import set_mode
 from bytepair.errors import FileError, TokenizerError
 
 from ._optional import load
+from ._work import WorkFolder
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     import pyarrow as pa
     from typing_extensions import Self
 
-__all__ = ["WORK", "ShardFormat", "Shards", "list_column", "sha256_of", "shard_formats"]
+__all__ = [
+    "ShardFormat",
+    "Shards",
+    "all_endings",
+    "endings_of",
+    "list_column",
+    "sha256_of",
+    "shard_formats",
+]
 
 ShardFormat: TypeAlias = Literal["npy", "bin", "megatron", "datatrove", "parquet"]
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 Ends: TypeAlias = NDArray[np.int64]
 
-WORK = "_work"
-"""Where files of a folder lie until they are whole."""
+ENDINGS = {
+    "npy": (".npy", ".ends.npy"),
+    "bin": (".bin", ".ends.npy"),
+    "megatron": (".bin", ".idx"),
+    "datatrove": (".ds", ".ds.index"),
+    "parquet": (".parquet",),
+}
+"""What the files of a shard are called: ids, and where documents end."""
 NPY_HEADER_LEN = 128
 MOST_OFFSET = np.iinfo(np.int32).max
 """The largest signed number of 32 bits."""
@@ -59,10 +72,24 @@ def shard_formats() -> tuple[str, ...]:
     return get_args(ShardFormat)
 
 
+def endings_of(format_name: str) -> tuple[str, ...]:
+    """List how the names of the files of a shard end.
+
+    >>> endings_of("megatron")
+    ('.bin', '.idx')
+    """
+    return ENDINGS.get(format_name, ())
+
+
+def all_endings() -> list[str]:
+    """List how the names of files of shards end, in whatever format."""
+    return sorted({ending for endings in ENDINGS.values() for ending in endings})
+
+
 class Shards:
     """Writes documents to shards ``NAME-000``, ``NAME-001``, … of a folder.
 
-    A context: what is not finished when it is left by an exception is removed.
+    A context: what has no name when it is left is removed.
 
     Attributes
     ----------
@@ -90,6 +117,7 @@ class Shards:
         self.format, self.width = format_name, width
         self.max_tokens = max_tokens
         self.written: list[dict[str, Any]] = []
+        self.finished: list[_Shard] = []
         self.shard: _Shard | None = None
 
     def __enter__(self) -> Self:
@@ -101,11 +129,25 @@ class Shards:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        shard, self.shard = self.shard, None
-        if shard and kind is None:
-            self.written.append(shard.finish())
-        elif shard:
+        for shard in [*self.finished, *filter(None, [self.shard])]:
             shard.abandon()
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Write what is left; all shards are whole then, and on the disk."""
+        if self.shard:
+            self._finish_one(self.shard)
+        return self.written
+
+    def give_names(self) -> None:
+        """Give the files of all shards their names."""
+        for shard in self.finished:
+            shard.give_names()
+        _flush_folder(self.folder)
+
+    def _finish_one(self, shard: _Shard) -> None:
+        self.written.append(shard.finish())
+        self.finished.append(shard)
+        self.shard = None
 
     def write(self, ids: Ids, ends: Ends) -> None:
         """Write documents, given where each ends; one without ids is left out."""
@@ -118,8 +160,7 @@ class Shards:
                 room = self.max_tokens - shard.n_tokens
                 n_fitting = int(np.searchsorted(ends, start + room, "right"))
             if n_fitting <= first and shard.n_tokens:
-                self.written.append(shard.finish())
-                self.shard = None
+                self._finish_one(shard)
                 continue
             last = max(n_fitting, first + 1)  # one document may be longer than a shard
             stop = int(ends[last - 1])
@@ -143,11 +184,7 @@ class _Shard:
         self.paths: dict[str, Path] = {}
         with self._naming():
             for file_name in files.names:
-                handle, path = tempfile.mkstemp(
-                    dir=folder / WORK, prefix=f"{file_name}."
-                )
-                os.close(handle)
-                self.paths[file_name] = Path(path)
+                self.paths[file_name] = WorkFolder(folder).temporary(file_name)
             files.open([self.paths[file_name] for file_name in files.names])
 
     def append(self, ids: Ids, ends: Ends) -> None:
@@ -158,7 +195,7 @@ class _Shard:
         self.largest_id = max(self.largest_id, int(ids.max()))
 
     def finish(self) -> dict[str, Any]:
-        """Give the files their names, and say what they hold."""
+        """Bring the files to the disk, and say what they hold."""
         with self._naming():
             self.files.close()
             files = {}
@@ -169,10 +206,6 @@ class _Shard:
                     "bytes": path.stat().st_size,
                     "sha256": self.files.digests.get(file_name) or sha256_of(path),
                 }
-            for file_name, path in self.paths.items():
-                set_mode(str(path), self.folder / file_name)
-                path.replace(self.folder / file_name)
-            _flush_folder(self.folder)
         return {
             "name": self.name,
             "documents": self.n_documents,
@@ -181,7 +214,14 @@ class _Shard:
             "files": files,
         }
 
+    def give_names(self) -> None:
+        """Rename the files."""
+        with self._naming():
+            for file_name, path in self.paths.items():
+                path.replace(self.folder / file_name)
+
     def abandon(self) -> None:
+        """Remove the files, unless they have their names."""
         with contextlib.suppress(Exception):
             self.files.abandon()
         for path in self.paths.values():
@@ -208,13 +248,7 @@ class _FlatFiles:
     """
 
     def __init__(self, name: str, format_name: str, width: int) -> None:
-        endings = {
-            "npy": (".npy", ".ends.npy"),
-            "bin": (".bin", ".ends.npy"),
-            "megatron": (".bin", ".idx"),
-            "datatrove": (".ds", ".ds.index"),
-        }
-        self.names = [name + ending for ending in endings[format_name]]
+        self.names = [name + ending for ending in endings_of(format_name)]
         self.format, self.width = format_name, width
         self.n_tokens = 0
         self.ends: list[Ends] = []
@@ -223,7 +257,7 @@ class _FlatFiles:
 
     def open(self, paths: list[Path]) -> None:
         self.paths = paths
-        self.file: BinaryIO = paths[0].open("wb")
+        self.file: BinaryIO = paths[0].open("xb")
         if self.format == "npy":
             self.file.write(self._npy_header())
 
@@ -243,7 +277,7 @@ class _FlatFiles:
             self.digests[self.names[0]] = self.digest.hexdigest()
         self.file.close()
         ends = np.concatenate(self.ends)
-        with self.paths[1].open("wb") as index:
+        with self.paths[1].open("xb") as index:
             if self.format == "megatron":
                 index.write(_megatron_index(ends, self.width))
             elif self.format == "datatrove":
@@ -274,7 +308,8 @@ class _ParquetFile:
         pa = load("pyarrow")
         self.schema = pa.schema([("ids", pa.list_(pa.int32()))])
         parquet = load("pyarrow.parquet")
-        self.writer = parquet.ParquetWriter(paths[0], self.schema, compression="zstd")
+        self.file = paths[0].open("xb")
+        self.writer = parquet.ParquetWriter(self.file, self.schema, compression="zstd")
 
     def append(self, ids: Ids, ends: Ends) -> None:
         pa = load("pyarrow")
@@ -285,9 +320,12 @@ class _ParquetFile:
 
     def close(self) -> None:
         self.writer.close()
+        self.file.close()
 
     def abandon(self) -> None:
-        self.writer.close()
+        with contextlib.suppress(Exception):
+            self.writer.close()
+        self.file.close()
 
 
 def list_column(ids: Ids, offsets: Ends) -> pa.ListArray:

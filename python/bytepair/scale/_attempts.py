@@ -9,13 +9,12 @@ that rows are the same as before.
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bytepair.data._manifest import Dataset, commit
 from bytepair.data._readers import Tally
-from bytepair.data._shards import WORK
+from bytepair.data._work import WORK, WorkFolder
 from bytepair.errors import FileError
 
 from ._tokenizing import plan_of
@@ -62,12 +61,11 @@ def write_attempt(
             tally.add_batch(batch)
             yield batch
 
-    name = f"attempt-{number:05}-{uuid.uuid4().hex}"
-    attempt = folder / WORK / name
+    attempt = WorkFolder(folder).temporary(f"attempt-{number:05}")
     (attempt / WORK).mkdir(parents=True)
     written = write_shards(reading(), spec, attempt, f"shard-{number:05}")
     return {
-        "attempt": name,
+        "attempt": attempt.name,
         "number": number,
         "parts": [],
         "tally": asdict(tally),
@@ -77,12 +75,11 @@ def write_attempt(
 
 def settle(dataset: Dataset, done: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Give the files of one attempt for each part their names, and write the manifest."""
-    for leftover in dataset.folder.glob("shard-*"):  # of a run that ended right here
-        leftover.unlink()
+    dataset.forget_all()  # of a run that ended right here
     tasks = sorted(done, key=lambda task: int(task["number"]))
     for task in tasks:
-        attempt = dataset.work / task.pop("attempt")
-        del task["number"]
+        attempt = dataset.work.path / task.pop("attempt")
+        dataset.note(task.pop("number"), task)
         for shard in task["shards"]:
             for name in shard["files"]:
                 (attempt / name).replace(dataset.folder / name)

@@ -95,24 +95,29 @@ class _Work:
             if tell is not None:
                 tell((reading.done_bytes(), tally.documents, n_tokens))
 
-        name = f"shard-{number:05}"
+        done: dict[str, Any] = {}
+
+        def note(written: dict[str, Any]) -> None:
+            done.update(parts=parts_of(task), tally=asdict(tally), **written)
+            self.dataset.note(number, done)
+
+        name, folder = f"shard-{number:05}", self.dataset.folder
         try:
-            written = write_shards(reading, self.spec, self.dataset.folder, name, watch)
+            write_shards(reading, self.spec, folder, name, watch, note)
         except TokenizerError as error:
             if reading.path is None or reading.path in str(error):
                 raise
             message = f"while tokenizing {reading.path}: {error}"
             raise type(error)(message) from error
-        done = {
-            "parts": [
-                {"path": part.source.path, "start": part.start, "stop": part.stop}
-                for part in task
-            ],
-            "tally": asdict(tally),
-            **written,
-        }
-        self.dataset.note(number, done)
         return done
+
+
+def parts_of(task: Task) -> list[dict[str, Any]]:
+    """Say what a task reads, as notes and manifests have it."""
+    return [
+        {"path": part.source.path, "start": part.start, "stop": part.stop}
+        for part in task
+    ]
 
 
 class _Reading:
@@ -327,8 +332,8 @@ def _do(
     start = time.perf_counter()
     sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}
-    for number in range(len(tasks)):
-        noted = work.dataset.noted(number)
+    for number, task in enumerate(tasks):
+        noted = work.dataset.noted(number, parts_of(task))
         if noted and (work.options.skip_bad or not noted["tally"]["bad"]):
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)

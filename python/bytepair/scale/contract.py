@@ -139,13 +139,14 @@ def write_shards(
     folder: Path,
     name: str,
     watch: Callable[[int], object] | None = None,
+    note: Callable[[dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
     """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
 
-    Files have their names when they are whole and on the disk. Gives what was written:
+    Files have their names when all are whole and on the disk. Gives what was written:
     the shards, and how many documents hold a special token written out. The same
     documents give the same bytes. ``watch`` is told the ids of each batch when they are
-    written.
+    written, and ``note`` what was written, before it has its names.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
     specials = list(spec.tokenizer.special_tokens)
@@ -157,4 +158,8 @@ def write_shards(
             shards.write(ids, ends)
             if watch is not None:
                 watch(len(ids))
-    return {"with_special_text": n_with_special, "shards": shards.written}
+        written = {"with_special_text": n_with_special, "shards": shards.finish()}
+        if note is not None:
+            note(written)
+        shards.give_names()
+    return written

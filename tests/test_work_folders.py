@@ -1,0 +1,554 @@
+"""Folders that shards are written to: nothing of others is lost there, and nothing of ours is left.
+
+Kills come before each change of the file system, one after the other: an audit hook counts them in
+a process that was forked for it.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bytepair
+
+pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
+pytest.importorskip("fcntl", reason="this system has no such locks")
+
+from bytepair import FileError, TokenizerError, scale  # noqa: E402
+from bytepair._json import written  # noqa: E402
+from bytepair.data import TokenDataset, check_dataset, read_counts  # noqa: E402
+
+OPTIONS = {"task_bytes": 400, "shard_tokens": 150}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Write a corpus of some tasks, each of several shards."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name in "ab":
+        lines = (json.dumps({"text": f"low {name} lower {n} " * 5}) for n in range(12))
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """Train a small tokenizer."""
+    return bytepair.train_from_iterator(["low lower lowest " * 5], vocab_size=264)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, corpus, tokenizer):
+    """Give the files of an undisturbed run."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    return tree(out)
+
+
+def tree(folder):
+    """Map the paths in a folder to what is there: bytes, the target of a link, or nothing."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = str(path.readlink())
+        else:
+            found[name] = path.read_bytes() if path.is_file() else None
+    return found
+
+
+def interrupted(corpus, tokenizer, out, n_tasks=2):
+    """Leave a folder as a run leaves it that ended after some tasks."""
+
+    def stop(progress):
+        if progress.done_tasks == n_tasks:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scale.tokenize(
+            tokenizer, corpus, out, engine=OneByOne(), progress=stop, **OPTIONS
+        )
+    assert len(list(out.glob("_work/task-*.json"))) == n_tasks
+
+
+class OneByOne:
+    """An engine that does one task after the other, here."""
+
+    def run(self, work, tasks):
+        """Do the work."""
+        return ((task, work(task)) for task in tasks)
+
+
+# What is not ours
+
+
+def put_file(path):
+    """Write a file, and the folders that it lies in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("precious")
+
+
+def put_link(path):
+    """Make a link to a folder that holds something."""
+    out = next(parent for parent in path.parents if parent.name == "out")
+    put_file(out.parent / "elsewhere" / "precious.txt")
+    path.symlink_to(out.parent / "elsewhere")
+
+
+FOREIGN = {
+    "a file in _work": ("_work/precious.txt", put_file),
+    "a plan in _work": ("_work/plan.json", put_file),
+    "a lock in _work": ("_work/lock", put_file),
+    "our lock with another content": ("_work/bytepair.lock", put_file),
+    "a note in _work": ("_work/task-00000.json", put_file),
+    "a folder in _work": ("_work/deep/er/precious.txt", put_file),
+    "an empty _work": ("_work", Path.mkdir),
+    "a file that is called _work": ("_work", put_file),
+    "a link that is called _work": ("_work", put_link),
+    "a hidden file": (".precious", put_file),
+    "a file": ("precious.txt", put_file),
+    "a shard": ("shard-00000-000.npy", put_file),
+    "a folder": ("folder/precious.txt", put_file),
+    "a folder like a temporary one": (".bytepair-x/precious.txt", put_file),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_others_wrote_is_refused_by_name(tmp_path, corpus, tokenizer, name):
+    """The message names it, and nothing in the folder or beside it is touched."""
+    path, put = FOREIGN[name]
+    out = tmp_path / "out"
+    out.mkdir()
+    put(out / path)
+    before = tree(tmp_path)
+    named = str(out / path.split("/")[0])
+    with pytest.raises(FileError, match="holds something else") as caught:
+        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    assert named in str(caught.value)
+    assert tree(tmp_path) == before
+
+
+LATER = {
+    **{name: FOREIGN[name] for name in ("a file", "a hidden file", "a folder")},
+    "a file in _work": ("_work/precious.txt", put_file),
+    "a shard in _work": ("_work/shard-00000-000.npy.abcd", put_file),
+    "a folder in _work": ("_work/deep/precious.txt", put_file),
+    "a folder like a note": ("_work/task-00099.json/precious.txt", put_file),
+    "a link in _work": ("_work/task-00099.json", put_link),
+    "a shard that no note tells of": ("shard-00099-000.npy", put_file),
+    "a link in place of a shard": ("shard-00099-000.npy", put_link),
+    "one more shard of a task that is done": ("shard-00000-099.npy", put_file),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_others_wrote_since_is_refused_by_name(
+    tmp_path, corpus, tokenizer, whole, name
+):
+    """A run that goes on says what it found; without it the run ends as it would have."""
+    path, put = LATER[name]
+    out = tmp_path / "out"
+    interrupted(corpus, tokenizer, out)
+    put(out / path)
+    before = tree(tmp_path)
+    with pytest.raises(FileError, match="holds something else"):
+        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    assert tree(tmp_path) == before
+    part = out / "/".join(path.split("/")[: 2 if path.startswith("_work") else 1])
+    if part.is_symlink() or part.is_file():
+        part.unlink()
+    else:
+        shutil.rmtree(part)
+    scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    assert tree(out) == whole
+
+
+def test_what_comes_while_a_run_ends_stays(tmp_path, corpus, tokenizer):
+    """A file that somebody puts into ``_work`` meanwhile is not removed with it."""
+    out = tmp_path / "out"
+
+    def put(_progress):
+        put_file(out / "_work/precious.txt")
+
+    scale.tokenize(tokenizer, corpus, out, progress=put, engine=OneByOne(), **OPTIONS)
+    assert tree(out / "_work") == {"precious.txt": b"precious"}
+    assert len(TokenDataset(out)) == 24
+
+
+def test_a_link_in_place_of_the_folder_is_refused(tmp_path, corpus, tokenizer):
+    """Nothing is written where it leads, whether that is there or not."""
+    (tmp_path / "real").mkdir()
+    for name, target in (("a", "real"), ("b", "absent")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+        with pytest.raises(FileError, match=f"is a link to .*{target}"):
+            scale.tokenize(tokenizer, corpus, tmp_path / name)
+    assert tree(tmp_path / "real") == {}
+    assert not (tmp_path / "absent").exists()
+
+
+@contextlib.contextmanager
+def read_only(folder):
+    """Mount a folder over itself so that nothing in it can be written."""
+    if shutil.which("mount") is None:
+        pytest.skip("there is no mount")
+    bind = ["mount", "--bind", folder, folder]
+    if subprocess.run(bind, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not permitted here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_read_only_folder_is_refused(tmp_path, corpus, tokenizer):
+    """Empty, or with half a dataset; a whole one there is read."""
+    new, half, done = (tmp_path / name for name in ("new", "half", "done"))
+    new.mkdir()
+    interrupted(corpus, tokenizer, half)
+    manifest = scale.tokenize(tokenizer, corpus, done, **OPTIONS)
+    before = tree(tmp_path)
+    with read_only(tmp_path):
+        for folder in (new, half, tmp_path / "absent"):
+            with pytest.raises(FileError, match=f"{folder}: Read-only file system"):
+                scale.tokenize(tokenizer, corpus, folder, **OPTIONS)
+        assert scale.tokenize(tokenizer, corpus, done, **OPTIONS) == manifest
+    assert tree(tmp_path) == before
+
+
+HOLD = """
+import sys, bytepair
+from bytepair import scale
+tokenizer, corpus, out = sys.argv[1:]
+def wait(_progress):
+    print("begun", flush=True)
+    sys.stdin.read()
+class Slow:
+    def run(self, work, tasks):
+        return ((task, work(task)) for task in tasks)
+scale.tokenize(tokenizer, corpus, out, progress=wait, engine=Slow(),
+               task_bytes=400, shard_tokens=150)
+"""
+
+
+def test_two_processes_do_not_write_one_folder(tmp_path, corpus, tokenizer, whole):
+    """The second is refused while the first is there, and goes on when it was killed."""
+    tokenizer.save(tmp_path / "t.bytepair")
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", HOLD, tmp_path / "t.bytepair", corpus, out]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as process:
+        assert process.stdout.readline() == b"begun\n"
+        before = tree(out)
+        with pytest.raises(FileError, match=f"{out}: another run is writing to it"):
+            scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+        assert tree(out) == before
+        process.kill()
+    scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    assert tree(out) == whole
+
+
+# Killed before each change
+
+SWEEP = """
+import os, signal, sys
+from pathlib import Path
+import bytepair
+from bytepair import cli, scale
+from bytepair.cli.app import app
+import numpy, pyarrow.parquet, bytepair.data, bytepair._core
+command, out = sys.argv[1:-1], Path(sys.argv[-1])
+bytepair.train_from_iterator(["a"], vocab_size=256).encode_to_numpy("a")
+CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate"}
+
+def changes(event, arguments):
+    if event == "open":
+        path, _mode, flags = arguments
+        return bool(flags & (os.O_WRONLY | os.O_RDWR)) and str(out.parent) in str(path)
+    return event in CHANGES and str(out.parent) in str(arguments[0])
+
+def run(n_changes):
+    left = [n_changes]
+    def hook(event, arguments):
+        if changes(event, arguments):
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    try:
+        sys.addaudithook(hook)
+        app([*command], prog_name="bytepair", standalone_mode=False)
+    except BaseException as error:
+        import traceback
+        traceback.print_exc()
+        os._exit(3)
+    os._exit(0)
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.is_file() and p.read_bytes() for p in folder.rglob("*")}
+
+def clear():
+    import shutil
+    shutil.rmtree(out.parent)
+    out.parent.mkdir()
+
+assert run(0) == 0
+expected = files(out.parent)
+for n_changes in range(1, 1000):
+    clear()
+    ended = run(n_changes)
+    if ended == 0:
+        break
+    assert ended == signal.SIGKILL, ended
+    assert run(0) == 0, n_changes
+    found = files(out.parent)
+    assert found == expected, (n_changes, set(found) ^ set(expected))
+print(n_changes)
+"""
+
+
+@pytest.mark.parametrize("job", ["tokenize", "count", "train", "encode", "convert"])
+def test_a_kill_before_each_change_leaves_nothing_after_the_next_run(
+    tmp_path, corpus, tokenizer, job
+):
+    """The same command again gives the same files, and no others."""
+    path, lines = tmp_path / "t.bytepair", corpus / "a.jsonl"
+    tokenizer.save(path)
+    out = tmp_path / "made" / "out"
+    out.parent.mkdir()
+    commands = {
+        "tokenize": [path, lines, "--quiet", "--shard-tokens", "300", "-o", out],
+        "count": [lines, "--quiet", "-o", out.with_suffix(".parquet")],
+        "train": [
+            *(lines, "--merges", "5", "--quiet"),
+            *("-o", f"{out}.json", "--log", f"{out}.log"),
+        ],
+        "encode": [path, lines, "-o", f"{out}.npy"],
+        "convert": [path, f"{out}.tiktoken"],
+    }
+    command = [sys.executable, "-c", SWEEP, job, *commands[job], out]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert int(ended.stdout.split()[-1]) > 3
+
+
+# What is kept is what was written
+
+
+def changed_notes(out):
+    """Give a note of a run that was interrupted, and what it might be after damage."""
+    path = out / "_work/task-00001.json"
+    note = json.loads(path.read_bytes())
+    other = json.loads((out / "_work/task-00000.json").read_bytes())
+    shards, files = note["shards"], note["shards"][0]["files"]
+    name = next(iter(files))
+    yield "no shards", {**note, "shards": []}
+    for number in range(len(shards)):
+        left = shards[:number] + shards[number + 1 :]
+        yield f"without shard {number}", {**note, "shards": left}
+    yield "shards of another task", {**note, "shards": other["shards"]}
+    yield "another task", other
+    yield "another number", {**note, "number": 0}
+    yield "another plan", {**note, "plan": "0" * 64}
+    yield "another tokenizer's", {key: note[key] for key in note if key != "plan"}
+    yield "no sum", {key: note[key] for key in note if key != "sum"}
+    yield "a wrong sum", {**note, "sum": "0" * 64}
+    yield "other parts", {**note, "parts": note["parts"][:-1]}
+    yield "another tally", {**note, "tally": {**note["tally"], "documents": 1}}
+    for key in shards[0]:
+        yield f"no {key}", {**note, "shards": [{**shards[0], key: None}]}
+    for value in (None, 1, "x", [], {}, {name: {}}, {name: {"bytes": 1, "sha256": 2}}):
+        yield f"files {value}", {**note, "shards": [{**shards[0], "files": value}]}
+    for value in (None, 1, "x", [], {}, [[]], {"number": 1}):
+        yield f"{value}", value
+
+
+def test_notes_that_are_not_what_was_written_change_no_id(
+    tmp_path, corpus, tokenizer, whole
+):
+    """Such a task is done again: the dataset is that of an undisturbed run."""
+    interrupted(corpus, tokenizer, tmp_path / "half")
+    cases = list(changed_notes(tmp_path / "half"))
+    path = tmp_path / "half/_work/task-00001.json"
+    cases += [
+        ("cut", path.read_bytes()[:200]),
+        ("empty", b""),
+        ("deep", b"[" * 100_000),
+    ]
+    for name, note in cases:
+        out = tmp_path / "out"
+        shutil.copytree(tmp_path / "half", out)
+        data = note if isinstance(note, bytes) else written(note)
+        (out / "_work/task-00001.json").write_bytes(data)
+        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+        assert tree(out) == whole, name
+        shutil.rmtree(out)
+
+
+def test_shards_that_are_not_what_was_noted_are_written_again(
+    tmp_path, corpus, tokenizer, whole
+):
+    """Removed, cut, longer, another byte, another shard's."""
+    interrupted(corpus, tokenizer, tmp_path / "half")
+    names = sorted(path.name for path in (tmp_path / "half").glob("shard-*"))
+    changes = {
+        "removed": lambda _data: None,
+        "cut": lambda data: data[:-1],
+        "longer": lambda data: data + b"\0",
+        "another byte": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        "empty": lambda _data: b"",
+        "another shard's": lambda _data: whole[names[0]],
+    }
+    for name in names[1::5]:
+        for change in changes.values():
+            out = tmp_path / "out"
+            shutil.copytree(tmp_path / "half", out)
+            data = change((out / name).read_bytes())
+            (out / name).unlink()
+            if data is not None:
+                (out / name).write_bytes(data)
+            scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+            assert tree(out) == whole
+            shutil.rmtree(out)
+
+
+def test_notes_of_another_plan_are_not_taken_over(tmp_path, corpus, tokenizer, whole):
+    """Where the plan was removed, what was done under it is done again, or refused."""
+    other = bytepair.train_from_iterator(["wider newer " * 5], vocab_size=264)
+    out = tmp_path / "out"
+    interrupted(corpus, other, out)
+    with pytest.raises(TokenizerError, match="tokenizer: "):
+        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    (out / "_work/plan.json").write_text('{"version": 2, "sources": 1}')
+    with pytest.raises(TokenizerError, match="sources: 1 then"):
+        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    (out / "_work/plan.json").unlink()
+    scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+    assert tree(out) == whole
+
+
+# Names
+
+
+def bytes_of_utf8_or_not(length):
+    """Give names of so many bytes, of letters and of bytes that are not UTF-8."""
+    return {
+        "letters": "n" * length,
+        "no UTF-8": os.fsdecode(b"\xff\xc3" * (length // 2)),
+    }
+
+
+@pytest.mark.parametrize("format_name", ["npy", "megatron", "parquet"])
+def test_sources_whose_names_are_not_utf8(tmp_path, corpus, tokenizer, format_name):
+    """What was interrupted goes on, what is finished is read and compared with its corpus."""
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    shutil.copytree(corpus, folder)
+    (folder / "a.jsonl").rename(folder / os.fsdecode(b"\xff\xfe.jsonl"))
+    out = tmp_path / os.fsdecode(b"out\xe9")
+    options = {**OPTIONS, "format": format_name}
+    for place in (out, tmp_path / "again"):
+        with pytest.raises(KeyboardInterrupt):
+            scale.tokenize(
+                tokenizer,
+                folder,
+                place,
+                engine=OneByOne(),
+                progress=stop_at_two,
+                **options,
+            )
+        done = scale.tokenize(tokenizer, folder, place, **options)
+        assert scale.tokenize(tokenizer, folder, place, **options) == done
+    assert tree(out) == tree(tmp_path / "again")
+    if format_name != "parquet":
+        assert len(TokenDataset(out)) == 24
+        assert check_dataset(out, tokenizer)["exact"] == 24
+    counts = scale.count(folder, dialect="gpt2", output=out / "counts.parquet")
+    again = read_counts(out / "counts.parquet")
+    assert again.info == counts.info
+    assert again.table.equals(counts.table)
+    bytepair.train_from_counts(again, merges=3)
+
+
+def stop_at_two(progress):
+    """End a run after two tasks."""
+    if progress.done_tasks == 2:
+        raise KeyboardInterrupt
+
+
+def test_names_as_long_as_the_system_takes(tmp_path, corpus, tokenizer):
+    """What one command can write, all can: names of 255 bytes, of UTF-8 and not."""
+    lines = corpus / "a.jsonl"
+    for kind in ("letters", "no UTF-8"):
+        folder = tmp_path / kind
+        folder.mkdir()
+
+        def named(ending, folder=folder, kind=kind):
+            return folder / (bytes_of_utf8_or_not(254 - len(ending))[kind] + ending)
+
+        path = named(".bytepair")
+        bytepair.train([lines], merges=5, log=named(".log")).save(path)
+        again = bytepair.Tokenizer.from_file(path)
+        assert bytepair.read_log(named(".log")).steps
+        bytepair.convert(again, named(".json"))
+        converted = bytepair.Tokenizer.from_file(named(".json"))
+        assert converted.vocabulary == again.vocabulary
+        for ending in (".npy", ".bin"):
+            again.encode_file(lines, named(ending))
+        scale.count(lines, output=named(".parquet"))
+        assert read_counts(named(".parquet")).n_rows
+        scale.tokenize(again, lines, named(".out"))
+        assert len(TokenDataset(named(".out"))) == 12
+        for command, ending in (("train", ".model.json"), ("encode", ".2.npy")):
+            options = ["--merges", "5"] if command == "train" else []
+            source = [lines] if command == "train" else [path, lines]
+            run = [sys.executable, "-m", "bytepair", command, *source, *options]
+            subprocess.run([*run, "-o", named(ending)], check=True, capture_output=True)
+            assert named(ending).exists()
+        assert not list(folder.glob(".*"))
+
+
+UMASK = """
+import os, sys
+from pathlib import Path
+os.umask(0o027)
+def refuse(_mask):
+    raise AssertionError("the umask is of the whole process")
+os.umask = refuse
+import bytepair
+from bytepair import scale
+lines, out = Path(sys.argv[1]), Path(sys.argv[2])
+(out / "own.json").write_text("")
+(out / "own.json").chmod(0o600)
+(out / "own.tiktoken").touch(0o604)
+(out / "own.tiktoken").chmod(0o604)
+tokenizer = bytepair.train([lines], merges=5, log=out / "log")
+tokenizer.save(out / "own.json")
+tokenizer.save(out / "own.bytepair")
+bytepair.convert(tokenizer, out / "own.tiktoken")
+bytepair.convert(tokenizer, out / "new.tiktoken")
+tokenizer.encode_file(lines, out / "ids.npy")
+scale.count(lines, output=out / "counts.parquet")
+scale.tokenize(tokenizer, lines, out / "npy")
+scale.tokenize(tokenizer, lines, out / "parquet", format="parquet")
+for path in sorted(out.rglob("*")):
+    print(path.name, oct(path.stat().st_mode & 0o777))
+"""
+
+
+def test_modes_are_those_that_the_umask_gives(tmp_path, corpus):
+    """Without asking for the umask, which is the process's; a file that was there keeps its own."""
+    command = [sys.executable, "-c", UMASK, corpus / "a.jsonl", tmp_path]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    modes = dict(line.split() for line in run.stdout.splitlines())
+    kept = {"own.json": "0o600", "own.tiktoken": "0o604"}
+    folders = {"npy": "0o750", "parquet": "0o750"}
+    assert modes == {**dict.fromkeys(modes, "0o640"), **kept, **folders}
+    assert len(modes) > 12
