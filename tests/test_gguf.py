@@ -19,6 +19,12 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 CORPUS = ["the cat's sat on the mat, 12345 é 日本 \n\n x-y ▁ <s>"] * 20
 PARTS = [
     *"abc AT \t\n\r09'.-▁éE\u0301\u200d\ufffd\0가\u3000中🙂",
+    *"½٣ก\u0e31ກကᄀ、𠀀ʓ<",
+    "12345678",
+    "\r\n",
+    "    ",
+    "IMGIMGABZ",
+    "<sentinel:7>",
     "<s>",
     "</s>",
     "the ",
@@ -63,13 +69,22 @@ DEEPSEEK = [
 ]
 BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 
+# DeepSeek LLM's letters, as its file lists them.
+CASED_LETTERS = (
+    "A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚ"
+    "Ḁ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-\u1f7dᾀ-ᾴᾶ-ᾼ\u1fbeῂ-ῄῆ-ῌῐ-\u1fd3ῖ-\u1fdbῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\u2126ℨ\u212a-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳ"
+    "Ꙁ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃"
+)
+
 # Names, the published patterns one after the other, whether the publisher composes characters,
 # and whether a piece that is a token is taken whole.
 PATTERNS = [
     ("gpt-2 phi-2 jais mellum exaone4 trillion granite-docling", [GPT2], False, False),
+    ("gigachat a.x-4.0 jina-de jina-es", [GPT2], False, False),
     ("roberta-bpe jina-v1-en jina-v2-code jina-v2-de jina-v2-es", [GPT2], False, False),
     ("olmo mpt modern-bert", [GPT2], True, False),
-    ("llama-bpe llama3 pixtral lfm2 midm-2.0", [LLAMA3], False, True),
+    ("llama-bpe llama3 llama-v3 pixtral", [LLAMA3], False, True),
+    ("lfm2 midm-2.0 jina-v5-nano", [LLAMA3], False, True),
     ("dbrx smaug-bpe glm4 chatglm-bpe", [LLAMA3], False, False),
     ("qwen2 deepseek-r1-qwen stablelm2 hunyuan f2llmv2", [QWEN], True, False),
     ("megrez grok-2 solar-open kormo", [QWEN], False, False),
@@ -152,7 +167,61 @@ PATTERNS = [
         False,
         True,
     ),
-    ("laguna", [r"[^\n]+|[\n]+", QWEN], False, False),
+    (
+        "afmoe",
+        [
+            r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
+            r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
+            r"\A\p{Nd}{3}|\G\p{Nd}{3}",
+            r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF"
+            r"\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+"
+            r"|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+"
+            r"|[\uAC00-\uD7AF\u1100-\u11FF]+)",
+            DEEPSEEK[2],
+        ],
+        False,
+        False,
+    ),
+    (
+        "kimi-k2",
+        [
+            r"[\p{Han}]+|"
+            + "|".join(
+                part.replace("]*", "&&[^\\p{Han}]]*").replace("]+", "&&[^\\p{Han}]]+")
+                for part in (LOWER + CONTRACTIONS + "?", UPPER + CONTRACTIONS + "?")
+            )
+            + rf"|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{SPACES}"
+        ],
+        False,
+        False,
+    ),
+    ("superbpe", [r"\p{N}+", r"(?=(\d{3})+(?!\d))"], False, False),
+    (
+        "chameleon",
+        [
+            "<sentinel:[0-9]+>",
+            "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
+            r"([\t\n]|    |  )",
+            r"\p{N}",
+            r"[\p{P}!-/:-@\[-`{-~]",
+            GPT2,
+        ],
+        False,
+        False,
+    ),
+    (
+        "deepseek-llm",
+        [
+            "[\r\n]",
+            rf"\s?[{CASED_LETTERS}]+",
+            "\\s?[!-/:-~！-／：-～‘-‟\u3000-。]+",
+            r"\s+$",
+            "[一-龥ࠀ-一가-\ud7ff]+",
+            r"\p{N}+",
+        ],
+        False,
+        False,
+    ),
     (
         "exaone-moe",
         [
@@ -205,6 +274,13 @@ def split_by(*patterns: str) -> dict[str, Any]:
     }
 
 
+def after_line_breaks(pattern: str) -> dict[str, Any]:
+    """Begin a piece with each run of line breaks, and cut those by a pattern."""
+    found = split_by(r"(?:\r?\n)+(?!\r?\n)", pattern)
+    found["pretokenizers"][0]["behavior"] = "MergedWithNext"
+    return found
+
+
 def greedy() -> dict[str, Any]:
     """Make a vocabulary whose merges join what any pattern could cut apart."""
     sample = [text for text in texts()[:400] if text]
@@ -235,10 +311,11 @@ def write_bytes(path: Path, document: dict[str, Any], pre: str | None) -> None:
     ("names", "pre_tokenizer", "composes", "takes_whole"),
     [
         *((names, split_by(*cuts), *rest) for names, cuts, *rest in PATTERNS),
+        ("laguna", after_line_breaks(QWEN), False, False),
         ("falcon", FAMILIES["falcon"]().pre_tokenizer, False, False),
         ("falcon3", FAMILIES["falcon3"]().pre_tokenizer, False, False),
     ],
-    ids=[*(names for names, *_ in PATTERNS), "falcon", "falcon3"],
+    ids=[*(names for names, *_ in PATTERNS), "laguna", "falcon", "falcon3"],
 )
 def test_a_name_stands_for_its_publishers_pattern(
     names: str,

@@ -23,7 +23,11 @@ class Earlier:
     keeps_ids: bool = True
 
 
-def earlier(resume: Any) -> Earlier | None:  # noqa: ANN401 -- what a user gives
+def earlier(
+    resume: Any,  # noqa: ANN401 -- what a user gives
+    dialect: str | None = None,
+    pattern: Any = None,  # noqa: ANN401
+) -> Earlier | None:
     """Give what ``resume=`` means: nothing, a tokenizer, or the path of one."""
     if resume is None or isinstance(resume, Earlier):
         return resume
@@ -31,11 +35,19 @@ def earlier(resume: Any) -> Earlier | None:  # noqa: ANN401 -- what a user gives
         return Earlier(resume)
     if isinstance(resume, _core.CoreTokenizer):
         return Earlier(Tokenizer(resume))
-    return read_earlier(resume)
+    return read_earlier(resume, dialect=dialect, pattern=pattern)
 
 
-def read_earlier(path: StrPath) -> Earlier:
+def read_earlier(
+    path: StrPath,
+    *,
+    dialect: str | None = None,
+    pattern: Any = None,  # noqa: ANN401 -- what a user gives
+) -> Earlier:
     """Read a tokenizer, together with the added tokens that only files beside it name.
+
+    ``dialect`` and ``pattern`` are those of the training; they are also what a file means
+    that does not say how it splits.
 
     Raises
     ------
@@ -44,7 +56,9 @@ def read_earlier(path: StrPath) -> Earlier:
     FileError
         A file cannot be read.
     """
-    tokenizer = Tokenizer.from_file(path)
+    given = _formats.Options(dialect, pattern)
+    options = _formats.needed_options(Path(path), given)
+    tokenizer = Tokenizer.from_file(path, **options._asdict())
     if not _formats.has_ids(Path(path)):
         return Earlier(tokenizer, keeps_ids=False)
     beside = _formats.added_beside(Path(path))

@@ -18,12 +18,14 @@ from .errors import FileError, FormatError, TokenizerError
 __all__ = [
     "AddedBeside",
     "Options",
+    "acting_options",
     "added_beside",
     "format_of",
     "from_bytes",
     "has_ids",
     "load",
     "load_folder",
+    "needed_options",
     "save",
     "sniff",
     "to_bytes",
@@ -171,6 +173,39 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     return _named(path, lambda: from_bytes(data, format_name))
 
 
+def acting_options(path: Path) -> tuple[str, ...]:
+    """Name the options that act on what lies at ``path``; none where loading will fail."""
+    try:
+        found = file_in(path) if _is_folder(path) else path
+        return ACTING_OPTIONS.get(_format_of_file(found), ())
+    except TokenizerError:
+        return ()
+
+
+def needed_options(path: Path, options: Options) -> Options:
+    """Keep the options without which the file at ``path`` does not say how it splits.
+
+    These are the dialect and the pattern for ranks that are neither published nor have a
+    sidecar, and the pattern for a GGUF file.
+    """
+    acting = acting_options(path)
+    if "dialect" not in acting:
+        return Options(pattern=options.pattern if "pattern" in acting else None)
+    file = file_in(path) if _is_folder(path) else path
+    stem = file.name.removesuffix(file.suffix)
+    is_told = sidecar_of(file).exists() or _core.recognise_encoding(read(file), stem)
+    return NO_OPTIONS if is_told else options
+
+
+def _format_of_file(path: Path) -> str:
+    """Tell the format of a file, of which only the beginning is read."""
+    if _pair_of(path) is not None:
+        return "gpt2"
+    if path.suffix == ".tiktoken":
+        return "tiktoken"
+    return sniff(_beginning(path, n_bytes=1 << 16))
+
+
 def _refuse_idle(path: Path, format_name: str, options: Options) -> None:
     """Refuse options that would change nothing."""
     acting = ACTING_OPTIONS.get(format_name, ())
@@ -188,10 +223,15 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
 
     The order is that of ``FOLDER_FILES``; then a single file of another name will do.
     """
+    return load(file_in(folder), options)
+
+
+def file_in(folder: Path) -> Path:
+    """Find the file of a folder that says most about its tokenizer."""
     for name in FOLDER_FILES:
         path = folder / name
         if path.is_file() and (name not in MERGES_OF or _pair_of(path) is not None):
-            return load(path, options)
+            return path
     for pattern in FOLDER_PATTERNS:
         found = sorted(folder.glob(pattern))
         if len(found) > 1:
@@ -199,7 +239,7 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
             message = f"{folder}: there are several tokenizers, {names}; name the file"
             raise FormatError(message)
         if found:
-            return load(found[0], options)
+            return found[0]
     message = (
         f"{folder}: no tokenizer in this folder; looked for {', '.join(FOLDER_FILES)} "
         f"(vocab.json with merges.txt beside it) and {', '.join(FOLDER_PATTERNS)}"
@@ -492,13 +532,13 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _beginning(path: Path) -> bytes:
+def _beginning(path: Path, n_bytes: int = 8) -> bytes:
     """Give the beginning of a file, nothing of a pipe: what is read of that is gone."""
     try:
         if not path.is_file():
             return b""
         with path.open("rb", buffering=0) as file:
-            return file.read(8)
+            return file.read(n_bytes)
     except OSError:  # reading says what is wrong
         return b""
 
@@ -512,8 +552,8 @@ def _format_at(path: Path) -> str | None:
 
 
 def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:
-    dialect = pattern and _core.Dialect("gpt2", pattern=pattern)
-    return _from_path(path, lambda path: _core.read_gguf(path, dialect or None))
+    dialect = None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
+    return _from_path(path, lambda path: _core.read_gguf(path, dialect))
 
 
 def _from_path(

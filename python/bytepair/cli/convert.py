@@ -5,17 +5,19 @@ from typing import Annotated
 
 import typer
 
-from bytepair import Tokenizer, _formats
+from bytepair import _formats
 from bytepair._convert import Conversion
 from bytepair._convert import convert as write_converted
 from bytepair._plurals import amount
 
-from .options import DialectName, Format, Texts, TokenizerPath
+from .options import Format, LoadingOptions, Texts, TokenizerPath
+from .spreading import spread
 from .texts import read_texts
 
 __all__ = ["convert"]
 
 
+@spread
 def convert(
     tokenizer_path: TokenizerPath,
     target: Annotated[
@@ -40,7 +42,7 @@ def convert(
             help="Allow ids to change, for formats that do not store them.",
         ),
     ] = False,
-    dialect: DialectName = None,
+    loading: LoadingOptions,
 ) -> None:
     """Write a tokenizer in another format, read it again, and compare both."""
     if None not in (format_name, to):
@@ -49,7 +51,7 @@ def convert(
     format_name = format_name or to
     _formats.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
-    tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
+    tokenizer = loading.load(tokenizer_path)
     done = write_converted(
         tokenizer, target, format=format_name, texts=own, ids_may_change=ids_may_change
     )

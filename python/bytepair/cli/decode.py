@@ -13,12 +13,14 @@ import typer
 from bytepair import Tokenizer
 
 from .ids import RAW, parse_file, parse_ids
-from .options import DialectName, Input, Lines, NumberFormat, Output, TokenizerPath
+from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
+from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
 
 __all__ = ["decode"]
 
 
+@spread
 def decode(
     tokenizer_path: TokenizerPath,
     file: Input = "-",
@@ -33,7 +35,7 @@ def decode(
         ),
     ] = None,
     lines: Lines = False,
-    dialect: DialectName = None,
+    loading: LoadingOptions,
 ) -> None:
     """Decode ids: the bytes of all of them, or of each line of them as a line."""
     is_array = Path(file).suffix == ".npy"
@@ -41,7 +43,7 @@ def decode(
         message = "raw numbers have no lines; use --format text or --format json"
         raise typer.BadParameter(message, param_hint="--lines")
     name = name_of(file)
-    to_bytes = decoder(Tokenizer.from_file(tokenizer_path, dialect=dialect))
+    to_bytes = decoder(loading.load(tokenizer_path))
     with reading(file) as source, writing_to(output) as target:
         if not lines:
             with naming(name):

@@ -14,12 +14,14 @@ import typer
 from bytepair import Tokenizer, TokenizerError
 
 from .ids import RAW, check_width, format_ids
-from .options import DialectName, Input, Lines, NumberFormat, Output, TokenizerPath
+from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
+from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
 
 __all__ = ["encode"]
 
 
+@spread
 def encode(
     tokenizer_path: TokenizerPath,
     file: Input = "-",
@@ -51,7 +53,7 @@ def encode(
             show_default=False,
         ),
     ] = None,
-    dialect: DialectName = None,
+    loading: LoadingOptions,
 ) -> None:
     """Encode text: one line of ids for the whole input, or for each line of it."""
     is_array = Path(output).suffix == ".npy"
@@ -64,7 +66,7 @@ def encode(
     if add_special_tokens and is_raw and (is_array or number_format is None):
         message = "give --format uint16 or --format uint32, and an output that does not end in .npy"
         raise typer.BadParameter(message, param_hint="--add-special-tokens")
-    tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
+    tokenizer = loading.load(tokenizer_path)
     names = allowed_special or []
     options: dict[str, Any] = {"allowed_special": "all" if "all" in names else names}
     if number_format is not None:

@@ -7,8 +7,9 @@ import typer
 
 from bytepair import Tokenizer
 
-from .options import DialectName, TokenizerPath
+from .options import LoadingOptions, TokenizerPath
 from .show import longest_tokens, merge_lines, plain, quoted
+from .spreading import spread
 
 __all__ = ["info"]
 
@@ -16,16 +17,17 @@ N_SHOWN = 5
 """How many merges are shown of each end, and how many of the longest tokens."""
 
 
+@spread
 def info(
     tokenizer_path: TokenizerPath,
     *,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write one JSON object.")
     ] = False,
-    dialect: DialectName = None,
+    loading: LoadingOptions,
 ) -> None:
     """Show what a tokenizer is made of and what it loses."""
-    tokenizer = Tokenizer.from_file(tokenizer_path, dialect=dialect)
+    tokenizer = loading.load(tokenizer_path)
     print(json.dumps(as_object(tokenizer)) if as_json else as_text(tokenizer))
 
 

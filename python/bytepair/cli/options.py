@@ -1,18 +1,21 @@
 """Arguments that several commands share."""
 
 import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bytepair._formats import FORMATS
+from bytepair import Tokenizer
+from bytepair._formats import FORMATS, Options, acting_options
 
 __all__ = [
-    "DialectName",
     "Format",
     "Input",
     "Lines",
+    "LoadingOptions",
     "NumberFormat",
     "Output",
     "Texts",
@@ -59,6 +62,37 @@ DialectName = Annotated[
         show_default=False,
     ),
 ]
+SplitPattern = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern",
+        metavar="REGEX",
+        help="For such a file, or a .gguf file in place of the pattern that it names: split by "
+        "this regular expression, or by a pattern's name; '' splits nothing. May be repeated; "
+        "patterns apply one after the other.",
+        show_default=False,
+    ),
+]
+SpecialIds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special",
+        metavar="TOKEN=ID",
+        help="With --dialect or --pattern: a special token of a .tiktoken file, and its id. "
+        "May be repeated.",
+        show_default=False,
+    ),
+]
+EncodingName = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="For a published file of ranks that several encodings share: which one it is, "
+        "such as o200k_harmony.",
+        show_default=False,
+    ),
+]
 Texts = Annotated[
     list[str] | None,
     typer.Option(
@@ -77,3 +111,52 @@ Format = Annotated[
         show_default=False,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class LoadingOptions:
+    """What a file of a tokenizer leaves out, for every command that reads one."""
+
+    dialect: DialectName = None
+    pattern: SplitPattern = None
+    special: SpecialIds = None
+    encoding: EncodingName = None
+
+    def options(self) -> Options:
+        """Give them as :meth:`bytepair.Tokenizer.from_file` takes them."""
+        special = None if self.special is None else dict(map(token_id, self.special))
+        pattern = "" if self.pattern == [""] else self.pattern
+        return Options(self.dialect, pattern, special, self.encoding)
+
+    def load(self, path: Path) -> Tokenizer:
+        """Load a tokenizer."""
+        return Tokenizer.from_file(path, **self.options()._asdict())
+
+    def load_all(self, paths: Iterable[Path]) -> list[Tokenizer]:
+        """Load several, each with the options that act on its format.
+
+        An option that acts on none is given to all, so that loading refuses it.
+        """
+        paths = list(paths)
+        acting = {path: acting_options(path) for path in paths}
+        given = self.options()._asdict()
+        idle = [n for n in given if not any(n in names for names in acting.values())]
+        return [
+            Tokenizer.from_file(
+                path, **{n: given[n] for n in (*acting[path], *idle) if n in given}
+            )
+            for path in paths
+        ]
+
+
+def token_id(text: str) -> tuple[str, int]:
+    """Read ``TOKEN=ID``.
+
+    >>> token_id("<|end|>=100257"), token_id("a=b=7")
+    (('<|end|>', 100257), ('a=b', 7))
+    """
+    token, equals, number = text.rpartition("=")
+    if not (equals and token and number.isascii() and number.isdigit()):
+        message = f"{text!r} is not TOKEN=ID, such as '<|end|>=100257'"
+        raise typer.BadParameter(message, param_hint="--special")
+    return token, int(number)

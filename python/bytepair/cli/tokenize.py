@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bytepair import Tokenizer, TokenizerError
+from bytepair import TokenizerError
 from bytepair._plurals import amount
 from bytepair._progress import clock
 
 from . import corpus_options
-from .options import TokenizerPath
+from .options import LoadingOptions, TokenizerPath
 from .progress_line import ProgressLine
 from .spreading import spread
 
@@ -106,6 +106,7 @@ def tokenize(
     end_of_document: EndOfDocument = None,
     mark_at: MarkAt = None,
     shard_tokens: ShardTokens = None,
+    loading: LoadingOptions,
     reading: corpus_options.CorpusOptions,
     check: Check = False,
     quiet: corpus_options.Quiet = False,
@@ -123,7 +124,7 @@ def tokenize(
         )
         raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
-    loaded = Tokenizer.from_file(tokenizer)
+    loaded = loading.load(tokenizer)
     sources, recognised = reading.sources(corpus)
     line.note(recognised)
     manifest = scale.tokenize(

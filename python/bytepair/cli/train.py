@@ -100,7 +100,8 @@ def train(
         "max_token_bytes": max_token_bytes,
         "max_token_chars": max_token_chars,
         "whole_characters": whole_characters or None,
-        "resume": resume and read_earlier(resume),
+        "resume": resume
+        and read_earlier(resume, dialect=dialect, pattern=parts["pattern"]),
     }
     wanted: dict[str, Any] = {
         "vocab_size": vocab_size,

@@ -5,24 +5,26 @@ import typer
 from bytepair._plurals import amount
 from bytepair._verify import verify as find_difference
 
-from .options import DialectName, Texts, TokenizerPath
-from .texts import load_both, read_texts
+from .options import LoadingOptions, Texts, TokenizerPath
+from .spreading import spread
+from .texts import read_texts
 
 __all__ = ["verify"]
 
 DIFFERENT = 1
 
 
+@spread
 def verify(
     first_path: TokenizerPath,
     second_path: TokenizerPath,
     *,
     texts: Texts = None,
-    dialect: DialectName = None,
+    loading: LoadingOptions,
 ) -> None:
     """Show the first difference between two tokenizers; the exit code is 1 if there is one."""
     own = read_texts(texts or [])
-    first, second = load_both((first_path, second_path), dialect)
+    first, second = loading.load_all((first_path, second_path))
     found = find_difference(first, second, texts=own)
     if found is not None:
         print(found)

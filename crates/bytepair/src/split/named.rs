@@ -29,6 +29,11 @@ const fn without(pattern: &'static str) -> Cutter {
     (pattern, Behaviour::Removed, false)
 }
 
+/// Pieces begin with a match.
+const fn begins_with(pattern: &'static str) -> Cutter {
+    (pattern, Behaviour::MergedWithNext, false)
+}
+
 /// Pieces end with a match.
 const fn ends_with(pattern: &'static str) -> Cutter {
     (pattern, Behaviour::MergedWithPrevious, false)
@@ -224,6 +229,26 @@ const ENTRIES: &[Entry] = &[
             keep(r"\p{N}"),
         ],
     ),
+    // Published are three stages: runs of decimal digits in chunks of 510 from the right, the one or two
+    // digits that are too many, and groups of three. The first one here cuts at the same places.
+    (
+        "afmoe",
+        Flavour::Oniguruma,
+        &[
+            keep(r"\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?:\P{Nd}|\z))"),
+            keep(concat!(
+                r"[\x{4E00}-\x{9FFF}\x{3040}-\x{30FF}\x{3400}-\x{4DBF}\x{F900}-\x{FAFF}",
+                r"\x{FF65}-\x{FF9F}\x{2F00}-\x{2FDF}]+|[\x{E00}-\x{E7F}]+|[\x{E80}-\x{EFF}]+|",
+                r"[\x{1780}-\x{17FF}]+|[\x{1000}-\x{109F}\x{AA60}-\x{AA7F}\x{A9E0}-\x{A9FF}]+|",
+                r"[\x{AC00}-\x{D7AF}\x{1100}-\x{11FF}]+"
+            )),
+            keep(concat!(
+                r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|"##,
+                r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|",
+                spaces!()
+            )),
+        ],
+    ),
     (
         "spark",
         Flavour::Oniguruma,
@@ -302,11 +327,12 @@ const ENTRIES: &[Entry] = &[
             )),
         ],
     ),
+    // The published first stage also asks that no line break follows; after all of a run none does.
     (
         "laguna",
         Flavour::Oniguruma,
         &[
-            keep(r"[^\n]+|[\n]+"),
+            begins_with(r"(?:\r?\n)+"),
             keep(concat!(
                 contractions!(),
                 r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|",

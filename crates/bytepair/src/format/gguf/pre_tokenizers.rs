@@ -6,7 +6,7 @@
 //! the file says otherwise, are llama.cpp's own rules for a name. `default`, which is also meant where a file
 //! has no name, is llama.cpp's own pattern.
 //!
-//! Left out: `falcon-h1` and `afmoe`, whose published patterns are not known here.
+//! Left out: `falcon-h1`, whose published pattern is not known here.
 
 use crate::format::assembly::Pipeline;
 
@@ -117,6 +117,7 @@ pub(super) const PRE_TOKENIZERS: &[PreTokenizer] = &[
     named(&["seed-coder"], "seed-coder"),
     ignoring_merges(named(&["minicpm5"], "minicpm5")),
     named(&["laguna"], "laguna"),
+    named(&["afmoe"], "afmoe"),
     named(&["exaone-moe"], "exaone-moe"),
     PreTokenizer { split: Split::Patterns(UFAKZEKA), ..named(&["ufakzeka"], "") },
     PreTokenizer {

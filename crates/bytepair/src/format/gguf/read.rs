@@ -143,8 +143,8 @@ fn read_bytes(
         }
         (None, None) => {
             let problem = format!(
-                "the split pattern of {name:?} is not known here; if you know it, pass it: \
-                 Tokenizer.from_file(path, pattern=…) in Python"
+                "the split pattern of {name:?} is not known here; if you know it, give it by \
+                 pattern="
             );
             return Err(Error::format(FORMAT, PRE, problem));
         }
