@@ -3,6 +3,8 @@
 Left out: damaged files and what is refused, which the tests of the core show.
 """
 
+# ruff: noqa: RUF001 -- DeepSeek's pattern lists letters of many scripts
+
 import json
 import random
 from pathlib import Path

@@ -76,9 +76,7 @@ class Learner:
         self.characters = character_limits(**self.alphabet)
         self.min_piece_count = parts.pop("min_piece_count", None)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
-        self.earlier = earlier(
-            parts.pop("resume", None), dialect, parts.get("pattern")
-        )
+        self.earlier = earlier(parts.pop("resume", None), dialect, parts.get("pattern"))
         self.resume = self.earlier.tokenizer if self.earlier else None
         self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
         self.log_path = parts.pop("log", None)

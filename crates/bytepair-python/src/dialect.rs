@@ -146,8 +146,7 @@ fn is_another(part: &str) -> PyErr {
 
 fn ties_unknown() -> PyErr {
     let message = "resume: the tokenizer has the parts of no named dialect, and does not say which of several \
-                   equally frequent pairs is merged first; give dialect or ties as in its training (--dialect, \
-                   --ties)";
+                   equally frequent pairs is merged first; give dialect= or ties= as in its training";
     raise("TrainingError", message.to_owned())
 }
 

@@ -61,7 +61,11 @@ class Commands(TyperGroup):
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
         params = command.params if command else []
         options = {str(param.name): param.opts[0] for param in params if param.opts}
-        return {"special_tokens": options.get("special", ""), **options}
+        aliases = {"special_tokens": "special", "task_bytes": "task_size"}
+        return {
+            **{name: options.get(alias, "") for name, alias in aliases.items()},
+            **options,
+        }
 
 
 app = typer.Typer(
@@ -126,6 +130,8 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
     'pass --input-format text'
     >>> _as_typed("vocab_size is 200, not 300", {"vocab_size": "--vocab-size"})
     '--vocab-size is 200, not 300'
+    >>> _as_typed("train without it: normalize=[]", {"normalize": "--normalize"})
+    "train without it: --normalize ''"
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -133,13 +139,17 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
         if not (option or "").startswith("--"):
             return found[0]
         value = found.groupdict().get("value")
+        value = "''" if value == "[]" else value
         return f"{option} {value}" if value else str(option)
 
-    value = r"[\"]?(?P<value>(?<=\")[^\"]*|[0-9.]*[0-9])[\"]?|True\b"
+    value = r"[\"]?(?P<value>(?<=\")[^\"]*|[0-9.]*[0-9]|\[\])[\"]?|True\b"
     named = rf"\b(?P<name>[a-z_]+)=(?:{value})?"
-    # The subject of a message: a name with an underscore is hardly that of a file.
-    subject = r"^(?P<name>[a-z]+(?:_[a-z]+)+)(?=: | is | must )"
-    return re.sub(subject, typed, re.sub(named, typed, message))
+    # A name alone, but no part of a path or of what is quoted.
+    bare = r"(?<![\w./'\"`-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w/'\"`=(]|\.\w)"
+    subject = r"^(?P<name>[a-z]+)(?= must )"
+    for pattern in (named, bare, subject):
+        message = re.sub(pattern, typed, message)
+    return message
 
 
 def _refuse(message: str) -> NoReturn:

@@ -60,6 +60,7 @@ def train(
     special: options.Special = None,
     reading: ReadingOptions,
     pattern: options.Pattern = None,
+    normalize: options.Normalize = None,
     unmatched: options.UnmatchedChoice = None,
     ties: options.TiesChoice = None,
     min_count: options.MinCount = None,
@@ -87,6 +88,7 @@ def train(
         raise typer.BadParameter(message)
     parts = {
         "pattern": "" if pattern == [""] else pattern,
+        "normalize": [] if normalize == [""] else normalize,
         "unmatched": unmatched and unmatched.value,
         "ties": ties and ties.value,
         "min_count": min_count,

@@ -92,6 +92,15 @@ Pattern = Annotated[
         + "; '' splits nothing. May be repeated; patterns apply one after the other.",
     ),
 ]
+Normalize = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="STEP",
+        help="Normalize text by this step: nfc, nfd, nfkc, nfkd or lowercase; '' changes nothing. "
+        "May be repeated; steps apply one after the other.",
+        show_default=False,
+    ),
+]
 UnmatchedChoice = Annotated[
     UnmatchedName | None,
     typer.Option(help="Keep or drop text that the pattern does not match."),

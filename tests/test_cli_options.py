@@ -1,0 +1,261 @@
+"""Options of the command line: those that say what a file leaves out, and how messages name all of them.
+
+Commands run in this process. Left out: what each option does in Python (``test_options_of_files``).
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bytepair
+from bytepair import Tokenizer, scale
+from bytepair._convert import convert
+from bytepair._training import TrainingOptions
+from bytepair.segmentation import Segmenter
+
+typer = pytest.importorskip("typer", reason="runs the command line")
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+
+TEXTS = ["low lower lowest, 123 a1b", "it's 12 low"] * 3
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write corpora, counts, tokenizers and codes in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    Path("c.txt").write_text("\n".join(TEXTS))
+    lines = [json.dumps({"text": text, "lang": "en"}) for text in TEXTS]
+    Path("c.jsonl").write_text("\n".join(lines))
+    own = bytepair.train_from_iterator(TEXTS, merges=12, dialect="gpt4")
+    for name in ("own.json", "described.tiktoken", "ranks.tiktoken"):
+        own.save(name)
+    Path("ranks.tiktoken.json").unlink()
+    codes = bytepair.train_from_iterator(TEXTS, merges=12, dialect="subword-nmt")
+    codes.save("codes", format="subword-nmt")
+    scale.count("c.txt", output="counts.parquet", dialect="gpt4")
+    scale.count("c.jsonl", output="groups.parquet", dialect="gpt4", group="lang")
+    Path("ids.txt").write_text("1 2 3\n")
+    return tmp_path
+
+
+def run(*arguments: str) -> Any:
+    """Run a command, and give its outcome."""
+    found = testing.CliRunner().invoke(app, list(arguments), input="low\n")
+    assert found.exception is None or isinstance(found.exception, SystemExit)
+    return found
+
+
+def output(*arguments: str) -> str:
+    """Run a command that must succeed, and give what it writes."""
+    found = run(*arguments)
+    assert found.exit_code == 0, found.stderr
+    return str(found.stdout)
+
+
+# What a file leaves out
+
+
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [
+        (["--dialect", "gpt2"], {"dialect": "gpt2"}),
+        (["--pattern", r"\d|\D+"], {"pattern": r"\d|\D+"}),
+        (["--pattern", r"\p{N}", "--pattern", "gpt2"], {"pattern": [r"\p{N}", "gpt2"]}),
+        (["--pattern", ""], {"pattern": ""}),
+        (
+            ["--dialect", "gpt4", "--special", "a=b=900", "--special", "low=901"],
+            {"dialect": "gpt4", "special_tokens": {"a=b": 900, "low": 901}},
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_every_command_that_reads_a_tokenizer_takes_what_its_file_leaves_out(
+    typed: list[str], options: dict[str, Any], files: Path
+) -> None:
+    """The commands work with the tokenizer that ``from_file`` gives with these options."""
+    expected = Tokenizer.from_file("ranks.tiktoken", **options)
+    expected.save("expected.bytepair")
+    ids = output("encode", "ranks.tiktoken", "c.txt", *typed)
+    text = Path("c.txt").read_text()
+    assert list(map(int, ids.split())) == list(expected.encode(text))
+    Path("ids.txt").write_text(ids)
+    assert output("decode", "ranks.tiktoken", "ids.txt", *typed) == text
+    found = json.loads(output("info", "ranks.tiktoken", "--json", *typed))
+    assert found["fingerprint"] == expected.fingerprint
+    output("convert", "ranks.tiktoken", "converted.bytepair", *typed)
+    assert Tokenizer.from_file("converted.bytepair") == expected
+    output("verify", "ranks.tiktoken", "expected.bytepair", *typed)
+    output("verify", "expected.bytepair", "ranks.tiktoken", *typed)
+    output("tokenize", "ranks.tiktoken", "c.txt", "-o", "shards", *typed, "--check")
+
+
+def test_an_encoding_is_chosen_among_those_of_a_file(
+    shared: Callable[[str], Path],
+) -> None:
+    """Of two encodings that share their ranks the command takes the one that is named."""
+    path = shared("vocabularies/tiktoken/o200k_base.tiktoken")
+    found = json.loads(
+        output("info", str(path), "--json", "--encoding", "o200k_harmony")
+    )
+    assert found["special_tokens"]["<|message|>"] == 200008
+
+
+@pytest.mark.parametrize("command", ["encode", "decode", "info", "convert", "verify"])
+def test_an_option_that_does_not_act_is_refused_as_it_is_typed(
+    command: str, files: Path
+) -> None:
+    """No option that says what a file leaves out is passed over."""
+    more = {"convert": ["o.bytepair"], "verify": ["own.json"]}.get(command, [])
+    for typed in (
+        ["--dialect", "gpt4"],
+        ["--pattern", ""],
+        ["--special", "<a>=900"],
+        ["--encoding", "cl100k_base"],
+    ):
+        found = run(command, "own.json", *more, *typed)
+        assert found.exit_code == 1
+        assert f"{typed[0]} has no effect on this format" in found.stderr
+    found = run(command, "own.json", *more, "--special", "<a>")
+    assert found.exit_code == 2
+    assert "TOKEN=ID" in found.stderr
+
+
+@pytest.mark.parametrize("typed", [["--dialect", "gpt4"], ["--pattern", "cl100k"]])
+def test_training_goes_on_from_ranks_in_the_dialect_that_is_given(
+    typed: list[str], files: Path
+) -> None:
+    """Ranks alone do not say how they split; the options of the training do."""
+    target = ["c.txt", "-o", "more.bytepair", "--merges", "14"]
+    found = run("train", *target, "--resume", "ranks.tiktoken")
+    assert found.exit_code == 1
+    assert "pass --dialect or --pattern" in found.stderr
+    output("train", *target, "--resume", "ranks.tiktoken", *typed)
+    expected = bytepair.train("c.txt", merges=14, resume="described.tiktoken")
+    assert Tokenizer.from_file("more.bytepair").merges == expected.merges
+    options = {typed[0].removeprefix("--"): typed[1]}
+    again = bytepair.train("c.txt", merges=14, resume="ranks.tiktoken", **options)  # type: ignore[arg-type]
+    assert again.merges == expected.merges
+
+
+# Names of options in messages
+
+
+def python_names() -> set[str]:
+    """List the arguments of everything that commands call."""
+    called = [
+        Tokenizer.from_file,
+        Tokenizer.encode,
+        Tokenizer.encode_file,
+        Tokenizer.save,
+        Segmenter.__init__,
+        Segmenter.segment_lines,
+        bytepair.train,
+        scale.count,
+        scale.tokenize,
+        scale.merge_files,
+        convert,
+    ]
+    names = {name for call in called for name in inspect.signature(call).parameters}
+    names |= set(TrainingOptions.__annotations__) | {"normalize"}
+    return names - {"self", "options"}
+
+
+def as_in_python() -> re.Pattern[str]:
+    """Match an argument that is named as in Python, but no part of a path."""
+    names = python_names()
+    assigned = "|".join(sorted(names))
+    alone = "|".join(sorted(name for name in names if "_" in name))
+    return re.compile(rf"(?<![-\w.])({assigned})=|(?<![-\w./])({alone})\b")
+
+
+BASES = {
+    "train": [
+        ["c.txt", "-o", "o.json", "--merges", "3"],
+        ["counts.parquet", "-o", "o.json", "--merges", "3"],
+        ["groups.parquet", "-o", "o.json", "--merges", "3"],
+        ["c.jsonl", "-o", "o.model", "--merges", "30", "--resume", "own.json"],
+        ["c.txt", "-o", "o.model", "--merges", "3", "--dialect", "sentencepiece"],
+        ["c.txt", "-o", "o.x", "--merges", "3"],
+    ],
+    "encode": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
+    "decode": [["own.json", "ids.txt"], ["ranks.tiktoken", "ids.txt"]],
+    "count": [
+        ["c.txt", "-o", "n.parquet", "--processes", "1"],
+        ["counts.parquet", "-o", "n.parquet", "--merge"],
+    ],
+    "tokenize": [
+        ["own.json", "c.txt", "-o", "shards", "--processes", "1"],
+        ["ranks.tiktoken", "c.jsonl", "-o", "others", "--processes", "1"],
+    ],
+    "segment": [["codes"], ["own.json"], ["ranks.tiktoken"]],
+    "plot": [["no.jsonl", "-o", "p.svg"], ["c.jsonl", "-o", "p.zip"]],
+    "info": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
+    "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
+    "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],
+}
+
+# Values of options that are texts; others get a name that nothing has.
+VALUES = {
+    "dialect": ["no-such", "gpt2", "sentencepiece"],
+    "pattern": ["(", "cl100k", ""],
+    "normalize": ["no-such", "nfc", ""],
+    "special": ["<a>", "<a>=900"],
+    "encoding": ["no-such", "cl100k_base"],
+    "memory_limit": ["0", "x"],
+    "task_size": ["0", "x", "1MB"],
+    "group": ["lang", "no-such"],
+    "separator": ["", "x"],
+    "unknown_token": ["", "<unk>"],
+    "glossaries": ["("],
+}
+
+
+def values(option: Any) -> list[list[str]]:
+    """List values for an option, most of them bad."""
+    kind = option.bare_type
+    if option.is_flag:
+        return [[]]
+    if inspect.isclass(kind) and issubclass(kind, Enum):
+        return [[member.value] for member in kind]
+    numbers = {int: ["0", "1", "-1", str(10**25)], float: ["0", "0.5", "-1", "nan"]}
+    return [[v] for v in numbers.get(kind) or VALUES.get(option.name, ["no-such"])]
+
+
+def cases(command: str) -> Iterator[list[str]]:
+    """Add each option with each of its values to each base of a command."""
+    options = [
+        option
+        for option in COMMANDS[command].params
+        if option.opts[0].startswith("--") and option.name not in ("help", "engine")
+    ]
+    for base in BASES[command]:
+        yield base
+        for option in options:
+            for value in values(option):
+                yield [*base, option.opts[0], *value]
+
+
+@pytest.mark.parametrize("command", sorted(BASES))
+def test_messages_name_options_as_they_are_typed(command: str, files: Path) -> None:
+    """No message names an argument of Python, whatever option is idle or has a bad value."""
+    refused = 0
+    for arguments in cases(command):
+        found = run(command, *arguments)
+        message = " ".join(found.stderr.replace("│", " ").split())
+        refused += found.exit_code != 0
+        assert not as_in_python().search(message), (arguments, message)
+    assert refused
+
+
+def test_every_command_is_walked() -> None:
+    """A new command gets its bases above; ``demo`` has nothing to refuse."""
+    assert {*BASES, "demo"} == set(COMMANDS)
