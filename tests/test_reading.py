@@ -9,11 +9,13 @@ import csv
 import gzip
 import json
 import lzma
+import pickle
 import sqlite3
 import subprocess
 import sys
 import tarfile
 import types
+import wave
 import zipfile
 
 import numpy as np
@@ -318,7 +320,11 @@ def test_every_signature_is_that_of_a_real_file(tmp_path):
         "zstd": pa.compress(b"low", "zstd", asbytes=True),
         "lz4": pa.compress(b"low", "lz4", asbytes=True),
         "UTF-16 or UTF-32": "low".encode("utf-32"),
+        "a pickle": pickle.dumps(["low"]),
     }
+    with wave.open(str(tmp_path / "sound"), "wb") as file:
+        file.setparams((1, 2, 8000, 0, "NONE", ""))
+        file.writeframes(b"low!")
     for name, data in packed.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "low").unlink()
@@ -326,6 +332,67 @@ def test_every_signature_is_that_of_a_real_file(tmp_path):
         assert signature(path.read_bytes()) == path.name
         with pytest.raises(FormatError, match=f"the first bytes look like {path.name}"):
             bytepair.train(path, merges=1)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]
+)
+def test_wide_characters_without_a_byte_order_mark_are_no_text(tmp_path, encoding):
+    """Their bytes are mostly zeros, of which training would learn tokens."""
+    for name, text in (("a.txt", "low, lower\r\nlow"), ("b.csv", "id,text\n1,low\n")):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        with pytest.raises(FormatError, match="look like UTF-16 or UTF-32"):
+            bytepair.train(tmp_path / name, merges=1)
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a picture"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00", "a picture"),
+        (b"GIF89a\x01\x00\x01\x00", "a picture"),
+        (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "a picture"),
+        (b"\x00\x00\x00\x20ftypisom\x00\x00\x02\x00", "a video"),
+        (b"\x7fELF\x02\x01\x01\x00", "a program"),
+        (b"\x89HDF\r\n\x1a\n\x00\x00", "HDF5"),
+        (b"GGUF\x03\x00\x00\x00", "GGUF"),
+        (b'\x40\x00\x00\x00\x00\x00\x00\x00{"__metadata__"', "safetensors"),
+    ],
+)
+def test_what_else_lies_in_folders_is_no_text(tmp_path, head, kind):
+    """Pictures, models and programs are refused by name, and not learned from."""
+    (tmp_path / "a.txt").write_text("low low")
+    (tmp_path / "b").write_bytes(head)
+    with pytest.raises(FormatError, match=f"first bytes look like {kind}"):
+        bytepair.train(tmp_path, merges=1)
+
+
+def test_a_damaged_table_is_named_by_all(tmp_path):
+    """A Parquet file without its end is neither counts nor documents."""
+    parquet.write_table(pa.table({"text": ["low low"]}), tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(whole[:-9])
+    for command in ("train", "count"):
+        out = tmp_path / ("t.json" if command == "train" else "c.parquet")
+        size = ["--merges", "1"] if command == "train" else []
+        done = run(command, str(tmp_path / "a.parquet"), "-o", str(out), *size)
+        assert done.exit_code == 1
+        assert "a.parquet: Parquet magic bytes not found" in done.output
+
+
+def test_standard_input_may_be_a_table_and_is_read_once(tmp_path):
+    """Parquet is read from its end, so it is kept; a second ``-`` would be empty."""
+    parquet.write_table(pa.table({"text": ["low low"]}), tmp_path / "a.parquet")
+    out = tmp_path / "t.bytepair"
+    command = [sys.executable, "-m", "bytepair", "train", "-o", str(out), "--quiet"]
+    command += ["--vocab-size", "258", "--input-format", "parquet", "-"]
+    data = (tmp_path / "a.parquet").read_bytes()
+    done = subprocess.run(command, input=data, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    expected = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
+    done = subprocess.run([*command, "-"], input=data, capture_output=True)
+    assert (done.returncode, b"named twice" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(

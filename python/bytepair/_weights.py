@@ -50,7 +50,7 @@ def exact(weight: object) -> Fraction:
         message = f"a weight must be a number, not {weight!r}"
         raise TypeError(message)
     if not math.isfinite(weight) or weight <= 0:
-        message = f"a weight must be above 0, not {weight!r}; leave a file out instead"
+        message = f"a weight must be above 0, not {weight}; leave a file out instead"
         raise TrainingError(message)
     if isinstance(weight, (Rational, Decimal)):
         return Fraction(weight)

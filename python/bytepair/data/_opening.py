@@ -53,7 +53,7 @@ def open_source(
             yield stored
             return
         if source.size == 0 and not isinstance(source, Stream):
-            message = f"{source.path}: an empty file is not a {compression} file"
+            message = f"{source.path}: the file is empty, which {compression} never is"
             raise FileError(message)
         with _decompressed(stored, compression) as stream:
             yield stream

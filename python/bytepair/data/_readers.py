@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
+import tempfile
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -518,7 +520,7 @@ def _read_parquet(
     pa = load("pyarrow")
     invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)
     with open_stored(part.source) as stored, _refusing(part, *invalid):
-        file = parquet.ParquetFile(stored)
+        file = parquet.ParquetFile(_seekable(part.source, stored))
         schema = file.schema_arrow
         _refuse_counts(schema)
         paths = [_parquet_keys(schema, name) for name in _columns(options)]
@@ -531,6 +533,16 @@ def _read_parquet(
                 documents = text_batch(*found)
                 tally.add_batch(documents)
                 yield documents
+
+
+def _seekable(source: Source, stored: BinaryIO) -> BinaryIO:
+    """Copy what can be read only once to a temporary file: Parquet is read from its end."""
+    if not isinstance(source, Stream):
+        return stored
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 -- gone with the last reference
+    shutil.copyfileobj(stored, copy)
+    copy.seek(0)
+    return cast("BinaryIO", copy)
 
 
 def _refuse_counts(schema: Any) -> None:  # noqa: ANN401

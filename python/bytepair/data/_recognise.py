@@ -75,8 +75,22 @@ SIGNATURES: dict[str, bytes] = {
     "Avro": rb"Obj\x01",
     "SQLite": rb"SQLite format 3\x00",
     "a numpy array": rb"\x93NUMPY",
+    "HDF5": rb"\x89HDF\r\n\x1a\n",
+    "ORC": rb"ORC[\x00-\x08\x0e-\x1f\x80-\xff]",
+    "GGUF": rb"GGUF[\x01-\x03]\x00",
+    "safetensors": rb"[\x00-\xff]{3}[\x00-\xff]\x00{4}\{\"",
+    "a pickle": rb"\x80[\x02-\x05](?:\x95|[\]}cX(K])",
+    "a program": rb"\x7fELF|\xca\xfe\xba\xbe|[\xce\xcf]\xfa\xed\xfe|MZ[\x00\x90]\x00",
+    "a picture": rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|(?s:RIFF.{4}WEBP)|II\*\x00|MM\x00\*",
+    "sound": rb"(?s:RIFF.{4}WAVE)|OggS\x00|fLaC\x00|ID3[\x02-\x04]\x00",
+    "a video": rb"(?s:\x00{3}.ftyp|RIFF.{4}AVI )|\x1a\x45\xdf\xa3",
+    "an old Office document": rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
     "PDF": rb"%PDF-",
-    "UTF-16 or UTF-32": rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff",
+    "UTF-16 or UTF-32": (
+        rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"
+        rb"|(?:[\t\n\r\x20-\x7e]\x00){8}|(?:\x00[\t\n\r\x20-\x7e]){8}"
+        rb"|(?:[\t\n\r\x20-\x7e]\x00{3}){4}|(?:\x00{3}[\t\n\r\x20-\x7e]){4}"
+    ),
 }
 """What begins with which bytes, and is no text in UTF-8."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

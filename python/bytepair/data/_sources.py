@@ -89,6 +89,9 @@ def list_sources(
             found.append(name)
         else:
             found += _expand(os.fspath(name), with_streams=with_streams)
+    if sum(item == ("-", -1) for item in found) > 1:
+        message = "standard input (-) is named twice, and can be read only once"
+        raise FileError(message)
     if not found:
         message = "the corpus has no files; name files, folders or globs"
         raise FileError(message)
