@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import random
+import re
 import shutil
 import threading
 
@@ -197,7 +198,7 @@ def test_models_have_the_encodings_that_tiktoken_names():
         assert outcome(lambda name=name: encoding_name_for_model(name)) == expected, (
             name
         )
-    with pytest.raises(KeyError, match=r"gpt-4o-.*get_encoding"):
+    with pytest.raises(KeyError, match=r"gpt-4o.*get_encoding"):
         encoding_name_for_model("gpt4o")
 
 
@@ -366,6 +367,37 @@ def test_bytes_and_single_pieces_are_encoded_as_in_tiktoken(pair):
             assert ours._encode_single_piece(text) == expected
         expected = theirs._encode_only_native_bpe(text)
         assert ours._encode_only_native_bpe(text) == expected
+
+
+def test_what_is_no_encoding_or_no_bytes_is_refused_in_words(pair):
+    """A wrong type is named with its argument, and no number is taken for so many bytes."""
+    for wrong in (3, "low", None, [1]):
+        with pytest.raises(TypeError):
+            pair[0]._encode_bytes(wrong)
+    good = {"pat_str": ".", "mergeable_ranks": {b"a": 0}, "special_tokens": {}}
+    for name, wrong, match in (
+        ("pat_str", None, "pat_str must be a text"),
+        ("mergeable_ranks", [b"a"], "mergeable_ranks must be a mapping"),
+        ("special_tokens", ["<s>"], "special_tokens must be a mapping"),
+        ("special_tokens", {b"<s>": 1}, "a special token must be a text"),
+        ("special_tokens", {"<s>": -1}, "'<s>' must be a whole number from 0, not -1"),
+        ("special_tokens", {"<s>": 1.0}, "not 1.0"),
+        ("special_tokens", {"<s>": True}, "not True"),
+    ):
+        with pytest.raises(TypeError, match=match):
+            Encoding("x", **{**good, name: wrong})
+
+
+def test_names_that_are_close_are_suggested_once(monkeypatch):
+    """Beginnings of names are no models; an empty name is no folder."""
+    with pytest.raises(KeyError) as refused:
+        encoding_name_for_model("gpt-6")
+    suggested = re.findall("'([^']*)'", str(refused.value))
+    assert len(set(suggested)) == len(suggested) > 1
+    assert set(suggested[1:]) <= set(tiktoken.model.MODEL_TO_ENCODING)
+    monkeypatch.setenv("BYTEPAIR_ENCODINGS", "folder")
+    with pytest.raises(ValueError, match="unknown encoding ''"):
+        get_encoding("")
 
 
 def test_unstable_ends_and_their_completions_are_those_of_tiktoken(pair):

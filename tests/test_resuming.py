@@ -269,6 +269,34 @@ def test_special_tokens_stay_and_merges_are_those_of_training_at_once():
     assert later == bytepair.train_from_iterator(texts, merges=9, **plain)
 
 
+@pytest.mark.parametrize("is_special", [True, False])
+def test_an_added_token_that_is_named_again_keeps_its_id(tmp_path, is_special):
+    """A token of the alphabet, one that merges make, and another: each is special then."""
+    small().save(tmp_path / "t.json")
+    file = json.loads((tmp_path / "t.json").read_text("utf-8"))
+    ids = {**file["model"]["vocab"], "<x>": 261}
+    names = ["l", "low", "<x>"]
+    flags = {"lstrip": False, "rstrip": False, "single_word": False}
+    flags |= {"normalized": False, "special": is_special}
+    file["added_tokens"] = [
+        {"id": ids[name], "content": name, **flags} for name in names
+    ]
+    (tmp_path / "t.json").write_text(json.dumps(file), "utf-8")
+    reports = []
+    after = bytepair.train_from_iterator(
+        ["wider wide"] * 9,
+        resume=tmp_path / "t.json",
+        special_tokens=[*names, "<y>"],
+        vocab_size=265,
+        progress=reports.append,
+    )
+    assert after.special_tokens == {**{name: ids[name] for name in names}, "<y>": 264}
+    assert (after.n_vocab, reports[-1].report["new_ids"]) == (265, 3)
+    after.save(tmp_path / "after.json")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "after.json"))
+    assert theirs.get_vocab(with_added_tokens=True) == after.get_vocab()
+
+
 def test_a_size_without_room_for_new_special_tokens_is_refused():
     """The message counts both; a size that just has the room is taken."""
     first, options = small(), {"special_tokens": ["<a>", "<b>"]}

@@ -346,7 +346,7 @@ class Encoding:
 
     def _encode_bytes(self, text: bytes) -> list[int]:
         """Encode bytes, which need not be UTF-8."""
-        return unstable.encode_bytes(self, bytes(text))
+        return unstable.encode_bytes(self, bytes(memoryview(text)))
 
     @cached_property
     def _core_bpe(self) -> "CoreBPE":
@@ -476,12 +476,29 @@ def _tokenizer(
     ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
 ) -> Tokenizer:
     """Make a tokenizer; what the pattern does not match is left out, as tiktoken does."""
-    if not isinstance(special_tokens, Mapping):
-        message = "special_tokens must be a mapping of tokens to ids"
+    if not isinstance(pattern, str):
+        message = f"pat_str must be a text, not {pattern!r}"
         raise TypeError(message)
+    if not isinstance(ranks, Mapping):
+        message = "mergeable_ranks must be a mapping of bytes to ids"
+        raise TypeError(message)
+    _check_special(special_tokens)
     sidecar = {"pattern": pattern, "special_tokens": dict(special_tokens)}
     data = json.dumps(sidecar).encode()
     return Tokenizer(_core.read_tiktoken_sidecar(ranks_file(ranks), data))
+
+
+def _check_special(special_tokens: Mapping[str, int]) -> None:
+    if not isinstance(special_tokens, Mapping):
+        message = "special_tokens must be a mapping of tokens to ids"
+        raise TypeError(message)
+    for token, id_ in special_tokens.items():
+        if not isinstance(token, str):
+            message = f"a special token must be a text, not {token!r}"
+            raise TypeError(message)
+        if isinstance(id_, bool) or not isinstance(id_, int) or id_ < 0:
+            message = f"the id of {token!r} must be a whole number from 0, not {id_!r}"
+            raise TypeError(message)
 
 
 def _refuse(names: Collection[str], texts: Iterable[str]) -> None:

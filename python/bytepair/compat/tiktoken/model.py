@@ -77,8 +77,7 @@ def encoding_name_for_model(model_name: str) -> str:
     for beginning, encoding_name in MODEL_PREFIX_TO_ENCODING.items():
         if model_name.startswith(beginning):
             return encoding_name
-    known = [*MODEL_TO_ENCODING, *MODEL_PREFIX_TO_ENCODING]
-    close = difflib.get_close_matches(model_name, known, n=3)
+    close = difflib.get_close_matches(model_name, MODEL_TO_ENCODING, n=3)
     hint = f" (is it {' or '.join(map(repr, close))}?)" if close else ""
     message = (
         f"no encoding is known for the model {model_name!r}{hint}; name the encoding "

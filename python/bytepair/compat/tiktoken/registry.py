@@ -105,9 +105,9 @@ def _from_folder(name: str, folder: Path) -> Encoding:
 def _from_file(name: str) -> Encoding:
     """Load what is no known name: a path, or a file in the folder of the variable."""
     path = Path(name)
-    if path.suffix or path.exists():
+    if name and (path.suffix or path.exists()):
         return _read(path, path.stem)
-    for folder in _named_folders():
+    for folder in _named_folders() if name else []:
         return _read(Path(folder) / f"{name}.tiktoken", name)
     message = (
         f"unknown encoding {name!r}; known are {', '.join(ENCODING_CONSTRUCTORS)}. For "
