@@ -1,5 +1,6 @@
 //! Training: `Corpus`, which counts pieces and then learns merges.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -260,7 +261,7 @@ impl Corpus {
         let (coverage, most) = characters;
         let (max_bytes, max_characters, whole_characters) = limits;
         let mut options =
-            self.dialect.train_options(target(vocab_size, merges)?, self.special_tokens.clone());
+            self.dialect.train_options(target(vocab_size, merges)?, self.new_special_tokens());
         options.min_count = options.min_count.saturating_mul(scale);
         options.limits = TokenLimits { max_bytes, max_characters, whole_characters };
         options.characters = CharacterLimits { coverage, most };
@@ -294,11 +295,8 @@ pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResu
 
 /// Adds the names that are not there yet, each once.
 fn add_missing(names: &mut Vec<String>, given: &[String]) {
-    for name in given {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let mut known: HashSet<_> = names.iter().cloned().collect();
+    names.extend(given.iter().filter(|name| known.insert((*name).clone())).cloned());
 }
 
 /// Length of the corpus in tokens, before the first new merge and after each; how often each pair occurred.
@@ -321,6 +319,15 @@ struct Learned {
 }
 
 impl Corpus {
+    /// Those that are no added tokens of the tokenizer to go on from, where they may have the id of any token.
+    fn new_special_tokens(&self) -> Vec<String> {
+        let added = self.resume.as_ref().map(|earlier| earlier.parts().added.as_slice());
+        let known: HashSet<_> =
+            added.unwrap_or_default().iter().map(|token| token.content.as_str()).collect();
+        let is_new = |name: &&String| !known.contains(name.as_str());
+        self.special_tokens.iter().filter(is_new).cloned().collect()
+    }
+
     /// How often each special token stood in the texts.
     fn special_found<'py>(
         &self,
@@ -391,7 +398,7 @@ impl Corpus {
             left_out: trained.left_out,
         };
         let tokenizer = match &self.resume {
-            Some(earlier) => earlier.with_learned(trained.vocabulary, &options.special_tokens)?,
+            Some(earlier) => earlier.with_learned(trained.vocabulary, &self.special_tokens)?,
             None => self.dialect.tokenizer(trained, options)?,
         };
         Ok((tokenizer, learned))

@@ -42,12 +42,16 @@ impl Tokenizer {
     }
 
     /// The same parts with a vocabulary that was learned from theirs: it has the same tokens at the same ids, and
-    /// more behind them. Of these, `special_tokens` are special.
+    /// more behind them. `special_tokens` are special: an added token that is there already keeps its id.
     ///
     /// # Errors
     /// Where the vocabulary lacks a token that another part uses.
     pub fn with_learned(&self, vocabulary: Vocabulary, special_tokens: &[String]) -> Result<Self> {
         let mut added = self.parts.added.clone();
+        let is_special: HashSet<_> = special_tokens.iter().collect();
+        for token in &mut added {
+            token.special |= is_special.contains(&token.content);
+        }
         let known: HashSet<_> =
             self.parts.added.iter().map(|token| token.content.as_str()).collect();
         for content in special_tokens.iter().filter(|name| !known.contains(name.as_str())) {
