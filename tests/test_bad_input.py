@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import suppress
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -482,6 +483,26 @@ def test_wrong_arguments_of_decoding_are_errors(tokenizer):
     for id_ in ("a", 1.5, None):
         with pytest.raises(TypeError):
             tokenizer.id_to_token(id_)
+
+
+@pytest.mark.parametrize("wrong", [5, 1.5, True, [1], object(), np.array([1, 2])])
+def test_what_makes_another_tokenizer_names_what_it_takes(tokenizer, wrong):
+    """A value of another type is a ``TypeError`` that says what was expected."""
+    calls = {
+        "data must be the bytes": lambda: bytepair.Tokenizer.from_bytes(wrong),
+        "format must be the name": lambda: bytepair.Tokenizer.from_bytes(
+            b"{}", format=wrong
+        ),
+        "single must be a template": lambda: tokenizer.with_template(wrong),
+        "pair must be a template": lambda: tokenizer.with_template("$A", pair=wrong),
+        "a text or an AddedToken, not": lambda: tokenizer.with_added_tokens([wrong]),
+    }
+    for message, call in calls.items():
+        with pytest.raises(TypeError, match=message):
+            call()
+    for many in (None, 5, b"low"):
+        with pytest.raises(TypeError, match="expected a list of tokens, not"):
+            tokenizer.with_added_tokens(many)
 
 
 def test_a_stream_goes_on_after_an_error(tokenizer):

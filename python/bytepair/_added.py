@@ -70,6 +70,9 @@ def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: AN
     """
     if isinstance(token, str):
         return AddedToken(token, special=special)
+    if not (isinstance(token, Mapping) or hasattr(token, "content")):
+        message = f"expected a text or an AddedToken, not {token!r}"
+        raise TypeError(message)
     if isinstance(token, Mapping):
         found = {name: token[name] for name in PROPERTIES if name in token}
         text = token["content"]

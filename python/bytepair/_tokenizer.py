@@ -125,7 +125,13 @@ class Tokenizer(_core.CoreTokenizer):
         TokenizerError
             There is no format of the name ``format``.
         """
-        return cls(_formats.from_bytes(data, format))
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            message = f"data must be the bytes of a file, not {type(data).__name__}"
+            raise TypeError(message)
+        if not isinstance(format, (str, type(None))):
+            message = f"format must be the name of a format, not {format!r}"
+            raise TypeError(message)
+        return cls(_formats.from_bytes(bytes(data), format))
 
     @classmethod
     def from_hub(
@@ -327,6 +333,9 @@ class Tokenizer(_core.CoreTokenizer):
         if isinstance(tokens, str):
             message = "expected a list of tokens, not one string"
             raise TypeError(message)
+        if not isinstance(tokens, Iterable) or isinstance(tokens, bytes):
+            message = f"expected a list of tokens, not {type(tokens).__name__}"
+            raise TypeError(message)
         wanted = [added_token(token) for token in tokens]
         flags = [(token.content, token.flags()) for token in wanted]
         changed, _ = self._with_added_tokens(flags)
@@ -435,6 +444,10 @@ class Tokenizer(_core.CoreTokenizer):
         SpecialTokenError
             A special token is not one of this tokenizer.
         """
+        for name, template in {"single": single, "pair": pair}.items():
+            if not isinstance(template, (str, type(None))):
+                message = f"{name} must be a template such as '$A', not {template!r}"
+                raise TypeError(message)
         one = self._template_pieces(single or "$A", "A")
         two = self._template_pieces(pair or f"{single or '$A'} $B:1", "AB")
         return type(self)(self._with_template(one, two))
