@@ -4,6 +4,7 @@ Left out: damaged files and what is refused, which the tests of the core show.
 """
 
 import itertools
+import json
 import os
 import pickle
 import random
@@ -305,6 +306,90 @@ def test_a_folder_with_a_model_alone_has_its_roles(
         text = f"{token}the cat{token} sat"
         expected = theirs(text, add_special_tokens=False)["input_ids"]
         assert ours(text, add_special_tokens=False)["input_ids"] == expected
+
+
+GEMMA: dict[str, Any] = {
+    "user_defined_symbols": ["\n", "\n\n", "▁▁", "▁▁▁", "<mask>", "[@]"],
+    "pad_id": 0,
+    "eos_id": 1,
+    "bos_id": 2,
+    "unk_id": 3,
+    "bos_piece": "<bos>",
+    "eos_piece": "<eos>",
+    "pad_piece": "<pad>",
+    "add_dummy_prefix": False,
+}
+OF_CLASSES = [
+    ("GemmaTokenizer", "identity", GEMMA),
+    ("LlamaTokenizer", "identity", {}),
+    (None, "identity", GEMMA),
+]
+
+
+@pytest.mark.parametrize(("name", "rule", "options"), OF_CLASSES)
+def test_a_class_makes_of_a_model_what_transformers_makes_of_it(
+    tmp_path: Path, name: str | None, rule: str, options: dict[str, Any]
+) -> None:
+    """Ids and special tokens are those of transformers, its symbols included."""
+    transformers = pytest.importorskip("transformers")
+    from bytepair.compat.transformers import AutoTokenizer
+
+    chosen = {"remove_extra_whitespaces": False, **options}
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 40),
+        model_prefix=str(tmp_path / "tokenizer"),
+        model_type="bpe",
+        minloglevel=2,
+        vocab_size=360,
+        hard_vocab_limit=False,
+        normalization_rule_name=rule,
+        byte_fallback=True,
+        split_digits=True,
+        **chosen,
+    )
+    if name is not None:
+        config = json.dumps({"tokenizer_class": name})
+        (tmp_path / "tokenizer_config.json").write_text(config)
+    ours = AutoTokenizer.from_pretrained(tmp_path)
+    theirs = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    assert ours.special_tokens_map == theirs.special_tokens_map
+    assert ours.all_special_tokens == theirs.all_special_tokens
+    assert ours.get_vocab() == theirs.get_vocab()
+    # transformers takes a text that is the name of a byte for that byte, if it stands alone.
+    parts = [part for part in PARTS if part != "<0x41>"]
+    parts += [*theirs.added_tokens_encoder, "<s>", "か\u3099"]
+    chance = random.Random(5)
+    marked = [
+        "".join(chance.choices(parts, k=chance.randrange(14))) for _ in range(N_TEXTS)
+    ]
+    for text in [*marked, *CORPUS]:
+        expected = theirs(text, add_special_tokens=False)["input_ids"]
+        assert ours(text, add_special_tokens=False)["input_ids"] == expected, text
+    ours.save_pretrained(tmp_path / "again")
+    again = AutoTokenizer.from_pretrained(tmp_path / "again")
+    for text in marked[:100]:
+        assert again(text)["input_ids"] == ours(text)["input_ids"], text
+
+
+def test_a_space_behind_words_is_refused_where_transformers_has_it_in_front(
+    tmp_path: Path,
+) -> None:
+    """The shape of transformers gives its ids or says that it does not."""
+    pytest.importorskip("transformers")
+    from bytepair.compat.transformers import AutoTokenizer
+
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 40),
+        model_prefix=str(tmp_path / "tokenizer"),
+        model_type="bpe",
+        minloglevel=2,
+        vocab_size=90,
+        hard_vocab_limit=False,
+        treat_whitespace_as_suffix=True,
+        normalization_rule_name="identity",
+    )
+    with pytest.raises(TokenizerError, match="treat_whitespace_as_suffix"):
+        AutoTokenizer.from_pretrained(tmp_path)
 
 
 DIALECTS: dict[str, dict[str, Any]] = {

@@ -53,7 +53,7 @@ def load(
         Files are damaged, or their class is not known here.
     """
     if path.is_file():
-        tokenizer = Tokenizer.from_file(path)
+        tokenizer = _read(path, path)
         settings = {**_of_model(path, tokenizer), "name_or_path": str(path), **passed}
         return Loaded(tokenizer, _class(kind), settings)
     folder = read_folder(path)
@@ -69,8 +69,8 @@ def load(
     if found is not None and is_codegen and settings.get("return_token_type_ids"):
         settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
     if found is None or document is None:
-        tokenizer = Tokenizer.from_file(file if file.is_file() else path)
         model = _model_of(path)
+        tokenizer = _read(file if file.is_file() else path, model)
         if model is not None:
             settings = {**_of_model(model, tokenizer), **settings}
             _check_legacy(model, settings)
@@ -126,6 +126,20 @@ def _model_of(path: Path) -> Path | None:
     others = any((path / name).is_file() for name in BEFORE_MODEL)
     model = path if path.is_file() else path / "tokenizer.model"
     return model if not others and _is_sentencepiece(model) else None
+
+
+def _read(source: Path, model: Path | None) -> Tokenizer:
+    """Read a tokenizer, unless it is a model of which transformers makes another."""
+    tokenizer = Tokenizer.from_file(source)
+    is_model = model is not None and _is_sentencepiece(model)
+    if is_model and "behind the text" in dict(tokenizer._describe())["normalize"]:
+        message = (
+            f"{model}: transformers puts the space of this model before texts, SentencePiece "
+            "behind them (treat_whitespace_as_suffix); bytepair.Tokenizer.from_file reads it as "
+            "SentencePiece does"
+        )
+        raise FormatError(message)
+    return tokenizer
 
 
 def _of_model(path: Path, tokenizer: Tokenizer) -> dict[str, Any]:
