@@ -923,3 +923,54 @@ def test_a_folder_goes_before_the_cache(tmp_path, monkeypatch):
     write_tokenizer(tmp_path / "org" / "model", "llama3")
     monkeypatch.chdir(tmp_path)
     assert_same("org/model")
+
+
+def test_the_lengths_of_a_file_are_settings_that_do_nothing(gpt2):
+    """As in transformers: calls say what they want, and what is saved says the same."""
+    path = gpt2 / "tokenizer.json"
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    theirs.enable_padding(
+        pad_token="<p>", length=12, pad_to_multiple_of=4, pad_type_id=1
+    )
+    theirs.enable_truncation(6, stride=1, direction="left")
+    theirs.save(str(path))
+    write_settings(gpt2)
+    ours, there = assert_same(gpt2)
+    names = ("max_length", "stride", "truncation_strategy", "pad_to_multiple_of")
+    names += ("padding_side", "truncation_side", "pad_token", "pad_token_type_id")
+    assert {k: str(ours.init_kwargs[k]) for k in names} == {
+        k: str(there.init_kwargs[k]) for k in names
+    }
+    ours.save_pretrained(gpt2 / "saved")
+    assert_same(gpt2 / "saved")
+
+
+@pytest.mark.parametrize(
+    ("versions", "chosen"),
+    [
+        (["4.0.0"], "4.0.0"),
+        (["4.0.0", "4.9.1", "4.10.0"], "4.10.0"),
+        (["6.1.0"], None),
+        (["4.0.0", "42.0.0"], "4.0.0"),
+        (["../../../tokenizer"], None),
+    ],
+    ids=str,
+)
+def test_of_files_for_several_versions_the_right_one_is_read(versions, chosen, gpt2):
+    """Of transformers 5 and before; and one file is saved, which is read the next time."""
+    document = json.loads((gpt2 / "tokenizer.json").read_text())
+    for version in versions:
+        if "/" not in version:
+            added = {**document["added_tokens"][0], "id": 5000, "content": version}
+            listed = {**document, "added_tokens": [*document["added_tokens"], added]}
+            text = json.dumps(listed)
+            (gpt2 / f"tokenizer.{version}.json").write_text(text)
+    write_settings(
+        gpt2, fast_tokenizer_files=[f"tokenizer.{version}.json" for version in versions]
+    )
+    tokenizer = AutoTokenizer.from_pretrained(gpt2)
+    assert [one for one in versions if one in tokenizer.get_vocab()] == (
+        [chosen] if chosen else []
+    )
+    tokenizer.save_pretrained(gpt2)
+    assert AutoTokenizer.from_pretrained(gpt2).get_vocab() == tokenizer.get_vocab()

@@ -46,6 +46,7 @@ NOT_KEPT = WAYS_OF_LOADING | {
     "auto_map",
     "backend",
     "device_map",
+    "fast_tokenizer_files",
     "files_loaded",
     "init_inputs",
     "is_local",

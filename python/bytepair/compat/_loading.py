@@ -9,6 +9,7 @@ Costs one more pass over a ``tokenizer.json`` for classes with rules of their ow
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,7 @@ def load(
         settings = {**_of_model(path, tokenizer), "name_or_path": str(path), **passed}
         return Loaded(tokenizer, _class(kind), settings)
     folder = read_folder(path)
-    file = path / "tokenizer.json"
+    file = path / _file_name(folder.config)
     found = _class(_chosen(folder, loading, file) if kind is None else kind)
     document = None if found is None else _document(path, file)
     own = {} if document is None else _added_of(document)
@@ -79,6 +80,23 @@ def load(
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     settings["added_tokens_decoder"] = added_tokens(tokenizer)
     return Loaded(tokenizer, found, settings)
+
+
+# The files of a folder that has one for each version of transformers.
+VERSIONED = re.compile(r"tokenizer\.(\d+(?:\.\d+)*)\.json")
+VERSION = 5
+"""The version of transformers whose files are read."""
+
+
+def _file_name(config: Mapping[str, Any]) -> str:
+    """Name the file of a tokenizer: of those for some versions the last that is for ours."""
+    names = config.get("fast_tokenizer_files") or []
+    found = [VERSIONED.fullmatch(str(name)) for name in names]
+    versions = {
+        tuple(map(int, one[1].split("."))): one[0] for one in found if one is not None
+    }
+    known = [version for version in sorted(versions) if version[0] <= VERSION]
+    return versions[known[-1]] if known else "tokenizer.json"
 
 
 def put_together(

@@ -110,9 +110,9 @@ class Roles:
         self._compiled = tokenizer
         self._waiting: dict[str, AddedToken] = {}
         self._source = tokenizer
-        self.init_kwargs = dict(settings)
-        """The settings that this was made with."""
         settings = {**_settings_of(tokenizer), **settings}
+        self.init_kwargs = dict(settings)
+        """The settings that this was made with, and those that its file implies."""
         check_settings(settings)
         given = roles_of(settings)
         self._roles = {role: str(content(token)) for role, token in given.items()}
@@ -690,11 +690,25 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def _settings_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Read the settings that the padding and truncation of a file imply."""
-    settings = {}
-    if tokenizer.truncation is not None:
-        settings["truncation_side"] = tokenizer.truncation["side"]
-    if tokenizer.padding is not None:
-        settings["pad_token"] = tokenizer.padding["token"]
-        settings["padding_side"] = tokenizer.padding["side"]
+    """Read the settings that the padding and truncation of a file imply.
+
+    Lengths have no effect: as in transformers, a call says what it wants.
+    """
+    settings: dict[str, Any] = {}
+    cut, fill = tokenizer.truncation, tokenizer.padding
+    if fill is not None:
+        settings |= {
+            "pad_token": fill["token"],
+            "pad_token_type_id": fill["type_id"],
+            "padding_side": fill["side"],
+            "max_length": fill["length"],
+            "pad_to_multiple_of": fill["multiple_of"],
+        }
+    if cut is not None:
+        settings |= {
+            "max_length": cut["max_length"],
+            "truncation_side": cut["side"],
+            "stride": cut["stride"],
+            "truncation_strategy": cut["strategy"],
+        }
     return settings
