@@ -375,7 +375,7 @@ WRONG_COUNTS = [
     ({3: 1}, TypeError),
     ({None: 1}, TypeError),
     ([("a", 1)], TypeError),
-    ("no-such-file", FileNotFoundError),
+    ("no-such-file", FileError),
     (None, TypeError),
     (3, TypeError),
 ]
@@ -567,6 +567,15 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
             bytepair.train([tmp_path / "file", path], merges=1)
         with pytest.raises(TokenizerError):
             bytepair.Tokenizer.from_file(path)
+
+
+def test_a_corpus_in_the_place_of_a_tokenizer_is_told(tmp_path):
+    """The two are easily named in the wrong order."""
+    (tmp_path / "docs.jsonl").write_text('{"text": "low"}\n{"text": "lower"}\n')
+    with pytest.raises(
+        FormatError, match="JSON lines are a corpus; name the tokenizer"
+    ):
+        bytepair.Tokenizer.from_file(tmp_path / "docs.jsonl")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")

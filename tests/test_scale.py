@@ -470,6 +470,17 @@ def test_a_token_may_stand_before_and_one_behind_each_document(
         assert ends == np.cumsum(lengths).tolist()
 
 
+@pytest.mark.parametrize("wrong", [50256, True, b"<s>", ["<s>"], 1.0])
+def test_tokens_around_documents_are_named_as_texts(
+    tmp_path, corpus, with_begin, wrong
+):
+    """An id, bytes or a list is refused with the argument before a folder is made."""
+    for name in BOTH:
+        with pytest.raises(TypeError, match=f"{name} must be a token as it is written"):
+            scale.tokenize(with_begin, corpus, tmp_path / "out", **{name: wrong})
+    assert not (tmp_path / "out").exists()
+
+
 def test_tokens_around_documents_are_checked_and_go_on_with_a_run(
     tmp_path, corpus, texts, with_begin
 ):

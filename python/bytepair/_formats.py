@@ -447,6 +447,10 @@ FIRST_LINES = {
 _HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
 
 
+# So much of a file shows whether its second line begins anew.
+_LEAD_LEN = 1 << 16
+
+
 def _sniff_json(data: bytes) -> str:
     if b'"bytepair"' in data[:200]:
         return "bytepair"
@@ -454,6 +458,13 @@ def _sniff_json(data: bytes) -> str:
         return "huggingface"
     if b'"default_num_special_tokens"' in data:
         return "tekken"
+    line, _newline, rest = data[:_LEAD_LEN].partition(b"\n")
+    if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):
+        message = (
+            "not a known tokenizer format: JSON lines are a corpus; name the tokenizer "
+            "before the files that it is for"
+        )
+        raise FormatError(message)
     return "huggingface"
 
 

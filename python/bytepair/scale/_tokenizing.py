@@ -283,6 +283,14 @@ def marks_of(
     if mark_at not in ("begin", "end", None):
         message = f'mark_at must be "begin" or "end", not {mark_at!r}'
         raise TokenizerError(message)
+    given = {
+        "begin_of_document": begin_of_document,
+        "end_of_document": end_of_document,
+    }
+    for name, token in given.items():
+        if not isinstance(token, (str, type(None))):
+            message = f"{name} must be a token as it is written, not {token!r}"
+            raise TypeError(message)
     if mark_at != "begin":
         return Marks(begin_of_document, end_of_document)
     if begin_of_document is not None:
