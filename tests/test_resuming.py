@@ -219,6 +219,21 @@ def test_ids_that_only_the_configuration_names_stay_free(tmp_path):
     assert theirs.get_vocab(with_added_tokens=True) == after.get_vocab()
 
 
+def test_a_file_that_the_folder_stands_for_has_what_is_named_beside_it(tmp_path):
+    """A folder may have one file of ranks of any name; a second one has other tokens."""
+    small().save(tmp_path / "qwen.tiktoken")
+    decoder = {"added_tokens_decoder": {"270": {"content": "<x>", "special": True}}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(decoder))
+    for path in (tmp_path, tmp_path / "qwen.tiktoken"):
+        after = bytepair.train_from_iterator(["wider"] * 9, resume=path, merges=6)
+        assert (after.token_to_id("<x>"), after.merge_log[5][2]) == (270, 271)
+    published_folder(tmp_path)
+    after = bytepair.train_from_iterator(
+        ["wider"] * 9, resume=tmp_path / "qwen.tiktoken", merges=6
+    )
+    assert after.merge_log[5][2] == 261
+
+
 def test_added_tokens_json_counts_where_the_configuration_lists_none(tmp_path):
     """Its tokens are special if settings give them a role."""
     config = {"pad_token": "<pad>"}

@@ -271,20 +271,30 @@ def added_beside(path: Path) -> list[AddedBeside]:
 
     These are ``added_tokens_decoder`` in ``tokenizer_config.json`` or, where that is
     missing, ``added_tokens.json``. Beside a file of another name than published folders
-    have, such files belong to something else.
+    have, such files belong to something else, unless the folder stands for that file.
 
     Raises
     ------
     FormatError
         A file is not understood.
     """
-    if not (_is_folder(path) or path.name in FOLDER_FILES):
+    if not (_is_folder(path) or _is_of_folder(path)):
         return []
     folder = path if _is_folder(path) else path.parent
     config = _object(folder / "tokenizer_config.json")
     if config.get("added_tokens_decoder") is not None:
         return _added_by_id(folder / "tokenizer_config.json", config)
     return _added_by_name(folder, config)
+
+
+def _is_of_folder(path: Path) -> bool:
+    """Tell whether a file is the tokenizer of its folder."""
+    if path.name in FOLDER_FILES:
+        return True
+    try:
+        return file_in(path.parent) == path
+    except FormatError:  # the folder has several tokenizers
+        return False
 
 
 def with_added_beside(
