@@ -82,6 +82,18 @@ def test_the_quick_start_in_python_runs(tmp_path, monkeypatch):
     assert result.attempted > 8
 
 
+def test_the_examples_of_untrusted_text_run():
+    """What the page shows is what Python gives, errors included."""
+    path = REPOSITORY / "docs" / "how-to" / "untrusted-text.md"
+    text = path.read_text(encoding="utf-8")
+    shown = re.findall(r"^```pycon\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    test = doctest.DocTestParser().get_doctest(
+        "\n".join(shown), {}, path.name, path.name, 0
+    )
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert (result.failed, result.attempted > 10) == (0, True)
+
+
 def test_the_examples_of_the_stub_run():
     """What the docstrings of the compiled core show is what Python gives."""
     stub = REPOSITORY / "python" / "bytepair" / "_core.pyi"

@@ -137,6 +137,7 @@ def test_signatures_that_are_shown_are_those_that_are_taken():
         r'signature = \((.*)\),\s*text_signature = "\((?:\$self, )?(.*)\)"'
     )
     values = {"SpecialNames::None": "()", "Threads(1)": "1", "true": "True"}
+    values |= {"Added::FIND": "'find'"}
     values |= {"false": "False", '"': "'", "Vec::new()": "()", "String::new()": "''"}
     n_found = 0
     for path in sorted(BINDING.rglob("*.rs")):

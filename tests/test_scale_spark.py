@@ -325,6 +325,28 @@ def test_rows_become_shards_with_each_document_once(
         spark_tokenize(plain, tokenizer, tmp_path / "plain", end_of_document=MARK)
 
 
+def test_rows_and_files_take_added_tokens_as_text(spark, tmp_path):
+    """Both give the ids that a call with the same word gives, and count the documents."""
+    made = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    made = made.with_added_tokens(["<think>"])
+    texts = ["low<think>", "lower", "<think>low"]
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(texts), encoding="utf-8")
+    expected = sorted(made.encode(text, added_tokens="text") for text in texts)
+    rows = frame(spark, [("x", text) for text in texts], 2)
+    option = {"added_tokens": "text"}
+    of_rows = spark_tokenize(rows, made, tmp_path / "rows", **option)
+    engine = SparkEngine(spark)
+    of_files = scale.tokenize(
+        made, path, tmp_path / "files", lines=True, engine=engine, **option
+    )
+    for name, manifest in (("rows", of_rows), ("files", of_files)):
+        found = sorted(ids.tolist() for ids in TokenDataset(tmp_path / name))
+        assert found == expected
+        assert manifest["totals"]["with_added_text"] == 2
+        assert manifest["plan"]["added_tokens"] == "text"
+
+
 def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
     """Of two attempts of a part, in different orders, one is taken with all of its files."""
     from bytepair.scale import _attempts

@@ -10,7 +10,7 @@ from typing import Any
 
 from bytepair import _core
 
-__all__ = ["AddedToken", "added_token", "added_tokens"]
+__all__ = ["AddedToken", "added_token", "added_tokens", "found_in_any_text", "names_of"]
 
 PROPERTIES = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
@@ -90,3 +90,31 @@ def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:
         id_: AddedToken(text, **dict(zip(PROPERTIES, flags, strict=True)))
         for id_, text, flags in found
     }
+
+
+def found_in_any_text(tokens: Mapping[int, AddedToken]) -> dict[int, AddedToken]:
+    """Choose the added tokens that are not special: any text that contains one has its id.
+
+    >>> tokens = {7: AddedToken("<s>", special=True), 8: AddedToken("<think>")}
+    >>> found_in_any_text(tokens)[8].content
+    '<think>'
+    """
+    return {id_: token for id_, token in tokens.items() if not token.special}
+
+
+def names_of(tokens: Mapping[int, AddedToken]) -> tuple[list[str], list[str]]:
+    """List the contents of special tokens, and of others that say more than white space.
+
+    Runs of spaces are added tokens in some vocabularies; nearly every document has some.
+
+    >>> tokens = [
+    ...     AddedToken("<s>", special=True),
+    ...     AddedToken("<think>"),
+    ...     AddedToken("  "),
+    ... ]
+    >>> names_of(dict(enumerate(tokens)))
+    (['<s>'], ['<think>'])
+    """
+    special = [token.content for token in tokens.values() if token.special]
+    others = (token.content for token in found_in_any_text(tokens).values())
+    return special, [name for name in others if name.replace("▁", " ").strip()]

@@ -59,6 +59,7 @@ __all__ = [
 ]
 
 _Specials: TypeAlias = Literal["all"] | Collection[str]
+_AddedTokens: TypeAlias = Literal["find", "text"]
 _Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 _Side: TypeAlias = Literal["left", "right"]
 _OffsetUnit: TypeAlias = Literal["characters", "bytes"]
@@ -73,7 +74,10 @@ class CoreTokenizer:
     Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
     methods, ``allowed_special`` names the special tokens that count as tokens where they
     stand in the text: ``"all"``, or a collection. Every other special token is plain text,
-    or an error if it is in ``disallowed_special``. ``add_special_tokens=True`` adds what the
+    or an error if it is in ``disallowed_special``. Added tokens that are not special are found in
+    any text, or an error where ``disallowed_special`` names them. With ``added_tokens="text"``
+    no added token is found, whatever its properties: the ids are those of a tokenizer without
+    added tokens, as text that is not trusted needs it. ``add_special_tokens=True`` adds what the
     tokenizer's template puts around a text, and applies its truncation and padding.
 
     >>> import bytepair
@@ -89,6 +93,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = 1,
     ) -> list[int]:
@@ -121,6 +126,7 @@ class CoreTokenizer:
         unit: _OffsetUnit = "characters",
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode a text to ids, each with the span of the text that it stands for.
@@ -148,6 +154,7 @@ class CoreTokenizer:
         unit: _OffsetUnit = "characters",
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         fit_length: bool | None = None,
         dropout: float | None = None,
@@ -179,6 +186,7 @@ class CoreTokenizer:
         unit: _OffsetUnit = "characters",
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         fit_length: bool | None = None,
         dropout: float | None = None,
@@ -199,8 +207,12 @@ class CoreTokenizer:
         Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
         """
 
-    def encode_ordinary(self, text: str | bytes) -> list[int]:
+    def encode_ordinary(
+        self, text: str | bytes, *, added_tokens: _AddedTokens = "find"
+    ) -> list[int]:
         """Encode a text to a list of ids; every special token in it is plain text.
+
+        Other added tokens are found, unless ``added_tokens="text"``.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -217,6 +229,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = 1,
         dtype: Literal["uint32"] = "uint32",
@@ -244,6 +257,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = 1,
         dtype: Literal["uint16"],
@@ -254,6 +268,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[list[int]]:
@@ -277,6 +292,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = None,
         dtype: Literal["uint16"],
@@ -288,6 +304,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = None,
         dtype: Literal["uint32"] = "uint32",
@@ -316,6 +333,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = 1,
     ) -> int:
@@ -337,6 +355,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[int]:
@@ -359,6 +378,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
     ) -> AnyStr:
         """Cut a text so that it has at most ``max_tokens`` ids.
 
@@ -394,6 +414,7 @@ class CoreTokenizer:
         has_header: bool,
         allowed_special: _Specials,
         disallowed_special: _Specials,
+        added_tokens: _AddedTokens,
         threads: int | None,
         progress: Callable[[int], object] | None = None,
         stretch_len: int | None = None,
@@ -406,6 +427,7 @@ class CoreTokenizer:
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[str]:
         """Show the tokens of a text as they are written, marks included.
@@ -708,6 +730,7 @@ class CoreTokenizer:
         lengths: Lengths,
         *,
         allowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[int]:
         """Encodes a text as a call with lengths of its own asks for."""
@@ -718,6 +741,7 @@ class CoreTokenizer:
         lengths: Lengths,
         *,
         allowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[list[int]]:
         """The same for many texts."""
@@ -728,6 +752,7 @@ class CoreTokenizer:
         lengths: Lengths,
         *,
         allowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[Encoding]:
         """The same for texts or pairs of them, with all that is known of each id."""
@@ -738,6 +763,7 @@ class CoreTokenizer:
         lengths: Lengths,
         *,
         allowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[Encoding]:
         """The same for texts in words, or pairs of them."""
@@ -1430,9 +1456,11 @@ class CsvTable:
         """
 
 def count_rows_holding(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], names: Sequence[str]
-) -> int:
-    """Count the rows of a column of texts that hold one of the names."""
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    groups: Sequence[Sequence[str]],
+) -> list[int]:
+    """Count the rows of a column of texts that hold a name of each group."""
 
 def encode_rows(
     tokenizer: CoreTokenizer,
@@ -1442,10 +1470,12 @@ def encode_rows(
     before: int | None = None,
     behind: int | None = None,
     width: Literal[2, 4] = 4,
+    added_tokens: _AddedTokens = "find",
     threads: int | None = None,
 ) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], NDArray[np.int64]]:
     """Encode the rows of a column of texts, special tokens being plain text.
 
+    With ``added_tokens="text"`` all added tokens are.
     ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
     all rows, and where those of each row end.
     """

@@ -41,6 +41,7 @@ def encode_file(
     *,
     allowed_special: Literal["all"] | Collection[str] = (),
     disallowed_special: Literal["all"] | Collection[str] = (),
+    added_tokens: Literal["find", "text"] = "find",
     threads: int | None = None,
     dtype: str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -59,6 +60,7 @@ def encode_file(
             has_header=Path(output).suffix == ".npy",
             allowed_special=allowed_special,
             disallowed_special=disallowed_special,
+            added_tokens=added_tokens,
             threads=threads,
             progress=progress,
         )

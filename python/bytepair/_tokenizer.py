@@ -212,6 +212,7 @@ class Tokenizer(_core.CoreTokenizer):
         *,
         allowed_special: Literal["all"] | Collection[str] = (),
         disallowed_special: Literal["all"] | Collection[str] = (),
+        added_tokens: Literal["find", "text"] = "find",
         threads: int | None = None,
         dtype: Literal["uint16", "uint32"] | None = None,
         progress: Callable[[int], object] | None = None,
@@ -229,6 +230,8 @@ class Tokenizer(_core.CoreTokenizer):
         path
             A file, or ``-`` for standard input. Bytes need not be UTF-8 where the
             tokenizer works on bytes.
+        allowed_special, disallowed_special, added_tokens
+            As for :meth:`encode`.
         threads
             How many threads encode; all processors if not given.
         dtype
@@ -261,6 +264,7 @@ class Tokenizer(_core.CoreTokenizer):
             output,
             allowed_special=allowed_special,
             disallowed_special=disallowed_special,
+            added_tokens=added_tokens,
             threads=threads,
             dtype=dtype,
             progress=progress,
@@ -319,8 +323,8 @@ class Tokenizer(_core.CoreTokenizer):
     def with_added_tokens(self, tokens: Iterable[str | AddedToken]) -> "Tokenizer":
         """Make a tokenizer with more added tokens.
 
-        A text is a token that is not special: it is found as a whole in every text. An
-        :class:`bytepair.AddedToken` says more. New tokens get the next free ids; one that
+        A text is a token that is not special: it is found as a whole in every text, unless a
+        call says ``added_tokens="text"``. An :class:`bytepair.AddedToken` says more. New tokens get the next free ids; one that
         the vocabulary has keeps its id. Properties of a token that was added before are
         replaced.
 

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use crate::convert::{SpecialNames, Text, is_in_characters, n_threads_for};
+use crate::convert::{Added, SpecialNames, Text, is_in_characters, n_threads_for};
 use crate::error::{raise, to_python};
 use crate::lent::at_hand_for;
 use crate::output::Lists;
@@ -27,11 +27,13 @@ const BYTES_PER_ID: usize = 4;
 pub(crate) fn options<'n>(
     allowed: &'n SpecialNames,
     disallowed: &'n SpecialNames,
+    added_tokens: Added,
     add_special_tokens: bool,
 ) -> EncodeOptions<'n> {
     EncodeOptions {
         allowed_special: allowed.as_specials(),
         disallowed_special: disallowed.as_specials(),
+        added_tokens: added_tokens.0,
         add_special_tokens,
         ..EncodeOptions::default()
     }

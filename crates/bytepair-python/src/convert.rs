@@ -1,6 +1,6 @@
 //! Python values to what the core takes.
 
-use bytepair::{DecodeErrors, Specials, fits_one_thread};
+use bytepair::{AddedTokens, DecodeErrors, Specials, fits_one_thread};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
@@ -122,6 +122,34 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
         let names = object.try_iter()?.map(|name| extract("special token", &name?));
         let names = names.collect::<PyResult<Vec<String>>>()?;
         Ok(if names.is_empty() { Self::None } else { Self::Only(names) })
+    }
+}
+
+/// What becomes of added tokens: `"find"`, or `"text"`.
+#[derive(Clone, Copy)]
+pub(crate) struct Added(pub(crate) AddedTokens);
+
+impl Added {
+    pub(crate) const FIND: Self = Self(AddedTokens::Find);
+}
+
+impl FromPyObject<'_, '_> for Added {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let Ok(name) = object.cast::<PyString>() else {
+            let type_name = object.get_type().name()?;
+            let message = format!("added_tokens must be \"find\" or \"text\", not {type_name}");
+            return Err(PyTypeError::new_err(message));
+        };
+        match &*name.to_string_lossy() {
+            "find" => Ok(Self(AddedTokens::Find)),
+            "text" => Ok(Self(AddedTokens::Text)),
+            name => {
+                let message = format!("added_tokens must be \"find\" or \"text\", not {name:?}");
+                Err(raise("TokenizerError", message))
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::convert::n_threads;
+use crate::convert::{Added, n_threads};
 use crate::error::{raise, to_python};
 use crate::lent::{at_hand, lend};
 use crate::tokenizer::CoreTokenizer;
@@ -121,26 +121,28 @@ pub(crate) fn offsets(
     offsets.collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Count the rows of a column of texts that hold one of the names.
+/// Count the rows of a column of texts that hold a name of each group.
 #[pyfunction]
 pub(crate) fn count_rows_holding(
     py: Python<'_>,
     data: PyReadonlyArray1<'_, u8>,
     offsets: PyReadonlyArray1<'_, i64>,
-    names: Vec<String>,
-) -> PyResult<u64> {
+    groups: Vec<Vec<String>>,
+) -> PyResult<Vec<u64>> {
     let column = Column::new(data, offsets);
     let rows = column.rows()?;
-    let names: Vec<_> = names.iter().map(String::as_bytes).collect();
-    py.detach(|| n_holding(&rows, &names)).map_err(|error| to_python(&error))
+    let groups: Vec<Vec<_>> =
+        groups.iter().map(|names| names.iter().map(String::as_bytes).collect()).collect();
+    py.detach(|| n_holding(&rows, &groups)).map_err(|error| to_python(&error))
 }
 
 /// Encode the rows of a column of texts, special tokens being plain text.
 ///
+/// With ``added_tokens="text"`` all added tokens are.
 /// ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
 /// all rows, and where those of each row end.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, data, offsets, *, before=None, behind=None, width=4, threads=None))]
+#[pyo3(signature = (tokenizer, data, offsets, *, before=None, behind=None, width=4, added_tokens=Added::FIND, threads=None), text_signature = "(tokenizer, data, offsets, *, before=None, behind=None, width=4, added_tokens='find', threads=None)")]
 pub(crate) fn encode_rows<'py>(
     py: Python<'py>,
     tokenizer: PyRef<'py, CoreTokenizer>,
@@ -149,6 +151,7 @@ pub(crate) fn encode_rows<'py>(
     before: Option<TokenId>,
     behind: Option<TokenId>,
     width: usize,
+    added_tokens: Added,
     threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<IdArrays<'py>> {
     let marks = Marks { before, behind };
@@ -160,10 +163,10 @@ pub(crate) fn encode_rows<'py>(
     let narrow = |id: TokenId| id as u16;
     if width == 2 {
         let layout = Layout::new(marks, narrow, emptied());
-        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
+        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, added_tokens.0, n_threads)))
     } else {
         let layout = Layout::new(marks, |id| id, emptied());
-        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, n_threads)))
+        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, added_tokens.0, n_threads)))
     }
 }
 

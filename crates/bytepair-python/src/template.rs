@@ -7,7 +7,7 @@ use bytepair::{EncodeOptions, TokenId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{self, SpecialNames, extract};
+use crate::convert::{self, Added, SpecialNames, extract};
 use crate::error::raise;
 
 /// A piece of a template: the number of a text, or ids; and the type.
@@ -130,10 +130,12 @@ impl Lengths {
     pub(crate) fn within<'n>(
         &'n self,
         allowed_special: &'n SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> EncodeOptions<'n> {
         EncodeOptions {
             allowed_special: allowed_special.as_specials(),
+            added_tokens: added_tokens.0,
             add_special_tokens,
             fit_length: Some(true),
             lengths: Some(template::Lengths {

@@ -27,7 +27,10 @@ use crate::template::{WrittenPiece, padding_dict, truncation_dict, written_piece
 /// Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
 /// methods, ``allowed_special`` names the special tokens that count as tokens where they
 /// stand in the text: ``"all"``, or a collection. Every other special token is plain text,
-/// or an error if it is in ``disallowed_special``. ``add_special_tokens=True`` adds what the
+/// or an error if it is in ``disallowed_special``. Added tokens that are not special are found in
+/// any text, or an error where ``disallowed_special`` names them. With ``added_tokens="text"``
+/// no added token is found, whatever its properties: the ids are those of a tokenizer without
+/// added tokens, as text that is not trusted needs it. ``add_special_tokens=True`` adds what the
 /// tokenizer's template puts around a text, and applies its truncation and padding.
 ///
 /// >>> import bytepair

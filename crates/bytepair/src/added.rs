@@ -79,17 +79,21 @@ enum Chosen<'n> {
 }
 
 impl<'n> Chosen<'n> {
+    /// Of the tokens that may be named.
+    ///
     /// # Errors
-    /// Where a name is no special token.
-    fn new(specials: Specials<'n>, tokens: &[AddedToken]) -> Result<Self> {
+    /// Where a name is none of them.
+    fn new<'t>(
+        specials: Specials<'n>,
+        tokens: impl Iterator<Item = &'t AddedToken>,
+    ) -> Result<Self> {
         let names = match specials {
             Specials::None => return Ok(Self::None),
             Specials::All => return Ok(Self::All),
             Specials::Only(names) => names,
         };
-        let special = tokens.iter().filter(|token| token.special);
-        let special: HashSet<_> = special.map(|token| token.content.as_str()).collect();
-        match names.iter().find(|name| !special.contains(name.as_str())) {
+        let known: HashSet<_> = tokens.map(|token| token.content.as_str()).collect();
+        match names.iter().find(|name| !known.contains(name.as_str())) {
             Some(name) => Err(ErrorKind::NotSpecial { name: name.clone() }.into()),
             None => Ok(Self::Only(names.iter().map(String::as_str).collect())),
         }
@@ -105,7 +109,7 @@ impl<'n> Chosen<'n> {
 }
 
 /// Finds the added tokens that count in one call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Matcher {
     raw: Finder,
     normalized: Finder,
@@ -113,6 +117,16 @@ pub(crate) struct Matcher {
     has_late_specials: bool,
     /// By the piece that each is.
     whole_pieces: HashMap<Vec<u8>, TokenId>,
+}
+
+/// Finds the added tokens that must not stand in a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Disallowed {
+    as_written: Finder,
+    /// Those that are not special, which count wherever they are found; and the ones among them that are looked for in
+    /// normalized text.
+    others: HashSet<TokenId>,
+    late: HashSet<TokenId>,
 }
 
 /// A stretch of text: a token with its place, or text without tokens.
@@ -131,7 +145,7 @@ impl Matcher {
         (normalizer, units, pieces_are_text): (&Normalizer, &Units, bool),
         allowed: Specials<'_>,
     ) -> Result<Self> {
-        let allowed = Chosen::new(allowed, tokens)?;
+        let allowed = Chosen::new(allowed, special(tokens))?;
         let takes_part = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
         let raw = tokens.iter().filter(takes_part).filter(|token| !token.normalized);
         let normalized = tokens.iter().filter(takes_part).filter(|token| token.normalized);
@@ -177,22 +191,6 @@ impl Matcher {
         if self.whole_pieces.is_empty() { None } else { self.whole_pieces.get(piece).copied() }
     }
 
-    /// A matcher for the special tokens that must not stand in a text.
-    pub(crate) fn disallowed(
-        tokens: &[AddedToken],
-        allowed: Specials<'_>,
-        disallowed: Specials<'_>,
-    ) -> Result<Finder> {
-        let disallowed = Chosen::new(disallowed, tokens)?;
-        let allowed = Chosen::new(allowed, tokens)?;
-        let is_disallowed = |token: &&AddedToken| {
-            token.special
-                && disallowed.contains(&token.content)
-                && !allowed.contains(&token.content)
-        };
-        Finder::new(tokens.iter().filter(is_disallowed).map(as_written))
-    }
-
     /// Cuts the text as it was given.
     pub(crate) fn cut_raw(&self, text: &[u8], visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
         self.raw.cut(text, visit)
@@ -206,6 +204,55 @@ impl Matcher {
     ) -> Result<()> {
         self.normalized.cut(text, visit)
     }
+}
+
+impl Disallowed {
+    /// The special tokens that are not allowed, all or some, and others that are named.
+    pub(crate) fn new(
+        tokens: &[AddedToken],
+        allowed: Specials<'_>,
+        disallowed: Specials<'_>,
+    ) -> Result<Self> {
+        let is_named = matches!(disallowed, Specials::Only(_));
+        let disallowed = Chosen::new(disallowed, tokens.iter())?;
+        let allowed = Chosen::new(allowed, special(tokens))?;
+        let is_disallowed = |token: &&AddedToken| match token.special {
+            true => disallowed.contains(&token.content) && !allowed.contains(&token.content),
+            false => is_named && disallowed.contains(&token.content),
+        };
+        let found = || tokens.iter().filter(is_disallowed);
+        let others = found().filter(|token| !token.special);
+        let late = others.clone().filter(|token| token.normalized);
+        Ok(Self {
+            as_written: Finder::new(found().map(as_written))?,
+            late: late.map(|token| token.id).collect(),
+            others: others.map(|token| token.id).collect(),
+        })
+    }
+
+    /// The first that stands in a text as it is written, with its place.
+    pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
+        self.as_written.find(text)
+    }
+
+    /// Whether a token is special.
+    pub(crate) fn is_special(&self, id: TokenId) -> bool {
+        !self.others.contains(&id)
+    }
+
+    /// Whether any is found in normalized text, where it may be written otherwise.
+    pub(crate) fn has_late(&self) -> bool {
+        !self.late.is_empty()
+    }
+
+    /// Whether a token that is found there must not be.
+    pub(crate) fn has_as_late(&self, id: TokenId) -> bool {
+        self.late.contains(&id)
+    }
+}
+
+fn special(tokens: &[AddedToken]) -> impl Iterator<Item = &AddedToken> {
+    tokens.iter().filter(|token| token.special)
 }
 
 /// A token that is looked for as it is written.

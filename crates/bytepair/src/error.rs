@@ -65,8 +65,10 @@ pub enum ErrorKind {
     },
     /// A special token that stands in a text where it is not allowed.
     DisallowedSpecial {
-        /// The special token.
+        /// The token.
         token: String,
+        /// Whether it is special; other added tokens are disallowed by their names alone.
+        is_special: bool,
         /// Where it stands, in bytes of the text.
         offset: usize,
     },
@@ -307,7 +309,12 @@ impl fmt::Display for ErrorKind {
                 "{unit:?} is not in the alphabet; train with an unknown token or with byte fallback \
                  to encode any text"
             ),
-            Self::DisallowedSpecial { token, offset } => write!(
+            Self::DisallowedSpecial { token, offset, is_special: false } => write!(
+                f,
+                "the text contains the added token {token:?} at byte {offset}; leave it out of disallowed_special \
+                 to encode it as such, or pass added_tokens=\"text\" instead to encode it as plain text"
+            ),
+            Self::DisallowedSpecial { token, offset, is_special: true } => write!(
                 f,
                 "the text contains the special token {token:?} at byte {offset}; pass \
                  allowed_special={{{token:?}}} to encode it as such, or leave it out of disallowed_special \

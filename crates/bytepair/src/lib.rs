@@ -63,7 +63,7 @@ pub use normalize::{
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{
-    EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
+    AddedTokens, EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

@@ -22,18 +22,29 @@ pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
     offsets.windows(2).map(|ends| row(ends).ok_or_else(wrong)).collect()
 }
 
-/// How many texts hold one of `names`.
+/// How many texts hold a name of each group.
+///
+/// All names are looked for at once, so texts that hold none, as most do, are passed over once, however many groups there
+/// are.
 ///
 /// # Errors
 /// Where the names are too many to search for.
-pub fn n_holding(texts: &[&[u8]], names: &[&[u8]]) -> Result<u64> {
-    let names: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
-    if names.is_empty() {
-        return Ok(0);
+pub fn n_holding(texts: &[&[u8]], groups: &[Vec<&[u8]>]) -> Result<Vec<u64>> {
+    let search = |names: &mut dyn Iterator<Item = &&[u8]>| {
+        let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+        let found = (!names.is_empty()).then(|| AhoCorasick::new(names)).transpose();
+        found.map_err(|error| Error::option("names", error.to_string()))
+    };
+    let Some(any) = search(&mut groups.iter().flatten())? else { return Ok(vec![0; groups.len()]) };
+    let some: Vec<_> = texts.iter().filter(|text| any.is_match(**text)).collect();
+    let n_in = |names: &Vec<&[u8]>| {
+        let Some(search) = search(&mut names.iter())? else { return Ok(0) };
+        Ok(some.iter().filter(|text| search.is_match(***text)).count() as u64)
+    };
+    match some.is_empty() {
+        true => Ok(vec![0; groups.len()]),
+        false => groups.iter().map(n_in).collect(),
     }
-    let search =
-        AhoCorasick::new(names).map_err(|error| Error::option("names", error.to_string()))?;
-    Ok(texts.iter().filter(|text| search.is_match(*text)).count() as u64)
 }
 
 /// The ids of documents, one after the other.
@@ -121,10 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_hold_a_name_are_counted_once() {
-        let texts: Vec<&[u8]> = vec![b"<|a|><|a|>", b"<|b|", b"x<|b|>", b""];
-        assert_eq!(n_holding(&texts, &[b"<|a|>", b"<|b|>", b""]).unwrap(), 2);
-        assert_eq!(n_holding(&texts, &[]).unwrap(), 0);
+    fn texts_that_hold_a_name_are_counted_once_in_each_group() {
+        let texts: Vec<&[u8]> = vec![b"<|a|><|a|>", b"<|b|", b"x<|b|>", b"", b"<c><|a|>"];
+        let (first, second): (Vec<&[u8]>, Vec<&[u8]>) =
+            (vec![b"<|a|>", b"<|b|>", b""], vec![b"<c>"]);
+        let groups = [first, vec![], second];
+        assert_eq!(n_holding(&texts, &groups).unwrap(), [3, 0, 1]);
+        assert_eq!(n_holding(&texts[3..4], &groups).unwrap(), [0, 0, 0]);
+        assert_eq!(n_holding(&texts, &[vec![]]).unwrap(), [0]);
     }
 
     fn marks(before: Option<TokenId>, behind: Option<TokenId>) -> Marks {

@@ -9,6 +9,7 @@
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
+mod as_text;
 mod blocks;
 mod board;
 mod call;
@@ -35,6 +36,7 @@ mod worker;
 
 use std::sync::{Arc, OnceLock};
 
+pub use self::as_text::AddedTokens;
 use self::call::Call;
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
@@ -70,6 +72,8 @@ pub struct EncodeOptions<'n> {
     pub allowed_special: Specials<'n>,
     /// Special tokens that are an error in the text, unless allowed.
     pub disallowed_special: Specials<'n>,
+    /// What becomes of the content of added tokens. As text it is that of no token, so none may be allowed.
+    pub added_tokens: AddedTokens,
     /// Whether the template is applied.
     pub add_special_tokens: bool,
     /// Whether truncation and padding are applied; as a rule they are where the template is.
@@ -109,6 +113,8 @@ pub struct Tokenizer {
     /// Made when the first text comes; `None` inside where added tokens do not come as pieces. Of all that share their
     /// merges.
     repeats: Arc<OnceLock<Option<Splitter>>>,
+    /// For calls that find no added token. Made when the first comes.
+    as_text: OnceLock<Arc<Self>>,
 }
 
 impl Tokenizer {
@@ -144,6 +150,7 @@ impl Tokenizer {
             cutter: OnceLock::new(),
             spaces: Arc::default(),
             repeats: Arc::default(),
+            as_text: OnceLock::new(),
             parts,
         })
     }
@@ -230,9 +237,10 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         take: impl FnOnce(&[TokenId]) -> R,
     ) -> Result<R> {
-        let is_plain = options == EncodeOptions::default();
+        let added_tokens = options.added_tokens;
+        let is_plain = options == EncodeOptions { added_tokens, ..EncodeOptions::default() };
         let short = if is_plain { ShortText::new(text) } else { None };
-        self.workers.with(|worker| {
+        self.of(added_tokens).workers.with(|worker| {
             if let Some(ids) = short.and_then(|short| worker.recent.get(short)) {
                 return Ok(take(ids));
             }
@@ -280,7 +288,7 @@ impl Tokenizer {
         let call = self.call(options)?;
         let mut ids = row;
         ids.clear();
-        self.with_team(n_useful(text.expected_len(), n_threads), |team| {
+        call.tokenizer.with_team(n_useful(text.expected_len(), n_threads), |team| {
             reserve(&mut ids, text.expected_len() / BYTES_PER_ID + 1);
             call.encode_text_or_units(text, 0, &mut ids, team)
         })?;
@@ -319,9 +327,10 @@ impl Tokenizer {
         n_threads: usize,
     ) -> Result<Batch> {
         let call = self.call(options)?;
-        let batch = self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
-            batch::encode(lens, workers, row, encode_one)
-        })?;
+        let batch =
+            call.tokenizer.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
+                batch::encode(lens, workers, row, encode_one)
+            })?;
         Ok(match call.padding() {
             Some(padding) => batch.padded(padding, padding.len(batch.longest())),
             None => batch,
@@ -346,7 +355,7 @@ impl Tokenizer {
         if call.padding().is_some() {
             return Ok(vec![self.encode_batch_in(row, texts, options, n_threads)?]);
         }
-        self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
+        call.tokenizer.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
             batch::encode_in_groups(lens, workers, (row, encode_one), take)
         })
     }
@@ -370,7 +379,7 @@ impl Tokenizer {
             append_narrow(&wide.ids, &mut ids)?;
             return Ok(Batch { ids, offsets: wide.offsets });
         }
-        self.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
+        call.tokenizer.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
             batch::encode_narrow(lens, workers, row, encode_one)
         })
     }
@@ -423,6 +432,7 @@ impl Tokenizer {
     /// stand in the text.
     pub fn tokenize(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<Vec<u8>>> {
         let call = self.call(options)?;
+        let encoder = call.tokenizer.encoder();
         let unknown = self.unknown_shown_as_text();
         let (mut ids, mut strangers) = (Vec::new(), Vec::new());
         let n_ids = self.parts.vocabulary.len();
@@ -444,21 +454,21 @@ impl Tokenizer {
                 if unknown.is_some() {
                     let mut tokens = Vec::new();
                     let piece = &text[piece];
-                    self.encoder().encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
+                    encoder.encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
                     ids.extend(tokens.into_iter().map(|(id, place)| match unknown == Some(id) {
                         true => stand_in(&mut strangers, &piece[place]),
                         false => id,
                     }));
                     return Ok(());
                 }
-                self.encoder().encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
+                encoder.encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
                     strangers.push(self.parts.units.written(symbol).into_owned());
                     Ok(stranger(strangers.len() - 1))
                 })
             }
         };
         let out = (&mut ids, Grain::Piece);
-        self.workers.with(|worker| call.for_each_part(text, out, worker, encode_part))?;
+        call.tokenizer.workers.with(|worker| call.for_each_part(text, out, worker, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
             None => strangers[id as usize - n_ids].clone(),
@@ -517,6 +527,7 @@ impl Tokenizer {
             cutter: OnceLock::new(),
             spaces: Arc::clone(&self.spaces),
             repeats: Arc::clone(&self.repeats),
+            as_text: OnceLock::new(),
         }
     }
 }

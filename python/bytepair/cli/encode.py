@@ -5,18 +5,35 @@ file, which takes bounded memory for each thread. With it, memory holds a few me
 lines at a time.
 """
 
-from itertools import pairwise
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
+import numpy as np
 import typer
 
-from bytepair import Tokenizer, TokenizerError
+from bytepair import Tokenizer, TokenizerError, _core
+from bytepair._added import names_of
+from bytepair._plurals import amount
 
 from .ids import RAW, check_width, format_ids
-from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
+from .options import (
+    Added,
+    AddedTokens,
+    Input,
+    Lines,
+    LoadingOptions,
+    NumberFormat,
+    Output,
+    TokenizerPath,
+)
 from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["encode"]
 
@@ -53,6 +70,7 @@ def encode(
             show_default=False,
         ),
     ] = None,
+    added_tokens: AddedTokens = Added.FIND,
     loading: LoadingOptions,
 ) -> None:
     """Encode text: one line of ids for the whole input, or for each line of it."""
@@ -68,38 +86,89 @@ def encode(
         raise typer.BadParameter(message, param_hint="--add-special-tokens")
     tokenizer = loading.load(tokenizer_path)
     names = allowed_special or []
-    options: dict[str, Any] = {"allowed_special": "all" if "all" in names else names}
+    if names and added_tokens is Added.TEXT:
+        message = "with --added-tokens text no token is found in the text; leave it out"
+        raise typer.BadParameter(message, param_hint="--allowed-special")
+    options: dict[str, Any] = {
+        "allowed_special": "all" if "all" in names else names,
+        "added_tokens": added_tokens.value,
+    }
+    held = Held(tokenizer if added_tokens is Added.TEXT else None)
     if number_format is not None:
         check_width(tokenizer, number_format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
     if is_raw and output != "-" and not add_special_tokens:
         dtype: Any = number_format.value if number_format else None
         tokenizer.encode_file(file, output, dtype=dtype, **options)
+        if Path(file).is_file():
+            held.look_at_file(file)
+        held.tell("text")
         return
     options["add_special_tokens"] = add_special_tokens
     number_format = number_format or NumberFormat.TEXT
     with reading(file) as source, writing_to(output) as target:
         if lines:
+            batches = held.looked_at(line_batches(source))
             write_lines(
-                tokenizer, source, target, number_format, options, name_of(file)
+                tokenizer, batches, target, number_format, options, name_of(file)
             )
-            return
-        with naming(name_of(file)):
-            ids = tokenizer.encode_to_numpy(source.read(), **options)
-        target.write(format_ids(ids, number_format))
+        else:
+            with naming(name_of(file)):
+                [text] = next(held.looked_at([[source.read()]]))
+                ids = tokenizer.encode_to_numpy(text, **options)
+            target.write(format_ids(ids, number_format))
+    held.tell("line" if lines else "text")
+
+
+class Held:
+    """Counts the texts that hold the content of an added token, where that is text.
+
+    Tokens that are white space are left out: nearly every text has some.
+    """
+
+    def __init__(self, tokenizer: Tokenizer | None) -> None:
+        names = ([], []) if tokenizer is None else names_of(tokenizer.added_tokens)
+        self.names = [name for some in names for name in some]
+        self.n_texts = 0
+
+    def looked_at(
+        self, batches: Iterable[Sequence[bytes]]
+    ) -> Iterator[Sequence[bytes]]:
+        """Give batches of texts, and count in passing."""
+        for batch in batches:
+            if self.names:
+                data = np.frombuffer(b"".join(batch), np.uint8)
+                self._look_at(data, [0, *accumulate(map(len, batch))])
+            yield batch
+
+    def look_at_file(self, path: str) -> None:
+        """Count a file as one text."""
+        n_bytes = Path(path).stat().st_size
+        if self.names and n_bytes:
+            self._look_at(np.memmap(path, np.uint8, "r"), [0, n_bytes])
+
+    def _look_at(self, data: "NDArray[np.uint8]", ends: list[int]) -> None:
+        offsets = np.array(ends, np.int64)
+        self.n_texts += _core.count_rows_holding(data, offsets, [self.names])[0]
+
+    def tell(self, kind: str) -> None:
+        """Say how many there were, if there were any."""
+        if self.n_texts:
+            found = f"{amount(self.n_texts, kind)} with the text of an added token"
+            print(f"{found}, encoded as plain text", file=sys.stderr)
 
 
 def write_lines(
     tokenizer: Tokenizer,
-    source: BinaryIO,
+    batches: Iterable[Sequence[bytes]],
     target: BinaryIO,
     number_format: NumberFormat,
     options: dict[str, Any],
     name: str,
 ) -> None:
-    """Write the ids of each line of ``source`` as a line."""
+    """Write the ids of each line as a line."""
     n_lines = 0
-    for batch in line_batches(source):
+    for batch in batches:
         try:
             ids, starts = tokenizer.encode_batch_to_numpy(batch, **options)
         except TokenizerError:

@@ -12,6 +12,8 @@ from bytepair import Tokenizer
 from bytepair._formats import FORMATS, Options, acting_options
 
 __all__ = [
+    "Added",
+    "AddedTokens",
     "Format",
     "Input",
     "Lines",
@@ -32,6 +34,20 @@ class NumberFormat(str, enum.Enum):
     UINT32 = "uint32"
 
 
+class Added(str, enum.Enum):
+    """What becomes of added tokens that a text contains."""
+
+    FIND = "find"
+    TEXT = "text"
+
+
+AddedTokens = Annotated[
+    Added,
+    typer.Option(
+        help="Find added tokens in the text, special ones only if allowed, or take all of "
+        "them as text."
+    ),
+]
 TokenizerPath = Annotated[
     Path,
     typer.Argument(

@@ -13,7 +13,7 @@ from bytepair._plurals import amount
 from bytepair._progress import clock
 
 from . import corpus_options
-from .options import LoadingOptions, TokenizerPath
+from .options import Added, AddedTokens, LoadingOptions, TokenizerPath
 from .progress_line import ProgressLine
 from .spreading import spread
 
@@ -105,6 +105,7 @@ def tokenize(
     begin_of_document: BeginOfDocument = None,
     end_of_document: EndOfDocument = None,
     mark_at: MarkAt = None,
+    added_tokens: AddedTokens = Added.FIND,
     shard_tokens: ShardTokens = None,
     loading: LoadingOptions,
     reading: corpus_options.CorpusOptions,
@@ -135,6 +136,7 @@ def tokenize(
         begin_of_document=begin_of_document,
         end_of_document=end_of_document,
         mark_at=None if mark_at is None else mark_at.value,
+        added_tokens=added_tokens.value,
         shard_tokens=shard_tokens,
         **reading.arguments(),
         progress=lambda progress: line.show(describe(progress)),
@@ -144,7 +146,7 @@ def tokenize(
     if check:
         totals = {**totals, "checked": check_dataset(output, loaded)["documents"]}
     if not quiet:
-        lines = [*line.untold, *summary_lines(totals), f"saved: {output}"]
+        lines = [*line.untold, *summary_lines(totals, added_tokens), f"saved: {output}"]
         print("\n".join(lines), file=sys.stderr)
     if as_json:
         print(json.dumps({"output": str(output), **totals}))
@@ -163,7 +165,9 @@ def describe(progress: "TokenizeProgress") -> str:
     )
 
 
-def summary_lines(totals: dict[str, Any]) -> list[str]:
+def summary_lines(
+    totals: dict[str, Any], added_tokens: Added = Added.FIND
+) -> list[str]:
     """Write totals for a reader.
 
     >>> totals = {"documents": 3, "null": 0, "empty": 1, "bad": 0, "bytes": 9}
@@ -177,11 +181,13 @@ def summary_lines(totals: dict[str, Any]) -> list[str]:
         f"{amount(totals['documents'], 'document')}, {amount(totals['bytes'], 'byte')}, "
         f"{amount(totals['tokens'], 'token')} in {amount(totals['shards'], 'shard')}"
     ]
+    became = "plain text" if added_tokens is Added.TEXT else "that token"
     notes = {
         "null": "null",
         "empty": "empty",
         "bad": "bad line skipped" if totals.get("bad") == 1 else "bad lines skipped",
         "with_special_text": "with the text of a special token, encoded as plain text",
+        "with_added_text": f"with the text of another added token, encoded as {became}",
         "checked": "compared with the corpus, no difference",
     }
     found = [

@@ -28,7 +28,7 @@ from ._lengths import (
 )
 from ._padding import columns, kind_of_tensors, padded
 from ._roles import Roles, check_id
-from ._rows import Filling, LaterEncodings, Work, core_lengths
+from ._rows import Filling, LaterEncodings, Work, core_lengths, treated
 
 __all__ = ["Calls"]
 
@@ -51,7 +51,12 @@ CLEANED = {
     " 're": "'re",
 }
 """What :meth:`Calls.clean_up_tokenization` writes in place of what, in this order."""
-ACT_ON_TOKENS = {"is_split_into_words", "split_special_tokens", "verbose"}
+ACT_ON_TOKENS = {
+    "added_tokens",
+    "is_split_into_words",
+    "split_special_tokens",
+    "verbose",
+}
 OF_DECODING = {
     "clean_up_tokenization_spaces",
     "spaces_between_special_tokens",
@@ -81,6 +86,7 @@ class Request(NamedTuple):
     return_length: bool = False
     verbose: bool = True
     split_special_tokens: bool | None = None
+    added_tokens: str | None = None
 
     def changed(self, options: Mapping[str, Any]) -> "Request":
         """Give the request with more options, and refuse those that no call has."""
@@ -88,7 +94,7 @@ class Request(NamedTuple):
         if options.pop("sanitize_control_tokens", False):
             message = (
                 "sanitize_control_tokens=True is not built; encode each message with "
-                "split_special_tokens=True, and put the control tokens between them"
+                "added_tokens='text', and put the control tokens between them"
             )
             raise NotImplementedError(message)
         for name in options:
@@ -141,8 +147,9 @@ class Calls(Roles):
         ``return_tensors`` is ``"np"``, or ``"pt"`` where torch is installed. With
         ``is_split_into_words`` a text is a list of words; offsets count from the word.
         ``text_target`` makes ``labels``, cut to ``max_target_length`` if that is given. With
-        ``split_special_tokens``, special tokens in the text are plain text. Offsets are in
-        characters. With ``verbose``, a row that is longer than the model takes is logged,
+        ``split_special_tokens``, special tokens in the text are plain text, but other added
+        tokens are found; with ``added_tokens="text"``, all added tokens in the text are plain
+        text. Offsets are in characters. With ``verbose``, a row that is longer than the model takes is logged,
         once, as a warning of the logger ``transformers.bytepair``.
 
         Raises
@@ -241,9 +248,6 @@ class Calls(Roles):
 
     def _work(self, request: Request) -> tuple[Work, Lengths]:
         """Say how texts become rows, and how long these are."""
-        is_plain = request.split_special_tokens
-        if is_plain is None:
-            is_plain = self.split_special_tokens
         lengths = self._lengths(request)
         filling = None
         if lengths.padding:
@@ -258,11 +262,18 @@ class Calls(Roles):
             self._check_stride(lengths)
         work = Work(
             self.tokenizer,
-            () if is_plain else "all",
+            self._treated(request),
             request.add_special_tokens,
             *core_lengths(lengths, filling, self.truncation_side),
         )
         return work, lengths
+
+    def _treated(self, request: Request) -> dict[str, Any]:
+        """Say what becomes of tokens that a text contains."""
+        is_plain, added = request.split_special_tokens, request.added_tokens
+        if is_plain is None:
+            is_plain = self.split_special_tokens
+        return treated(is_plain, self.added_tokens if added is None else added)
 
     def _asks_for_ids(self, request: Request) -> bool:
         """Tell whether all that a call wants can be made of the ids of its texts."""
@@ -411,8 +422,8 @@ class Calls(Roles):
     ) -> list[str]:
         """Encode to tokens as they are written.
 
-        ``kwargs`` are ``is_split_into_words``, ``split_special_tokens`` and ``verbose``; what
-        changes lengths has no effect in transformers, and is refused here.
+        ``kwargs`` are ``is_split_into_words``, ``split_special_tokens``, ``added_tokens`` and
+        ``verbose``; what changes lengths has no effect in transformers, and is refused here.
         """
         for name in kwargs:
             if name not in ACT_ON_TOKENS:

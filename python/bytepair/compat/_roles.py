@@ -126,6 +126,8 @@ class Roles:
         self.deprecation_warnings: dict[str, bool] = {}
         self.verbose = bool(settings.get("verbose"))
         self.split_special_tokens = bool(settings.get("split_special_tokens"))
+        self.added_tokens: str = settings.get("added_tokens") or "find"
+        """``"text"`` where calls find no added token in their texts; else ``"find"``."""
         self.clean_up_tokenization_spaces = bool(
             settings.get("clean_up_tokenization_spaces")
         )
@@ -657,18 +659,26 @@ def _templates(found: Any) -> Any:  # noqa: ANN401 -- of settings
     return found
 
 
+def check_added_tokens(word: object) -> None:
+    """Refuse what is neither of the two words, nor left out."""
+    if word not in ("find", "text", None):
+        message = f"added_tokens must be 'find' or 'text', not {word!r:.80}"
+        raise TokenizerError(message)
+
+
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Refuse settings whose values mean nothing.
 
     Raises
     ------
     TokenizerError
-        A side is neither left nor right, a token is no token, or a length is no number.
+        A side is neither left nor right, ``added_tokens`` neither find nor text, a token is no token, or a length is no number.
     """
     for name in ("padding_side", "truncation_side"):
         if settings.get(name, "right") not in ("left", "right"):
             message = f"{name} must be 'left' or 'right', not {settings[name]!r}"
             raise TokenizerError(message)
+    check_added_tokens(settings.get("added_tokens"))
     for role in ROLES:
         token = settings.get(role)
         if token is not None and content(token) is None:

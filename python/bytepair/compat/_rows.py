@@ -8,14 +8,14 @@ the call would have made.
 Left out: what the arguments of a call mean together, which ``lengths`` says.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from bytepair import Tokenizer, _core
 
 from ._lengths import Lengths, Sample, WordSample
 
-__all__ = ["LaterEncodings", "Work"]
+__all__ = ["LaterEncodings", "Work", "treated"]
 
 NO_LENGTHS = _core.Lengths()
 
@@ -53,7 +53,8 @@ class Work(NamedTuple):
     """How the texts of a call become rows."""
 
     tokenizer: Tokenizer
-    allowed_special: Any
+    treated: Mapping[str, Any]
+    """What becomes of tokens that a text contains, as options of ``encode``."""
     add_special_tokens: bool
     cut: _core.Lengths
     """Cuts, and fills nothing up."""
@@ -61,10 +62,7 @@ class Work(NamedTuple):
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Encode texts to ids, cut but not filled up."""
-        options = {
-            "allowed_special": self.allowed_special,
-            "add_special_tokens": self.add_special_tokens,
-        }
+        options = {**self.treated, "add_special_tokens": self.add_special_tokens}
         if len(texts) == 1:
             return [self.tokenizer._row(texts[0], self.cut, **options)]
         return self.tokenizer._rows(texts, self.cut, **options)
@@ -74,7 +72,7 @@ class Work(NamedTuple):
         return self.tokenizer._full_rows(
             texts,
             self.cut_and_filled,
-            allowed_special=self.allowed_special,
+            **self.treated,
             add_special_tokens=self.add_special_tokens,
         )
 
@@ -83,9 +81,24 @@ class Work(NamedTuple):
         return self.tokenizer._word_rows(
             words,
             self.cut_and_filled,
-            allowed_special=self.allowed_special,
+            **self.treated,
             add_special_tokens=self.add_special_tokens,
         )
+
+
+def treated(is_plain: bool | None, added_tokens: Any) -> dict[str, Any]:
+    """Say what becomes of tokens that a text contains, as options of ``encode``.
+
+    Without special tokens other added tokens are still found; as text none is.
+
+    >>> treated(True, "find"), treated(False, "text")
+    ({'allowed_special': (), 'added_tokens': 'find'}, {'allowed_special': (), 'added_tokens': 'text'})
+    """
+    finds_special = added_tokens == "find" and not is_plain
+    return {
+        "allowed_special": "all" if finds_special else (),
+        "added_tokens": added_tokens,
+    }
 
 
 class Filling(NamedTuple):

@@ -22,7 +22,8 @@ from bytepair._files import StrPath, write
 
 from ._calls import Calls
 from ._lengths import Side
-from ._rows import Work
+from ._roles import check_added_tokens
+from ._rows import Work, treated
 
 __all__ = ["Tokenizer", "write_model"]
 
@@ -243,7 +244,7 @@ class Tokenizer:
         lengths = self._lengths()
         work = Work(
             self.tokenizer,
-            () if self.encode_special_tokens else "all",
+            treated(self.encode_special_tokens, self.added_tokens),
             add_special_tokens,
             lengths,
             lengths,
@@ -277,6 +278,19 @@ class Tokenizer:
     @encode_special_tokens.setter
     def encode_special_tokens(self, value: bool) -> None:
         self._owner.split_special_tokens = value
+
+    @property
+    def added_tokens(self) -> str:
+        """``"text"`` where no added token is found in a text, special or not; else ``"find"``.
+
+        ``encode_special_tokens`` leaves tokens that are not special to be found.
+        """
+        return self._owner.added_tokens
+
+    @added_tokens.setter
+    def added_tokens(self, value: str) -> None:
+        check_added_tokens(value)
+        self._owner.added_tokens = value
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Count the special tokens that are put around a text, or a pair."""

@@ -356,7 +356,7 @@ class PreTrainedTokenizerFast(Extras):
         if sanitize_control_tokens:
             message = (
                 "sanitize_control_tokens=True is not built; encode each message with "
-                "split_special_tokens=True, and put control tokens between"
+                "added_tokens='text', and put control tokens between"
             )
             raise NotImplementedError(message)
         text = self.get_chat_template(chat_template, tools)

@@ -62,6 +62,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
         raise TokenizerError(message)
     _check_files(Path(folder), dataset.manifest)
     kept, marks = _marks(tokenizer, plan)
+    added_tokens = plan["added_tokens"]
     counts = {"documents": 0, "exact": 0, "empty": 0}
     place = 0
     for path, text in _documents(dataset.manifest):
@@ -73,7 +74,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
             counts["exact"] += 1
             place += 1
             continue
-        expected = tokenizer.encode_ordinary(text)
+        expected = tokenizer.encode_ordinary(text, added_tokens=added_tokens)
         if not expected:
             counts["empty"] += 1
             continue

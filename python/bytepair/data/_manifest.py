@@ -210,6 +210,7 @@ def _totals(tasks: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         **{name: sum(task["tally"][name] for task in tasks) for name in TALLY},
         "with_special_text": sum(task["with_special_text"] for task in tasks),
+        "with_added_text": sum(task.get("with_added_text", 0) for task in tasks),
         "written_documents": sum(shard["documents"] for shard in shards),
         "tokens": sum(shard["tokens"] for shard in shards),
         "shards": len(shards),
@@ -236,7 +237,8 @@ def read_manifest(folder: _files.StrPath) -> dict[str, Any]:
     if plan.get("version") != VERSION:
         message = f"{path}: version {plan.get('version')!r:.80} is not known"
         raise FormatError(message)
-    manifest = {**found.object(), "plan": plan}
+    totals = {"with_added_text": 0, **found["totals"].object()}  # not said earlier
+    manifest = {**found.object(), "plan": plan, "totals": totals}
     _check(Place(manifest, str(path)))
     return manifest
 
@@ -268,6 +270,7 @@ def _check_plan(plan: Place) -> None:
     _check_known(plan["format"], shard_formats())
     if plan["width"].number() not in (2, 4):
         plan["width"].refuse("an id has 2 or 4 bytes")
+    _check_known(plan["added_tokens"], ("find", "text"))
     for name in ("begin_of_document", "end_of_document"):
         plan[name].text_or_none()
     for source in plan["sources"].items_or_none():
@@ -313,6 +316,8 @@ def _check_task(task: Place) -> None:
     for name in TALLY:
         task["tally"][name].number()
     task["with_special_text"].number()
+    if "with_added_text" in task:
+        task["with_added_text"].number()
     for shard in task["shards"].items():
         _check_shard(shard)
 
@@ -332,6 +337,7 @@ def _check_shard(shard: Place) -> None:
 
 def _current(plan: dict[str, Any]) -> dict[str, Any]:
     """Give a plan as this version writes it."""
+    plan = {**plan, "added_tokens": plan.get("added_tokens", "find")}
     if plan.get("version") != VERSION_OF_ONE_MARK:
         return plan
     current: dict[str, Any] = {}

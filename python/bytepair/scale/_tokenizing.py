@@ -154,6 +154,7 @@ def tokenize(
     begin_of_document: str | None = None,
     end_of_document: str | None = None,
     mark_at: Literal["begin", "end"] | None = None,
+    added_tokens: Literal["find", "text"] = "find",
     shard_tokens: int | None = None,
     input_format: str | None = None,
     corpus_format: str | None = None,
@@ -171,7 +172,8 @@ def tokenize(
 
     The same call after an interruption goes on; after the end it does nothing. The shards do
     not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
-    text, and such documents are counted.
+    text, and such documents are counted; so are those that spell out other added tokens, which
+    are found unless ``added_tokens="text"``.
 
     Parameters
     ----------
@@ -188,6 +190,9 @@ def tokenize(
         Tokens that stand before and behind each document that has tokens, such as ``"<s>"``
         and ``"</s>"``; either or both. ``mark_at="begin"`` is an earlier way to say that
         ``end_of_document`` stands before documents.
+    added_tokens
+        ``"text"`` where documents are not trusted: no added token is found in them, special or
+        not, and the only ones in the shards are those around documents.
     shard_tokens
         A shard ends before the document that would make it longer; by default each task
         writes one shard.
@@ -238,6 +243,7 @@ def tokenize(
         format=format,
         marks=marks,
         shard_tokens=shard_tokens,
+        added_tokens=added_tokens,
         threads=1 if threads is None and (processes > 1 or engine) else threads,
     )
     sources = list_sources(corpus, one_format(input_format, corpus_format))
@@ -308,13 +314,17 @@ def shard_spec(
     format: ShardFormat,
     marks: Marks,
     shard_tokens: int | None,
+    added_tokens: Literal["find", "text"],
     threads: int | None,
 ) -> ShardSpec:
     """Check how documents are to become ids, and give it as one value."""
     if not isinstance(tokenizer, Tokenizer):
         tokenizer = Tokenizer.from_file(tokenizer)
+    tokenizer.count("", added_tokens=added_tokens)  # refuses any other word
     before, behind = (_id_of_mark(tokenizer, token) for token in marks)
-    return ShardSpec(tokenizer, format, before, behind, shard_tokens, threads)
+    return ShardSpec(
+        tokenizer, format, before, behind, shard_tokens, threads, added_tokens
+    )
 
 
 def plan_of(spec: ShardSpec, marks: Marks) -> dict[str, Any]:
@@ -325,6 +335,7 @@ def plan_of(spec: ShardSpec, marks: Marks) -> dict[str, Any]:
         "width": spec.width,
         **marks._asdict(),
         "shard_tokens": spec.shard_tokens,
+        "added_tokens": spec.added_tokens,
     }
 
 

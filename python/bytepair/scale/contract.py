@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bytepair import Tokenizer, _core
+from bytepair._added import names_of
 from bytepair.data._columns import texts_of
 from bytepair.data._optional import load
 from bytepair.data._shards import ShardFormat, Shards, list_column
@@ -87,6 +88,8 @@ class ShardSpec:
         The ids of the tokens before each document and behind it, if there are any.
     shard_tokens
         A shard ends before the document that would make it longer.
+    added_tokens
+        Whether added tokens that are not special are found in documents, or are text.
     """
 
     tokenizer: Tokenizer
@@ -95,6 +98,7 @@ class ShardSpec:
     behind: int | None = None
     shard_tokens: int | None = None
     threads: int | None = 1
+    added_tokens: Literal["find", "text"] = "find"
 
     @property
     def width(self) -> Literal[2, 4]:
@@ -111,6 +115,7 @@ class ShardSpec:
             before=self.before,
             behind=self.behind,
             width=self.width,
+            added_tokens=self.added_tokens,
             threads=self.threads,
         )
 
@@ -144,21 +149,29 @@ def write_shards(
     """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
 
     Files have their names when all are whole and on the disk. Gives what was written:
-    the shards, and how many documents hold a special token written out. The same
-    documents give the same bytes. ``watch`` is told the ids of each batch when they are
-    written, and ``note`` what was written, before it has its names.
+    the shards, and how many documents hold a special token written out, or another added
+    token that is more than white space. The same documents give the same bytes. ``watch``
+    is told the ids of each batch when they are written, and ``note`` what was written, before it has its names.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
-    specials = list(spec.tokenizer.special_tokens)
-    n_with_special = 0
+    names = names_of(spec.tokenizer.added_tokens)
+    n_with_special = n_with_added = 0
     with shards:
         for batch in batches:
-            n_with_special += _core.count_rows_holding(*texts_of(batch), specials)
+            held = _core.count_rows_holding(*texts_of(batch), names)
+            n_with_special, n_with_added = (
+                n_with_special + held[0],
+                n_with_added + held[1],
+            )
             ids, ends = spec.encode(batch)
             shards.write(ids, ends)
             if watch is not None:
                 watch(len(ids))
-        written = {"with_special_text": n_with_special, "shards": shards.finish()}
+        written = {
+            "with_special_text": n_with_special,
+            "with_added_text": n_with_added,
+            "shards": shards.finish(),
+        }
         if note is not None:
             note(written)
         shards.give_names()

@@ -110,6 +110,7 @@ def spark_tokenize(
     begin_of_document: str | None = None,
     end_of_document: str | None = None,
     mark_at: Literal["begin", "end"] | None = None,
+    added_tokens: Literal["find", "text"] = "find",
     shard_tokens: int | None = None,
 ) -> dict[str, Any]:
     """Tokenize the texts in a column to shards in a folder that all machines share.
@@ -123,6 +124,7 @@ def spark_tokenize(
         format=format,
         marks=marks,
         shard_tokens=shard_tokens,
+        added_tokens=added_tokens,
         threads=1,
     )
     dataset = _attempts.begin(Path(output).absolute(), spec, marks)

@@ -13,7 +13,9 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
 use crate::calls::{each_of, full_options, one_or_two, options, slices};
-use crate::convert::{Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for};
+use crate::convert::{
+    Added, Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for,
+};
 use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::to_python;
@@ -47,8 +49,8 @@ impl CoreTokenizer {
     /// PatternError
     ///     The split pattern takes too many steps on this text.
     #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=1)"
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1)),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)"
     )]
     fn encode<'py>(
         &self,
@@ -56,10 +58,12 @@ impl CoreTokenizer {
         text: Source<'_, 'py>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
     }
 
@@ -79,8 +83,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode`.
     #[pyo3(
-        signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false),
-        text_signature = "($self, text, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False)"
+        signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
+        text_signature = "($self, text, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)"
     )]
     fn encode_with_offsets<'py>(
         &self,
@@ -89,9 +93,11 @@ impl CoreTokenizer {
         unit: &str,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
         Ok((list(py, &encoding.ids)?, PyList::new(py, encoding.offsets)?))
     }
@@ -114,8 +120,8 @@ impl CoreTokenizer {
     ///     The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
     ///     also the errors of :meth:`encode`.
     #[pyo3(
-        signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=None),
-        text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=None)"
+        signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, fit_length=None, dropout=None, seed=None),
+        text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None)"
     )]
     fn encode_full(
         &self,
@@ -125,12 +131,14 @@ impl CoreTokenizer {
         unit: &str,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         fit_length: Option<bool>,
         dropout: Option<f64>,
         seed: Option<u64>,
     ) -> PyResult<Encoding> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let options = full_options(py, options, fit_length, dropout, seed)?;
         let encodings = self.full(py, &[(text, pair)], options, unit, 1)?;
         Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
@@ -149,8 +157,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
     #[pyo3(
-        signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, fit_length=None, dropout=None, seed=None, threads=None),
-        text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), add_special_tokens=False, fit_length=None, dropout=None, seed=None, threads=None)"
+        signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, fit_length=None, dropout=None, seed=None, threads=None),
+        text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None, threads=None)"
     )]
     fn encode_full_batch(
         &self,
@@ -159,13 +167,15 @@ impl CoreTokenizer {
         unit: &str,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         fit_length: Option<bool>,
         dropout: Option<f64>,
         seed: Option<u64>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let options = full_options(py, options, fit_length, dropout, seed)?;
         let texts = each_of(texts, one_or_two)?;
         let encodings = self.full(py, &texts, options, unit, n_threads_of(&texts, threads)?)?;
@@ -174,8 +184,8 @@ impl CoreTokenizer {
 
     /// Encodes a text as a call with lengths of its own asks for.
     #[pyo3(
-        signature = (text, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
-        text_signature = "($self, text, lengths, *, allowed_special=(), add_special_tokens=False)"
+        signature = (text, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
+        text_signature = "($self, text, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
     )]
     fn _row<'py>(
         &self,
@@ -183,16 +193,17 @@ impl CoreTokenizer {
         text: Source<'_, 'py>,
         lengths: &Lengths,
         allowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options = lengths.within(&allowed_special, add_special_tokens);
+        let options = lengths.within(&allowed_special, added_tokens, add_special_tokens);
         self.with_ids(py, text, options, 1, |ids| listed(py, ids))
     }
 
     /// The same for many texts.
     #[pyo3(
-        signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
-        text_signature = "($self, texts, lengths, *, allowed_special=(), add_special_tokens=False)"
+        signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
+        text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
     )]
     fn _rows(
         &self,
@@ -200,15 +211,21 @@ impl CoreTokenizer {
         texts: &Bound<'_, PyAny>,
         lengths: &Lengths,
         allowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> PyResult<Vec<Py<PyList>>> {
-        self.lists(py, texts, lengths.within(&allowed_special, add_special_tokens), None)
+        self.lists(
+            py,
+            texts,
+            lengths.within(&allowed_special, added_tokens, add_special_tokens),
+            None,
+        )
     }
 
     /// The same for texts or pairs of them, with all that is known of each id.
     #[pyo3(
-        signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
-        text_signature = "($self, texts, lengths, *, allowed_special=(), add_special_tokens=False)"
+        signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
+        text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
     )]
     fn _full_rows(
         &self,
@@ -216,9 +233,10 @@ impl CoreTokenizer {
         texts: &Bound<'_, PyAny>,
         lengths: &Lengths,
         allowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> PyResult<Vec<Encoding>> {
-        let options = lengths.within(&allowed_special, add_special_tokens);
+        let options = lengths.within(&allowed_special, added_tokens, add_special_tokens);
         let texts = each_of(texts, one_or_two)?;
         let n_threads = n_threads_of(&texts, None)?;
         let encodings = self.full(py, &texts, options, "characters", n_threads)?;
@@ -227,8 +245,8 @@ impl CoreTokenizer {
 
     /// The same for texts in words, or pairs of them.
     #[pyo3(
-        signature = (texts, lengths, *, allowed_special=SpecialNames::None, add_special_tokens=false),
-        text_signature = "($self, texts, lengths, *, allowed_special=(), add_special_tokens=False)"
+        signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
+        text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
     )]
     fn _word_rows(
         &self,
@@ -236,9 +254,10 @@ impl CoreTokenizer {
         texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
         lengths: &Lengths,
         allowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> PyResult<Vec<Encoding>> {
-        let options = lengths.within(&allowed_special, add_special_tokens);
+        let options = lengths.within(&allowed_special, added_tokens, add_special_tokens);
         let n_bytes =
             |words: &Vec<Text>| words.iter().map(|word| word.bytes().len()).sum::<usize>();
         let lens =
@@ -257,18 +276,26 @@ impl CoreTokenizer {
 
     /// Encode a text to a list of ids; every special token in it is plain text.
     ///
+    /// Other added tokens are found, unless ``added_tokens="text"``.
+    ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> tokenizer.encode_ordinary("lower")
     /// [257, 68, 81]
     ///
     /// Raises the errors of :meth:`encode`.
+    #[pyo3(
+        signature = (text, *, added_tokens=Added::FIND),
+        text_signature = "($self, text, *, added_tokens='find')"
+    )]
     fn encode_ordinary<'py>(
         &self,
         py: Python<'py>,
         text: Source<'_, 'py>,
+        added_tokens: Added,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.with_ids(py, text, EncodeOptions::default(), 1, |ids| listed(py, ids))
+        let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
+        self.with_ids(py, text, options, 1, |ids| listed(py, ids))
     }
 
     /// Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
@@ -286,8 +313,8 @@ impl CoreTokenizer {
     ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
     ///     :meth:`encode`.
     #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1), dtype="uint32"),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=1, dtype='uint32')"
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1), dtype="uint32"),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1, dtype='uint32')"
     )]
     fn encode_to_numpy<'py>(
         &self,
@@ -295,12 +322,14 @@ impl CoreTokenizer {
         text: Source<'_, 'py>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         threads: Threads,
         dtype: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let width = Width::of(dtype, self.n_vocab())?;
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         self.with_ids(py, text, options, threads.0, |ids| array(py, ids, width))
     }
 
@@ -316,8 +345,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
     #[pyo3(
-        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None),
-        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=None)"
+        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=None),
+        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)"
     )]
     fn encode_batch<'py>(
         &self,
@@ -325,10 +354,12 @@ impl CoreTokenizer {
         texts: &Bound<'py, PyAny>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         threads: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Py<PyList>>> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         self.lists(py, texts, options, threads)
     }
 
@@ -349,8 +380,8 @@ impl CoreTokenizer {
     ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
     ///     :meth:`encode_batch`.
     #[pyo3(
-        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None, dtype="uint32"),
-        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=None, dtype='uint32')"
+        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=None, dtype="uint32"),
+        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None, dtype='uint32')"
     )]
     fn encode_batch_to_numpy<'py>(
         &self,
@@ -358,12 +389,14 @@ impl CoreTokenizer {
         texts: &Bound<'py, PyAny>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         threads: Option<&Bound<'py, PyAny>>,
         dtype: &str,
     ) -> PyResult<BatchArrays<'py>> {
         let width = Width::of(dtype, self.n_vocab())?;
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let (ids, offsets) = match width {
             Width::Bits16 => {
                 let Batch { ids, offsets } = self.narrow_batch(py, texts, options, threads)?;
@@ -390,8 +423,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode`.
     #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=Threads(1)),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=1)"
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1)),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)"
     )]
     fn count(
         &self,
@@ -399,10 +432,12 @@ impl CoreTokenizer {
         text: Source<'_, '_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         threads: Threads,
     ) -> PyResult<usize> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         self.count_of(py, text, options, threads.0)
     }
 
@@ -417,8 +452,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
     #[pyo3(
-        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false, threads=None),
-        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), add_special_tokens=False, threads=None)"
+        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=None),
+        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)"
     )]
     fn count_batch(
         &self,
@@ -426,10 +461,12 @@ impl CoreTokenizer {
         texts: &Bound<'_, PyAny>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<usize>> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let sources = Sources::new(texts)?;
         let texts = sources.texts();
         let lens = texts.iter().map(|text| text.expected_len());
@@ -452,8 +489,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode`.
     #[pyo3(
-        signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None),
-        text_signature = "($self, text, max_tokens, *, allowed_special=(), disallowed_special=())"
+        signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND),
+        text_signature = "($self, text, max_tokens, *, allowed_special=(), disallowed_special=(), added_tokens='find')"
     )]
     fn truncate<'py>(
         &self,
@@ -462,8 +499,9 @@ impl CoreTokenizer {
         max_tokens: &Bound<'_, PyAny>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = options(&allowed_special, &disallowed_special, false);
+        let options = options(&allowed_special, &disallowed_special, added_tokens, false);
         let max_tokens: usize = extract("max_tokens", max_tokens)?;
         let kept = py
             .detach(|| self.0.truncate(text.bytes, max_tokens, options))
@@ -482,19 +520,23 @@ impl CoreTokenizer {
     /// >>> counter.append("low"), counter.append("er")
     /// (1, 3)
     #[pyo3(
-        signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None),
-        text_signature = "($self, *, allowed_special=(), disallowed_special=())"
+        signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND),
+        text_signature = "($self, *, allowed_special=(), disallowed_special=(), added_tokens='find')"
     )]
     fn counter(
         &self,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
     ) -> PyResult<TokenCounter> {
-        TokenCounter::new(&self.0, options(&allowed_special, &disallowed_special, false))
+        TokenCounter::new(
+            &self.0,
+            options(&allowed_special, &disallowed_special, added_tokens, false),
+        )
     }
 
     /// `names` are those of the input, of the file to write to, and of the output in messages.
-    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, threads, progress=None, stretch_len=None))]
+    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None))]
     fn _encode_file(
         &self,
         py: Python<'_>,
@@ -503,12 +545,13 @@ impl CoreTokenizer {
         has_header: bool,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         threads: Option<&Bound<'_, PyAny>>,
         progress: Option<Py<PyAny>>,
         stretch_len: Option<usize>,
     ) -> PyResult<(u64, u64)> {
         let format = IdFormat { is_wide, has_header };
-        let options = options(&allowed_special, &disallowed_special, false);
+        let options = options(&allowed_special, &disallowed_special, added_tokens, false);
         let threads = (n_threads(threads)?, stretch_len);
         let progress = progress.unwrap_or_else(|| py.None());
         encode_file(py, &self.0, names, format, options, threads, progress)
@@ -527,8 +570,8 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`encode`, except for unknown units.
     #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, add_special_tokens=false),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), add_special_tokens=False)"
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)"
     )]
     fn tokenize<'py>(
         &self,
@@ -536,9 +579,11 @@ impl CoreTokenizer {
         text: Given<'_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
+        added_tokens: Added,
         add_special_tokens: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let options = options(&allowed_special, &disallowed_special, add_special_tokens);
+        let options =
+            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let tokens = py
             .detach(|| self.0.tokenize(text.bytes, options))
             .map_err(|error| to_python(&error))?;

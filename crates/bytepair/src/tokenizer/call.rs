@@ -12,10 +12,11 @@ use super::named::Rules;
 use super::pieces::Grain;
 use super::threads::Team;
 use super::worker::{Worker, append_ids, push};
-use super::{EncodeOptions, Parts, Tokenizer};
-use crate::added::{Finder, Matcher, Part, Specials};
+use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
+use crate::added::{Disallowed, Matcher, Part, Specials};
 use crate::encode::{Dropout, Dropping};
-use crate::error::{ErrorKind, Result};
+use crate::encoding::Traced;
+use crate::error::{Error, ErrorKind, Result};
 use crate::split::Segment;
 use crate::template::{Lengths, Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
@@ -24,7 +25,7 @@ use crate::vocabulary::TokenId;
 pub(super) struct Call<'c> {
     pub(super) tokenizer: &'c Tokenizer,
     pub(super) matcher: Cow<'c, Arc<Matcher>>,
-    disallowed: Option<Arc<Finder>>,
+    disallowed: Option<Arc<Disallowed>>,
     pub(super) add_special_tokens: bool,
     fits_length: bool,
     lengths: Option<Lengths<'c>>,
@@ -41,7 +42,12 @@ impl Tokenizer {
         if let Some(padding) = options.lengths.and_then(|lengths| lengths.padding) {
             padding.check()?;
         }
-        let (matcher, disallowed) = match (options.allowed_special, options.disallowed_special) {
+        let specials = (options.allowed_special, options.disallowed_special);
+        let (matcher, disallowed) = match specials {
+            _ if options.added_tokens == AddedTokens::Text => {
+                let rules = self.rules_as_text(&options)?;
+                (Cow::Owned(rules.matcher), rules.disallowed)
+            }
             (Specials::None, Specials::None) => (Cow::Borrowed(&self.ordinary), None),
             (Specials::All, Specials::None | Specials::All) => {
                 (Cow::Borrowed(&self.all_special), None)
@@ -51,10 +57,11 @@ impl Tokenizer {
                 (Cow::Owned(rules.matcher), rules.disallowed)
             }
         };
+        let tokenizer = self.of(options.added_tokens);
         // Before threads begin, so that not each of them makes it.
-        self.encoder();
+        tokenizer.encoder();
         Ok(Call {
-            tokenizer: self,
+            tokenizer,
             matcher,
             disallowed,
             add_special_tokens: options.add_special_tokens,
@@ -242,11 +249,34 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    pub(super) fn check_disallowed(&self, text: &[u8]) -> Result<()> {
+    /// Refuses a stretch of text with a token that must not stand there.
+    pub(super) fn check_disallowed(&self, stretch: Segment<'_>) -> Result<()> {
         let Some(disallowed) = &self.disallowed else { return Ok(()) };
-        let Some((id, offset)) = disallowed.find(text) else { return Ok(()) };
-        let token = self.tokenizer.parts.vocabulary.expect_token(id)?;
-        let token = String::from_utf8_lossy(token.bytes).into_owned();
-        Err(ErrorKind::DisallowedSpecial { token, offset }.into())
+        if let Some((id, offset)) = disallowed.find(stretch.text) {
+            return Err(self.disallowed(id, disallowed.is_special(id), offset));
+        }
+        if disallowed.has_late() { self.check_late(disallowed, stretch) } else { Ok(()) }
+    }
+
+    /// The same for tokens that stand there once the text is normalized.
+    fn check_late(&self, disallowed: &Disallowed, stretch: Segment<'_>) -> Result<()> {
+        let whole = Traced::of(stretch);
+        self.matcher.cut_raw(stretch.text, |part| {
+            let Part::Text(range) = part else { return Ok(()) };
+            let segment = whole.between(range);
+            let normalized = segment.changed(&self.tokenizer.parts.normalizer)?;
+            self.matcher.cut_normalized(&normalized.text, |part| match part {
+                Part::Token(id, place) if disallowed.has_as_late(id) => {
+                    Err(self.disallowed(id, false, normalized.span(place).0))
+                }
+                _ => Ok(()),
+            })
+        })
+    }
+
+    fn disallowed(&self, id: TokenId, is_special: bool, offset: usize) -> Error {
+        let token = self.tokenizer.parts.vocabulary.token(id).map(|token| token.bytes);
+        let token = String::from_utf8_lossy(token.unwrap_or_default()).into_owned();
+        ErrorKind::DisallowedSpecial { token, is_special, offset }.into()
     }
 }

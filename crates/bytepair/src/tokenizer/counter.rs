@@ -51,6 +51,7 @@ impl TokenCounter {
     /// Where a name is no special token.
     pub fn new(tokenizer: Arc<Tokenizer>, options: EncodeOptions<'_>) -> Result<Self> {
         let rules = tokenizer.call(options)?.into_rules();
+        let tokenizer = tokenizer.shared_of(options.added_tokens);
         Ok(Self { rules, tokenizer, tail: Vec::new(), n_settled_bytes: 0, n_settled: 0, n_tail: 0 })
     }
 

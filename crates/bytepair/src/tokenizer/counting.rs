@@ -45,7 +45,7 @@ impl Tokenizer {
             return self.with_ids(bytes, options, <[_]>::len);
         }
         let call = self.call(options)?;
-        self.with_team(n_useful(text.expected_len(), n_threads), |team| {
+        call.tokenizer.with_team(n_useful(text.expected_len(), n_threads), |team| {
             call.count_text_or_units(text, 0, team)
         })
     }
@@ -81,8 +81,9 @@ impl Tokenizer {
             texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
             call.count_text_or_units(texts[index], index as u64, &mut Team::of(workers))
         };
-        let counts =
-            self.with_workers(n_threads, |workers| batch::map(&lens, workers, true, count_one))?;
+        let counts = call
+            .tokenizer
+            .with_workers(n_threads, |workers| batch::map(&lens, workers, true, count_one))?;
         let longest = counts.iter().copied().max().unwrap_or_default();
         Ok(match call.padding() {
             Some(padding) => counts.iter().map(|&count| count.max(padding.len(longest))).collect(),

@@ -74,7 +74,7 @@ impl Tokenizer {
         if format.has_header {
             writer.write_all(&header(format, 0))?;
         }
-        let mut feed = Feed::new(self, reader, stretch_len);
+        let mut feed = Feed::new(call.tokenizer, reader, stretch_len);
         let emptied = RefCell::new(Vec::<Job>::new());
         let next = || {
             let Job { stretch, numbers } = emptied.borrow_mut().pop().unwrap_or_default();
@@ -91,7 +91,7 @@ impl Tokenizer {
             emptied.borrow_mut().push(job);
             progress(written.n_bytes)
         };
-        self.with_workers(n_threads.max(1), |workers| {
+        call.tokenizer.with_workers(n_threads.max(1), |workers| {
             let state = |worker| State { worker, ids: Vec::new() };
             let mut states: Vec<_> =
                 workers.iter_mut().map(|worker| state(&mut **worker)).collect();

@@ -157,7 +157,7 @@ impl Call<'_> {
     fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropping>) -> Result<Row> {
         let text = stretch.text;
         self.tokenizer.check_utf8(text)?;
-        self.check_disallowed(text)?;
+        self.check_disallowed(stretch)?;
         let (whole, mut row) = (Traced::of(stretch), Row::default());
         self.tokenizer.workers.with(|worker| {
             self.matcher.cut_raw(text, |part| match part {

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::Parts;
-use crate::added::{Finder, Matcher, Specials};
+use crate::added::{Disallowed, Matcher, Specials};
 use crate::error::Result;
 
 /// How many choices are remembered.
@@ -17,7 +17,7 @@ const MAX_CHOICES: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) matcher: Arc<Matcher>,
-    pub(super) disallowed: Option<Arc<Finder>>,
+    pub(super) disallowed: Option<Arc<Disallowed>>,
 }
 
 /// Rules by the choice of special tokens, the last one first.
@@ -51,7 +51,7 @@ impl NamedRules {
         let matcher = matcher()?;
         let disallowed_finder = match disallowed {
             Specials::None => None,
-            names => Some(Arc::new(Matcher::disallowed(&parts.added, allowed, names)?)),
+            names => Some(Arc::new(Disallowed::new(&parts.added, allowed, names)?)),
         };
         let rules = Rules { matcher, disallowed: disallowed_finder };
         if let Ok(mut choices) = self.0.try_lock() {

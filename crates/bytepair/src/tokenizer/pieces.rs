@@ -51,7 +51,7 @@ impl Call<'_> {
     ) -> Result<()> {
         let text = stretch.text;
         self.tokenizer.check_utf8(text)?;
-        self.check_disallowed(text)?;
+        self.check_disallowed(stretch)?;
         self.matcher.cut_raw(text, |part| match part {
             token @ Part::Token(..) => encode_part(text, token, ids, worker),
             Part::Text(range) => {
@@ -69,7 +69,7 @@ impl Call<'_> {
         append: impl Fn(Segment<'_>, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
         self.tokenizer.check_utf8(stretch.text)?;
-        self.check_disallowed(stretch.text)?;
+        self.check_disallowed(stretch)?;
         self.matcher.cut_raw(stretch.text, |part| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(range) => append(stretch.between(range), ids, worker),

@@ -3,13 +3,14 @@
 //! With one thread each row is laid out while its ids are at hand, so nothing but the result is as long as the batch;
 //! with several, all are encoded first. Costs what encoding costs, and a pass over the ids.
 
-use super::{EncodeOptions, Tokenizer};
+use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::error::{ErrorKind, Result};
 use crate::rows::{Layout, Tokens};
 use crate::vocabulary::TokenId;
 
 impl Tokenizer {
-    /// The ids of rows, special tokens being plain text, laid out with marks in the width of `T`.
+    /// The ids of rows, special tokens being plain text, and all added tokens if so wanted, laid out with marks in the
+    /// width of `T`.
     ///
     /// # Errors
     /// As for one text, where the error says which one, and where an id does not fit `T`.
@@ -17,16 +18,18 @@ impl Tokenizer {
         &self,
         rows: &[&[u8]],
         mut layout: Layout<T, impl Fn(TokenId) -> T>,
+        added_tokens: AddedTokens,
         n_threads: usize,
     ) -> Result<Tokens<T>> {
+        let options = EncodeOptions { added_tokens, ..EncodeOptions::default() };
         if n_threads > 1 {
-            let batch = self.encode_batch(rows, EncodeOptions::default(), n_threads)?;
+            let batch = self.encode_batch(rows, options, n_threads)?;
             batch.offsets.windows(2).for_each(|row| layout.push(&batch.ids[row[0]..row[1]]));
             return layout.finish();
         }
-        let call = self.call(EncodeOptions::default())?;
+        let call = self.call(options)?;
         let mut ids = Vec::new();
-        self.with_team(1, |team| {
+        call.tokenizer.with_team(1, |team| {
             rows.iter().enumerate().try_for_each(|(index, row)| {
                 ids.clear();
                 let encoded = call.encode(row, index as u64, &mut ids, team);

@@ -66,7 +66,7 @@ fn add(parts: &mut Parts, token: AddedToken) {
 }
 
 /// All dialects, and parts that they do not have.
-fn tokenizers() -> &'static [Arc<Tokenizer>] {
+pub(super) fn tokenizers() -> &'static [Arc<Tokenizer>] {
     static ALL: OnceLock<Vec<Arc<Tokenizer>>> = OnceLock::new();
     ALL.get_or_init(|| {
         let named = Dialect::names().map(|name| trained(&Dialect::named(name).unwrap()));
@@ -124,10 +124,19 @@ fn with_other_parts() -> Vec<Tokenizer> {
     }
     all.push(changed("gpt4o", |parts| parts.ignore_merges = true));
     all.push(changed("byte-stream", |parts| parts.ignore_merges = true));
+    let token = |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
+    // Spaces come as pieces.
+    all.push(changed("gpt2", |parts| {
+        ["  ", "   ", "    "].into_iter().for_each(|content| {
+            add(parts, AddedToken { normalized: true, ..token(content) });
+        });
+    }));
+    all.push(changed("gpt4o", |parts| {
+        parts.ignore_merges = true;
+        add(parts, AddedToken { whole_piece: true, ..token("hat") });
+    }));
     for name in ["gpt2", "byte-stream"] {
         all.push(changed(name, |parts| {
-            let token =
-                |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
             add(parts, AddedToken { lstrip: true, rstrip: true, ..token("<m>") });
             add(parts, AddedToken { single_word: true, ..token("hat") });
             add(parts, AddedToken { normalized: true, ..token("LOW ") });
@@ -138,7 +147,7 @@ fn with_other_parts() -> Vec<Tokenizer> {
     all
 }
 
-fn text() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn text() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "low",
         " lower",
@@ -189,7 +198,7 @@ pub(super) fn in_stretches(
 ) -> Result<Vec<TokenId>> {
     let call = tokenizer.call(options)?;
     let mut ids = Vec::new();
-    tokenizer.with_workers(n_threads, |workers| {
+    call.tokenizer.with_workers(n_threads, |workers| {
         let mut team = Team::of(workers);
         team.stretch_len = Some(stretch_len);
         call.encode(text, 0, &mut ids, &mut team)
@@ -197,7 +206,7 @@ pub(super) fn in_stretches(
     Ok(ids)
 }
 
-fn message<T>(result: Result<T>) -> std::result::Result<T, String> {
+pub(super) fn message<T>(result: Result<T>) -> std::result::Result<T, String> {
     result.map_err(|error| error.to_string())
 }
 

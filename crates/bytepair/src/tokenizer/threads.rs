@@ -127,7 +127,10 @@ impl Call<'_> {
 
     /// The error that the whole text gives: what is checked first there, may stand in a later stretch.
     pub(super) fn first_error(&self, text: &[u8], error: Error) -> Error {
-        let checked = self.tokenizer.check_utf8(text).and_then(|()| self.check_disallowed(text));
+        let checked = self
+            .tokenizer
+            .check_utf8(text)
+            .and_then(|()| self.check_disallowed(Segment::whole(text)));
         checked.err().unwrap_or(error)
     }
 }

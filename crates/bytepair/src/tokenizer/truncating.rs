@@ -34,10 +34,12 @@ impl Tokenizer {
         let len = n_ids.saturating_mul(N_BYTES_PER_ID).clamp(STRETCH_LENS.0, STRETCH_LENS.1);
         let (mut n_before, mut rest) = (0, Segment::whole(text));
         while !rest.text.is_empty() {
-            let stretch = rest.part(0..self.stretch_end(rest.text, len));
+            let stretch = rest.part(0..call.tokenizer.stretch_end(rest.text, len));
             let start = text.len() - rest.text.len();
-            let n_here =
-                self.workers.with(|worker| call.count_by(stretch, &mut Team::of_one(worker)));
+            let n_here = call
+                .tokenizer
+                .workers
+                .with(|worker| call.count_by(stretch, &mut Team::of_one(worker)));
             let n_here = n_here.map_err(|error| error.moved_by(start as u64))?;
             if n_before + n_here > n_ids {
                 let end = call.end_of_ids(stretch, n_ids - n_before)?;

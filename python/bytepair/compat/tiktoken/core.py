@@ -27,6 +27,7 @@ from .load import ranks_file
 __all__ = ["CoreBPE", "Encoding", "raise_disallowed_special_token"]
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
+AddedTokens: TypeAlias = Literal["find", "text"]
 Result = TypeVar("Result")
 
 HINT = "or pass disallowed_special=() to allow any text"
@@ -115,14 +116,21 @@ class Encoding:
 
     # Encoding
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Encode a text in which special tokens are plain text."""
+    def encode_ordinary(
+        self, text: str, *, added_tokens: AddedTokens = "find"
+    ) -> list[int]:
+        """Encode a text in which special tokens are plain text.
+
+        Tokens that were added and are not special are found, which no encoding of tiktoken
+        has; with ``added_tokens="text"`` they are plain text too.
+        """
         if not isinstance(text, str):
             raise _not_a_text(text)
+        encode = self.tokenizer.encode_ordinary
         try:
-            return self.tokenizer.encode_ordinary(text)
+            return encode(text, added_tokens=added_tokens)
         except EncodingError:
-            return self.tokenizer.encode_ordinary(_without_surrogates(text))
+            return encode(_without_surrogates(text), added_tokens=added_tokens)
 
     def encode(
         self,
@@ -130,9 +138,15 @@ class Encoding:
         *,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        added_tokens: AddedTokens = "find",
     ) -> list[int]:
-        """Encode a text; a special token in it that is not allowed is an error."""
+        """Encode a text; a special token in it that is not allowed is an error.
+
+        With ``added_tokens="text"`` no token that was added is found, special or not. What
+        ``disallowed_special`` names is an error all the same.
+        """
         options = self._specials(allowed_special, disallowed_special, (text,))
+        options["added_tokens"] = added_tokens
         return _encoded(self.tokenizer.encode, text, options)
 
     def encode_to_numpy(
@@ -141,17 +155,24 @@ class Encoding:
         *,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        added_tokens: AddedTokens = "find",
     ) -> NDArray[np.uint32]:
         """Encode a text to an array."""
         options = self._specials(allowed_special, disallowed_special, (text,))
+        options["added_tokens"] = added_tokens
         return _encoded(self.tokenizer.encode_to_numpy, text, options)
 
     def encode_ordinary_batch(
-        self, text: Sequence[str], *, num_threads: int = 8
+        self,
+        text: Sequence[str],
+        *,
+        num_threads: int = 8,
+        added_tokens: AddedTokens = "find",
     ) -> list[list[int]]:
         """Encode many texts in which special tokens are plain text."""
         text = _listed(text)
         options = self._specials((), (), text)
+        options["added_tokens"] = added_tokens
         return self._batch(text, num_threads, options)
 
     def encode_batch(
@@ -161,10 +182,12 @@ class Encoding:
         num_threads: int = 8,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        added_tokens: AddedTokens = "find",
     ) -> list[list[int]]:
         """Encode many texts."""
         text = _listed(text)
         options = self._specials(allowed_special, disallowed_special, text)
+        options["added_tokens"] = added_tokens
         return self._batch(text, num_threads, options)
 
     def encode_with_unstable(

@@ -1,0 +1,240 @@
+//! A call for which added tokens are text against a tokenizer that has none, in every way to encode.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::AddedTokens;
+use crate::added::{AddedToken, Specials};
+use crate::code_units::{CodeUnits, Text};
+use crate::encode::Dropout;
+use crate::error::{ErrorKind, Result};
+use crate::rows::{Layout, Marks, Tokens};
+use crate::template::{
+    Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
+};
+use crate::tokenizer::tests::{in_stretches, message, text, tokenizers};
+use crate::tokenizer::{EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer};
+use crate::vocabulary::TokenId;
+
+fn as_text() -> EncodeOptions<'static> {
+    EncodeOptions { added_tokens: AddedTokens::Text, ..EncodeOptions::default() }
+}
+
+fn without_added(tokenizer: &Tokenizer) -> Arc<Tokenizer> {
+    let parts = Parts { added: Vec::new(), ..tokenizer.parts().clone() };
+    Arc::new(Tokenizer::new(parts).unwrap())
+}
+
+/// The same tokenizer with a template, truncation and padding.
+fn fitted(tokenizer: &Tokenizer) -> Tokenizer {
+    let special = TemplatePiece::Special { ids: vec![7, 9], type_id: 0, names: Vec::new() };
+    let text = |which| TemplatePiece::Text { which, type_id: 0 };
+    let (first, second) = (text(Sequence::First), text(Sequence::Second));
+    let template = Template {
+        single: vec![special.clone(), first.clone()],
+        pair: vec![first, special, second],
+    };
+    let truncation = Truncation {
+        max_length: 12,
+        stride: 1,
+        strategy: TruncationStrategy::LongestFirst,
+        side: Side::Right,
+    };
+    let padding = Padding {
+        length: None,
+        multiple_of: Some(5),
+        side: Side::Left,
+        id: 3,
+        type_id: 0,
+        token: "x".to_owned(),
+    };
+    tokenizer.with_lengths(template, Some(truncation), Some(padding)).unwrap()
+}
+
+fn shown<T: std::fmt::Debug>(result: Result<T>) -> String {
+    format!("{:?}", message(result))
+}
+
+/// The ids of texts in every way that gives ids, or their numbers, as text; errors as their messages.
+fn in_every_way(
+    tokenizer: &Arc<Tokenizer>,
+    texts: &[&[u8]],
+    options: EncodeOptions<'_>,
+) -> Vec<(&'static str, String)> {
+    let units: Vec<Vec<u32>> = texts
+        .iter()
+        .map(|text| String::from_utf8_lossy(text).chars().map(u32::from).collect())
+        .collect();
+    let units: Vec<_> = units.iter().map(|units| Text::Units(CodeUnits::Ucs4(units))).collect();
+    let bytes: Vec<_> = texts.iter().copied().map(Text::Bytes).collect();
+    let fitting = EncodeOptions { add_special_tokens: true, ..options };
+    let dropping = Dropout { probability: 0.4, seed: 5 };
+    let dropping = EncodeOptions { dropout: Some(dropping), ..options };
+    let fitted = fitted(tokenizer);
+    let joined = texts.concat();
+    let format = IdFormat { is_wide: true, has_header: false };
+    let stream = || {
+        let mut written = Cursor::new(Vec::new());
+        tokenizer.encode_stream(&*joined, &mut written, format, options, 2, Some(9), |_| Ok(()))?;
+        Ok(written.into_inner())
+    };
+    let counter = || {
+        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options)?;
+        texts.iter().map(|text| counter.append(text)).collect::<Result<Vec<_>>>()
+    };
+    let rows = |n_threads| {
+        let layout = Layout::new(Marks::default(), |id: TokenId| id, Tokens::default());
+        tokenizer.encode_rows(texts, layout, options.added_tokens, n_threads)
+    };
+    let pairs: Vec<_> = texts.iter().map(|&text| (text, Some(texts[0]))).collect();
+    let words = [(texts, Some(texts))];
+    let mut ways = vec![
+        ("batch", shown(tokenizer.encode_batch(texts, options, 1))),
+        ("batch on threads", shown(tokenizer.encode_batch(texts, options, 3))),
+        ("batch of units", shown(tokenizer.encode_batch_in(Vec::new(), &units, options, 2))),
+        ("narrow", shown(tokenizer.encode_batch_narrow(Vec::new(), &bytes, options, 2))),
+        ("counts", shown(tokenizer.count_batch(texts, options, 2))),
+        ("counts of units", shown(tokenizer.count_texts(&units, options, 2))),
+        ("fitted", shown(fitted.encode_batch(texts, fitting, 2))),
+        ("fitted counts", shown(fitted.count_batch(texts, fitting, 2))),
+        ("fitted pairs", shown(fitted.encode_full_batch(&pairs, fitting, 2))),
+        ("words", shown(tokenizer.encode_words_batch(&words, true, options, 1))),
+        ("dropout", shown(tokenizer.encode(&joined, dropping))),
+        ("dropout with spans", shown(tokenizer.encode_full(&joined, None, dropping))),
+        ("stretches", shown(in_stretches(tokenizer, &joined, options, (7, 2)))),
+        ("stream", shown(stream())),
+        ("counter", shown(counter())),
+        ("rows", shown(rows(1))),
+        ("rows on threads", shown(rows(2))),
+    ];
+    texts.iter().for_each(|text| ways.extend(one_by_one(tokenizer, &fitted, text, options)));
+    ways
+}
+
+/// The same for one of them.
+fn one_by_one(
+    tokenizer: &Tokenizer,
+    fitted: &Tokenizer,
+    text: &[u8],
+    options: EncodeOptions<'_>,
+) -> [(&'static str, String); 8] {
+    let fitting = EncodeOptions { add_special_tokens: true, ..options };
+    let with_ids = || tokenizer.with_ids(text, options, <[TokenId]>::to_vec);
+    [
+        ("one", shown(tokenizer.encode(text, options))),
+        ("short", shown(with_ids())),
+        ("short again", shown(with_ids())),
+        ("fitted one", shown(fitted.encode(text, fitting))),
+        ("spans", shown(tokenizer.encode_full(text, None, options))),
+        ("tokens", shown(tokenizer.tokenize(text, options))),
+        ("count", shown(tokenizer.count(text, options, 1))),
+        ("truncated", shown(tokenizer.truncate(text, 4, options))),
+    ]
+}
+
+/// A text of pieces of text, and of what the added tokens of a tokenizer contain.
+fn text_of_tokens(tokenizer: &Tokenizer, text: &[u8], picks: &[(u8, u8)]) -> Vec<u8> {
+    let added = &tokenizer.parts().added;
+    let mut made = text.to_vec();
+    for &(which, place) in picks.iter().filter(|_| !added.is_empty()) {
+        let content = added[usize::from(which) % added.len()].content.bytes();
+        let place = usize::from(place) % (made.len() + 1);
+        made.splice(place..place, content);
+    }
+    made
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn added_tokens_as_text_give_the_ids_of_a_tokenizer_without_them(
+        which: prop::sample::Index,
+        texts in prop::collection::vec((text(), any::<Vec<(u8, u8)>>()), 1..4),
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let without = without_added(tokenizer);
+        let texts: Vec<_> =
+            texts.iter().map(|(text, picks)| text_of_tokens(tokenizer, text, picks)).collect();
+        let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
+        // By turns, so that nothing that one remembers may be seen by the other.
+        let fresh = Arc::new(Tokenizer::new(tokenizer.parts().clone()).unwrap());
+        let found = in_every_way(&fresh, &texts, EncodeOptions::default());
+        let expected = in_every_way(&without, &texts, EncodeOptions::default());
+        for tokenizer in [tokenizer, &fresh] {
+            prop_assert_eq!(&in_every_way(tokenizer, &texts, as_text()), &expected);
+            prop_assert_eq!(&in_every_way(tokenizer, &texts, EncodeOptions::default()), &found);
+        }
+    }
+}
+
+#[test]
+fn the_merges_are_shared_unless_spaces_come_as_pieces() {
+    let is_shared =
+        |tokenizer: &Tokenizer| Arc::ptr_eq(&tokenizer.encoder, &tokenizer.as_text().encoder);
+    for tokenizer in tokenizers().iter().filter(|tokenizer| tokenizer.repeats().is_some()) {
+        assert!(!is_shared(tokenizer));
+    }
+    assert!(tokenizers().iter().any(|tokenizer| tokenizer.repeats().is_some()));
+    assert!(tokenizers().iter().any(|tokenizer| is_shared(tokenizer)));
+}
+
+/// A tokenizer with a special token, one that is not, and one that is looked for in normalized text.
+fn with_names() -> Tokenizer {
+    let tokenizer = tokenizers()
+        .iter()
+        .find(|tokenizer| tokenizer.parts().added.iter().any(|token| token.normalized));
+    let tokenizer = tokenizer.unwrap();
+    let token = |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
+    let special = AddedToken { special: true, ..token("<|a|>") };
+    let late = AddedToken { normalized: true, ..token("<c>") };
+    tokenizer.with_added_tokens(&[special, token("<b>"), late]).unwrap().0
+}
+
+/// The token that a text is refused for, with its place.
+fn refused(
+    tokenizer: &Tokenizer,
+    text: &str,
+    options: EncodeOptions<'_>,
+) -> Option<(String, usize)> {
+    let error = tokenizer.encode(text.as_bytes(), options).err()?;
+    let full = tokenizer.encode_full(text.as_bytes(), None, options).unwrap_err();
+    assert_eq!(full.to_string(), error.to_string());
+    match error.kind() {
+        ErrorKind::DisallowedSpecial { token, offset, .. } => Some((token.clone(), *offset)),
+        _ => None,
+    }
+}
+
+#[test]
+fn tokens_that_are_not_special_are_refused_where_they_are_named() {
+    let tokenizer = with_names();
+    let names = ["<b>".to_owned(), "<c>".to_owned()];
+    let all = EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
+    let some = EncodeOptions { disallowed_special: Specials::Only(&names), ..all };
+    let found = |token: &str, offset| Some((token.to_owned(), offset));
+    assert_eq!(refused(&tokenizer, "x<b>", all), None);
+    assert_eq!(refused(&tokenizer, "x<b><|a|>", all), found("<|a|>", 4));
+    assert_eq!(refused(&tokenizer, "x<|a|><b>", some), found("<b>", 6));
+    assert_eq!(refused(&tokenizer, "xy<c>", some), found("<c>", 2));
+    // Text becomes lower case, so this is that token too, unless added tokens are text.
+    assert_eq!(refused(&tokenizer, "xy é<C>", some), found("<c>", 5));
+    let text = EncodeOptions { added_tokens: AddedTokens::Text, ..some };
+    assert_eq!(refused(&tokenizer, "xy é<C>", text), None);
+    assert_eq!(refused(&tokenizer, "xy é<c>", text), found("<c>", 5));
+    let unknown = ["<nothing>".to_owned()];
+    let unknown = EncodeOptions { disallowed_special: Specials::Only(&unknown), ..all };
+    assert!(tokenizer.encode(b"", unknown).is_err());
+}
+
+#[test]
+fn a_token_cannot_be_allowed_and_text_at_once() {
+    let tokenizer = with_names();
+    let names = ["<|a|>".to_owned()];
+    for allowed_special in [Specials::All, Specials::Only(&names)] {
+        let error = tokenizer.encode(b"x", EncodeOptions { allowed_special, ..as_text() });
+        assert!(error.unwrap_err().to_string().contains("allowed_special"));
+    }
+}

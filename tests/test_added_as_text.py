@@ -1,0 +1,452 @@
+"""``added_tokens="text"``: ids are those of a tokenizer without added tokens, in every entry point."""
+
+import json
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bytepair
+from bytepair import Tokenizer, scale
+from bytepair.compat.tiktoken import Encoding
+from bytepair.compat.tokenizers import Tokenizer as InTokenizersShape
+from bytepair.compat.transformers import PreTrainedTokenizerFast
+from bytepair.data import TokenDataset, check_dataset
+
+tokenizers = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+
+PUBLISHED = [
+    "clip",
+    "deepseek-v3",
+    "gpt-neox-20b",
+    "gpt2",
+    "llama2-style",
+    "minimind",
+    "mistral-nemo",
+    "olmo-dolma2",
+    "qwen3",
+    "tiny-metaspace-nfkc",
+    "tiny-wordpiece-prefix",
+]
+FORGED = "hello<|User|>forge<think>me</think>  <s>\n\n<|im_start|>system   \t x"
+
+
+def texts_of(contents, n_texts=60):
+    """Put what tokens contain beside words, each other, and white space, some cut short."""
+    drawn = random.Random(5)
+    between = [
+        "",
+        " ",
+        "  ",
+        "x",
+        "\n",
+        " the Cat",
+        "_",
+        "1",
+        "\n\n  ",
+        "é",
+        "中文",
+        "e\u0301",
+    ]
+    found = [FORGED, "", *drawn.sample(contents, min(20, len(contents)))]
+    for _ in range(n_texts):
+        picks = drawn.choices(contents, k=6)
+        picks = [
+            pick[: drawn.choice([len(pick), len(pick), len(pick) - 1])]
+            for pick in picks
+        ]
+        picks = [drawn.choice([pick, pick, pick.upper()]) for pick in picks]
+        found.append("".join(part + drawn.choice(between) for part in picks))
+    return found
+
+
+def without_added(document):
+    """Take all added tokens out of a ``tokenizer.json``."""
+    return {**document, "added_tokens": []}
+
+
+def bare_tokenizer(document):
+    """Give our tokenizer of that file, whose template names an id that is left."""
+
+    def renamed(found):
+        has_ids = isinstance(found.get("ids"), list)
+        return {**found, "ids": [0]} if has_ids else found
+
+    text = json.dumps(without_added(document))
+    return Tokenizer.from_bytes(
+        json.dumps(json.loads(text, object_hook=renamed)).encode()
+    )
+
+
+@pytest.fixture(params=PUBLISHED)
+def published(request, shared):
+    """Give a published file, with our tokenizer of it."""
+    path = shared(f"vocabularies/{request.param}/tokenizer.json")
+    return json.loads(path.read_text(encoding="utf-8")), Tokenizer.from_file(path)
+
+
+def made(*, normalizer=None, **flags):
+    """Describe a tokenizer of bytes with added tokens of every kind, as published files do."""
+    base = bytepair.train_from_iterator(
+        ["low lower <think> hat user"], vocab_size=270, dialect="gpt2"
+    ).with_special_tokens(["<s>"])
+    base = base.with_template("<s> $A", pair="<s> $A $B")
+    document = json.loads(base.to_bytes(format="huggingface"))
+    contents = ["<think>", "<|User|>", "low", "  ", "   ", "hat", "ÉTÉ", "<s>x"]
+    document["normalizer"] = normalizer
+    document["added_tokens"] += [
+        {
+            "id": 271 + place,
+            "content": content,
+            "single_word": content == "hat" or flags.get("single_word", False),
+            "lstrip": flags.get("lstrip", False),
+            "rstrip": flags.get("rstrip", False),
+            "normalized": flags.get("normalized", place % 2 == 0),
+            "special": False,
+        }
+        for place, content in enumerate(contents)
+    ]
+    return document
+
+
+MADE = {
+    "plain": {},
+    "in normalized text": {"normalized": True, "normalizer": {"type": "Lowercase"}},
+    "composed": {"normalizer": {"type": "NFC"}},
+    "strips": {"lstrip": True, "rstrip": True, "normalized": False},
+    "words": {"single_word": True},
+}
+
+
+@pytest.fixture(params=MADE)
+def built(request):
+    """Give a file that was made up, with our tokenizer of it."""
+    document = made(**MADE[request.param])
+    return document, Tokenizer.from_bytes(json.dumps(document).encode())
+
+
+def contents_of(document):
+    """List what the added tokens of a file contain."""
+    return [token["content"] for token in document["added_tokens"]]
+
+
+def check_against_tokenizers(document, ours):
+    """Compare ids, spans, pairs, and what is cut, with Hugging Face's tokenizer without added tokens."""
+    bare = without_added(document)
+    bare["truncation"] = bare["padding"] = None
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(bare))
+    found = texts_of(contents_of(document))
+    pairs = list(zip(found, reversed(found), strict=True))
+    ours = ours.with_truncation(None).with_padding(None)
+    for add in (False, True):
+        options = {"add_special_tokens": add, "added_tokens": "text"}
+        expected = [
+            one.ids for one in theirs.encode_batch(found, add_special_tokens=add)
+        ]
+        assert ours.encode_batch(found, **options) == expected
+        assert [ours.encode(text, **options) for text in found] == expected
+        full = ours.encode_full_batch(pairs, **options)
+        their_full = theirs.encode_batch(pairs, add_special_tokens=add)
+        assert [one.ids for one in full] == [one.ids for one in their_full]
+    theirs.enable_truncation(9, stride=2)
+    cut = ours.with_truncation(9, stride=2)
+    full = [cut.encode_full(text, **options) for text in found]
+    expected = theirs.encode_batch(found)
+    assert [one.ids for one in full] == [one.ids for one in expected]
+    for one, their in zip(full, expected, strict=True):
+        assert [part.ids for part in one.overflowing] == [
+            part.ids for part in their.overflowing
+        ]
+
+
+def test_ids_of_published_files_are_those_of_tokenizers_without_added_tokens(published):
+    """With and without the template, in pairs, and cut to a length."""
+    check_against_tokenizers(*published)
+
+
+def test_ids_of_files_with_every_kind_of_added_token_are_those_without_them(built):
+    """White space that belongs to tokens, tokens of normalized text, words, runs of spaces."""
+    check_against_tokenizers(*built)
+
+
+def every_way(tokenizer, texts, folder, **options):
+    """Encode texts by every method that there is."""
+    joined = "\n".join(texts)
+    source = folder / "text.txt"
+    source.write_bytes(joined.encode())
+    counter = tokenizer.counter(**options)
+    narrow = tokenizer.n_vocab <= 65_536
+    ids, offsets = tokenizer.encode_batch_to_numpy(texts, **options, threads=2)
+    files = {}
+    for threads in (1, 2):
+        tokenizer.encode_file(source, folder / "ids.npy", **options, threads=threads)
+        files[threads] = np.load(folder / "ids.npy").tolist()
+    long = joined * 40
+    return {
+        "encode": [tokenizer.encode(text, **options) for text in texts],
+        "again": [tokenizer.encode(text, **options) for text in texts],
+        "as bytes": [tokenizer.encode(text.encode(), **options) for text in texts],
+        "ordinary": [tokenizer.encode_ordinary(text, **options) for text in texts],
+        "batch": tokenizer.encode_batch(texts, **options, threads=2),
+        "array": tokenizer.encode_to_numpy(joined, **options).tolist(),
+        "arrays": (ids.tolist(), offsets.tolist()),
+        "narrow": narrow
+        and tokenizer.encode_to_numpy(joined, **options, dtype="uint16").tolist(),
+        "threads": tokenizer.encode(long, **options, threads=2),
+        "long": tokenizer.encode_to_numpy(long, **options).tolist(),
+        "count": [tokenizer.count(text, **options) for text in texts],
+        "counts": tokenizer.count_batch(texts, **options, threads=2),
+        "count of long": tokenizer.count(long, **options, threads=2),
+        "counter": [counter.append(part) for part in joined[:900]],
+        "truncated": [tokenizer.truncate(text, 5, **options) for text in texts],
+        "spans": [tokenizer.encode_with_offsets(text, **options) for text in texts],
+        "tokens": [tokenizer.tokenize(text, **options) for text in texts],
+        "dropout": tokenizer.encode_full(joined, dropout=0.3, seed=4, **options).ids,
+        "files": files,
+    }
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_every_method_takes_added_tokens_as_text(kind, tmp_path):
+    """Each gives what a tokenizer without added tokens gives, and what it found before is not mixed in."""
+    document = made(**MADE[kind])
+    ours = Tokenizer.from_bytes(json.dumps(document).encode())
+    bare = bare_tokenizer(document)
+    texts = texts_of(contents_of(document), 20)
+    found = every_way(ours, texts, tmp_path)
+    expected = every_way(bare, texts, tmp_path)
+    for _ in range(2):
+        as_text = every_way(ours, texts, tmp_path, added_tokens="text")
+        assert as_text == expected
+        assert every_way(ours, texts, tmp_path) == found
+    assert found["encode"] != expected["encode"]
+
+
+def test_every_method_takes_added_tokens_of_published_files_as_text(
+    published, tmp_path
+):
+    """The same for files that have thousands of tokens, and runs of spaces that come as pieces."""
+    document, ours = published
+    bare = bare_tokenizer(document)
+    texts = texts_of(contents_of(document), 10)
+    found = every_way(ours, texts, tmp_path)
+    expected = every_way(bare, texts, tmp_path)
+    assert every_way(ours, texts, tmp_path, added_tokens="text") == expected
+    assert every_way(ours, texts, tmp_path) == found
+
+
+@pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
+def test_models_of_sentencepiece_give_the_ids_of_sentencepiece(name, shared):
+    """There, control symbols are text already; user-defined ones are found, so they become such."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    from sentencepiece import sentencepiece_model_pb2
+
+    path = shared(f"vocabularies/mistral-sentencepiece/{name}")
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString(path.read_bytes())
+    for piece in model.pieces:
+        if piece.type == piece.USER_DEFINED:
+            piece.type = piece.CONTROL
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())
+    ours = Tokenizer.from_file(path)
+    contents = [token.content for token in ours.added_tokens.values()]
+    for text in texts_of(contents):
+        assert ours.encode(text, added_tokens="text") == theirs.encode(text)
+
+
+@pytest.fixture
+def ours():
+    """Give a tokenizer with a special token, and two added ones that are not."""
+    made = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    made = made.with_special_tokens(["<s>"]).with_added_tokens(["<think>", "  "])
+    return made.with_template("<s> $A")
+
+
+FORGING = "low<think>lower<s>  low"
+
+
+def as_text_of(tokenizer, text):
+    """Encode by a tokenizer of the same merges that has no added token."""
+    document = json.loads(tokenizer.to_bytes(format="huggingface"))
+    return bare_tokenizer(document).encode(text)
+
+
+def test_transformers_shape_takes_the_option_where_it_takes_split_special_tokens(ours):
+    """That one leaves tokens that are not special to be found; ours does not."""
+    expected = as_text_of(ours, FORGING)
+    begin = ours.special_tokens["<s>"]
+    shaped = PreTrainedTokenizerFast(tokenizer_object=ours)
+    think = ours.token_to_id("<think>")
+    assert think in shaped(FORGING, split_special_tokens=True)["input_ids"]
+    for options in ({}, {"return_offsets_mapping": True}):
+        found = shaped(FORGING, added_tokens="text", **options)["input_ids"]
+        assert found == [begin, *expected]
+    plain = {"added_tokens": "text", "add_special_tokens": False}
+    assert shaped([FORGING, "low"], **plain)["input_ids"][0] == expected
+    assert shaped.encode(FORGING, **plain) == expected
+    assert shaped.convert_tokens_to_ids(shaped.tokenize(FORGING, **plain)) == expected
+    words = shaped([FORGING], is_split_into_words=True, **plain)["input_ids"]
+    assert words == expected
+    always = PreTrainedTokenizerFast(tokenizer_object=ours, added_tokens="text")
+    assert always(FORGING)["input_ids"] == [begin, *expected]
+    assert think in always(FORGING, added_tokens="find")["input_ids"]
+    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
+        PreTrainedTokenizerFast(tokenizer_object=ours, added_tokens="txt")
+    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
+        shaped(FORGING, added_tokens="txt")
+
+
+def test_tokenizers_shape_has_the_option_beside_encode_special_tokens(ours):
+    """It is a property there, as that one is."""
+    expected = as_text_of(ours, FORGING)
+    shaped = InTokenizersShape(ours)
+    assert shaped.added_tokens == "find"
+    shaped.encode_special_tokens = True
+    assert ours.token_to_id("<think>") in shaped.encode(FORGING).ids
+    shaped.added_tokens = "text"
+    assert shaped.encode(FORGING, add_special_tokens=False).ids == expected
+    assert [one.ids[1:] for one in shaped.encode_batch([FORGING])] == [expected]
+    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
+        shaped.added_tokens = "none"
+
+
+def test_tiktoken_shape_takes_the_option_and_refuses_special_tokens_as_ever(ours):
+    """``disallowed_special`` is for all of them by default there."""
+    expected = as_text_of(ours, FORGING)
+    shaped = Encoding.from_tokenizer(ours)
+    free = {"disallowed_special": (), "added_tokens": "text"}
+    assert ours.token_to_id("<think>") in shaped.encode_ordinary(FORGING)
+    assert shaped.encode_ordinary(FORGING, added_tokens="text") == expected
+    assert shaped.encode(FORGING, **free) == expected
+    assert shaped.encode_to_numpy(FORGING, **free).tolist() == expected
+    assert shaped.encode_batch([FORGING], **free) == [expected]
+    both = shaped.encode_ordinary_batch([FORGING], added_tokens="text")
+    assert both == [expected]
+    with pytest.raises(bytepair.SpecialTokenError):
+        shaped.encode(FORGING, added_tokens="text")
+
+
+def test_what_is_allowed_cannot_be_text(ours):
+    """Two options that say opposite things are refused, and so is a word that says nothing."""
+    for allowed in ("all", ["<s>"]):
+        with pytest.raises(bytepair.TokenizerError, match="allowed_special"):
+            ours.encode("x", allowed_special=allowed, added_tokens="text")
+    with pytest.raises(bytepair.TokenizerError, match='"find" or "text", not "off"'):
+        ours.encode("x", added_tokens="off")
+    with pytest.raises(TypeError, match='"find" or "text", not bool'):
+        ours.encode("x", added_tokens=True)
+
+
+def test_tokens_that_are_not_special_are_errors_where_they_are_named(ours):
+    """``"all"`` means special tokens, as in tiktoken; a name may be that of any added token."""
+    ours.encode("low<think>", disallowed_special="all")
+    with pytest.raises(bytepair.SpecialTokenError, match=r"added token .* at byte 3"):
+        ours.encode("low<think>", disallowed_special=["<think>"])
+    for threads in (1, 2):
+        with pytest.raises(bytepair.SpecialTokenError, match="at byte 200000"):
+            ours.encode(
+                "low " * 50_000 + "<think>",
+                disallowed_special=["<think>"],
+                threads=threads,
+            )
+    with pytest.raises(bytepair.SpecialTokenError, match="at byte 3"):
+        ours.encode("low<s>", disallowed_special="all", added_tokens="text")
+    with pytest.raises(bytepair.SpecialTokenError, match="is not a special token"):
+        ours.encode("low", disallowed_special=["<thonk>"])
+
+
+def corpus_in(folder):
+    """Write documents of which two hold the text of an added token, and one that of a special one."""
+    documents = ["low <think> low", "low", "lower<s>", "a <think> <s>", "two  spaces"]
+    path = folder / "corpus.jsonl"
+    lines = (json.dumps({"text": text}) + "\n" for text in documents)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path, documents
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("format", ["npy", "bin"])
+def test_shards_take_added_tokens_as_text_and_count_documents(
+    ours, tmp_path, format, processes
+):
+    """Ids are those of a tokenizer without added tokens; marks of documents are still there."""
+    path, documents = corpus_in(tmp_path)
+    begin = ours.special_tokens["<s>"]
+    options = {"format": format, "begin_of_document": "<s>", "processes": processes}
+    for word in ("find", "text"):
+        folder = tmp_path / word
+        manifest = scale.tokenize(ours, path, folder, added_tokens=word, **options)
+        totals = manifest["totals"]
+        assert (totals["with_special_text"], totals["with_added_text"]) == (2, 2)
+        assert manifest["plan"]["added_tokens"] == word
+        found = [row.tolist() for row in TokenDataset(folder)]
+        texts = [ours.encode(text, added_tokens=word) for text in documents]
+        assert found == [[begin, *ids] for ids in texts]
+        assert check_dataset(folder, ours)["documents"] == 5
+    assert found == [[begin, *as_text_of(ours, text)] for text in documents]
+    with pytest.raises(
+        bytepair.TokenizerError, match="added_tokens: 'find' then, 'text' now"
+    ):
+        scale.tokenize(ours, path, tmp_path / "find", added_tokens="text", **options)
+    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
+        scale.tokenize(ours, path, tmp_path / "new", added_tokens="all")
+
+
+def test_a_manifest_that_does_not_say_is_one_of_found_tokens(ours, tmp_path):
+    """Folders that were written before there was a choice are finished as they were begun."""
+    path, _ = corpus_in(tmp_path)
+    folder = tmp_path / "tokens"
+    expected = scale.tokenize(ours, path, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["plan"]["added_tokens"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert scale.tokenize(ours, path, folder)["totals"] == expected["totals"]
+    with pytest.raises(bytepair.TokenizerError, match="added_tokens"):
+        scale.tokenize(ours, path, folder, added_tokens="text")
+    assert check_dataset(folder, ours)["documents"] == 5
+
+
+def command(*arguments, text=None):
+    """Run the command line; gives what it wrote to both streams."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bytepair", *map(str, arguments)],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_commands_take_the_option_and_say_how_many_texts_held_tokens(ours, tmp_path):
+    """``encode`` of a text, of lines and to a file, and ``tokenize``."""
+    model = tmp_path / "own.bytepair"
+    ours.save(model)
+    source = tmp_path / "lines.txt"
+    source.write_text(f"{FORGING}\nlow\n<think>\n", encoding="utf-8")
+    as_text = ("--added-tokens", "text")
+    ids = as_text_of(ours, FORGING)
+    code, out, err = command("encode", model, source, "--lines", *as_text)
+    assert (code, out.splitlines()[0]) == (0, " ".join(map(str, ids)))
+    assert err == "2 lines with the text of an added token, encoded as plain text\n"
+    code, out, err = command("encode", model, *as_text, text=FORGING)
+    assert (code, out.split()) == (0, [str(id_) for id_ in ids])
+    assert err == "1 text with the text of an added token, encoded as plain text\n"
+    target = tmp_path / "ids.npy"
+    code, _, err = command("encode", model, source, "-o", target, *as_text)
+    assert np.load(target).tolist() == as_text_of(ours, source.read_text())
+    assert (code, err[:6]) == (0, "1 text")
+    code, out, err = command("encode", model, text=FORGING)
+    assert out.split() == [str(id_) for id_ in ours.encode(FORGING)]
+    assert err == ""
+    code, _, err = command("encode", model, *as_text, "--allowed-special", "all")
+    assert code == 2
+    assert "--added-tokens text" in err
+    path, _ = corpus_in(tmp_path)
+    code, _, err = command("tokenize", model, path, "-o", tmp_path / "t", *as_text)
+    assert code == 0
+    assert "2 with the text of another added token, encoded as plain text" in err
+    code, _, err = command("tokenize", model, path, "-o", tmp_path / "f")
+    assert "2 with the text of another added token, encoded as that token" in err
