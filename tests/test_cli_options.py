@@ -259,3 +259,105 @@ def test_messages_name_options_as_they_are_typed(command: str, files: Path) -> N
 def test_every_command_is_walked() -> None:
     """A new command gets its bases above; ``demo`` has nothing to refuse."""
     assert {*BASES, "demo"} == set(COMMANDS)
+
+
+# Input that is not what the command takes it for
+
+
+def test_raw_ids_are_read_as_encode_writes_them(files: Path) -> None:
+    """Without a format, ``decode`` gives the text of every file that ``encode`` wrote."""
+    text = Path("c.txt").read_text()
+    large = bytepair.train_from_iterator(TEXTS, merges=12, dialect="gpt4")
+    large.with_special_tokens({"<far>": 70_000}).save("large.bytepair")
+    for tokenizer in ("own.json", "large.bytepair"):
+        for name in ("ids.bin", "ids.npy", "ids.txt"):
+            output("encode", tokenizer, "c.txt", "-o", name)
+            assert output("decode", tokenizer, name) == text
+    output("encode", "own.json", "c.txt", "-o", "ids.u32", "--format", "uint32")
+    assert output("decode", "own.json", "ids.u32") == text
+    output("encode", "own.json", "c.txt", "-o", "ids.u16", "--format", "uint16")
+    assert output("decode", "own.json", "ids.u16") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "advice"),
+    [
+        ("ids.bin", "uint32", "--format uint16 or --format uint32"),
+        ("ids.bin", "text", "--format text"),
+        ("ids.bin", "json", "--format text, json"),
+        ("ids", "uint16", "--format uint16 or --format uint32"),
+        ("ids.txt", "uint32", "--format uint16 or --format uint32"),
+        ("ids", "json", "--format json"),
+    ],
+)
+def test_ids_that_could_be_misread_are_refused_with_what_to_type(
+    name: str, written: str, advice: str, files: Path
+) -> None:
+    """A file that says something else than it holds is no text of wrong ids."""
+    output("encode", "own.json", "c.txt", "-o", name, "--format", written)
+    found = run("decode", "own.json", name)
+    assert found.exit_code == 1
+    assert advice in found.stderr
+    typed = ["--format", written]
+    assert output("decode", "own.json", name, *typed) == Path("c.txt").read_text()
+
+
+TOKENIZERS = {
+    "t.bytepair": "a .bytepair tokenizer",
+    "t.bytepair-compiled": "a compiled tokenizer",
+    "ranks.tiktoken": "ranks of a tokenizer",
+    "codes": "merges of a tokenizer",
+    "ids.npy": "a numpy array",
+}
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_a_file_that_is_no_text_is_refused_by_name(name: str, files: Path) -> None:
+    """Neither training nor counting nor encoding takes a tokenizer or an array for text."""
+    own = Tokenizer.from_file("own.json")
+    for path in ("t.bytepair", "t.bytepair-compiled"):
+        own.save(path)
+    output("encode", "own.json", "c.txt", "-o", "ids.npy")
+    for command in (
+        ["train", name, "-o", "o.json", "--merges", "2"],
+        ["count", name, "-o", "o.parquet"],
+        ["tokenize", "own.json", name, "-o", "shards"],
+        ["encode", "own.json", name],
+        ["segment", "codes", name],
+    ):
+        found = run(*command)
+        assert found.exit_code == 1, command
+        assert f"like {TOKENIZERS[name]}" in found.stderr, command
+    typed = ["--input-format", "text", "--dialect", "byte-stream"]
+    output("train", name, "-o", "o.bytepair", "--merges", "2", *typed)
+    data = Path(name).read_bytes()
+    found = testing.CliRunner().invoke(app, ["encode", "own.json"], input=data)
+    assert own.decode_bytes(list(map(int, found.stdout.split()))) == data
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "ids.npy", "counts.parquet", "c.txt"])
+def test_a_corpus_is_no_tokenizer(name: str, files: Path) -> None:
+    """Loading one says what the file looks like."""
+    output("encode", "own.json", "c.txt", "-o", "ids.npy")
+    found = run("info", name)
+    assert found.exit_code == 1
+    assert "not a known tokenizer format: " in found.stderr
+    looks = {"c.jsonl": "JSON lines", "ids.npy": "numpy", "counts.parquet": "Parquet"}
+    assert looks.get(name, "begins with") in found.stderr
+
+
+@pytest.mark.parametrize("ending", ["br", "lz4", "7z", "zip", "rar", "Z", "tar.gz"])
+def test_a_compression_that_nothing_reads_is_refused_by_its_ending(
+    ending: str, files: Path
+) -> None:
+    """Brotli has no signature; the name says it, and what to do."""
+    path = f"c.txt.{ending}"
+    Path(path).write_bytes(b"\x0b\x02\x80low\x03")
+    for command in (
+        ["train", path, "-o", "o.json", "--merges", "2"],
+        ["count", path, "-o", "o.parquet"],
+        ["encode", "own.json", path],
+    ):
+        found = run(*command)
+        assert found.exit_code == 1, command
+        assert "unpack it first" in found.stderr or "looks like" in found.stderr

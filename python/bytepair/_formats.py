@@ -482,6 +482,11 @@ def _what_it_looks_like(data: bytes) -> str:
     known = "a tokenizer.json or a .bytepair file begins with {"
     if not data.strip():
         return f"not a known tokenizer format: the file is empty ({known})"
+    from .data._recognise import CONTENT_LEN, signature
+
+    found = signature(data[:CONTENT_LEN])
+    if found is not None:
+        return f"not a known tokenizer format: this file looks like {found}"
     return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 

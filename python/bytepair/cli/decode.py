@@ -12,7 +12,7 @@ import typer
 
 from bytepair import Tokenizer
 
-from .ids import RAW, parse_file, parse_ids
+from .ids import RAW, RAW_ENDINGS, parse_file, parse_ids
 from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
 from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
@@ -31,7 +31,8 @@ def decode(
         typer.Option(
             "--format",
             help="Space-separated numbers, a JSON array, or raw little-endian numbers. "
-            "By default a .npy array if the input is one, as encode writes it, else text.",
+            "By default what encode writes: a .npy array if the input is one, raw numbers in a .bin, "
+            "else text.",
         ),
     ] = None,
     lines: Lines = False,
@@ -39,15 +40,18 @@ def decode(
 ) -> None:
     """Decode ids: the bytes of all of them, or of each line of them as a line."""
     is_array = Path(file).suffix == ".npy"
-    if lines and (number_format in RAW or (number_format is None and is_array)):
+    is_raw = is_array or Path(file).suffix.removeprefix(".").lower() in RAW_ENDINGS
+    if lines and (number_format in RAW or (number_format is None and is_raw)):
         message = "raw numbers have no lines; use --format text or --format json"
         raise typer.BadParameter(message, param_hint="--lines")
     name = name_of(file)
-    to_bytes = decoder(loading.load(tokenizer_path))
+    tokenizer = loading.load(tokenizer_path)
+    to_bytes = decoder(tokenizer)
     with reading(file) as source, writing_to(output) as target:
         if not lines:
             with naming(name):
-                target.write(to_bytes(parse_file(source.read(), number_format, file)))
+                ids = parse_file(source.read(), number_format, file, tokenizer.n_vocab)
+                target.write(to_bytes(ids))
             return
         n_lines = 0
         for batch in line_batches(source):

@@ -30,7 +30,14 @@ from .options import (
     TokenizerPath,
 )
 from .spreading import spread
-from .streams import line_batches, name_of, naming, reading, writing_to
+from .streams import (
+    line_batches,
+    name_of,
+    naming,
+    reading,
+    refuse_no_text,
+    writing_to,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +91,7 @@ def encode(
     if add_special_tokens and is_raw and (is_array or number_format is None):
         message = "give --format uint16 or --format uint32, and an output that does not end in .npy"
         raise typer.BadParameter(message, param_hint="--add-special-tokens")
+    refuse_no_text(file)
     tokenizer = loading.load(tokenizer_path)
     names = allowed_special or []
     if names and added_tokens is Added.TEXT:

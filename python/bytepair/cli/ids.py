@@ -20,11 +20,19 @@ from bytepair._token_files import MAX_UINT16_VOCAB
 
 from .options import NumberFormat
 
-__all__ = ["check_width", "format_ids", "parse_file", "parse_ids"]
+__all__ = ["check_width", "format_ids", "parse_file", "parse_ids", "told_format"]
 
 MAGIC = b"\x93NUMPY"
 MAX_HEADER_LEN = 10_000
 """Where the header of an array ends at the latest, in bytes; NumPy has this limit."""
+RAW_ENDINGS: dict[str, NumberFormat | None] = {
+    "bin": None,
+    "u16": NumberFormat.UINT16,
+    "uint16": NumberFormat.UINT16,
+    "u32": NumberFormat.UINT32,
+    "uint32": NumberFormat.UINT32,
+}
+"""What names of raw numbers end in, and how wide those are; of .bin the vocabulary says."""
 RAW = {NumberFormat.UINT16: "<u2", NumberFormat.UINT32: "<u4"}
 
 
@@ -53,13 +61,23 @@ def format_ids(ids: npt.NDArray[np.uint32], number_format: NumberFormat) -> byte
     return " ".join(map(str, ids.tolist())).encode() + b"\n"
 
 
-def parse_file(data: bytes, number_format: NumberFormat | None, name: str) -> list[int]:
+def parse_file(
+    data: bytes, number_format: NumberFormat | None, name: str, n_vocab: int
+) -> list[int]:
     r"""Read all that a file holds, which may be an array of NumPy; else text by default.
+
+    Without ``number_format``, a ``.bin`` holds raw numbers as ``encode`` writes them for a
+    vocabulary of this size.
 
     >>> import io
     >>> file = io.BytesIO()
     >>> np.save(file, np.array([5, 600], dtype=np.uint16))
-    >>> parse_file(file.getvalue(), None, "ids.npy"), parse_file(b"5 600", None, "-")
+    >>> parse_file(file.getvalue(), None, "ids.npy", 1000)
+    [5, 600]
+    >>> (
+    ...     parse_file(b"\x05\0\x58\x02", None, "ids.bin", 1000),
+    ...     parse_file(b"5 600", None, "-", 9),
+    ... )
     ([5, 600], [5, 600])
 
     Raises
@@ -75,7 +93,48 @@ def parse_file(data: bytes, number_format: NumberFormat | None, name: str) -> li
             "rename the file if it holds something else"
         )
         raise FormatError(message)
-    return parse_ids(data, number_format or NumberFormat.TEXT)
+    return parse_ids(data, number_format or told_format(data, name, n_vocab))
+
+
+def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
+    r"""Tell what ids are written as, by the ending of the name and by the bytes.
+
+    >>> told_format(b"5 600", "-", 1000), told_format(b"\5\0\0\0", "a.bin", 100_000)
+    (<NumberFormat.TEXT: 'text'>, <NumberFormat.UINT32: 'uint32'>)
+
+    Raises
+    ------
+    FormatError
+        They can be read in several ways; the message says what to type.
+    """
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    is_textual = re.fullmatch(rb"[-+0-9\s,\[\]]*", data) is not None
+    if ending not in RAW_ENDINGS:
+        if is_textual or re.fullmatch(rb"[\t-\r -~]*", data):
+            return NumberFormat.TEXT
+        message = (
+            "the input is no text, so its numbers are raw; say how wide they are: "
+            "--format uint16 or --format uint32"
+        )
+        raise FormatError(message)
+    if is_textual and data:
+        message = (
+            f"the name ends in .{ending}, as that of raw numbers, but the input looks like "
+            "text; say which it is: --format text, json, uint16 or uint32"
+        )
+        raise FormatError(message)
+    width = RAW_ENDINGS[ending]
+    if width is not None:
+        return width
+    if n_vocab > MAX_UINT16_VOCAB:
+        return NumberFormat.UINT32
+    if data and len(data) % 4 == 0 and not any(data[2::4]) and not any(data[3::4]):
+        message = (
+            "the raw numbers can be read as uint16, where every second one is 0, or as "
+            "uint32; say which: --format uint16 or --format uint32"
+        )
+        raise FormatError(message)
+    return NumberFormat.UINT16
 
 
 def parse_ids(data: bytes, number_format: NumberFormat) -> list[int]:
@@ -173,7 +232,16 @@ def _parse_text(data: bytes) -> list[int]:
         if not is_integer(word):
             message = (
                 f"word {place} of the input is not an id: {word[:40].decode(errors='replace')!r}; "
-                "expected decimal numbers separated by blanks"
+                f"expected decimal numbers separated by blanks{_other_format(data)}"
             )
             raise FormatError(message)
     return list(map(int, words))
+
+
+def _other_format(data: bytes) -> str:
+    """Say what to type where ids are no text of numbers."""
+    if data.lstrip().startswith(b"["):
+        return "; for a JSON array pass --format json"
+    if re.search(rb"[^\t-\r -~]", data):
+        return "; for raw numbers pass --format uint16 or --format uint32"
+    return ""

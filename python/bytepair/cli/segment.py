@@ -16,7 +16,7 @@ from bytepair.errors import EncodingError
 from bytepair.segmentation import Segmenter, count_words, write_vocabulary
 
 from .options import Output
-from .streams import name_of, reading, writing_to
+from .streams import name_of, reading, refuse_no_text, writing_to
 from .training_options import Threads
 
 __all__ = ["segment"]
@@ -148,6 +148,8 @@ def segment(
 
 def blocks_of(files: list[str]) -> Iterator[str]:
     """Read files as blocks of whole lines; the last line of each file but the last ends."""
+    for file in files:
+        refuse_no_text(file)
     for place, file in enumerate(files, 1):
         n_lines = 0
         block = b""

@@ -6,10 +6,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from bytepair import FileError, TokenizerError
+from bytepair import FileError, FormatError, TokenizerError
 from bytepair._files import writing
 
-__all__ = ["line_batches", "name_of", "naming", "reading", "writing_to"]
+__all__ = [
+    "line_batches",
+    "name_of",
+    "naming",
+    "reading",
+    "refuse_no_text",
+    "writing_to",
+]
 
 BATCH_LEN = 4 << 20
 """How much of a file of lines is taken at once, in bytes."""
@@ -46,6 +53,25 @@ def reading(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     except OSError as error:
         message = f"{path}: {error.strerror or error}"
         raise FileError(message) from error
+
+
+def refuse_no_text(path: str) -> None:
+    """Refuse a file whose first bytes or whose name say that it is no text to encode.
+
+    Standard input is taken as it lies.
+    """
+    if path == "-" or not Path(path).is_file():
+        return
+    from bytepair.data._recognise import CONTENT_LEN, read_by_nothing, signature
+
+    with reading(path) as file:
+        found = signature(file.read(CONTENT_LEN)) or read_by_nothing(path)
+    if found is not None:
+        message = (
+            f"{path}: this looks like {found}, not text; to take its bytes as they are, "
+            "pass the file to standard input"
+        )
+        raise FormatError(message)
 
 
 @contextlib.contextmanager

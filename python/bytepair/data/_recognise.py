@@ -27,6 +27,7 @@ __all__ = [
     "kind_of",
     "named",
     "plain_word",
+    "read_by_nothing",
     "signature",
 ]
 
@@ -86,13 +87,36 @@ SIGNATURES: dict[str, bytes] = {
     "a video": rb"(?s:\x00{3}.ftyp|RIFF.{4}AVI )|\x1a\x45\xdf\xa3",
     "an old Office document": rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
     "PDF": rb"%PDF-",
+    "a compiled tokenizer": rb"\x8fbpc\r\n\x1a\n",
+    "a .bytepair tokenizer": rb"\s*\{\s*\"format\"\s*:\s*\"bytepair\"",
+    "a tokenizer.json": rb"\s*\{\s*\"version\"\s*:\s*\"1\.0\"\s*,\s*\"(?:truncation|padding|added_tokens)\"",
+    "ranks of a tokenizer": rb"[A-Za-z0-9+/]+=* 0\r?\n[A-Za-z0-9+/]+=* 1\r?\n[A-Za-z0-9+/]+=* 2\r?\n",
+    "merges of a tokenizer": rb"#version: 0\.[0-9]+[ \t\r\n]",
+    "a SentencePiece model": rb"\n[\x07-\x7f]\n[\x01-\x7f](?s:.{1,120}?)\x15",
     "UTF-16 or UTF-32": (
         rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"
         rb"|(?:[\t\n\r\x20-\x7e]\x00){8}|(?:\x00[\t\n\r\x20-\x7e]){8}"
         rb"|(?:[\t\n\r\x20-\x7e]\x00{3}){4}|(?:\x00{3}[\t\n\r\x20-\x7e]){4}"
     ),
 }
-"""What begins with which bytes, and is no text in UTF-8."""
+"""What begins with which bytes, and is no text in UTF-8 or not one to learn from."""
+
+UNREAD_ENDINGS: dict[str, str] = {
+    ".br": "Brotli",
+    ".lz": "lzip",
+    ".lz4": "lz4",
+    ".lzma": "lzma",
+    ".lzo": "lzo",
+    ".snappy": "snappy",
+    ".sz": "snappy",
+    ".z": "compress",
+    ".7z": "a 7z archive",
+    ".rar": "a RAR archive",
+    ".tar": "a tar archive",
+    ".tgz": "a tar archive",
+    ".zip": "a zip archive",
+}
+"""Endings of compressed files that are not read; Brotli has no signature."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -166,6 +190,23 @@ def signature(head: bytes) -> str | None:
     """
     found = (name for name, sign in SIGNATURES.items() if re.match(sign, head))
     return next(found, None)
+
+
+def read_by_nothing(path: str) -> str | None:
+    """Give the compression that the ending of a name says, if nothing here reads it.
+
+    >>> (
+    ...     read_by_nothing("a.jsonl.br"),
+    ...     read_by_nothing("a.tar.gz"),
+    ...     read_by_nothing("a.gz"),
+    ... )
+    ('Brotli', 'a tar archive', None)
+    """
+    endings = PurePosixPath(path.lower()).suffixes[-2:]
+    found = UNREAD_ENDINGS.get(endings[-1]) if endings else None
+    if found is None and endings[:1] == [".tar"] and endings[-1] in COMPRESSIONS:
+        return UNREAD_ENDINGS[".tar"]
+    return found
 
 
 def kind_of(format_name: CorpusFormat, compression: Compression | None) -> str:

@@ -31,6 +31,7 @@ from ._recognise import (
     kind_of,
     named,
     plain_word,
+    read_by_nothing,
     signature,
 )
 
@@ -190,6 +191,14 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     if input_format is not None:
         by_bytes = [kind for kind in COMPRESSIONS.values() if kind == found]
         return Source(path, size, format_name, by_bytes[0] if by_bytes else None)
+    unread = read_by_nothing(path)
+    if unread is not None:
+        message = (
+            f"{path}: the name says {unread}, which is not read; unpack it first, or pack it by "
+            f'gzip, zstd, xz or bzip2; if it is none, pass input_format= ("text" reads its bytes as '
+            "they are)"
+        )
+        raise FormatError(message)
     source = Source(path, size, format_name, compression)
     if not head:
         return source
