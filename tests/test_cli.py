@@ -1,13 +1,16 @@
 """The command line as a shell user meets it: each test runs ``bytepair`` as a process."""
 
+import fcntl
 import json
 import os
 import pty
 import random
 import shlex
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -164,10 +167,11 @@ def test_progress_is_for_terminals(corpus, tmp_path):
     assert b"remaining" not in found.stderr
 
 
-def on_terminal(*arguments):
+def on_terminal(*arguments, n_columns=0):
     """Run a command with a terminal for its output and give what that shows."""
     process, terminal = pty.fork()
     if process == 0:  # pragma: no cover -- another process
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", 24, n_columns, 0, 0))
         os.execvpe(COMMAND[0], [*COMMAND, *map(str, arguments)], ENVIRONMENT)
     shown = b""
     try:
@@ -178,6 +182,22 @@ def on_terminal(*arguments):
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0, shown
     return shown.decode()
+
+
+@pytest.mark.parametrize("n_columns", [20, 40])
+def test_a_line_of_progress_fits_the_terminal(corpus, tmp_path, n_columns):
+    """What is longer is cut: a line that wraps cannot be written over."""
+    tokenizer = tmp_path / "t.bytepair"
+    commands = [
+        ("train", corpus, "-o", tokenizer, "--merges", 20),
+        ("tokenize", tokenizer, corpus, "-o", tmp_path / "shards"),
+    ]
+    for command in commands:
+        shown = on_terminal(*command, n_columns=n_columns)
+        written_over = shown.split("\r\x1b[K")[1:-1]
+        assert any("merges done" in text or "MB" in text for text in written_over)
+        for text in written_over:
+            assert "\n" in text or len(text) < n_columns
 
 
 def test_progress_tells_merges_time_and_ratio(corpus, tmp_path):

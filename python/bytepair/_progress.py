@@ -4,6 +4,7 @@ The time that is left assumes the speed so far. Nothing is shown where there is 
 """
 
 import math
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -86,9 +87,19 @@ class ProgressLine:
         if not self.is_shown:
             return
         text = progress.corpus or describe(progress)
-        end = "\n" if progress.corpus or progress.phase == "done" else ""
-        self.stream.write(f"\r\x1b[K{text}{end}")
+        is_last = bool(progress.corpus) or progress.phase == "done"
+        line = f"{text}\n" if is_last else fitting(text, self.stream)
+        self.stream.write(f"\r\x1b[K{line}")
         self.stream.flush()
+
+
+def fitting(text: str, stream: TextIO) -> str:
+    """Cut a text so that a terminal shows it in one line: of two, only the last can be written over."""
+    try:
+        n_columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # a terminal that does not say
+        return text
+    return text[: n_columns - 1] if n_columns > 1 else text
 
 
 def describe(progress: Progress) -> str:

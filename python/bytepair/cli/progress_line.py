@@ -2,6 +2,8 @@
 
 import sys
 
+from bytepair._progress import fitting
+
 __all__ = ["ProgressLine"]
 
 
@@ -28,7 +30,7 @@ class ProgressLine:
     def show(self, text: str) -> None:
         """Show a text in place of the last one."""
         if self.is_shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.write(f"\r\x1b[K{fitting(text, sys.stderr)}")
             sys.stderr.flush()
 
     def show_bytes(self, what: str, done: int, total: int) -> None:
