@@ -4,6 +4,7 @@ No input makes the core panic or hang, and no file is left half-written. Left ou
 damaged tokenizer files (``test_formats``).
 """
 
+import decimal
 import json
 import os
 import resource
@@ -146,6 +147,44 @@ def test_an_option_of_the_wrong_type_is_a_type_error(options):
     """As everywhere in Python."""
     with pytest.raises(TypeError):
         train(**options)
+
+
+@pytest.mark.parametrize("wrong", ["300", 300.0, True, [300], b"3", np.bool_(True)])
+@pytest.mark.parametrize(
+    "name", ["vocab_size", "merges", "threads", "max_token_bytes", "memory_limit"]
+)
+def test_what_is_no_whole_number_is_named_with_its_option(tmp_path, name, wrong):
+    """Also a float without a fraction, and a boolean, which Python takes for 0 or 1."""
+    (tmp_path / "a.txt").write_text("low low")
+    size = {} if name in ("vocab_size", "merges") else {"merges": 1}
+    with pytest.raises(TypeError, match=f"{name} must be a whole number, not"):
+        bytepair.train(tmp_path / "a.txt", **{**size, name: wrong})
+    least = {"vocab_size": 257, "merges": 1, "memory_limit": 2**30}.get(name, 2)
+    bytepair.train(tmp_path / "a.txt", **{**size, name: np.int64(least)})
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (float("inf"), "a finite number, not inf"),
+        (float("nan"), "a finite number, not nan"),
+        (0, "above 0, not 0"),
+        (-0.5, "above 0, not -0.5"),
+        (decimal.Decimal(0), "above 0, not 0;"),
+    ],
+)
+def test_a_weight_that_is_none_is_told_as_it_was_written(tmp_path, weight, message):
+    """Infinity is above 0, and is no weight."""
+    (tmp_path / "a.txt").write_text("low low")
+    with pytest.raises(TrainingError, match=message):
+        bytepair.train({tmp_path / "a.txt": weight}, merges=1)
+
+
+def test_a_negative_limit_of_memory_is_told(tmp_path):
+    """It is not taken for no memory at all."""
+    (tmp_path / "a.txt").write_text("low low")
+    with pytest.raises(TrainingError, match="memory_limit must not be negative, as -5"):
+        bytepair.train(tmp_path / "a.txt", merges=1, memory_limit=-5)
 
 
 def test_least_and_greatest_options_are_taken():

@@ -97,8 +97,10 @@ class Learner:
         )
         if memory_limit is not None:
             check_count(memory_limit=memory_limit)
-            limit = max(memory_limit, 0)
-            self.corpus.set_memory_limit(limit, tempfile.gettempdir())
+            if memory_limit < 0:
+                message = f"memory_limit must not be negative, as {memory_limit:,} is"
+                raise TrainingError(message)
+            self.corpus.set_memory_limit(memory_limit, tempfile.gettempdir())
         self.report = report
         self.n_texts = 0
         self.tally: Tally | None = None

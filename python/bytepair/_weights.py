@@ -49,7 +49,10 @@ def exact(weight: object) -> Fraction:
     if isinstance(weight, bool) or not isinstance(weight, (Real, Decimal)):
         message = f"a weight must be a number, not {weight!r}"
         raise TypeError(message)
-    if not math.isfinite(weight) or weight <= 0:
+    if not math.isfinite(weight):
+        message = f"a weight must be a finite number, not {weight}"
+        raise TrainingError(message)
+    if weight <= 0:
         message = f"a weight must be above 0, not {weight}; leave a file out instead"
         raise TrainingError(message)
     if isinstance(weight, (Rational, Decimal)):
