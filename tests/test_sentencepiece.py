@@ -3,6 +3,7 @@
 Left out: damaged files and what is refused, which the tests of the core show.
 """
 
+import base64
 import itertools
 import json
 import os
@@ -269,6 +270,49 @@ def test_a_model_becomes_a_tokenizer_json_with_its_ids(
             decoded = ours.decode(ids, skip_special_tokens=skips)
             assert theirs.decode(ids, skip_special_tokens=skips) == decoded, text
             assert again.decode(ids, skip_special_tokens=skips) == decoded, text
+
+
+def odd_clusters() -> list[str]:
+    """List every character alone and beside what makes a cluster of it, in some thousand texts."""
+    points = [*range(1, 0xD800), *range(0xE000, 0x110000)]
+    texts = []
+    for place in range(0, len(points), 512):
+        row = [chr(point) for point in points[place : place + 512]]
+        marks = ["", "\u0301", "\u200d", "\u3099", "\u0600", "\r\n"]
+        texts += ["".join(f"{c}{mark}x" for c in row) for mark in marks]
+    return texts
+
+
+@pytest.mark.parametrize("rule", ["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
+def test_a_map_is_read_in_a_tokenizer_json_as_hugging_face_reads_it(
+    tmp_path: Path, rule: str
+) -> None:
+    """Every character, alone and in clusters, becomes there and here the same."""
+    peer = pytest.importorskip("tokenizers")
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 40),
+        model_prefix=str(tmp_path / "own"),
+        model_type="bpe",
+        minloglevel=2,
+        vocab_size=80,
+        hard_vocab_limit=False,
+        normalization_rule_name=rule,
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+    )
+    peer_model = pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
+    model = peer_model.ModelProto()
+    model.ParseFromString((tmp_path / "own.model").read_bytes())
+    charsmap = base64.b64encode(model.normalizer_spec.precompiled_charsmap).decode()
+    file = {
+        "version": "1.0",
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": charsmap},
+        "model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0}, "merges": []},
+    }
+    theirs = peer.Tokenizer.from_str(json.dumps(file))
+    ours = Tokenizer.from_bytes(json.dumps(file).encode(), format="huggingface")
+    for text in [*odd_clusters(), *texts()]:
+        assert "".join(ours.split(text)) == theirs.normalizer.normalize_str(text)
 
 
 ROLES: list[dict[str, Any]] = [
