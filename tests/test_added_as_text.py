@@ -256,6 +256,25 @@ def test_models_of_sentencepiece_give_the_ids_of_sentencepiece(name, shared):
         assert ours.encode(text, added_tokens="text") == theirs.encode(text)
 
 
+def test_no_added_token_comes_of_a_text_that_spells_it_as_a_whole(tmp_path):
+    """Not even where merges are ignored for pieces that are in the vocabulary."""
+    document = made()
+    vocab = document["model"]["vocab"]
+    vocab.update({"<think>": 271, "<|User|>": 272})
+    document["model"]["ignore_merges"] = True
+    document["post_processor"] = None
+    document["pre_tokenizer"] = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": False,
+    }
+    ours = Tokenizer.from_bytes(json.dumps(document).encode())
+    assert ours.encode("<think>") == [271]
+    assert 271 not in ours.encode("<think>", added_tokens="text")
+    assert ours.decode(ours.encode("<think>", added_tokens="text")) == "<think>"
+
+
 @pytest.fixture
 def ours():
     """Give a tokenizer with a special token, and two added ones that are not."""

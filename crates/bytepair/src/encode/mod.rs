@@ -81,6 +81,8 @@ pub(crate) struct Encoder {
     spelling: Option<Spelling>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
+    /// Tokens that no piece is as a whole, wherever that is asked.
+    never_whole: HashSet<TokenId>,
 }
 
 /// About so many symbols of a long row are looked at to tell whether it has many different ones.
@@ -155,6 +157,7 @@ impl Encoder {
             cuts: OnceLock::new(),
             spelling: None,
             repeated: Vec::new(),
+            never_whole: HashSet::new(),
         }
     }
 
@@ -167,6 +170,11 @@ impl Encoder {
     /// The same for pieces that may be these added tokens.
     pub(crate) fn of_repeated(self, repeated: Vec<Repeated>) -> Self {
         Self { repeated, ..self }
+    }
+
+    /// The same where a piece that is written as one of these tokens is not that token but what merges make of it.
+    pub(crate) fn without_whole(self, never_whole: HashSet<TokenId>) -> Self {
+        Self { never_whole, ..self }
     }
 
     /// Whether a piece stands in the text as the vocabulary has it.
@@ -430,7 +438,8 @@ impl Encoder {
         }
         let whole_pieces = self.whole_pieces.as_ref()?;
         let id = self.vocabulary.id(whole_pieces.token(piece));
-        id.or_else(|| self.spelled_token(whole_pieces, piece))
+        let id = id.or_else(|| self.spelled_token(whole_pieces, piece));
+        id.filter(|id| self.never_whole.is_empty() || !self.never_whole.contains(id))
     }
 
     /// Asks for what tells whether pieces are tokens, of some at once: one alone waits for memory four times.

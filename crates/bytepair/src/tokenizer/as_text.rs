@@ -3,11 +3,12 @@
 //! They use a tokenizer of the same parts but for the added tokens, of which it has none. Where a text can be cut, how its
 //! words are found and what is remembered of it all depend on which tokens are looked for; with a tokenizer of their own,
 //! and workers of its own, such calls share none of that with calls that find added tokens. It shares the vocabulary, and
-//! the merges as they lie in memory unless some added tokens come as pieces or decide how spaces are written. The template
-//! names ids, so it is the same.
+//! the merges as they lie in memory unless some added tokens come as pieces, whole or repeated, or decide how spaces are
+//! written. The template names ids, so it is the same.
 //!
 //! Made when the first such call comes. Costs that call a look at the parts, or a copy of the merges.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use super::named::{NamedRules, Rules};
@@ -17,6 +18,7 @@ use crate::added::{Matcher, Specials};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::pool::Pool;
+use crate::vocabulary::TokenId;
 
 /// What becomes of added tokens whose content stands in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,12 +92,25 @@ impl Tokenizer {
     /// The encoder for other added tokens: the same one, unless it knows of them.
     fn encoder_of(&self, parts: &Parts) -> Arc<OnceLock<Encoder>> {
         let repeated = repeats::repeated(&self.parts).unwrap_or_default();
-        if repeated.is_empty() && spelling(&self.parts) == spelling(parts) {
+        let never_whole = never_whole(&self.parts);
+        let is_same = repeated.is_empty() && never_whole.is_empty();
+        if is_same && spelling(&self.parts) == spelling(parts) {
             return Arc::clone(&self.encoder);
         }
         let encoder = self.encoder().clone().of_raw_texts(spelling(parts)).of_repeated(Vec::new());
-        Arc::new(OnceLock::from(encoder))
+        Arc::new(OnceLock::from(encoder.without_whole(never_whole)))
     }
+}
+
+/// The added tokens that a piece could be as a whole, and no merges make.
+fn never_whole(parts: &Parts) -> HashSet<TokenId> {
+    if !parts.ignore_merges {
+        return HashSet::new();
+    }
+    let merges = parts.vocabulary.merges().iter();
+    let made: HashSet<_> = merges.map(|merge| merge.result).collect();
+    let ids = parts.added.iter().map(|token| token.id);
+    ids.filter(|id| !made.contains(id)).collect()
 }
 
 #[cfg(test)]
