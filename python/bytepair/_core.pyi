@@ -395,7 +395,11 @@ class CoreTokenizer:
         """
 
     def counter(
-        self, *, allowed_special: _Specials = (), disallowed_special: _Specials = ()
+        self,
+        *,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
     ) -> TokenCounter:
         """Start counting the ids of a text that comes in parts.
 
