@@ -119,7 +119,7 @@ def segment(
         message = "needs --vocabulary"
         raise typer.BadParameter(message, param_hint="--vocabulary-threshold")
     if seed is not None and not dropout:
-        message = "needs --dropout"
+        message = "needs --dropout above 0"
         raise typer.BadParameter(message, param_hint="--seed")
     segmenter = Segmenter(
         codes,
