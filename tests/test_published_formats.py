@@ -479,7 +479,7 @@ DAMAGED_CODES = [
     (b"#version: 0.2\na b\n\nab c\n", "line 3"),
     (b"#version: 0.2\na</w> b\n", "line 2"),
     (b"#version: 0.2\na \xff\n", "UTF-8"),
-    ("#version: 0.2\na b\n".encode("utf-16"), "UTF-8|begins with"),
+    ("#version: 0.2\na b\n".encode("utf-16"), "UTF-8|UTF-16|begins with"),
     (b"v3;false;true;false;<w>;</w>\na b\n", "OpenNMT"),
     (b"a b 12\nab c many\n", "line 2"),
     (b"a b 12\nab c -1\n", "line 2"),

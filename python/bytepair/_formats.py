@@ -91,6 +91,10 @@ FOLDER_FILES = (
 # And besides these, of any name, if there is one such file.
 FOLDER_PATTERNS = ("tekken*.json", "*.tiktoken", "*.model", "*.gguf")
 
+# Files that transformers adds the tokens to that its settings name; what others mean by settings
+# beside them their readers know.
+ADDED_TO = ("tokenizer.json", "tokenizer.model")
+
 # What is fetched of a published model.
 HUB_FILES = [
     *FOLDER_FILES,
@@ -223,7 +227,12 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
 
     The order is that of ``FOLDER_FILES``; then a single file of another name will do.
     """
-    return load(file_in(folder), options)
+    path = file_in(folder)
+    tokenizer = load(path, options)
+    if path.name not in ADDED_TO:
+        return tokenizer
+    added = added_beside(folder)
+    return with_added_beside(tokenizer, folder, added) if added else tokenizer
 
 
 def file_in(folder: Path) -> Path:
@@ -300,9 +309,20 @@ def _is_of_folder(path: Path) -> bool:
 def with_added_beside(
     tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
 ) -> _core.CoreTokenizer:
-    """Give a tokenizer the added tokens that only files beside it name, at their ids."""
+    """Give a tokenizer the added tokens that files beside it name, as transformers does.
+
+    New ones get the ids that stand there. One that is a token already keeps its id, and is
+    found as the files say.
+    """
     tokens = [(id_, content, list(flags)) for id_, content, flags in added]
-    return _named(path, lambda: tokenizer._with_tokens_at(tokens))
+    changed = _named(path, lambda: tokenizer._with_tokens_at(tokens))
+    known = {content: tuple(flags) for _, content, flags in changed._added_tokens}
+    others = [
+        (content, list(flags))
+        for _, content, flags in added
+        if known.get(content) != flags
+    ]
+    return _named(path, lambda: changed._with_added_tokens(others)[0])
 
 
 def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:

@@ -53,7 +53,8 @@ class Tokenizer(_core.CoreTokenizer):
         path
             A ``tokenizer.json``, a ``tekken.json``, a ``.bytepair`` file or its compiled
             form, a ``vocab.json`` with its ``merges.txt`` beside it, a ``.tiktoken`` file,
-            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE, or a folder.
+            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE. It is read alone; of a
+            folder :meth:`from_directory` says what is read.
         dialect, pattern, special_tokens
             For a file of ranks without its sidecar, which holds neither a split pattern nor
             special tokens: the dialect or the pattern that it was made for. ``pattern`` also
@@ -92,7 +93,8 @@ class Tokenizer(_core.CoreTokenizer):
 
         Taken is the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
         ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older
-        models.
+        models. As in transformers, tokens that only ``tokenizer_config.json``
+        (``added_tokens_decoder``) or ``added_tokens.json`` names count, too.
 
         >>> import bytepair, pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())

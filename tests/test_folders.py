@@ -1,0 +1,80 @@
+"""Folders of published models: what is read beside ``tokenizer.json`` counts as in transformers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bytepair import FormatError, Tokenizer, TokenizerError, train_from_iterator
+
+TEXTS = [
+    "low lower lowest, newer newest",
+    "a low<tool>b",
+    "<pad> low<new> x <end>",
+    " <new>",
+]
+
+
+def folder_with(folder: Path, files: dict[str, Any]) -> Path:
+    """Write a ``tokenizer.json`` with one special token, and settings beside it."""
+    tokenizer = train_from_iterator(
+        ["low lower lowest, newer newest"] * 3,
+        merges=20,
+        dialect="gpt2",
+        special_tokens=["<end>"],
+    )
+    tokenizer.save(folder / "tokenizer.json")
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    files = {"tokenizer_config.json": {}, **files}
+    files["tokenizer_config.json"] = {**settings, **files["tokenizer_config.json"]}
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+def token(content: str, **flags: bool) -> dict[str, Any]:
+    """Describe an added token as settings do."""
+    names = ("lstrip", "normalized", "rstrip", "single_word", "special")
+    return {"content": content, **dict.fromkeys(names, False), **flags}
+
+
+def after(folder: Path) -> int:
+    """Give the first id that the file beside leaves free."""
+    return Tokenizer.from_file(folder / "tokenizer.json").n_vocab
+
+
+@pytest.mark.parametrize("name", ["added_tokens_decoder", "added_tokens.json"])
+def test_a_folder_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
+    """Tokens that only a file beside names are found, with its flags, at its ids."""
+    transformers = pytest.importorskip("transformers", reason="compares with it")
+    first = after(folder_with(tmp_path, {}))
+    if name == "added_tokens.json":
+        files: dict[str, Any] = {name: {"<tool>": first, "<new>": first + 1}}
+    else:
+        listed = {
+            str(first - 1): token("<end>", special=True, lstrip=True),
+            str(first): token("<tool>", special=True),
+            str(first + 1): token("<new>", lstrip=True),
+        }
+        files = {"tokenizer_config.json": {name: listed}}
+    folder_with(tmp_path, files)
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    for ours in (Tokenizer.from_directory(tmp_path), Tokenizer.from_file(tmp_path)):
+        assert ours.n_vocab == len(theirs) == first + 2
+        for text in TEXTS:
+            ids = list(ours.encode(text, allowed_special="all"))
+            assert ids == theirs.encode(text, add_special_tokens=False), text
+    alone = Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert alone.n_vocab == first
+
+
+def test_an_id_that_is_taken_is_named(tmp_path: Path) -> None:
+    """A folder whose files contradict each other is refused."""
+    listed = {"3": token("<tool>")}
+    folder = folder_with(
+        tmp_path, {"tokenizer_config.json": {"added_tokens_decoder": listed}}
+    )
+    with pytest.raises((FormatError, TokenizerError), match=r"the id 3 of .*<tool>"):
+        Tokenizer.from_directory(folder)
+    assert Tokenizer.from_file(folder / "tokenizer.json").n_vocab
