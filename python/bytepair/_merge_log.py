@@ -18,11 +18,13 @@ The first line says what was trained on what; every other line is one merge:
 
 The corpus is its pieces, each as often as it occurs: what no piece holds, such as dropped
 white space, has no bytes here. A file takes about 150 bytes for each merge and is written
-whole or not at all.
+whole or not at all. Its first line ends with the sha256 of the rest, by which it is known
+whether the file is still what was written.
 """
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NoReturn, TypeAlias
 
@@ -34,6 +36,8 @@ __all__ = ["CorpusSummary", "MergeLog", "MergeStep", "read_log", "write_log"]
 FORMAT = "bytepair-merges"
 VERSION = 1
 N_DIGITS = 6
+MOST = 1 << 64
+"""Numbers are below this."""
 """Digits of bytes per token that are written."""
 
 LogToken: TypeAlias = str | bytes
@@ -181,16 +185,25 @@ def write_log(path: StrPath, log: MergeLog) -> None:
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     header |= {f.name: getattr(log, f.name) for f in fields(log) if f.name != "steps"}
     header["corpus"] = asdict(log.corpus)
+    digest = hashlib.sha256(_line(header))
+    for step in log.steps:
+        digest.update(_line_of(step))
     with writing(path) as file:
-        file.write(_line(header))
+        file.write(_line({**header, "sha256": digest.hexdigest()}))
         for step in log.steps:
-            left, right, token = map(as_json, (step.left, step.right, step.token))
-            shown = {"left": left, "right": right, "token": token}
-            file.write(_line({**{name: getattr(step, name) for name in STEP}, **shown}))
+            file.write(_line_of(step))
+
+
+def _line_of(step: MergeStep) -> bytes:
+    left, right, token = map(as_json, (step.left, step.right, step.token))
+    shown = {"left": left, "right": right, "token": token}
+    return _line({**{name: getattr(step, name) for name in STEP}, **shown})
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+    return (
+        json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+    )
 
 
 def as_json(token: LogToken) -> str | list[int]:
@@ -239,7 +252,12 @@ def read_log(path: StrPath) -> MergeLog:
         step = reading.step(number, line, log, tokens)
         log.steps.append(step)
         tokens = step.tokens
+    if reading.sha256 not in (None, reading.sum_of(lines)):
+        reading.refuse(1, "the lines have changed since it was written, by its sha256")
     return log
+
+
+Kinds: TypeAlias = Mapping[str, type | tuple[type, ...]]
 
 
 class _Reading:
@@ -247,29 +265,46 @@ class _Reading:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.sha256: str | None = None
+        """The sum that the first line tells; older logs tell none."""
+
+    def sum_of(self, lines: Sequence[bytes]) -> str:
+        """Sum up the lines of a file, the first one without its sum."""
+        header = {k: v for k, v in json.loads(lines[0]).items() if k != "sha256"}
+        digest = hashlib.sha256(_line(header))
+        for line in lines[1:]:
+            digest.update(line + b"\n")
+        return digest.hexdigest()
 
     def refuse(self, number: int, problem: str) -> NoReturn:
         message = f"{self.path}: line {number}: {problem}"
         raise FormatError(message)
 
     def object(
-        self, number: int, line: bytes, kinds: Mapping[str, type | tuple[type, ...]]
+        self,
+        number: int,
+        line: bytes,
+        kinds: Kinds,
+        others: Kinds | None = None,
     ) -> dict[str, Any]:
-        """Read an object with exactly these fields."""
+        """Read an object with exactly these fields, and perhaps others."""
         try:
             found = json.loads(line)
+        except RecursionError:
+            self.refuse(number, "it is nested too deeply")
         except ValueError as error:
             self.refuse(number, f"it is not JSON: {error}")
         if not isinstance(found, dict):
             self.refuse(number, "it is not a JSON object")
-        self.check(number, found, kinds)
+        others = {name: kind for name, kind in (others or {}).items() if name in found}
+        self.check(number, found, {**kinds, **others})
         return found
 
     def check(
         self,
         number: int,
         found: Mapping[str, Any],
-        kinds: Mapping[str, type | tuple[type, ...]],
+        kinds: Kinds,
     ) -> None:
         for name in kinds.keys() - found.keys():
             self.refuse(number, f"{name} is missing")
@@ -277,12 +312,13 @@ class _Reading:
             if name not in kinds:
                 self.refuse(number, f"{name} is not known")
             if isinstance(value, bool) or not isinstance(value, kinds[name]):
-                self.refuse(number, f"{name} is {value!r}")
-            if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
-                self.refuse(number, f"{name} is {value!r}")
+                self.refuse(number, f"{name} is {value!r:.80}")
+            if isinstance(value, (int, float)) and not 0 <= value < MOST:
+                self.refuse(number, f"{name} is {value!r:.80}")
 
     def header(self, line: bytes) -> MergeLog:
-        found = self.object(1, line, HEADER)
+        found = self.object(1, line, HEADER, {"sha256": str})
+        self.sha256 = found.pop("sha256", None)
         if found.pop("format") != FORMAT:
             self.refuse(1, f"it is not a header of {FORMAT}")
         version = found.pop("version")
@@ -302,18 +338,20 @@ class _Reading:
                 found[name] = self.byte_values(number, name, found[name])
             elif _has_lone_surrogate(found[name]):
                 self.refuse(number, f"{name} has a lone surrogate, half of a character")
+        if not all(type(id_) is int and 0 <= id_ < MOST for id_ in found["ids"]):
+            self.refuse(number, "ids are not all ids")
         found["ids"] = tuple(found["ids"])
         step = MergeStep(**found)
         ratio = bytes_per_token(log.corpus.bytes, step.tokens or 1)
         last_id = log.steps[-1].ids[2] if log.steps else 0
         self.expect(number, "step", step.step, log.last_step + 1)
-        if not all(type(id_) is int and id_ >= 0 for id_ in step.ids):
-            self.refuse(number, f"ids are {step.ids}")
         if len(step.ids) != 3 or step.ids[2] <= last_id:
-            message = f"ids must end with one above {last_id:,}, not {step.ids}"
+            message = f"ids must end with one above {last_id:,}, not {step.ids!s:.80}"
             self.refuse(number, message)
         if max(step.ids[:2]) >= step.ids[2]:
-            self.refuse(number, f"ids are {step.ids}; the last must be the largest")
+            self.refuse(
+                number, f"ids are {step.ids!s:.80}; the last must be the largest"
+            )
         if not 0 < step.tokens < tokens_before:
             self.refuse(number, f"tokens must be below {tokens_before:,}")
         if step.count is not None and step.count <= 0:

@@ -10,7 +10,8 @@
         ├── SpecialTokenError       a special token where it is not allowed
         ├── TrainingError           a corpus or a target that nothing can be learned from
         ├── FormatError             a file that is damaged, not understood, or cannot be written
-        └── FileError               a file that cannot be read or written (an OSError too)
+        ├── FileError               a file that cannot be read or written (an OSError too)
+        └── MissingLibraryError     a library that is not installed (an ImportError too)
 
 A message says what was found, where, and what to do about it. An argument of the
 wrong type is a ``TypeError``, as everywhere. Ctrl-C during training is a
@@ -26,6 +27,7 @@ __all__ = [
     "EncodingError",
     "FileError",
     "FormatError",
+    "MissingLibraryError",
     "PatternError",
     "SpecialTokenError",
     "TokenizerError",
@@ -136,6 +138,18 @@ class FileError(TokenizerError, OSError):
     ... except bytepair.FileError as error:
     ...     print(type(error).__name__)
     FileError
+    """
+
+
+class MissingLibraryError(TokenizerError, ImportError):
+    """A library that is not installed, or cannot be used.
+
+    >>> from bytepair.data._optional import load
+    >>> try:
+    ...     load("library_of_nobody")
+    ... except MissingLibraryError as error:
+    ...     print(error)
+    this needs library_of_nobody: pip install 'bytepair[data]'
     """
 
 

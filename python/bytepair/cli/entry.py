@@ -2,6 +2,8 @@
 
 import sys
 
+from bytepair.errors import MissingLibraryError
+
 __all__ = ["main"]
 
 
@@ -16,6 +18,8 @@ def main() -> None:
         sys.exit(
             f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'"
         )
+    except MissingLibraryError as error:
+        sys.exit(f"bytepair: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
     run()

@@ -11,10 +11,8 @@ import operator
 import re
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from bytepair import FormatError, Tokenizer
+from bytepair._numpy import NDArray, np
 from bytepair._plurals import amount
 from bytepair._token_files import MAX_UINT16_VOCAB
 
@@ -46,7 +44,7 @@ def check_width(tokenizer: Tokenizer, number_format: NumberFormat) -> None:
         raise FormatError(message)
 
 
-def format_ids(ids: npt.NDArray[np.uint32], number_format: NumberFormat) -> bytes:
+def format_ids(ids: NDArray[np.uint32], number_format: NumberFormat) -> bytes:
     r"""Write a sequence of ids.
 
     >>> format_ids(np.array([5, 600], dtype=np.uint32), NumberFormat.TEXT)

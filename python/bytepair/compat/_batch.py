@@ -11,9 +11,8 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bytepair import _core
+from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
 __all__ = ["BatchEncoding", "CharSpan", "TokenSpan", "tensor"]

@@ -2,7 +2,7 @@
 
 Needs ``jinja2``. The template runs in Jinja's sandbox with what transformers gives it:
 ``raise_exception``, ``strftime_now``, ``tojson``, loop controls, ``{% generation %}``
-blocks, and blocks without the lines that they stand on.
+blocks, and blocks without the lines that they stand on. It runs within the bounds of `_bounds`.
 
 Left out: schemas of tools that are functions; pass the schema.
 """
@@ -35,37 +35,66 @@ class Rendered(NamedTuple):
 def render(
     template: str,
     messages: Messages,
+    variables: Mapping[str, Any] | None = None,
     *,
     continued: bool | str = False,
-    **variables: Any,  # noqa: ANN401
+    name: str = "",
 ) -> Rendered:
     """Render messages; ``continued`` leaves the last one open, or a field of it.
+
+    ``name`` is what errors begin with.
 
     Raises
     ------
     TokenizerError
-        The template refuses the messages, or is no template, or what is to be continued is
-        not in the chat.
+        The template refuses the messages, or is no template, or goes beyond a limit, or what
+        is to be continued is not in the chat.
     ImportError
         ``jinja2`` is not installed.
     """
-    import jinja2
-
     chat = [_plain(message) for message in messages]
     field = continued if isinstance(continued, str) else "content"
     last = _mark_end(chat, field) if continued else ""
     blocks: list[str] = []
     generated: list[tuple[int, int]] = []
+    from ._bounds import bounded
+
     try:
-        compiled = _compiled(template)
-        tracker = {"_bytepair_blocks": blocks, "_bytepair_generated": generated}
-        for block in compiled.generate(messages=chat, **variables, **tracker):
-            blocks.append(block)  # noqa: PERF402 -- a block asks for those before it
-    except jinja2.exceptions.TemplateError as error:
-        message = f"chat template: {error}"
+        with bounded():
+            compiled = _compiled(template)
+            tracker = {"_bytepair_blocks": blocks, "_bytepair_generated": generated}
+            given = {"messages": chat, **(variables or {}), **tracker}
+            for block in compiled.generate(given):
+                blocks.append(block)  # noqa: PERF402 -- a block asks for those before it
+    except Exception as error:
+        message = f"{name}chat template{_line_of(error)}: {_reason(error)}"
         raise TokenizerError(message) from error
     text = "".join(blocks)
     return Rendered(_cut_at_mark(text, last) if continued else text, generated)
+
+
+def _line_of(error: Exception) -> str:
+    """Say in which line of a template something went wrong, if that is known."""
+    line = getattr(error, "lineno", None)
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<template>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f", line {line}" if line else ""
+
+
+def _reason(error: Exception) -> str:
+    """Say what went wrong; what Python raises in a template is told with its kind."""
+    import jinja2
+
+    if isinstance(error, RecursionError):
+        return "calls or brackets within each other without end"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, (TokenizerError, jinja2.exceptions.TemplateError)):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def is_chat(conversation: Sequence[Any]) -> bool:
@@ -135,12 +164,14 @@ def _cut_at_mark(text: str, last: str) -> str:
 @lru_cache(maxsize=8)
 def _compiled(template: str) -> Any:  # noqa: ANN401 -- jinja2 may be absent
     from jinja2.ext import loopcontrols
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(
+    from ._bounds import BoundedEnvironment, check_length
+
+    check_length(template)
+    environment = BoundedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _generation()]
     )
-    environment.filters["tojson"] = _to_json
+    environment.add_filter("tojson", _to_json)
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = _now
     return environment.from_string(template)

@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
 from typing_extensions import Self
 
 from bytepair import Tokenizer
 from bytepair._added import AddedToken, added_token, added_tokens
 from bytepair._names import refuse_set
-from bytepair.errors import EncodingError, TokenizerError
+from bytepair._numpy import np
+from bytepair.errors import EncodingError, FormatError, TokenizerError
 
 from ._classes import Class, as_asked
 from ._lengths import NO_LIMIT, Side
@@ -138,8 +138,10 @@ class Roles:
         self.model_input_names: list[str] = list(
             settings.get("model_input_names") or type(self).model_input_names
         )
-        self.chat_template: Any = _templates(settings.get("chat_template"))
         self.name_or_path = str(settings.get("name_or_path", ""))
+        self.chat_template: Any = _templates(
+            settings.get("chat_template"), self.name_or_path
+        )
         self._add_tokens_of(settings)
         self._begin_template(settings)
 
@@ -652,11 +654,37 @@ def _listed(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
     return list(tokens)
 
 
-def _templates(found: Any) -> Any:  # noqa: ANN401 -- of settings
-    """Read one chat template, or several by name."""
-    if isinstance(found, (list, tuple)):
-        return {one["name"]: one["template"] for one in found}
-    return found
+def _templates(found: Any, path: str) -> Any:  # noqa: ANN401 -- of settings
+    """Read one chat template, or several by name.
+
+    Raises
+    ------
+    FormatError
+        It is something else.
+    """
+    if found is None or isinstance(found, str):
+        return found
+    pairs = found.items() if isinstance(found, Mapping) else _pairs(found)
+    if pairs is None or not all(
+        isinstance(part, str) for pair in pairs for part in pair
+    ):
+        begin = f"{path}: " if path else ""
+        message = (
+            f"{begin}chat_template must be a text, or texts by their names, not this "
+            f"{type(found).__name__}"
+        )
+        raise FormatError(message)
+    return dict(pairs)
+
+
+def _pairs(found: Any) -> list[tuple[Any, Any]] | None:  # noqa: ANN401 -- of settings
+    """Take templates from a list of names and texts."""
+    if not isinstance(found, (list, tuple)):
+        return None
+    is_named = all(
+        isinstance(one, Mapping) and {"name", "template"} <= one.keys() for one in found
+    )
+    return [(one["name"], one["template"]) for one in found] if is_named else None
 
 
 def check_added_tokens(word: object) -> None:

@@ -360,6 +360,8 @@ class PreTrainedTokenizerFast(Extras):
             )
             raise NotImplementedError(message)
         text = self.get_chat_template(chat_template, tools)
+        is_own = text in self._named_templates().values()
+        name = f"{self.name_or_path or 'this tokenizer'}: " if is_own else ""
         is_batch = not is_chat(conversation)
         chats: Any = conversation if is_batch else [conversation]
         variables = {
@@ -371,7 +373,7 @@ class PreTrainedTokenizerFast(Extras):
         }
         chats = [getattr(chat, "messages", chat) for chat in chats]
         rendered = [
-            render(text, chat, continued=continue_final_message, **variables)
+            render(text, chat, variables, continued=continue_final_message, name=name)
             for chat in chats
         ]
         texts = [one.text for one in rendered]

@@ -10,11 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.errors import FileError, TokenizerError
+from bytepair.errors import TokenizerError
 
-from ._dataset import TokenDataset
+from ._dataset import TokenDataset, check_file
 from ._readers import Part, ReadOptions, read_part
-from ._shards import sha256_of
 from ._sources import Source
 
 if TYPE_CHECKING:
@@ -35,7 +34,9 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
     Raises
     ------
     FileError
-        A file of the dataset has changed since it was written.
+        A file of the dataset has changed since it was written, or one cannot be read.
+    FormatError
+        The dataset is not such as is written here.
     TokenizerError
         It was made with another tokenizer, or a document is another.
 
@@ -57,7 +58,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
     if plan["tokenizer"] != tokenizer.fingerprint:
         message = f"{folder}: made with another tokenizer, {plan['tokenizer']}"
         raise TokenizerError(message)
-    if plan.get("sources") is None:
+    if not plan["sources"] or "reading" not in plan:
         message = f"{folder}: made from rows, not from files that can be read again"
         raise TokenizerError(message)
     _check_files(Path(folder), dataset.manifest)
@@ -109,9 +110,7 @@ def _check_files(folder: Path, manifest: dict[str, Any]) -> None:
     for task in manifest["tasks"]:
         for shard in task["shards"]:
             for name, file in shard["files"].items():
-                if sha256_of(folder / name) != file["sha256"]:
-                    message = f"{folder / name} has changed since it was written"
-                    raise FileError(message)
+                check_file(folder / name, file, is_read=True)
 
 
 def _documents(manifest: dict[str, Any]) -> Iterator[tuple[str, bytes]]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from bytepair._numpy import np
 from bytepair.errors import FormatError
 
 from ._optional import load

@@ -342,7 +342,7 @@ def is_counts(path: StrPath) -> bool:
     except OSError:
         return False
     with _opened(path) as counts:
-        return KEY in (counts.schema_arrow.metadata or {})
+        return KEY in (counts.metadata.metadata or {})
 
 
 def read_counts(path: StrPath) -> Counts:
@@ -360,7 +360,7 @@ def read_counts(path: StrPath) -> Counts:
     name = os.fspath(path)
     with _opened(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    metadata = schema.metadata or {}
+        metadata = file.metadata.metadata or {}
     described = parse(metadata.get(KEY, b"{}"), f"{name}: {KEY.decode()}")
     if described.object().get("version") != VERSION:
         message = f"{name}: not counts of pieces, or of an unknown version"

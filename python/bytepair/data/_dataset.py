@@ -1,7 +1,8 @@
 """A folder of shards as a sequence: documents, or windows of one length.
 
-Files are mapped into memory when they are first needed, so opening costs the manifest and one
-look at the ends of documents. Works as a map-style dataset of PyTorch, without importing it:
+Files are mapped into memory when they are first needed, so opening costs the manifest, and the
+first look into a shard its length and the ends of its documents, which are compared with their
+sum. Sums of ids are compared where that is asked for, since it reads all of them. Works as a map-style dataset of PyTorch, without importing it:
 it has a length and an index, and goes through ``pickle`` as its path. A mapping is read alone,
 so processes that fork share it.
 """
@@ -11,13 +12,13 @@ from __future__ import annotations
 import itertools
 import operator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
-from bytepair.errors import FormatError, TokenizerError
+from bytepair._numpy import np
+from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import read_manifest
+from ._shards import endings_of, npy_header, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from ._shards import ShardFormat
 
-__all__ = ["MAPPED", "TokenDataset"]
+__all__ = ["MAPPED", "TokenDataset", "check_file"]
 
 MEGATRON_HEADER_LEN = 34
 MAPPED: tuple[ShardFormat, ...] = ("npy", "bin", "megatron", "datatrove")
@@ -54,11 +55,14 @@ class TokenDataset:
     [[257, 257], [68, 81]]
     """
 
-    def __init__(self, folder: StrPath, *, window: int | None = None) -> None:
+    def __init__(
+        self, folder: StrPath, *, window: int | None = None, check_sums: bool = False
+    ) -> None:
         if window is not None and window < 1:
             message = "window must be at least 1"
             raise TokenizerError(message)
         self.folder, self.window = Path(folder), window
+        self.check_sums = check_sums
         self.manifest = read_manifest(folder)
         plan = self.manifest["plan"]
         self.format: str = plan["format"]
@@ -109,7 +113,7 @@ class TokenDataset:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.folder, self.window)
+        return _open, (self.folder, self.window, self.check_sums)
 
     def _document(self, place: int) -> NDArray[Any]:
         shard = int(np.searchsorted(self._documents_before, place, "right")) - 1
@@ -135,34 +139,86 @@ class TokenDataset:
     def _arrays(self, shard: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Map the ids of a shard, and where its documents end."""
         if shard not in self._mapped:
-            stem = self.folder / self._shards[shard]["name"]
-            ids_ending, read_ends = {
-                "npy": (".npy", _npy_ends),
-                "bin": (".bin", _npy_ends),
-                "megatron": (".bin", _megatron_ends),
-                "datatrove": (".ds", _datatrove_ends),
-            }[self.format]
-            path = Path(f"{stem}{ids_ending}")
-            is_npy = self.format == "npy"
-            ids = np.load(path, "r") if is_npy else np.memmap(path, self.dtype, "r")
-            self._mapped[shard] = np.asarray(ids), read_ends(str(stem))
+            found = self._shards[shard]
+            self._mapped[shard] = self._map(found)
         return self._mapped[shard]
 
+    def _map(self, shard: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        ids_ending, ends_ending = endings_of(self.format)
+        names = [shard["name"] + ending for ending in (ids_ending, ends_ending)]
+        ids_path, ends_path = (self.folder / name for name in names)
+        n_tokens, n_documents = shard["tokens"], shard["documents"]
+        for name in names:
+            is_read = self.check_sums or name.endswith(ends_ending)
+            check_file(self.folder / name, shard["files"][name], is_read=is_read)
+        header = (
+            npy_header(n_tokens, self.dtype.itemsize) if ids_ending == ".npy" else b""
+        )
+        if ids_path.stat().st_size != len(header) + n_tokens * self.dtype.itemsize:
+            _refuse(ids_path, f"is not one of {n_tokens:,} ids")
+        with ids_path.open("rb") as file:
+            if file.read(len(header)) != header:
+                _refuse(ids_path, f"does not begin as one of {n_tokens:,} ids")
+        ids = np.memmap(ids_path, self.dtype, "r", len(header), (n_tokens,))
+        ends = _READ_ENDS[self.format](ends_path, n_documents)
+        is_rising = bool((np.diff(ends, prepend=0) > 0).all())
+        if not is_rising or int(ends[-1]) != n_tokens:
+            _refuse(ends_path, f"does not say where {n_documents:,} documents end")
+        return np.asarray(ids), ends
 
-def _open(folder: Path, window: int | None) -> TokenDataset:
-    return TokenDataset(folder, window=window)
+
+def check_file(path: Path, file: dict[str, Any], *, is_read: bool) -> None:
+    """Compare a file of a shard with its size and, if it is to be read, with its sum."""
+    try:
+        size = path.stat().st_size
+        is_changed = is_read and sha256_of(path) != file["sha256"]
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error
+    if size != file["bytes"]:
+        message = f"{path} has {size:,} bytes, but {file['bytes']:,} were written"
+        raise FileError(message)
+    if is_changed:
+        message = f"{path} has changed since it was written"
+        raise FileError(message)
 
 
-def _npy_ends(stem: str) -> NDArray[Any]:
-    return np.asarray(np.load(f"{stem}.ends.npy", "r"))
+def _refuse(path: Path, problem: str) -> NoReturn:
+    message = f"{path} {problem}"
+    raise FormatError(message)
 
 
-def _datatrove_ends(stem: str) -> NDArray[Any]:
-    return np.memmap(f"{stem}.ds.index", "<u8", "r")
+def _open(folder: Path, window: int | None, check_sums: bool = False) -> TokenDataset:  # noqa: FBT001, FBT002
+    return TokenDataset(folder, window=window, check_sums=check_sums)
 
 
-def _megatron_ends(stem: str) -> NDArray[Any]:
-    path = f"{stem}.idx"
-    (n_sequences,) = np.fromfile(path, "<u8", 1, offset=18)
-    lengths = np.memmap(path, "<i4", "r", MEGATRON_HEADER_LEN, (int(n_sequences),))
+def _array_at_end(path: Path, dtype: str, n_numbers: int) -> NDArray[Any]:
+    """Map the numbers with which a file ends."""
+    start = path.stat().st_size - n_numbers * np.dtype(dtype).itemsize
+    if start < 0:
+        _refuse(path, f"is too short for {n_numbers:,} documents")
+    return np.asarray(np.memmap(path, dtype, "r", start, (n_numbers,)))
+
+
+def _npy_ends(path: Path, n_documents: int) -> NDArray[Any]:
+    return _array_at_end(path, "<i8", n_documents)
+
+
+def _datatrove_ends(path: Path, n_documents: int) -> NDArray[Any]:
+    return _array_at_end(path, "<u8", n_documents)
+
+
+def _megatron_ends(path: Path, n_documents: int) -> NDArray[Any]:
+    n_bytes = MEGATRON_HEADER_LEN + n_documents * 20 + 8
+    if path.stat().st_size != n_bytes:
+        _refuse(path, f"is not one of {n_documents:,} documents")
+    lengths = np.memmap(path, "<i4", "r", MEGATRON_HEADER_LEN, (n_documents,))
     return np.cumsum(lengths, dtype=np.int64)
+
+
+_READ_ENDS = {
+    "npy": _npy_ends,
+    "bin": _npy_ends,
+    "megatron": _megatron_ends,
+    "datatrove": _datatrove_ends,
+}

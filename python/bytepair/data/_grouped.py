@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from bytepair import _core
+from bytepair._numpy import np
 from bytepair.errors import TrainingError
 
 from ._columns import arrays_of

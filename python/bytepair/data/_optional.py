@@ -5,13 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from bytepair.errors import TokenizerError
+from bytepair.errors import MissingLibraryError
 
 __all__ = ["MissingLibraryError", "load"]
-
-
-class MissingLibraryError(TokenizerError, ImportError):
-    """A library that is not installed."""
 
 
 def load(name: str, extra: str = "data") -> Any:  # noqa: ANN401 -- a module

@@ -14,10 +14,9 @@ import tempfile
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-import numpy as np
-
 from bytepair import _core
-from bytepair.errors import FormatError, TokenizerError
+from bytepair._numpy import np
+from bytepair.errors import EncodingError, FormatError, TokenizerError
 
 from ._columns import as_bytes, column_of, text_batch, texts_of
 from ._counts import KEY as COUNTS_KEY
@@ -48,6 +47,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE, RETURN = ord("\n"), ord("\r")
 MAX_BAD_SHOWN = 10
 """How many bad lines of a part are kept in words."""
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogate, as a byte has that is not UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,9 @@ class ReadOptions:
             if not isinstance(value, (str, type(None))):
                 message = f"{name} must be a text, not {value!r}"
                 raise TypeError(message)
+            if value is not None and not _is_unicode(value):
+                message = f"{name}= is {value!r:.80}, which is not UTF-8"
+                raise EncodingError(message)
         if self.lines and self.separator is not None:
             message = "give either lines or separator, not both"
             raise TokenizerError(message)

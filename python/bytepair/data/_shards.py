@@ -23,9 +23,7 @@ import os
 import struct
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bytepair._numpy import NDArray, np
 from bytepair.errors import FileError, TokenizerError
 
 from ._optional import load
@@ -44,6 +42,7 @@ __all__ = [
     "all_endings",
     "endings_of",
     "list_column",
+    "npy_header",
     "sha256_of",
     "shard_formats",
 ]
@@ -259,7 +258,7 @@ class _FlatFiles:
         self.paths = paths
         self.file: BinaryIO = paths[0].open("xb")
         if self.format == "npy":
-            self.file.write(self._npy_header())
+            self.file.write(npy_header(self.n_tokens, self.width))
 
     def append(self, ids: Ids, ends: Ends) -> None:
         data = ids.astype(f"<u{self.width}", copy=False).data
@@ -272,7 +271,7 @@ class _FlatFiles:
     def close(self) -> None:
         if self.format == "npy":
             self.file.seek(0)
-            self.file.write(self._npy_header())
+            self.file.write(npy_header(self.n_tokens, self.width))
         else:
             self.digests[self.names[0]] = self.digest.hexdigest()
         self.file.close()
@@ -288,13 +287,15 @@ class _FlatFiles:
     def abandon(self) -> None:
         self.file.close()
 
-    def _npy_header(self) -> bytes:
-        """Give the header of a ``.npy`` file of this many ids, always of one length."""
-        kind = f"<u{self.width}"
-        fields = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({self.n_tokens},), }}"
-        length = NPY_HEADER_LEN - 10
-        text = fields.ljust(length - 1) + "\n"
-        return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + text.encode()
+
+def npy_header(n_tokens: int, width: int) -> bytes:
+    """Give the header of a ``.npy`` file of this many ids, always of one length."""
+    fields = (
+        f"{{'descr': '<u{width}', 'fortran_order': False, 'shape': ({n_tokens},), }}"
+    )
+    length = NPY_HEADER_LEN - 10
+    text = fields.ljust(length - 1) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + text.encode()
 
 
 class _ParquetFile:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bytepair import _core
+from bytepair._numpy import np
 from bytepair.errors import TrainingError
 
 from ._columns import column_of

@@ -12,9 +12,8 @@ from itertools import pairwise
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from bytepair import _core
+from bytepair._numpy import np
 from bytepair.data._columns import as_bytes
 from bytepair.data._counts import Counts, CountsInfo
 from bytepair.data._grouped import LARGEST, arrays_of_rows

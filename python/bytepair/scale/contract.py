@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from bytepair import Tokenizer, _core
 from bytepair._added import names_of
+from bytepair._numpy import np
 from bytepair.data._columns import texts_of
 from bytepair.data._optional import load
 from bytepair.data._shards import ShardFormat, Shards, list_column

@@ -10,10 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bytepair import Tokenizer, _core
+from bytepair._numpy import NDArray, np
 from bytepair.errors import (
     EncodingError,
     SpecialTokenError,
