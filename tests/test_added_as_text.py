@@ -469,3 +469,55 @@ def test_commands_take_the_option_and_say_how_many_texts_held_tokens(ours, tmp_p
     assert "2 with the text of another added token, encoded as plain text" in err
     code, _, err = command("tokenize", model, path, "-o", tmp_path / "f")
     assert "2 with the text of another added token, encoded as that token" in err
+
+
+# What other libraries do, as docs/how-to/untrusted-text.md says
+
+
+def test_tokenizers_and_transformers_find_tokens_that_are_not_special(ours):
+    """Whatever they are told about special ones; ours finds the same by default."""
+    transformers = pytest.importorskip("transformers")
+    written = ours.to_bytes(format="huggingface").decode()
+    theirs = tokenizers.Tokenizer.from_str(written)
+    special, think = ours.special_tokens["<s>"], ours.token_to_id("<think>")
+    found = theirs.encode(FORGING, add_special_tokens=False).ids
+    assert {special, think} <= set(found)
+    assert found == ours.encode(FORGING, allowed_special="all")
+    theirs.encode_special_tokens = True
+    found = theirs.encode(FORGING, add_special_tokens=False).ids
+    assert (special in found, think in found) == (False, True)
+    assert found == ours.encode(FORGING)
+    shaped = transformers.PreTrainedTokenizerFast(tokenizer_object=theirs)
+    options = {"split_special_tokens": True, "add_special_tokens": False}
+    found = shaped(FORGING, **options)["input_ids"]
+    assert (special in found, think in found) == (False, True)
+
+
+def test_tiktoken_refuses_special_tokens_or_takes_them_as_text():
+    """There, every added token is special."""
+    tiktoken = pytest.importorskip("tiktoken")
+    theirs = tiktoken.Encoding(
+        "own",
+        pat_str=".",
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+        special_tokens={"<s>": 256},
+    )
+    with pytest.raises(ValueError, match="special token"):
+        theirs.encode("x<s>")
+    assert theirs.encode_ordinary("x<s>") == list(b"x<s>")
+    assert theirs.encode("x<s>", disallowed_special=()) == list(b"x<s>")
+
+
+def test_sentencepiece_finds_user_defined_symbols_and_no_control_symbols(shared):
+    """Always; a call cannot change it."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    path = shared("vocabularies/mistral-sentencepiece/tokenizer-v3.model")
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    text = "a[REFERENCE_DOC_0] b[INST]"
+    found, ours = theirs.encode(text), Tokenizer.from_file(path)
+    assert theirs.piece_to_id("[REFERENCE_DOC_0]") in found
+    assert theirs.piece_to_id("[INST]") not in found
+    assert ours.encode(text) == found
+    assert not {770, theirs.piece_to_id("[INST]")} & {
+        *ours.encode(text, added_tokens="text")
+    }
