@@ -6,6 +6,7 @@ Commands run in this process. Left out: what each option does in Python (``test_
 import inspect
 import json
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -361,3 +362,55 @@ def test_a_compression_that_nothing_reads_is_refused_by_its_ending(
         found = run(*command)
         assert found.exit_code == 1, command
         assert "unpack it first" in found.stderr or "looks like" in found.stderr
+
+
+# Going on after Ctrl-C
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        (["-o", 'a b\'s "c".json'], []),
+        (["-o", "-o.json"], ["--ties", "largest_text"]),
+        (["-o", "--resume.bytepair"], ["--dialect", "sennrich"]),
+        (["-o", "tab\tand line\n.json"], ["--field", "text"]),
+        (["-o", "$HOME.tiktoken"], ["--special", "<end>", "--pattern", "gpt2"]),
+        (["-o", "x", "--format", "gpt2"], ["--dialect", "gpt2"]),
+        (["-o", "x.y", "--format", "fastbpe"], ["--dialect", "subword-nmt"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_what_is_said_after_ctrl_c_works_as_it_is_pasted(
+    target: list[str],
+    options: list[str],
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A shell reads the hint as the path that was written, and training ends as without a break."""
+    train = bytepair.train
+
+    def interrupted(corpus: Any, **wanted: Any) -> None:
+        part = train(corpus, **{**wanted, "merges": 4})
+        message = "interrupted"
+        raise bytepair.TrainingInterrupted(message, part)
+
+    source = "c.jsonl" if "--field" in options else "c.txt"
+    command = ["train", source, *target, *options, "--merges", "9"]
+    output(*command)
+    path = target[1]
+    whole = Tokenizer.from_file(path)
+    monkeypatch.setattr(bytepair, "train", interrupted)
+    found = run(*command)
+    assert found.exit_code == 130
+    hint = re.search(r"with (--resume .*) goes on from there", found.stderr)
+    assert hint
+    shown = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {hint[1]}"],
+        capture_output=True,
+        check=True,
+    )
+    pasted = shown.stdout.decode().removesuffix("\0").split("\0")
+    assert pasted == ["--resume", path]
+    monkeypatch.setattr(bytepair, "train", train)
+    output(*command, *pasted)
+    assert Tokenizer.from_file(path).merges == whole.merges

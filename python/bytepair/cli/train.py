@@ -6,6 +6,7 @@ shows loses no work: it is saved as ``.bytepair``, which holds every tokenizer.
 """
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -222,7 +223,7 @@ def rescue(
     lines = [f"bytepair: {interrupted}"]
     if interrupted.tokenizer is not None:
         saved = save(interrupted.tokenizer, output, format_name)
-        quoted = shlex.quote(str(saved))
+        quoted = as_pasted(str(saved))
         lines.append(
             f"saved: {saved}; the same command with --resume {quoted} goes on from there"
         )
@@ -230,6 +231,21 @@ def rescue(
     before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
     print(before + "\n".join(lines), file=sys.stderr)
     raise typer.Exit(INTERRUPTED)
+
+
+def as_pasted(path: str) -> str:
+    r"""Quote a path for a shell, in escapes where a terminal would not show it as it is.
+
+    >>> as_pasted("a b.json"), as_pasted("a\tb\udcff.json")
+    ("'a b.json'", "$'a\\x09b\\xff.json'")
+    """
+    if path.isprintable():
+        return shlex.quote(path)
+    escaped = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}"
+        for byte in os.fsencode(path)
+    )
+    return f"$'{escaped}'"
 
 
 def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> None:

@@ -97,7 +97,7 @@ fn rules(parts: &Parts) -> Result<SentencePieceRules> {
             }
             NormalizeStep::Form(form) => {
                 return refuse(format!(
-                    "the normalizer {}, which puts any number of marks in order; train without it: normalize=[]",
+                    "the normalizer {}, which puts any number of marks in order; a tokenizer trained without it can be written",
                     format!("{form:?}").to_uppercase()
                 ));
             }
