@@ -78,3 +78,25 @@ def test_an_id_that_is_taken_is_named(tmp_path: Path) -> None:
     with pytest.raises((FormatError, TokenizerError), match=r"the id 3 of .*<tool>"):
         Tokenizer.from_directory(folder)
     assert Tokenizer.from_file(folder / "tokenizer.json").n_vocab
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("added_tokens.json", r'{"\ud800": 900}'),
+        (
+            "tokenizer_config.json",
+            r'{"added_tokens_decoder": {"900": {"content": "\udc00"}}}',
+        ),
+        ("tokenizer_config.json", r'{"bos_token": "a\udfff"}'),
+        ("tokenizer.json", r'{"version": "\ud83d", "model": {}}'),
+    ],
+)
+def test_half_a_character_is_named_with_its_file(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    """A lone surrogate is told as what it is, wherever a folder has one."""
+    folder = folder_with(tmp_path, {})
+    (folder / name).write_text(content)
+    with pytest.raises(FormatError, match=rf"{name}: .*lone surrogate"):
+        Tokenizer.from_directory(folder)

@@ -377,15 +377,30 @@ def _object(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        found = json.loads(read(path))
+        found = _json(path)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, FileError):
+        if isinstance(error, TokenizerError):
             raise
         message = f"{path}: not JSON: {error}"
         raise FormatError(message) from error
     if not isinstance(found, dict):
         message = f"{path}: expected an object"
         raise FormatError(message)
+    return found
+
+
+def _json(path: Path) -> Any:  # noqa: ANN401 -- any value of JSON
+    """Read a value of JSON, whose texts are UTF-8; Python reads halves of characters, too."""
+    found = json.loads(read(path))
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        message = (
+            f"{path}: \\u{half:04x} is a lone surrogate, half of a character, which UTF-8 "
+            "cannot hold"
+        )
+        raise FormatError(message) from error
     return found
 
 
@@ -691,9 +706,11 @@ def _renamed_specials(path: Path) -> dict[int, str]:
     if not config_path.exists():
         return {}
     try:
-        config = json.loads(read(config_path))
+        config = _json(config_path)
         listed = config.get("added_tokens_decoder", {})
         return {int(number): str(token["content"]) for number, token in listed.items()}
+    except TokenizerError:
+        raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         message = f"{config_path}: added_tokens_decoder is not understood: {error!r}"
         raise FormatError(message) from error
