@@ -79,3 +79,29 @@ def test_every_instruction_of_a_kernel_is_asked_for():
     assert needed.keys() == ASKED_IN.keys()
     for file, features in needed.items():
         assert features <= features_asked(*ASKED_IN[file]), file
+
+
+PROCESS_WIDE = {
+    *(
+        "umask",
+        "chdir",
+        "fchdir",
+        "putenv",
+        "unsetenv",
+        "setlocale",
+        "setrecursionlimit",
+    ),
+    *("set_int_max_str_digits", "setswitchinterval", "setrlimit", "nice", "tzset"),
+}
+
+
+def test_no_state_of_the_process_is_changed():
+    """Other threads would see it: no call sets a mask, folder, limit or variable of all."""
+    package = SOURCES.parents[2] / "python" / "bytepair"
+    for path in package.rglob("*.py"):
+        text = path.read_text()
+        called = set(re.findall(r"\b(?:\w+\.)?(\w+)\(", text))
+        assert not called & PROCESS_WIDE, path
+        assert not re.search(
+            r"os\.environ\[[^\]]*\] *=[^=]|os\.environ\.(?:update|pop)", text
+        )

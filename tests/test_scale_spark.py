@@ -358,6 +358,7 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
         marks=Marks(),
         shard_tokens=100,
         threads=1,
+        added_tokens="find",
     )
     texts = [text for _name, text in documents]
     dataset = _attempts.begin(tmp_path / "out", spec, Marks())
@@ -369,11 +370,17 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
             for batch in batches
         ]
         assert done[0]["shards"] != done[1]["shards"]
-        (tmp_path / "out" / "shard-00009-000.bin").touch()  # of a run that was killed
+        name = "shard-00009-000"  # of a run that was killed, and of somebody else
+        files = {f"{name}.bin": {"bytes": 0, "sha256": "0" * 64}}
+        shard = {"name": name, "documents": 1, "tokens": 1, "largest_id": 0}
+        dataset.note(9, {**done[0], "number": 9, "shards": [{**shard, "files": files}]})
+        (tmp_path / "out" / f"{name}.bin").touch()
+        (tmp_path / "out" / "shard-00008-000.bin").touch()
         _attempts.settle(dataset, done[1:])
     expected = [tokenizer.encode_ordinary(text) for text in texts[::-1] if text]
     assert [ids.tolist() for ids in TokenDataset(tmp_path / "out")] == expected
     assert not (tmp_path / "out" / "shard-00009-000.bin").exists()
+    assert (tmp_path / "out" / "shard-00008-000.bin").exists()
 
 
 def test_what_a_worker_refuses_is_told_as_on_one_machine(spark, tmp_path, tokenizer):
