@@ -8,6 +8,7 @@ import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 import tokenizers
 from tests.beside_transformers import (
@@ -269,7 +270,7 @@ def test_classes_are_imported_by_name(gpt2):
         AutoTokenizer()
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", [n for n, one in CLASSES.items() if one.pipeline])
 @pytest.mark.parametrize(
     "settings",
     [
@@ -314,6 +315,8 @@ def test_a_class_is_made_of_nothing_else(gpt2):
         compat.GPT2Tokenizer(gpt2 / "nothing.json")
     with pytest.raises(bytepair.FormatError, match="number 1 has 3 parts"):
         compat.GPT2Tokenizer({"a": 0}, ["a a", "a a a"])
+    with pytest.raises(bytepair.FormatError, match="reads a file as it is"):
+        compat.ParakeetTokenizer({"a": 0}, [])
     with pytest.raises(AttributeError, match="pad= is not a setting"):
         compat.GPT2Tokenizer({"a": 0}, [], pad=1)
 
@@ -329,6 +332,23 @@ def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
         write_settings(gpt2, tokenizer_class=name, add_bos_token=True)
         for keywords in ({}, {"add_prefix_space": True}, {"eos_token": "<e>"}):
             assert_same(gpt2, **keywords)
+
+
+def test_parakeet_leaves_out_what_is_repeated_and_blank(gpt2):
+    """Where a text is decoded, of ids, arrays and batches, unless that is not wanted."""
+    write_settings(gpt2, tokenizer_class="ParakeetTokenizer", pad_token="!")
+    ours, theirs = assert_same(gpt2)
+    assert type(ours) is compat.ParakeetTokenizer
+    blank = theirs.pad_token_id
+    heard = theirs("hello all")["input_ids"]
+    ids = [one for id_ in heard for one in (id_, id_, blank)] + heard[-1:]
+    for options in ({}, {"group_tokens": False}, {"skip_special_tokens": True}):
+        for some in (ids, np.array(ids), [ids, ids[3:]], blank, []):
+            assert ours.decode(some, **options) == theirs.decode(some, **options)
+        rows = [ids, ids[3:]]
+        assert ours.batch_decode(rows, **options) == theirs.batch_decode(
+            rows, **options
+        )
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])

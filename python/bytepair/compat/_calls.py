@@ -30,7 +30,7 @@ from ._padding import columns, kind_of_tensors, padded
 from ._roles import Roles, check_id
 from ._rows import Filling, LaterEncodings, Work, core_lengths, treated
 
-__all__ = ["Calls"]
+__all__ = ["OF_DECODING", "Calls", "is_row"]
 
 LOGGER = logging.getLogger("transformers.bytepair")
 """Is quiet where a program makes those of transformers quiet."""
@@ -57,11 +57,13 @@ ACT_ON_TOKENS = {
     "split_special_tokens",
     "verbose",
 }
-OF_DECODING = {
-    "clean_up_tokenization_spaces",
-    "spaces_between_special_tokens",
-    "use_source_tokenizer",
-}
+OF_DECODING = frozenset(
+    {
+        "clean_up_tokenization_spaces",
+        "spaces_between_special_tokens",
+        "use_source_tokenizer",
+    }
+)
 LARGE = int(1e20)
 """A ``model_max_length`` beyond this is no limit."""
 
@@ -106,6 +108,8 @@ class Request(NamedTuple):
 
 class Calls(Roles):
     """A tokenizer that encodes, fills up and decodes."""
+
+    _of_decoding = OF_DECODING
 
     @cached_property
     def clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output(
@@ -547,7 +551,7 @@ class Calls(Roles):
         if isinstance(ids, int):
             ids = [ids]
         ids = ids if isinstance(ids, list) else list(ids)
-        if ids and _is_row(ids[0]):
+        if ids and is_row(ids[0]):
             return [self.decode(some, skip_special_tokens, **kwargs) for some in ids]
         text = self._text(ids, skip_special_tokens=skip_special_tokens)
         cleans = kwargs.get("clean_up_tokenization_spaces")
@@ -578,7 +582,7 @@ class Calls(Roles):
     def _check_decoding(self, options: Mapping[str, Any]) -> None:
         """Refuse an option of decoding that is not known."""
         for name in options:
-            if name not in OF_DECODING:
+            if name not in self._of_decoding:
                 message = f"decode does not take the argument {name!r}"
                 raise TypeError(message)
 
@@ -628,7 +632,7 @@ class Calls(Roles):
         yield self.tokenizer.decode(known)
 
 
-def _is_row(item: Any) -> bool:
+def is_row(item: Any) -> bool:
     """Tell a row of ids from an id, which may be an array without dimensions."""
     if isinstance(item, (int, str)):
         return False

@@ -38,8 +38,8 @@ class Class(NamedTuple):
     """A class of transformers, by what it changes."""
 
     name: str
-    pipeline: Callable[[Settings], Pipeline]
-    """Its parts, with the settings that it was loaded with."""
+    pipeline: Callable[[Settings], Pipeline] | None
+    """Its parts, with the settings that it was loaded with; ``None``: those of the file."""
     tokens: Mapping[str, Any]
     """Special tokens by role, where settings name none."""
     template: Callable[[Mapping[str, str], Ids, Settings], Json] | None = None
@@ -491,6 +491,7 @@ _ALL = (
         {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"},
         _nougat_ends,
     ),
+    Class("ParakeetTokenizer", None, {}),
 )
 CLASSES: Mapping[str, Class] = {one.name: one for one in _ALL}
 
@@ -571,7 +572,6 @@ OTHERS = frozenset(
         "MyT5",
         "Nllb",
         "PLBart",
-        "Parakeet",
         "Pegasus",
         "Perceiver",
         "Phobert",

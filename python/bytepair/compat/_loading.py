@@ -60,7 +60,8 @@ def load(
     folder = read_folder(path)
     file = path / _file_name(folder.config)
     found = _class(_chosen(folder, loading, file) if kind is None else kind)
-    document = None if found is None else _document(path, file)
+    is_as_it_is = found is None or found.pipeline is None
+    document = None if is_as_it_is else _document(path, file)
     own = {} if document is None else _added_of(document)
     symbols = {} if document is None else document.pop("symbols", {})
     settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
@@ -373,6 +374,9 @@ def rebuilt(
     document: Mapping[str, Any], kind: Class, settings: Mapping[str, Any]
 ) -> bytes:
     """Write the ``tokenizer.json`` that a class makes of another."""
+    if kind.pipeline is None:
+        message = f"{kind.name} has no rules of its own; it reads a file as it is"
+        raise FormatError(message)
     texts = _texts_by_role(settings)
     parts = kind.pipeline({**settings, **texts})
     source = document["model"]

@@ -185,7 +185,8 @@ class Roles:
         """Put the beginning and the end around texts, where settings passed ask for that."""
         if "add_bos_token" not in settings and "add_eos_token" not in settings:
             return
-        if type(self).kind is None:
+        kind = type(self).kind
+        if kind is None or kind.pipeline is None:
             self.update_post_processor()
         self._drop_what_has_no_token()
 

@@ -17,6 +17,7 @@ Left out: schemas of tools that are functions, and programs that folders bring a
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from bytepair._files import StrPath, write
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._batch import BatchEncoding
+from ._calls import OF_DECODING, is_row
 from ._chat import Messages, Rendered, is_chat, render
 from ._classes import ALIASES, CLASSES, Class, whisper_prefix
 from ._classes import template as written_template
@@ -250,6 +252,8 @@ class PreTrainedTokenizerFast(Extras):
         """Name the class, if it makes the same of what is written; else none with rules."""
         if self.kind is None:
             return "PreTrainedTokenizerFast"
+        if self.kind.pipeline is None:
+            return self.kind.name
         document = json.loads(data)
         listed = {token["id"]: token for token in document["added_tokens"]}
         defaults = {f"{role}_token": token for role, token in self.kind.tokens.items()}
@@ -588,6 +592,37 @@ class WhisperTokenizer(_Named):
         return re.sub(r"<\|\d+\.\d+\|>", "", found)
 
 
+class ParakeetTokenizer(_Named):
+    """Parakeet's, which decodes what a model hears: ids that are repeated, and blanks.
+
+    The file is read as it is.
+    """
+
+    kind: ClassVar[Class | None] = CLASSES["ParakeetTokenizer"]
+    _of_decoding = OF_DECODING | {"group_tokens"}
+
+    def decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Decode ids, those of ``pad_token`` left out.
+
+        An id that follows itself counts once, unless ``group_tokens=False`` is passed.
+        """
+        if isinstance(token_ids, Mapping):
+            token_ids = token_ids["input_ids"]
+        ids = token_ids.tolist() if hasattr(token_ids, "tolist") else token_ids
+        ids = [ids] if isinstance(ids, int) else list(ids)
+        if ids and is_row(ids[0]):
+            return [self.decode(one, skip_special_tokens, **options) for one in ids]
+        if options.pop("group_tokens", True):
+            ids = [id_ for id_, _ in groupby(ids)]
+        ids = [id_ for id_ in ids if id_ != self.pad_token_id]
+        return super().decode(ids, skip_special_tokens, **options)
+
+
 def _named_class(kind: Class) -> type[PreTrainedTokenizerFast]:
     members = {
         "kind": kind,
@@ -602,6 +637,7 @@ def _named_class(kind: Class) -> type[PreTrainedTokenizerFast]:
 NAMED: dict[str, type[PreTrainedTokenizerFast]] = {
     **{name: _named_class(kind) for name, kind in CLASSES.items()},
     "CLIPTokenizer": CLIPTokenizer,
+    "ParakeetTokenizer": ParakeetTokenizer,
     "WhisperTokenizer": WhisperTokenizer,
 }
 
