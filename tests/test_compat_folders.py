@@ -100,7 +100,10 @@ FAMILY_OF = dict.fromkeys(CLASSES, "gpt2") | {
     "CohereTokenizer": "command-r",
     "GemmaTokenizer": "gemma",
     "Siglip2Tokenizer": "gemma",
+    "NllbTokenizer": "nllb",
 }
+# What a class needs besides.
+NEEDS = {"NllbTokenizer": {"extra_special_tokens": ["eng_Latn", "fra_Latn"]}}
 OTHER_NAMES = ("BartTokenizerFast", "BloomTokenizerFast", "NoSuchTokenizer")
 
 
@@ -110,7 +113,7 @@ def test_a_class_makes_of_a_file_what_transformers_makes_of_it(name, family, tmp
     """Whatever the file itself says; and what is saved says the same to both."""
     family = FAMILY_OF.get(name, "gpt2") if family == "own" else family
     write_tokenizer(tmp_path, family)
-    write_settings(tmp_path, tokenizer_class=name)
+    write_settings(tmp_path, tokenizer_class=name, **NEEDS.get(name, {}))
     try:
         theirs = facts(transformers.AutoTokenizer.from_pretrained(tmp_path))
     except Exception:  # a vocabulary that is none for this class
@@ -207,7 +210,8 @@ def test_the_class_is_chosen_as_in_transformers(config, model, gpt2):
 
 
 @pytest.mark.parametrize(
-    "name", ["BertTokenizer", "NllbTokenizerFast", "CodeLlamaTokenizer", "T5Tokenizer"]
+    "name",
+    ["BertTokenizer", "SeamlessM4TTokenizerFast", "CodeLlamaTokenizer", "T5Tokenizer"],
 )
 def test_a_class_that_is_not_known_is_refused_by_name(name, gpt2):
     """And its file is read as it is, where that is asked for."""
@@ -291,6 +295,7 @@ def test_a_class_is_made_of_tokens_and_merges(name, settings, tmp_path):
     model = json.loads((tmp_path / "tokenizer.json").read_text())["model"]
     pairs = [m.split(" ") if isinstance(m, str) else m for m in model["merges"]]
     merges = [tuple(pair) for pair in pairs]
+    settings = {**NEEDS.get(name, {}), **settings}
     theirs = getattr(transformers, name)(
         vocab=model["vocab"], merges=merges, **settings
     )
@@ -332,6 +337,68 @@ def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
         write_settings(gpt2, tokenizer_class=name, add_bos_token=True)
         for keywords in ({}, {"add_prefix_space": True}, {"eos_token": "<e>"}):
             assert_same(gpt2, **keywords)
+
+
+LANGUAGES = ["eng_Latn", "fra_Latn", "deu_Latn"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"src_lang": "fra_Latn", "tgt_lang": "deu_Latn"},
+        {"legacy_behaviour": True, "tgt_lang": "deu_Latn"},
+        {"src_lang": "deu_Latn", "mask_token": "<m>", "add_bos_token": True},
+    ],
+    ids=str,
+)
+def test_nllb_puts_languages_around_texts(settings, tmp_path):
+    """Those of texts and of targets, as settings, as attributes, and of each call."""
+    write_tokenizer(tmp_path, "nllb")
+    settings = {**settings, "additional_special_tokens": LANGUAGES}
+    write_settings(tmp_path, tokenizer_class="NllbTokenizer", **settings)
+    both = assert_same(tmp_path)
+
+    def compare():
+        for options_of_call in ({}, {"text_target": TEXTS[1]}, {"text_pair": "a"}):
+            found = [plain(one(TEXTS[0], **options_of_call)) for one in both]
+            assert found[0] == found[1]
+        for text in TEXTS:
+            ids = [one.encode(text) for one in both]
+            assert ids[0] == ids[1]
+        names = (
+            "src_lang",
+            "tgt_lang",
+            "cur_lang_code",
+            "prefix_tokens",
+            "suffix_tokens",
+        )
+        for name in names:
+            assert getattr(both[0], name) == getattr(both[1], name)
+
+    compare()
+    for one in both:
+        one.src_lang = "deu_Latn"
+    compare()
+    for one in both:
+        one.tgt_lang = "fra_Latn"
+        one.set_tgt_lang_special_tokens("fra_Latn")
+    assert both[0].encode("a") == both[1].encode("a")
+    compare()
+    found = [
+        plain(one._build_translation_inputs("a", None, "eng_Latn", "fra_Latn"))
+        for one in both
+    ]
+    assert found[0] == found[1]
+    both[0].save_pretrained(tmp_path / "saved")
+    assert_same(tmp_path / "saved")
+
+
+def test_nllb_needs_its_languages_and_a_file(gpt2):
+    """They are not guessed."""
+    write_settings(gpt2, tokenizer_class="NllbTokenizer")
+    with pytest.raises(bytepair.FormatError, match="languages"):
+        AutoTokenizer.from_pretrained(gpt2)
 
 
 def test_parakeet_leaves_out_what_is_repeated_and_blank(gpt2):

@@ -187,6 +187,7 @@ class Calls(Roles):
             max_target_length = options.pop("max_target_length", None)
             request = request.changed(options)
         if text_target is None and text is not None:
+            self._switch_to_input_mode()
             return self._encoded(text, text_pair, request)
         if text is None and text_target is None:
             message = "pass a text, or text_target, or both"
@@ -194,12 +195,22 @@ class Calls(Roles):
         for_target = request
         if max_target_length is not None:
             for_target = request._replace(max_length=max_target_length)
-        target = self._encoded(text_target, text_pair_target, for_target)
+        self._switch_to_target_mode()
+        try:
+            target = self._encoded(text_target, text_pair_target, for_target)
+        finally:
+            self._switch_to_input_mode()
         if text is None:
             return target
         found = self._encoded(text, text_pair, request)
         found["labels"] = target["input_ids"]
         return found
+
+    def _switch_to_input_mode(self) -> None:
+        """Put around texts what models read; classes with languages have more than one."""
+
+    def _switch_to_target_mode(self) -> None:
+        """Put around texts what models write."""
 
     def _encoded(self, text: Any, text_pair: Any, request: Request) -> BatchEncoding:
         work, lengths = self._work(request)

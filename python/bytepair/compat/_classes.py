@@ -7,7 +7,7 @@ has those that are known here, one table for all. Classes without rules of their
 the file as it is: ``AS_THE_FILE_SAYS``. Others are refused by name.
 
 Left out: classes that are no byte-pair encoding, that read texts in pure Python, or that
-take more than texts (boxes, entities, languages of translation).
+take more than texts (boxes, entities, texts with a gap).
 """
 
 from collections.abc import Callable, Mapping
@@ -262,6 +262,26 @@ def _nougat(_: Settings) -> Pipeline:
     return Pipeline(cuts, _byte_level(prefix_space=True), {"type": "NFKC"}, BYTE_MODEL)
 
 
+def _nllb(settings: Settings) -> Pipeline:
+    if settings.get("extra_special_tokens") is None:
+        message = (
+            "NllbTokenizer needs the codes of its languages: the settings have no "
+            "extra_special_tokens, nor additional_special_tokens"
+        )
+        raise FormatError(message)
+    characters = settings.get("precompiled_charsmap")
+    map_ = {"type": "Precompiled", "precompiled_charsmap": characters}
+    normal = _in_a_row("normalizers", map_, _replace({"Regex": " {2,}"}, " "))
+    blanks = {
+        "type": "Metaspace",
+        "replacement": "▁",
+        "prepend_scheme": "always",
+        "split": True,
+    }
+    model = {"fuse_unk": True, "unk_token": settings.get("unk_token")}
+    return Pipeline(blanks, blanks, normal if characters else None, model)
+
+
 # What classes put around a text
 
 
@@ -295,6 +315,24 @@ def _herbert_ends(roles: Mapping[str, str], _id_of: Ids, _: Settings) -> Json:
 
 def _nougat_ends(roles: Mapping[str, str], id_of: Ids, _: Settings) -> Json:
     return template(f"{roles['bos']}:0 $A:0 {roles['eos']}:0", "$A:0 $B:1", id_of)
+
+
+def language_ends(language: str, end: str, id_of: Ids, *, is_legacy: bool) -> Json:
+    """Put the code of a language before a text, or behind its end as NLLB once did."""
+    code, end = f"{language}:0", f"{end}:0"
+    before, behind = ([], [end, code]) if is_legacy else ([code], [end])
+    one = " ".join([*before, "$A:0", *behind])
+    return template(one, " ".join([*before, "$A:0", "$B:0", *behind]), id_of)
+
+
+def _nllb_ends(roles: Mapping[str, str], id_of: Ids, settings: Settings) -> Json:
+    language = settings.get("src_lang") or FIRST_LANGUAGE
+    is_legacy = bool(settings.get("legacy_behaviour"))
+    return language_ends(language, roles["eos"], id_of, is_legacy=is_legacy)
+
+
+FIRST_LANGUAGE = "eng_Latn"
+"""What NLLB takes a text for where nothing is said."""
 
 
 def as_asked(roles: Mapping[str, str], id_of: Ids, settings: Settings) -> Json:
@@ -492,6 +530,16 @@ _ALL = (
         _nougat_ends,
     ),
     Class("ParakeetTokenizer", None, {}),
+    Class(
+        "NllbTokenizer",
+        _nllb,
+        {
+            **ROBERTA_TOKENS,
+            "mask": AddedToken("<mask>", special=True, normalized=True, lstrip=True),
+        },
+        _nllb_ends,
+        settings={"legacy_behaviour": False},
+    ),
 )
 CLASSES: Mapping[str, Class] = {one.name: one for one in _ALL}
 
@@ -570,7 +618,6 @@ OTHERS = frozenset(
         "Mgpstr",
         "MobileBert",
         "MyT5",
-        "Nllb",
         "PLBart",
         "Pegasus",
         "Perceiver",

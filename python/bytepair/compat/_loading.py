@@ -64,9 +64,13 @@ def load(
     document = None if is_as_it_is else _document(path, file)
     own = {} if document is None else _added_of(document)
     symbols = {} if document is None else document.pop("symbols", {})
+    if symbols and found is not None and found.name == "NllbTokenizer":
+        message = f"{path}: NllbTokenizer gives other ids than the model has; it needs a tokenizer.json"
+        raise FormatError(message)
     settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
     defaults = {**symbols, **_defaults(found)}
     settings = {**defaults, **settings, "name_or_path": str(path)}
+    settings |= _as_the_class_has_them(found, settings)
     is_codegen = found is not None and found.name == "CodeGenTokenizer"
     if found is not None and is_codegen and settings.get("return_token_type_ids"):
         settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
@@ -130,6 +134,7 @@ def put_together(
             )
             raise FormatError(message)
     settings = with_extra({**_defaults(kind), **passed})
+    settings |= _as_the_class_has_them(kind, settings)
     data = rebuilt({"model": {"vocab": dict(vocab), "merges": pairs}}, kind, settings)
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     listed = {**settings, "added_tokens_decoder": added_tokens(tokenizer)}
@@ -227,6 +232,22 @@ def _of_type(model_type: str) -> str:
         message = f"tokenizer_type={model_type!r} is not known; known are {known}"
         raise FormatError(message)
     return OF_MODEL[model_type]
+
+
+def _as_the_class_has_them(
+    kind: Class | None, settings: Mapping[str, Any]
+) -> dict[str, AddedToken]:
+    """Give tokens that settings name as texts the properties that a class gives its own."""
+    listed = (settings.get("added_tokens_decoder") or {}).values()
+    known = {content(token) for token in listed}
+    found = {}
+    for role, token in ({} if kind is None else kind.tokens).items():
+        text = settings.get(f"{role}_token")
+        if not (isinstance(text, str) and isinstance(token, AddedToken)):
+            continue
+        if text not in known:
+            found[f"{role}_token"] = replace(token, content=text)
+    return found
 
 
 def _defaults(kind: Class | None) -> dict[str, Any]:
@@ -378,7 +399,8 @@ def rebuilt(
         message = f"{kind.name} has no rules of its own; it reads a file as it is"
         raise FormatError(message)
     texts = _texts_by_role(settings)
-    parts = kind.pipeline({**settings, **texts})
+    characters = {"precompiled_charsmap": _characters(document.get("normalizer"))}
+    parts = kind.pipeline({**settings, **texts, **characters})
     source = document["model"]
     ids = dict(source["vocab"])
     tokens = _added_by(kind, settings)
@@ -413,6 +435,15 @@ def rebuilt(
         "model": model,
     }
     return json.dumps(found, ensure_ascii=False).encode()
+
+
+def _characters(normalizer: Any) -> str | None:  # noqa: ANN401 -- JSON
+    """Find the map of characters that a normalizer has from a SentencePiece model."""
+    if not isinstance(normalizer, Mapping):
+        return None
+    own = normalizer.get("precompiled_charsmap")
+    found = [own, *map(_characters, normalizer.get("normalizers") or [])]
+    return next((one for one in found if one), None)
 
 
 class _Roles(dict[str, str]):

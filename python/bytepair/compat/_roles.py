@@ -250,7 +250,7 @@ class Roles:
         changed = self.tokenizer._with_template(
             pieces(written["single"]), pieces(written["pair"])
         )
-        self._replace(Tokenizer(changed._with_plain_offsets()))
+        self._compiled = Tokenizer(changed._with_plain_offsets())
 
     def _replace(self, tokenizer: Tokenizer) -> None:
         self._compiled = tokenizer

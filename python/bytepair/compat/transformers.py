@@ -29,7 +29,14 @@ from bytepair.errors import FileError, FormatError, TokenizerError
 from ._batch import BatchEncoding
 from ._calls import OF_DECODING, is_row
 from ._chat import Messages, Rendered, is_chat, render
-from ._classes import ALIASES, CLASSES, Class, whisper_prefix
+from ._classes import (
+    ALIASES,
+    CLASSES,
+    FIRST_LANGUAGE,
+    Class,
+    language_ends,
+    whisper_prefix,
+)
 from ._classes import template as written_template
 from ._extras import Extras
 from ._keywords import NameOfMethodError, is_kept, split
@@ -592,6 +599,81 @@ class WhisperTokenizer(_Named):
         return re.sub(r"<\|\d+\.\d+\|>", "", found)
 
 
+class NllbTokenizer(_Named):
+    """NLLB's, with the code of a language before texts: one for those read, one for targets.
+
+    Both are set as settings or as attributes, ``src_lang`` and ``tgt_lang``.
+    """
+
+    kind: ClassVar[Class | None] = CLASSES["NllbTokenizer"]
+
+    def _begin(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
+        super()._begin(tokenizer, settings)
+        self._lang: str | None = None
+        self.legacy_behaviour = bool(settings.get("legacy_behaviour"))
+        self.tgt_lang: str | None = settings.get("tgt_lang")
+        self._src_lang = str(settings.get("src_lang") or FIRST_LANGUAGE)
+        self.set_src_lang_special_tokens(self._src_lang)
+
+    @property
+    def src_lang(self) -> str:
+        """The language of texts; to set it changes what is put around them."""
+        return self._src_lang
+
+    @src_lang.setter
+    def src_lang(self, language: str) -> None:
+        self._src_lang = language
+        self.init_kwargs = {**self.init_kwargs, "src_lang": language}
+        self.set_src_lang_special_tokens(language)
+
+    def set_src_lang_special_tokens(self, src_lang: str) -> None:
+        """Put the code of a language around texts, and the end."""
+        self.set_tgt_lang_special_tokens(src_lang)
+
+    def set_tgt_lang_special_tokens(self, lang: str) -> None:
+        """Put the code of a language around texts, and the end."""
+        if self._lang == lang:
+            return
+        end = str(self.eos_token)
+        self._set_template(
+            language_ends(lang, end, self._known_id, is_legacy=self.legacy_behaviour)
+        )
+        self._lang = lang
+        self.cur_lang_code = self._known_id(lang)
+        code, last = [self.cur_lang_code], [self._known_id(end)]
+        self.prefix_tokens = [] if self.legacy_behaviour else code
+        self.suffix_tokens = [*last, *code] if self.legacy_behaviour else last
+
+    def update_post_processor(self) -> None:
+        """Put ``bos_token`` and ``eos_token`` around texts, until the next call."""
+        super().update_post_processor()
+        self._lang = None
+
+    def _switch_to_input_mode(self) -> None:
+        self.set_src_lang_special_tokens(self._src_lang)
+
+    def _switch_to_target_mode(self) -> None:
+        self.tgt_lang = self.tgt_lang or self._src_lang
+        self.set_tgt_lang_special_tokens(self.tgt_lang)
+
+    def _build_translation_inputs(
+        self,
+        raw_inputs: Any,
+        return_tensors: str,
+        src_lang: str | None,
+        tgt_lang: str | None,
+        **extra_kwargs: Any,
+    ) -> BatchEncoding:
+        """Encode for a pipeline that translates; it looks for this name."""
+        if src_lang is None or tgt_lang is None:
+            message = "translation needs src_lang= and tgt_lang="
+            raise TokenizerError(message)
+        self.src_lang = src_lang
+        found = self(raw_inputs, return_tensors=return_tensors, **extra_kwargs)
+        found["forced_bos_token_id"] = self.convert_tokens_to_ids(tgt_lang)
+        return found
+
+
 class ParakeetTokenizer(_Named):
     """Parakeet's, which decodes what a model hears: ids that are repeated, and blanks.
 
@@ -637,6 +719,7 @@ def _named_class(kind: Class) -> type[PreTrainedTokenizerFast]:
 NAMED: dict[str, type[PreTrainedTokenizerFast]] = {
     **{name: _named_class(kind) for name, kind in CLASSES.items()},
     "CLIPTokenizer": CLIPTokenizer,
+    "NllbTokenizer": NllbTokenizer,
     "ParakeetTokenizer": ParakeetTokenizer,
     "WhisperTokenizer": WhisperTokenizer,
 }
