@@ -106,7 +106,7 @@ def common(
             "--version",
             callback=_show_version,
             is_eager=True,
-            help="Show the version and stop.",
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None:

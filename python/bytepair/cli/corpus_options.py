@@ -45,7 +45,7 @@ SparkSettings = Annotated[
     typer.Option(
         "--spark",
         metavar="NAME=VALUE",
-        help="A Spark setting, such as spark.master=yarn; repeatable. Without a master, "
+        help="A Spark setting, such as spark.master=yarn. May be repeated. Without a master, "
         "Spark runs on this machine.",
         show_default=False,
     ),
@@ -79,7 +79,7 @@ Field = Annotated[
     str,
     typer.Option(
         metavar="PATH",
-        help="Where the text is: keys in a line of JSON (data.body), or a column.",
+        help="The field with the text: keys of a JSON line (data.body), or a column.",
     ),
 ]
 GroupField = Annotated[
@@ -87,8 +87,8 @@ GroupField = Annotated[
     typer.Option(
         "--group",
         metavar="PATH",
-        help="The field or column with the group of a document, such as its language; "
-        "counts are then by group.",
+        help="Count by group: the field or column with the group of a document, such as its "
+        "language.",
         show_default=False,
     ),
 ]
@@ -128,7 +128,7 @@ TaskSize = Annotated[
     str,
     typer.Option(
         metavar="SIZE",
-        help="How much of the files makes one task, the unit that is repeated after an interruption.",
+        help="The size of a task, the unit of work that is repeated after an interruption.",
     ),
 ]
 Quiet = Annotated[

@@ -57,7 +57,7 @@ def demo(
         bool, typer.Option("--quiet", "-q", help="Show no progress.")
     ] = False,
 ) -> None:
-    """Train on Python's own sources and help, save, load, encode and decode."""
+    """Train on Python's own sources and help, then save, load, encode and decode."""
     start = time.perf_counter()
     path = output or default_output()
     console = Console(highlight=False, soft_wrap=True)

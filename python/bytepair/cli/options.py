@@ -44,8 +44,8 @@ class Added(str, enum.Enum):
 AddedTokens = Annotated[
     Added,
     typer.Option(
-        help="Find added tokens in the text, special ones only if allowed, or take all of "
-        "them as text."
+        help="Find added tokens in the text (special ones only if allowed), or treat all of "
+        "them as plain text."
     ),
 ]
 TokenizerPath = Annotated[
@@ -67,14 +67,14 @@ Output = Annotated[
     ),
 ]
 Lines = Annotated[
-    bool, typer.Option("--lines", help="Treat each line as a text of its own.")
+    bool, typer.Option("--lines", help="Treat each line as a separate text.")
 ]
 DialectName = Annotated[
     str | None,
     typer.Option(
         "--dialect",
         metavar="NAME",
-        help="For a .tiktoken file without its sidecar .tiktoken.json: its dialect.",
+        help="The dialect of a .tiktoken file without its sidecar .tiktoken.json.",
         show_default=False,
     ),
 ]
@@ -83,9 +83,9 @@ SplitPattern = Annotated[
     typer.Option(
         "--pattern",
         metavar="REGEX",
-        help="For such a file, or a .gguf file in place of the pattern that it names: split by "
-        "this regular expression, or by a pattern's name; '' splits nothing. May be repeated; "
-        "patterns apply one after the other.",
+        help="The split pattern of such a .tiktoken file, or one to replace the pattern named in a "
+        ".gguf file: a regular expression or the name of a pattern; '' splits nothing. May be "
+        "repeated; patterns apply one after the other.",
         show_default=False,
     ),
 ]
@@ -104,8 +104,8 @@ EncodingName = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="For a published file of ranks that several encodings share: which one it is, "
-        "such as o200k_harmony.",
+        help="The encoding, such as o200k_harmony, if several encodings share a published file "
+        "of ranks.",
         show_default=False,
     ),
 ]
@@ -114,7 +114,7 @@ Texts = Annotated[
     typer.Option(
         "--text",
         metavar="FILE",
-        help="A text to compare, besides the built-in ones. May be repeated.",
+        help="A text to compare, in addition to the built-in ones. May be repeated.",
         show_default=False,
     ),
 ]
@@ -123,7 +123,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help=f"The format to write, if the ending does not tell it: {', '.join(FORMATS)}.",
+        help="The format to write, if the extension does not determine it: "
+        f"{', '.join(FORMATS)}.",
         show_default=False,
     ),
 ]

@@ -66,14 +66,15 @@ def segment(
         list[str] | None,
         typer.Option(
             metavar="REGEX",
-            help="Never cut text that matches this Python regular expression. May be repeated.",
+            help="Never split text that matches this Python regular expression. May be repeated.",
             show_default=False,
         ),
     ] = None,
     separator: Annotated[
         str,
         typer.Option(
-            metavar="TEXT", help="What to put after each part of a word but the last."
+            metavar="TEXT",
+            help="The text to put after each part of a word except the last.",
         ),
     ] = "@@",
     merges: Annotated[
@@ -114,7 +115,7 @@ def segment(
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Cut words apart by codes of subword-nmt or fastBPE: low@@ er."""
+    """Split words with subword-nmt or fastBPE codes: low@@ er."""
     if vocabulary_threshold is not None and vocabulary is None:
         message = "needs --vocabulary"
         raise typer.BadParameter(message, param_hint="--vocabulary-threshold")

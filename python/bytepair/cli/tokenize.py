@@ -81,7 +81,7 @@ ShardTokens = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="End a shard before the document that would make it longer.",
+        help="Start a new shard before a document that would exceed this number of tokens.",
         show_default=False,
     ),
 ]
@@ -113,7 +113,7 @@ def tokenize(
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
-    """Tokenize a corpus to shards; the same command goes on where it was interrupted."""
+    """Tokenize a corpus into shards; running it again continues an interrupted run."""
     from bytepair import scale
     from bytepair.data import check_dataset
     from bytepair.data._dataset import MAPPED

@@ -50,7 +50,7 @@ OutputPath = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Where to save. The ending sets the format: .json (Hugging Face), .bytepair, "
+        help="Where to save. The extension sets the format: .json (Hugging Face), .bytepair, "
         ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
         "folder for vocab.json and merges.txt. Other formats need --format.",
         show_default=False,
@@ -59,7 +59,7 @@ OutputPath = Annotated[
 VocabSize = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Stop at this number of ids, all tokens counted."
+        metavar="N", min=1, help="Stop at this number of ids, special tokens included."
     ),
 ]
 Merges = Annotated[
@@ -111,14 +111,16 @@ TiesChoice = Annotated[
 ]
 MinCount = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Do not merge pairs that occur less often."),
+    typer.Option(
+        metavar="N", min=1, help="Do not merge pairs that occur fewer than N times."
+    ),
 ]
 Group = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME[@WEIGHT]",
-        help="Learn from this group of counts by group, with a weight if wanted "
-        "(en@0.5); repeatable. By default from all.",
+        help="Learn only from this group of counts by group, optionally with a weight "
+        "(en@0.5). May be repeated; by default all groups count.",
         show_default=False,
     ),
 ]
@@ -127,15 +129,15 @@ MinPieceCount = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Leave out pieces of text that occur less often. The summary shows how many, and "
-        "how many merges are certain to be the same without this.",
+        help="Leave out pieces of text that occur fewer than N times. The summary shows how many, "
+        "and how many merges are certain to be the same without this option.",
     ),
 ]
 CharacterCoverage = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        help="In a dialect of characters: give ids only to the most frequent characters that make up "
+        help="In character-level dialects, give ids only to the most frequent characters that make up "
         "this share of the text, such as 0.9995. The others are unknown characters.",
         show_default=False,
     ),
@@ -145,39 +147,41 @@ MaxAlphabet = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="In a dialect of characters: give ids to at most the N most frequent characters.",
+        help="In character-level dialects, give ids only to the N most frequent characters.",
         show_default=False,
     ),
 ]
 MaxTokenBytes = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Do not learn tokens of more bytes."),
+    typer.Option(metavar="N", min=1, help="Do not learn tokens of more than N bytes."),
 ]
 MaxTokenChars = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Do not learn tokens of more characters."),
+    typer.Option(
+        metavar="N", min=1, help="Do not learn tokens of more than N characters."
+    ),
 ]
 WholeCharacters = Annotated[
     bool,
     typer.Option(
         "--whole-characters",
-        help="Do not learn tokens that end within a character, except parts of a single character.",
+        help="Do not learn tokens that end inside a character, except parts of a single character.",
     ),
 ]
 Resume = Annotated[
     Path | None,
     typer.Option(
         metavar="TOKENIZER",
-        help="Go on from this tokenizer, in its dialect. Its ids stay, and new tokens get "
-        "ids after the largest one; --vocab-size and --merges include what it has already.",
+        help="Continue training this tokenizer, in its dialect. Its ids stay, and new tokens get "
+        "ids after the largest one; --vocab-size and --merges include what it already has.",
     ),
 ]
 Log = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write each merge as a line of JSON. With --resume and the log so far, new "
-        "lines are appended.",
+        help="Write each merge as a line of JSON. With --resume and the existing log, append "
+        "new lines to it.",
     ),
 ]
 LowercaseChoice = Annotated[
@@ -189,7 +193,7 @@ UnknownToken = Annotated[
 ]
 ByteFallback = Annotated[
     bool | None,
-    typer.Option(help="Encode unknown characters as tokens of their bytes."),
+    typer.Option(help="Encode unknown characters as byte tokens."),
 ]
 Threads = Annotated[
     int | None,
@@ -203,7 +207,7 @@ MemoryLimit = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="About how much memory counting may take, such as 500MB or 2GB; the rest "
+        help="The approximate memory limit for counting, such as 500MB or 2GB; the rest "
         "goes to temporary files.",
     ),
 ]
