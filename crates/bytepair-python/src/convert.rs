@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
+use crate::arrays::may_be_array;
 use crate::error::raise;
 
 /// More threads than this are never of use, and each takes memory.
@@ -160,15 +161,22 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
-            return Ok(Self(array.as_array().to_vec()));
-        }
-        if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u16>>() {
-            return Ok(Self(array.as_array().iter().copied().map(u32::from).collect()));
+        let of_array = if may_be_array(&object)? { ids_of_array(&object) } else { None };
+        if let Some(ids) = of_array {
+            return Ok(Self(ids));
         }
         let items = object.try_iter().map_err(|_| not_ids(&object))?;
         items.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
     }
+}
+
+/// The ids in an array, if it is one of such numbers.
+fn ids_of_array(object: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
+    if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
+        return Some(array.as_array().to_vec());
+    }
+    let array = object.extract::<PyReadonlyArray1<'_, u16>>().ok()?;
+    Some(array.as_array().iter().copied().map(u32::from).collect())
 }
 
 /// Says what to pass instead of something that is no list of ids.

@@ -14,6 +14,7 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::arrays::ready;
 use crate::error::{raise, to_python};
 use crate::output::{Width, array, list};
 use crate::template::side;
@@ -438,6 +439,7 @@ impl Encoding {
     /// >>> encoding.offsets_to_numpy().tolist()
     /// [[0, 2], [2, 3], [3, 5]]
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        ready(py)?;
         let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
         let flat = self.encoding.offsets.iter().flat_map(|span| [number(span.0), number(span.1)]);
         flat.collect::<Vec<_>>().into_pyarray(py).reshape([self.encoding.offsets.len(), 2])

@@ -14,6 +14,8 @@ use numpy::ndarray::ArrayViewMut1;
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
+use crate::arrays::ready;
+
 /// Shorter arrays are not worth it, in bytes.
 const MIN_LEN: usize = 64 << 10;
 
@@ -95,6 +97,7 @@ pub(crate) fn lend<T: Element + 'static>(
     py: Python<'_>,
     mut numbers: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
+    ready(py)?;
     let Some(len) = len_kept(&mut numbers) else { return Ok(numbers.into_pyarray(py)) };
     let (start, n_numbers) = (numbers.as_mut_ptr(), numbers.len());
     let lent = Bound::new(py, Lent(Some(Memory { numbers: Box::new(numbers), len })))?;

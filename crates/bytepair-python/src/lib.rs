@@ -18,6 +18,7 @@
     reason = "doc comments here are Python docstrings, which are no Markdown"
 )]
 
+mod arrays;
 mod calls;
 mod code_units;
 mod convert;

@@ -22,6 +22,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList};
 
+use crate::arrays::ready;
 use crate::error::{raise, to_python};
 use crate::lent::{at_hand_for, give_back, lend};
 
@@ -160,6 +161,7 @@ pub(crate) fn array_of<'py, T: Element + Copy + 'static>(
     py: Python<'py>,
     numbers: Cow<'_, [T]>,
 ) -> PyResult<Bound<'py, PyArray1<T>>> {
+    ready(py)?;
     match numbers {
         Cow::Owned(numbers) if numbers.len() > MAX_COPIED => lend(py, numbers),
         numbers => Ok(PyArray1::from_slice(py, &numbers)),

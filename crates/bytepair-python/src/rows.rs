@@ -2,11 +2,12 @@
 
 use bytepair::rows::{Layout, Marks, Tokens, n_holding, slices};
 use bytepair::{First, PieceCounts, TokenId};
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::arrays::{GivenArray, ready};
 use crate::convert::{Added, n_threads};
 use crate::error::{raise, to_python};
 use crate::lent::{at_hand, lend};
@@ -16,13 +17,10 @@ use crate::tokenizer::CoreTokenizer;
 type Counted<'a> = (Vec<&'a [u8]>, &'a [i64], Option<&'a [i64]>);
 
 /// Bytes and offsets of a column.
-pub(crate) struct Column<'py>(PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, i64>);
+pub(crate) struct Column<'py>(GivenArray<'py, u8>, GivenArray<'py, i64>);
 
 impl<'py> Column<'py> {
-    pub(crate) fn new(
-        data: PyReadonlyArray1<'py, u8>,
-        offsets: PyReadonlyArray1<'py, i64>,
-    ) -> Self {
+    pub(crate) fn new(data: GivenArray<'py, u8>, offsets: GivenArray<'py, i64>) -> Self {
         Self(data, offsets)
     }
 
@@ -33,8 +31,8 @@ impl<'py> Column<'py> {
     /// The rows with their counts and, if there are any, the numbers of their first occurrences: as many of each.
     pub(crate) fn counted<'a>(
         &'a self,
-        counts: &'a PyReadonlyArray1<'py, i64>,
-        firsts: Option<&'a PyReadonlyArray1<'py, i64>>,
+        counts: &'a GivenArray<'py, i64>,
+        firsts: Option<&'a GivenArray<'py, i64>>,
     ) -> PyResult<Counted<'a>> {
         let (rows, counts) = (self.rows()?, contiguous(counts)?);
         let firsts = firsts.map(contiguous).transpose()?;
@@ -46,7 +44,7 @@ impl<'py> Column<'py> {
     }
 }
 
-pub(crate) fn contiguous<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+pub(crate) fn contiguous<'a, T: Element>(array: &'a GivenArray<'_, T>) -> PyResult<&'a [T]> {
     array
         .as_slice()
         .map_err(|_| raise("TokenizerError", "a column must lie in memory without gaps".to_owned()))
@@ -66,7 +64,7 @@ pub(crate) type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64
 #[pyfunction]
 pub(crate) fn read_jsonl<'py>(
     py: Python<'py>,
-    block: PyReadonlyArray1<'py, u8>,
+    block: GivenArray<'py, u8>,
     keys: Vec<String>,
 ) -> PyResult<JsonlRead<'py>> {
     let bytes = contiguous(&block)?;
@@ -99,7 +97,7 @@ impl CsvTable {
     fn read<'py>(
         &self,
         py: Python<'py>,
-        block: PyReadonlyArray1<'py, u8>,
+        block: GivenArray<'py, u8>,
         is_last: bool,
     ) -> PyResult<CsvRows<'py>> {
         let bytes = contiguous(&block)?;
@@ -125,8 +123,8 @@ pub(crate) fn offsets(
 #[pyfunction]
 pub(crate) fn count_rows_holding(
     py: Python<'_>,
-    data: PyReadonlyArray1<'_, u8>,
-    offsets: PyReadonlyArray1<'_, i64>,
+    data: GivenArray<'_, u8>,
+    offsets: GivenArray<'_, i64>,
     groups: Vec<Vec<String>>,
 ) -> PyResult<Vec<u64>> {
     let column = Column::new(data, offsets);
@@ -146,8 +144,8 @@ pub(crate) fn count_rows_holding(
 pub(crate) fn encode_rows<'py>(
     py: Python<'py>,
     tokenizer: PyRef<'py, CoreTokenizer>,
-    data: PyReadonlyArray1<'py, u8>,
-    offsets: PyReadonlyArray1<'py, i64>,
+    data: GivenArray<'py, u8>,
+    offsets: GivenArray<'py, i64>,
     before: Option<TokenId>,
     behind: Option<TokenId>,
     width: usize,
@@ -208,10 +206,10 @@ impl PieceTable {
     fn add(
         &self,
         py: Python<'_>,
-        data: PyReadonlyArray1<'_, u8>,
-        offsets: PyReadonlyArray1<'_, i64>,
-        counts: PyReadonlyArray1<'_, i64>,
-        firsts: Option<PyReadonlyArray1<'_, i64>>,
+        data: GivenArray<'_, u8>,
+        offsets: GivenArray<'_, i64>,
+        counts: GivenArray<'_, i64>,
+        firsts: Option<GivenArray<'_, i64>>,
         source: u32,
     ) -> PyResult<()> {
         let column = Column::new(data, offsets);
@@ -230,6 +228,7 @@ impl PieceTable {
     /// Count how often each byte stands before another, or before an end (column 256).
     fn neighbours<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let pairs = py.detach(|| self.with(|counts| counts.neighbours()));
+        ready(py)?;
         Ok(pairs.map_err(|error| to_python(&error))?.into_pyarray(py))
     }
 }

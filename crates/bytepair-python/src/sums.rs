@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bytepair::{CountRows, Part, SummedRows};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
+use crate::arrays::{GivenArray, ready};
 use crate::convert::extract;
 use crate::error::{raise, to_python};
 use crate::reading::Reporter;
@@ -42,12 +43,12 @@ impl CountSums {
     fn add(
         &self,
         py: Python<'_>,
-        data: PyReadonlyArray1<'_, u8>,
-        offsets: PyReadonlyArray1<'_, i64>,
-        counts: PyReadonlyArray1<'_, i64>,
+        data: GivenArray<'_, u8>,
+        offsets: GivenArray<'_, i64>,
+        counts: GivenArray<'_, i64>,
         group: u32,
         source: u32,
-        firsts: Option<PyReadonlyArray1<'_, i64>>,
+        firsts: Option<GivenArray<'_, i64>>,
     ) -> PyResult<()> {
         let column = Column::new(data, offsets);
         let (rows, counts, firsts) = column.counted(&counts, firsts.as_ref())?;
@@ -112,6 +113,7 @@ impl CountSums {
             });
         let rows = rows.ok_or_else(ended)?.map_err(|error| to_python(&error))?;
         let CountRows { bytes, ends, counts, groups, firsts } = rows;
+        ready(py)?;
         let ends = offsets(py, std::iter::once(0).chain(ends));
         let column = (bytes.into_pyarray(py), ends);
         Ok((column, counts.into_pyarray(py), groups.into_pyarray(py), firsts.into_pyarray(py)))

@@ -10,11 +10,11 @@ use bytepair::{
     CharacterLimits, CorpusCounter, CountProblem, Dropped, Earlier, ErrorKind, First, LeftOut,
     PieceCounts, Stop, Target, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
-use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arrays::GivenArray;
 use crate::convert::{Text, extract, n_threads};
 use crate::dialect::Dialect;
 use crate::error::{in_file, raise, to_python};
@@ -144,8 +144,8 @@ impl Corpus {
     fn add_rows(
         &self,
         py: Python<'_>,
-        data: PyReadonlyArray1<'_, u8>,
-        offsets: PyReadonlyArray1<'_, i64>,
+        data: GivenArray<'_, u8>,
+        offsets: GivenArray<'_, i64>,
     ) -> PyResult<()> {
         let column = Column::new(data, offsets);
         let rows = column.rows()?;

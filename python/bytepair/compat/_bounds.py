@@ -130,6 +130,9 @@ class _Budget:
 
     def keep(self, value: Any) -> Any:  # noqa: ANN401
         """Take a value that was made, if it is not too large; gives it."""
+        if type(value) is str and len(value) <= MOST_TEXT:
+            self.make(len(value))
+            return value
         if isinstance(value, int):
             if value.bit_length() > MOST_BITS:
                 _refuse(f"{MOST_BITS:,} bits of a number")
