@@ -52,8 +52,10 @@ __all__ = [
     "write_fastbpe",
     "write_gpt2",
     "write_huggingface",
+    "write_huggingface_with_changes",
     "write_native",
     "write_sentencepiece",
+    "write_sentencepiece_with_changes",
     "write_subword_nmt",
     "write_tiktoken",
 ]
@@ -1512,6 +1514,11 @@ def read_huggingface(data: bytes) -> CoreTokenizer:
 def write_huggingface(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a ``tokenizer.json``."""
 
+def write_huggingface_with_changes(
+    tokenizer: CoreTokenizer,
+) -> tuple[bytes, list[tuple[str, str]]]:
+    """Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind."""
+
 def read_gguf(
     path: str | PathLike[str], dialect: Dialect | None = None
 ) -> CoreTokenizer:
@@ -1525,6 +1532,11 @@ def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
 
 def write_sentencepiece(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a SentencePiece ``.model``."""
+
+def write_sentencepiece_with_changes(
+    tokenizer: CoreTokenizer,
+) -> tuple[bytes, list[tuple[str, str]]]:
+    """Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind."""
 
 def pair_settings() -> list[str]:
     """Name the files that say how ``vocab.json`` and ``merges.txt`` are meant."""

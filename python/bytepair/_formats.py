@@ -17,6 +17,7 @@ from .errors import FileError, FormatError, TokenizerError
 
 __all__ = [
     "AddedBeside",
+    "Change",
     "Options",
     "acting_options",
     "added_beside",
@@ -35,6 +36,7 @@ __all__ = [
 _Loaded = TypeVar("_Loaded")
 Reader = Callable[[bytes], _core.CoreTokenizer]
 Writer = Callable[[_core.CoreTokenizer], bytes]
+WriterWithChanges = Callable[[_core.CoreTokenizer], tuple[bytes, list[tuple[str, str]]]]
 
 # Formats of one file, told by what they hold.
 READERS: dict[str, Reader] = {
@@ -56,6 +58,12 @@ WRITERS: dict[str, Writer] = {
     "sentencepiece": _core.write_sentencepiece,
     "subword-nmt": _core.write_subword_nmt,
     "fastbpe": _core.write_fastbpe,
+}
+
+# Those that normalize some texts otherwise than a few tokenizers do, and say which.
+WRITERS_WITH_CHANGES: dict[str, WriterWithChanges] = {
+    "huggingface": _core.write_huggingface_with_changes,
+    "sentencepiece": _core.write_sentencepiece_with_changes,
 }
 
 # Formats that can be written.
@@ -426,15 +434,43 @@ def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
     return READERS[format_name](data)
 
 
-def to_bytes(tokenizer: _core.CoreTokenizer, format_name: str) -> bytes:
+class Change(NamedTuple):
+    """A kind of texts that get other ids from a file, and one of them."""
+
+    what: str
+    text: str
+
+    def __str__(self) -> str:
+        r"""Say it to a reader.
+
+        >>> print(Change("texts with two marks", "a\u0316\u0300"))
+        texts with two marks, for example 'a\u0316\u0300'
+        """
+        return f"{self.what}, for example {self.text!a}" if self.text else self.what
+
+
+def to_bytes(
+    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool = False
+) -> bytes:
     """Give the content of a file."""
+    data, _changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
+    return data
+
+
+def _written(
+    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool
+) -> tuple[bytes, list[Change]]:
+    """Give the content of a file, and which texts get other ids from it."""
     if format_name not in WRITERS:
         message = (
             f"format must be one of {', '.join(WRITERS)}, not {format_name!r}; "
             "the others need more than one file"
         )
         raise TokenizerError(message)
-    return WRITERS[format_name](tokenizer)
+    if not (ids_may_change and format_name in WRITERS_WITH_CHANGES):
+        return WRITERS[format_name](tokenizer), []
+    data, changes = WRITERS_WITH_CHANGES[format_name](tokenizer)
+    return data, [Change(*change) for change in changes]
 
 
 def sniff(data: bytes) -> str:
@@ -525,12 +561,23 @@ def _what_it_looks_like(data: bytes) -> str:
     return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 
-def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) -> None:
-    """Write a tokenizer in the format that is named, or that the path means."""
+def save(
+    tokenizer: _core.CoreTokenizer,
+    path: Path,
+    format_name: str | None,
+    *,
+    ids_may_change: bool = False,
+) -> list[Change]:
+    """Write a tokenizer in the format that is named, or that the path means.
+
+    Gives the kinds of texts that get other ids from the file; none, unless they may.
+    """
     format_name = format_of(path, format_name)
     if format_name in WRITERS:
-        write(path, to_bytes(tokenizer, format_name))
-    elif format_name == "tiktoken":
+        data, changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
+        write(path, data)
+        return changes
+    if format_name == "tiktoken":
         ranks, sidecar = _core.write_tiktoken(tokenizer)
         write(sidecar_of(path), sidecar)
         write(path, ranks)
@@ -539,6 +586,7 @@ def save(tokenizer: _core.CoreTokenizer, path: Path, format_name: str | None) ->
         path.mkdir(parents=True, exist_ok=True)
         write(path / "vocab.json", vocab)
         write(path / "merges.txt", merges)
+    return []
 
 
 def sidecar_of(path: Path) -> Path:

@@ -11,18 +11,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from . import _core, _formats
 from ._files import StrPath, refuse_no_name, write
 from .errors import FileError
 
 __all__ = ["save", "settings_of"]
 
 
-def save(tokenizer: _core.CoreTokenizer, directory: StrPath) -> list[Path]:
+def save(
+    tokenizer: _core.CoreTokenizer, directory: StrPath, *, ids_may_change: bool = False
+) -> list[Path]:
     """Write both files, and give their paths."""
     refuse_no_name(directory)
     folder = Path(directory)
-    data = _core.write_huggingface(tokenizer)
+    data = _formats.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
     settings = settings_of(tokenizer, json.loads(data))
     text = json.dumps(settings, indent=2, ensure_ascii=False)
     try:

@@ -153,14 +153,26 @@ class Tokenizer(_core.CoreTokenizer):
         )
         return cls(_formats.load_folder(folder))
 
-    def save(self, path: StrPath, *, format: str | None = None) -> None:
+    def save(
+        self,
+        path: StrPath,
+        *,
+        format: str | None = None,
+        ids_may_change: bool = False,
+    ) -> None:
         """Write the tokenizer to a file, whole or not at all.
 
         The ending of ``path`` says how, or ``format`` does: ``.bytepair`` holds every
         tokenizer; ``.json`` (``huggingface``) is read by Hugging Face tokenizers;
         ``.bytepair-compiled`` (``compiled``) loads quickest;
         ``.tiktoken`` is written with a sidecar ``.tiktoken.json`` for the pattern and the
-        special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``.
+        special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``;
+        ``.model`` (``sentencepiece``) is read by SentencePiece.
+
+        A Unicode form in a ``.model`` and the character map of a model in a ``.json`` normalize
+        some odd texts otherwise there, which is an error that names them. With
+        ``ids_may_change`` the file is written nevertheless; ``bytepair.convert`` proves that
+        all other texts keep their ids.
 
         >>> import bytepair, pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -177,15 +189,17 @@ class Tokenizer(_core.CoreTokenizer):
             The file cannot be written.
         """
         refuse_no_name(path)
-        _formats.save(self, Path(path), format)
+        _formats.save(self, Path(path), format, ids_may_change=ids_may_change)
 
-    def save_pretrained(self, directory: StrPath) -> list[Path]:
+    def save_pretrained(
+        self, directory: StrPath, *, ids_may_change: bool = False
+    ) -> list[Path]:
         """Write a folder that ``AutoTokenizer.from_pretrained`` of transformers reads.
 
         It gets a ``tokenizer.json`` and a ``tokenizer_config.json``, which names the special
         tokens that this tokenizer puts before and after texts, and those for padding and
         unknown units. Gives the paths. Chat templates and other roles are set by
-        ``bytepair.compat.transformers``.
+        ``bytepair.compat.transformers``. ``ids_may_change`` is that of :meth:`save`.
 
         >>> import bytepair, tempfile
         >>> tokenizer = bytepair.train_from_iterator(
@@ -205,7 +219,7 @@ class Tokenizer(_core.CoreTokenizer):
         FileError
             The folder cannot be written.
         """
-        return _pretrained.save(self, directory)
+        return _pretrained.save(self, directory, ids_may_change=ids_may_change)
 
     def encode_file(
         self,
@@ -272,8 +286,12 @@ class Tokenizer(_core.CoreTokenizer):
             progress=progress,
         )
 
-    def to_bytes(self, *, format: str = "bytepair") -> bytes:
+    def to_bytes(
+        self, *, format: str = "bytepair", ids_may_change: bool = False
+    ) -> bytes:
         """Return the content of a file in a format that is one file, such as ``huggingface``.
+
+        ``ids_may_change`` is that of :meth:`save`.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -287,7 +305,7 @@ class Tokenizer(_core.CoreTokenizer):
         TokenizerError
             There is no such format, or it is more than one file.
         """
-        return _formats.to_bytes(self, format)
+        return _formats.to_bytes(self, format, ids_may_change=ids_may_change)
 
     def with_special_tokens(
         self, tokens: Iterable[str] | Mapping[str, int]

@@ -24,7 +24,7 @@ from ._shrinking import shrink
 from ._tokenizer import Tokenizer
 from .errors import TokenizerError
 
-__all__ = ["Difference", "Terms", "compare", "verify"]
+__all__ = ["Difference", "Terms", "compare", "is_normalized_alike", "verify"]
 
 N_SPECIAL = 40
 """How many special tokens are put into texts."""
@@ -75,6 +75,8 @@ class Terms(NamedTuple):
     """What special tokens are decoded to; without it, only the text around them."""
     may_add_tokens: bool = False
     """Whether the second may have special tokens that the first has not."""
+    has_normal_texts: bool = False
+    """Whether only texts count that both normalize alike."""
 
 
 def _ids(tokenizer: Tokenizer, text: str, **options: Any) -> list[int]:  # noqa: ANN401 -- those of encode
@@ -184,12 +186,22 @@ def _differs(
     first: Tokenizer, second: Tokenizer, text: str, view: View, terms: Terms
 ) -> bool:
     here = _outcome(view, first, text)
+    if terms.has_normal_texts and not is_normalized_alike(first, second, text):
+        return False
     if not terms.has_refusals and _refuses(first, text):
         return False
     there = _outcome(view, second, text)
     if view is _ordinary and isinstance(there, Refusal):
         return False
     return bool(here != there)
+
+
+def is_normalized_alike(first: Tokenizer, second: Tokenizer, text: str) -> bool:
+    """Tell whether two tokenizers make the same text of a text before it is cut."""
+    here, there = _pieces(first, text), _pieces(second, text)
+    if here is None or there is None:
+        return here == there
+    return b"".join(here) == b"".join(there)
 
 
 def _small(

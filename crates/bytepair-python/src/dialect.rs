@@ -48,7 +48,9 @@ impl Dialect {
         if let Some(part) = contradiction(&own, &changed(own.clone())?, has)? {
             return Err(is_another(part));
         }
-        let dialect = if let Some(name) = &name {
+        // A model has its own rules in place of the steps of its dialect.
+        let is_of_model = |name: &&String| own.is_model() && *name == bytepair::Dialect::MODEL;
+        let dialect = if let Some(name) = name.as_ref().filter(|name| !is_of_model(name)) {
             let mut dialect = changed(named_dialect(name)?)?;
             // Published tokenizers of a dialect may normalize text; the name of the dialect does not say.
             if dialect.normalize.is_empty() && !has("normalize")? && !has("lowercase")? {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytepair::Dropout;
 use bytepair::format::pair::Pair;
 use bytepair::format::{
-    Codes, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native, pair,
-    sentencepiece, subword_nmt, tekken, tiktoken,
+    Codes, Written, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native,
+    pair, sentencepiece, subword_nmt, tekken, tiktoken,
 };
 use bytepair::segment::{LineEnds, SegmentOptions, Segmenter};
 use pyo3::prelude::*;
@@ -23,6 +23,9 @@ use crate::tokenizer::CoreTokenizer;
 
 /// The contents of two files.
 type TwoFiles<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The content of a file, with kinds of texts that get other ids, and a text of each kind.
+type WithChanges<'py> = (Bound<'py, PyBytes>, Vec<(String, String)>);
 
 /// Read the content of a ``.bytepair`` file.
 #[pyfunction]
@@ -53,6 +56,15 @@ pub(crate) fn write_huggingface<'py>(
     Ok(PyBytes::new(py, &written))
 }
 
+/// Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind.
+#[pyfunction]
+pub(crate) fn write_huggingface_with_changes<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<WithChanges<'py>> {
+    with_changes(py, py.detach(|| huggingface::write_with_changes(&tokenizer.0)))
+}
+
 /// Read the content of a SentencePiece ``.model``.
 #[pyfunction]
 pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
@@ -74,6 +86,21 @@ pub(crate) fn write_sentencepiece<'py>(
     let written =
         py.detach(|| sentencepiece::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     Ok(PyBytes::new(py, &written))
+}
+
+/// Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind.
+#[pyfunction]
+pub(crate) fn write_sentencepiece_with_changes<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<WithChanges<'py>> {
+    with_changes(py, py.detach(|| sentencepiece::write_with_changes(&tokenizer.0)))
+}
+
+fn with_changes(py: Python<'_>, written: bytepair::Result<Written>) -> PyResult<WithChanges<'_>> {
+    let Written { file, changes } = written.map_err(|error| to_python(&error))?;
+    let changes = changes.into_iter().map(|change| (change.what, change.text)).collect();
+    Ok((PyBytes::new(py, &file), changes))
 }
 
 /// Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits.

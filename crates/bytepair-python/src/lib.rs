@@ -57,7 +57,8 @@ mod _core {
         read_huggingface, read_native, read_pair, read_sentencepiece, read_subword_nmt,
         read_subword_vocabulary, read_tekken, read_tiktoken, read_tiktoken_sidecar,
         recognise_encoding, sentencepiece_roles, write_compiled, write_fastbpe, write_gpt2,
-        write_huggingface, write_native, write_sentencepiece, write_subword_nmt, write_tiktoken,
+        write_huggingface, write_huggingface_with_changes, write_native, write_sentencepiece,
+        write_sentencepiece_with_changes, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
     use crate::rows::{CsvTable, PieceTable, count_rows_holding, encode_rows, read_jsonl};

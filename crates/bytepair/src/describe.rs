@@ -114,14 +114,16 @@ fn normalize_step(step: &NormalizeStep) -> String {
         NormalizeStep::Bert(_) => "BERT's cleaning".to_owned(),
         NormalizeStep::Nmt => "controls removed, rare spaces made plain".to_owned(),
         NormalizeStep::ByteChars => "each byte as the character that stands for it".to_owned(),
-        NormalizeStep::Precompiled(_) => "a compiled character map".to_owned(),
+        NormalizeStep::Precompiled(_) => {
+            "a character map, looked up for clusters of characters".to_owned()
+        }
         NormalizeStep::SentencePiece(step) => sentencepiece(step.rules()),
     }
 }
 
 fn sentencepiece(rules: &SentencePieceRules) -> String {
     let words = [
-        (rules.characters.is_some(), "characters by its map"),
+        (rules.characters.is_some(), "a character map, the longest match first"),
         (rules.removes_extra_spaces, "extra spaces removed"),
         (rules.adds_space && !rules.space_is_suffix, "a space put before the text"),
         (rules.adds_space && rules.space_is_suffix, "a space put behind the text"),

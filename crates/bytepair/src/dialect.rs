@@ -60,6 +60,9 @@ const OTHER_NAMES: [&str; 7] = [
 ];
 
 impl Dialect {
+    /// The name of the dialect of SentencePiece's files.
+    pub const MODEL: &'static str = "sentencepiece";
+
     /// The dialect of a name, if there is one; see [`Dialect::names`].
     pub fn named(name: &str) -> Option<Self> {
         if let Some((_, pattern)) = MODEL_PATTERNS.iter().find(|(dialect, _)| *dialect == name) {
@@ -142,7 +145,14 @@ impl Dialect {
 
     /// The name of the dialect in whose order of merging training goes on from these parts, if it is known.
     pub fn order_of(&self) -> Option<&'static str> {
-        self.name().or_else(|| self.former_name())
+        self.name()
+            .or_else(|| self.former_name())
+            .or_else(|| self.is_model().then_some(Self::MODEL))
+    }
+
+    /// Whether text is normalized as a file of SentencePiece says. Then training goes on in the order of its dialect.
+    pub fn is_model(&self) -> bool {
+        self.normalize.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
     /// The name of the dialect that had these parts in an earlier version.

@@ -39,7 +39,7 @@ def convert(
         bool,
         typer.Option(
             "--ids-may-change",
-            help="Allow ids to change, for formats that do not store them.",
+            help="Allow ids to change, for formats that do not store them or normalize some texts otherwise.",
         ),
     ] = False,
     loading: LoadingOptions,
@@ -66,6 +66,10 @@ def convert(
         f"{done.format}: the same {same} for {amount(done.n_texts, 'text')} "
         f"of {amount(done.n_characters, 'character')}{_rest(done)}"
     )
+    for change in done.changes:
+        print(f"other ids: {change}")
+    if done.n_changed:
+        print(f"{amount(done.n_changed, 'text')} of these kinds not compared")
 
 
 def _rest(done: Conversion) -> str:

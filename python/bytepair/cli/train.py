@@ -145,13 +145,14 @@ def train(
     except TrainingInterrupted as interrupted:
         rescue(interrupted, output, format_name, log)
     summary = watch.summary(tokenizer)
-    saved = save(tokenizer, output, format_name)
+    saved, changes = save(tokenizer, output, format_name)
     if not quiet:
         lines = [*watch.untold, *summary_lines(summary), f"saved: {saved}"]
+        lines += [f"other ids in this file than in training: {c}" for c in changes]
         lines += [f"log: {log}"] if log else []
         print("\n".join(lines), file=sys.stderr)
     if as_json:
-        print(json.dumps({"output": str(saved), **summary}))
+        print(json.dumps({"output": str(saved), **summary, "changes": changes}))
 
 
 def stored_counts(files: list[str]) -> "Counts | None":
@@ -222,7 +223,7 @@ def rescue(
     """Save what was learned until Ctrl-C, say what it is, and end."""
     lines = [f"bytepair: {interrupted}"]
     if interrupted.tokenizer is not None:
-        saved = save(interrupted.tokenizer, output, format_name)
+        saved, _changes = save(interrupted.tokenizer, output, format_name)
         quoted = as_pasted(str(saved))
         lines.append(
             f"saved: {saved}; the same command with --resume {quoted} goes on from there"
@@ -264,7 +265,7 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with tempfile.TemporaryDirectory() as folder:
         rehearsed = Path(folder) / output.name
-        tiny.save(rehearsed, format=format_name)
+        tiny.save(rehearsed, format=format_name, ids_may_change=True)
         if output.exists() and output.is_dir() != rehearsed.is_dir():
             kind = "folder" if output.is_dir() else "file"
             message = f"{output} is a {kind}; this format needs another path"
@@ -272,8 +273,12 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
     check_writable(output if output.is_dir() else output.parent)
 
 
-def save(tokenizer: Tokenizer, output: Path, format_name: str | None) -> Path:
-    """Save a tokenizer, and say where.
+def save(
+    tokenizer: Tokenizer, output: Path, format_name: str | None
+) -> tuple[Path, list[str]]:
+    """Save a tokenizer; say where, and which texts the format normalizes otherwise.
+
+    Nobody uses ids of a tokenizer that was just trained, so that these may change.
 
     Raises
     ------
@@ -281,13 +286,13 @@ def save(tokenizer: Tokenizer, output: Path, format_name: str | None) -> Path:
         The format cannot express it; then it lies beside, as ``.bytepair``.
     """
     try:
-        tokenizer.save(output, format=format_name)
+        changes = _formats.save(tokenizer, output, format_name, ids_may_change=True)
     except FormatError as error:
         fallback = output.with_suffix(".bytepair")
         tokenizer.save(fallback)
         message = f"{error}; saved as {fallback} instead"
         raise FormatError(message) from error
-    return output
+    return output, list(map(str, changes))
 
 
 class Watch:

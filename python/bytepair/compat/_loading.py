@@ -153,17 +153,25 @@ def _model_of(path: Path) -> Path | None:
 
 
 def _read(source: Path, model: Path | None) -> Tokenizer:
-    """Read a tokenizer, unless it is a model of which transformers makes another."""
+    """Read a tokenizer; a character map of a SentencePiece model as transformers does.
+
+    It looks clusters up in the map (``Precompiled``), SentencePiece the longest match.
+    """
     tokenizer = Tokenizer.from_file(source)
-    is_model = model is not None and _is_sentencepiece(model)
-    if is_model and "behind the text" in dict(tokenizer._describe())["normalize"]:
+    if model is None or not _is_sentencepiece(model):
+        return tokenizer
+    steps = dict(tokenizer._describe())["normalize"]
+    if "behind the text" in steps:
         message = (
             f"{model}: transformers puts the space of this model before texts, SentencePiece "
             "behind them (treat_whitespace_as_suffix); bytepair.Tokenizer.from_file reads it as "
             "SentencePiece does"
         )
         raise FormatError(message)
-    return tokenizer
+    if "a character map" not in steps:
+        return tokenizer
+    data = tokenizer.to_bytes(format="huggingface", ids_may_change=True)
+    return Tokenizer.from_bytes(data, format="huggingface")
 
 
 def _of_model(path: Path, tokenizer: Tokenizer) -> dict[str, Any]:
@@ -279,7 +287,7 @@ def _of_another_format(path: Path) -> dict[str, Any]:
     """Take the vocabulary and the merges of a file of another format."""
     tokenizer = Tokenizer.from_file(path)
     try:
-        data = tokenizer.to_bytes(format="huggingface")
+        data = tokenizer.to_bytes(format="huggingface", ids_may_change=True)
     except FormatError as error:
         message = (
             f"{path}: the class of this folder makes a tokenizer of its vocabulary, which "

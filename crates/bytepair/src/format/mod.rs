@@ -84,6 +84,43 @@ fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
     }
 }
 
+/// A file, and which texts get other ids from it than from the tokenizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The content of the file.
+    pub file: Vec<u8>,
+    /// Kinds of texts; all others get the same ids.
+    pub changes: Vec<Change>,
+}
+
+/// A kind of texts that get other ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The kind, in words.
+    pub what: String,
+    /// A text of the kind, normalized otherwise.
+    pub text: String,
+}
+
+impl Written {
+    /// The file, if no text gets other ids from it.
+    fn exact(self, format: &'static str) -> Result<Vec<u8>> {
+        match self.changes.first() {
+            Some(Change { what, text }) => {
+                let example = match text.is_empty() {
+                    true => String::new(),
+                    false => format!(", for example {text:?}"),
+                };
+                let part = format!(
+                    "this normalizer: {what}{example}; ids_may_change=True writes it nevertheless"
+                );
+                Err(inexpressible(format, part))
+            }
+            None => Ok(self.file),
+        }
+    }
+}
+
 /// Bytes as two hexadecimal digits each.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();

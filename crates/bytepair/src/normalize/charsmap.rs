@@ -4,28 +4,44 @@
 //! walked byte by byte), the texts behind it, each ended by a NUL. Two libraries ask it different
 //! questions: SentencePiece takes the longest key that a text begins with, Hugging Face's `Precompiled`
 //! looks whole clusters up. Reading copies the map once and checks its sizes; a walk that a damaged map
-//! would lead out of itself ends there. A look-up takes one step for each byte of the key.
+//! would lead out of itself ends there. A look-up takes one step for each byte of the key. `double_array` lays out the
+//! map of any keys.
 //!
 //! Layout of a unit: bit 31 marks a value (the other bits hold it), bits 0-7 are the label, bit 8 says
 //! that a key ends here, bit 9 scales the offset in bits 10-30 by 256.
 
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
+use super::double_array::double_array;
 use crate::error::{Error, Result};
 
 /// Texts and what replaces them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CharsMap(Arc<Map>);
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 struct Map {
     units: Vec<u32>,
     /// The replacements, each ended by a NUL.
     texts: String,
 }
 
+impl fmt::Debug for Map {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} units, {} bytes", self.units.len(), self.texts.len())
+    }
+}
+
 /// SentencePiece keeps no more than so many keys that a text begins with, the shortest ones.
 const MAX_KEYS: usize = 32;
+
+/// How many steps all keys of a map may have together.
+const MAX_STEPS: usize = 2_000_000;
+
+/// How many bytes a key may have where all are listed.
+const MAX_KEY_LEN: usize = 256;
 
 impl CharsMap {
     /// Reads the content of `precompiled_charsmap`.
@@ -46,6 +62,70 @@ impl CharsMap {
         let texts = std::str::from_utf8(texts).map_err(|_| problem("its texts are not UTF-8"))?;
         let units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
         Ok(Self(Arc::new(Map { units, texts: texts.to_owned() })))
+    }
+
+    /// The map of some keys, which are neither empty nor have a NUL in them, in ascending order.
+    ///
+    /// # Errors
+    /// Where there are more than fit a map, which is looked at again.
+    pub(crate) fn of_keys(keys: &BTreeMap<String, String>) -> Result<Self> {
+        let mut texts = String::new();
+        let mut places: HashMap<&str, u32> = HashMap::new();
+        let mut values = Vec::with_capacity(keys.len());
+        for (key, replacement) in keys {
+            let place = *places.entry(replacement.as_str()).or_insert_with(|| {
+                let place = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+                texts.push_str(replacement);
+                texts.push('\0');
+                place
+            });
+            values.push((key.as_bytes(), place));
+        }
+        let units = double_array(&values).filter(|_| texts.len() < VALUE_BIT as usize);
+        let units = units.ok_or_else(|| Error::format("SentencePiece", PART, "too many keys"))?;
+        let map = Self(Arc::new(Map { units, texts }));
+        let fits = map.keys().is_some_and(|found| {
+            let is_same = |(one, other): (&(Vec<u8>, &str), (&String, &String))| {
+                one.0 == other.0.as_bytes() && one.1 == other.1
+            };
+            found.len() == keys.len() && found.iter().zip(keys).all(is_same)
+        });
+        match fits {
+            true => Ok(map),
+            false => Err(Error::format("SentencePiece", PART, "its keys do not fit it")),
+        }
+    }
+
+    /// Every key with what replaces it, in ascending order, or `None` where there are more than a map of Unicode has, as in
+    /// a damaged one.
+    pub(crate) fn keys(&self) -> Option<Vec<(Vec<u8>, &str)>> {
+        let units = &self.0.units;
+        let Some(&root) = units.first() else { return Some(Vec::new()) };
+        let mut keys = Vec::new();
+        let mut n_steps = 0;
+        let mut open = vec![(offset(root), Vec::new())];
+        while let Some((place, key)) = open.pop() {
+            if key.len() > MAX_KEY_LEN {
+                return None;
+            }
+            for byte in (1..=u8::MAX).rev() {
+                let next = place ^ usize::from(byte);
+                let is_next = |unit: &&u32| label(**unit) == u32::from(byte);
+                let Some(&unit) = units.get(next).filter(is_next) else { continue };
+                n_steps += 1;
+                if n_steps > MAX_STEPS {
+                    return None;
+                }
+                open.push((next ^ offset(unit), [&key[..], &[byte]].concat()));
+            }
+            if key.is_empty() {
+                continue;
+            }
+            if let Some(replacement) = self.exact(&key) {
+                keys.push((key, replacement));
+            }
+        }
+        Some(keys)
     }
 
     /// The content of `precompiled_charsmap` that gives this map.

@@ -7,8 +7,10 @@
 //! text for each step; a text that no step changes is not copied by `normalize`.
 
 mod aligned;
+mod as_map;
 mod characters;
 mod charsmap;
+mod double_array;
 mod forms;
 mod growth;
 mod operation;
@@ -20,6 +22,7 @@ mod sentencepiece;
 mod tests;
 
 pub use aligned::Aligned;
+pub(crate) use as_map::{StepsAsMap, as_map, is_map};
 pub use charsmap::CharsMap;
 pub use forms::UnicodeForm;
 pub(crate) use growth::{Growth, growth};

@@ -14,7 +14,7 @@ mod stages;
 mod write;
 
 pub use self::read::read;
-pub use self::write::{text_of_written, write};
+pub use self::write::{text_of_written, write, write_with_changes};
 
 /// The name of the format in messages.
 const FORMAT: &str = "tokenizer.json";

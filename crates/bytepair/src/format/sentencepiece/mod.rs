@@ -20,7 +20,7 @@ mod wire;
 mod write;
 
 pub use read::{read, roles};
-pub use write::write;
+pub use write::{write, write_with_changes};
 
 /// The name of the format in messages.
 const FORMAT: &str = "SentencePiece model";

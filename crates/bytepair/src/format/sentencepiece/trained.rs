@@ -1,14 +1,16 @@
 //! A tokenizer that was not read from a model to the parts of one that was.
 //!
 //! What is trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
-//! a list of merges. A model says the same where its own rules come to the same ids: nothing but spaces is changed, no
-//! token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
-//! (`format::live`). Special tokens become control symbols, so decoding leaves them out. A model has to have an
+//! a list of merges. A model says the same where its own rules come to the same ids: what is changed is a map of
+//! characters, no token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
+//! (`format::live`). Unicode forms put any number of marks in order, which a map does for short texts alone
+//! (`normalize::as_map`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
 //! unknown token; where there is none, and no special token `<unk>`, one is added behind the others.
 //!
-//! Left out, and refused by name: Unicode forms, which sort any number of marks, other changes of the text, added
-//! tokens that are not special.
+//! Left out, and refused by name: changes of the text that look at more than a character, added tokens that are not
+//! special.
 
+use std::slice;
 use std::sync::Arc;
 
 use super::FORMAT;
@@ -18,11 +20,12 @@ use crate::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::format::live::live_merges;
-use crate::format::{inexpressible, quoted};
+use crate::format::{Change, inexpressible, quoted};
 use crate::normalize::{
-    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
+    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules, StepsAsMap, as_map,
+    is_map,
 };
-use crate::split::{Stage, each_begins, first_begins};
+use crate::split::{Segment, Stage, each_begins, first_begins};
 use crate::template::Template;
 use crate::tokenizer::Parts;
 use crate::units::Units;
@@ -34,12 +37,12 @@ const UNKNOWN: &str = "<unk>";
 /// What the unknown token is decoded to where the model does not say.
 const UNKNOWN_TEXT: &str = " \u{2047} ";
 
-/// The parts as a model has them.
+/// The parts as a model has them, and which texts are normalized otherwise there.
 ///
 /// # Errors
 /// Where a model cannot say a part; the error names it.
-pub(super) fn as_model(parts: &Parts) -> Result<Parts> {
-    let rules = rules(parts)?;
+pub(super) fn as_model(parts: &Parts) -> Result<(Parts, Vec<Change>)> {
+    let (rules, mut changes) = rules(parts)?;
     check_units(&parts.units)?;
     check_others(parts)?;
     check_stages(parts)?;
@@ -47,8 +50,14 @@ pub(super) fn as_model(parts: &Parts) -> Result<Parts> {
     let (vocabulary, added, unknown) = vocabulary(parts)?;
     let unicode = parts.normalizer.unicode();
     let step = NormalizeStep::SentencePiece(SentencePiece::new(rules)?);
-    Ok(Parts {
-        normalizer: Normalizer::new(vec![step], unicode),
+    let normalizer = Normalizer::new(vec![step], unicode);
+    let is_changed = |text: &str| -> Result<bool> {
+        let text = Segment::whole(text.as_bytes());
+        Ok(parts.normalizer.normalize(text)? != normalizer.normalize(text)?)
+    };
+    changes.retain(|change| change.text.is_empty() || is_changed(&change.text).unwrap_or(true));
+    let parts = Parts {
+        normalizer,
         pre_tokenizer: parts.pre_tokenizer.clone(),
         added,
         decode: decode.into(),
@@ -61,7 +70,8 @@ pub(super) fn as_model(parts: &Parts) -> Result<Parts> {
             },
             Arc::new(vocabulary),
         )
-    })
+    };
+    Ok((parts, changes))
 }
 
 /// Refuses a model whose merges, of which there is one for each cut of a piece, would make other tokens.
@@ -83,37 +93,76 @@ fn refuse<T>(part: impl Into<String>) -> Result<T> {
     Err(inexpressible(FORMAT, part))
 }
 
-fn rules(parts: &Parts) -> Result<SentencePieceRules> {
-    let mut rules = SentencePieceRules::default();
-    for step in parts.normalizer.steps() {
-        match step {
-            NormalizeStep::Replace { from, to } if from == " " && to == SPACE_SYMBOL => {
-                rules.escapes_spaces = true;
-            }
-            NormalizeStep::Prepend { text, only_first, unless_there: false }
-                if is_space(text, &rules) && (!only_first || parts.added.is_empty()) =>
-            {
-                rules.adds_space = true;
-            }
-            NormalizeStep::Form(form) => {
-                return refuse(format!(
-                    "the normalizer {}, which puts any number of marks in order; a tokenizer trained without it can be written",
-                    format!("{form:?}").to_uppercase()
-                ));
-            }
-            step => {
-                return refuse(format!(
-                    "the step {step:?} of the normalizer; a model can write spaces as ▁ and put one before the text"
-                ));
-            }
-        }
+fn rules(parts: &Parts) -> Result<(SentencePieceRules, Vec<Change>)> {
+    let steps = parts.normalizer.steps();
+    if let Some(step) =
+        steps.iter().find(|step| !is_prefix(step) && !is_map(slice::from_ref(*step)))
+    {
+        return refuse(format!(
+            "the step {step:?} of the normalizer; a model can change characters, write spaces as ▁ and put one before the \
+             text"
+        ));
     }
-    Ok(rules)
+    let changing: Vec<_> = steps.iter().filter(|step| !is_prefix(step)).cloned().collect();
+    let changing = Normalizer::new(changing, parts.normalizer.unicode());
+    let escapes_spaces = changed(" ", &changing)? == SPACE_SYMBOL;
+    let adds_space = adds_space(parts, escapes_spaces)?;
+    let found = as_map(&changing, escapes_spaces.then_some(' '))?;
+    if escapes_spaces && found.makes_spaces {
+        return refuse("a step of the normalizer that makes spaces which are not written as ▁");
+    }
+    let rules = SentencePieceRules {
+        characters: found.map.clone(),
+        adds_space,
+        escapes_spaces,
+        ..SentencePieceRules::default()
+    };
+    Ok((rules, changes(&found, adds_space)))
 }
 
-/// Whether a prefix is what a space is at that point.
-fn is_space(text: &str, rules: &SentencePieceRules) -> bool {
-    text == SPACE_SYMBOL && rules.escapes_spaces || text == " " && !rules.escapes_spaces
+fn is_prefix(step: &NormalizeStep) -> bool {
+    matches!(step, NormalizeStep::Prepend { .. })
+}
+
+fn changed(text: &str, steps: &Normalizer) -> Result<String> {
+    let changed = steps.normalize(Segment::inner(text.as_bytes()))?;
+    Ok(String::from_utf8_lossy(&changed).into_owned())
+}
+
+/// Whether a space is put before the text, as a model can.
+fn adds_space(parts: &Parts, escapes_spaces: bool) -> Result<bool> {
+    let steps = parts.normalizer.steps();
+    let Some(place) = steps.iter().position(is_prefix) else { return Ok(false) };
+    let (_, later) = steps.split_at(place + 1);
+    if later.iter().any(is_prefix) {
+        return refuse("two prefixes");
+    }
+    let NormalizeStep::Prepend { text, only_first, unless_there: false } = &steps[place] else {
+        return refuse("a prefix that is left out where it stands already");
+    };
+    if *only_first && !parts.added.is_empty() {
+        return refuse("a prefix of the first text alone, together with special tokens");
+    }
+    let later = Normalizer::new(later.to_vec(), parts.normalizer.unicode());
+    let space = if escapes_spaces { SPACE_SYMBOL } else { " " };
+    match changed(text, &later)? == space {
+        true => Ok(true),
+        false => refuse(format!("the prefix {text:?}; a model can put a space before the text")),
+    }
+}
+
+/// Which texts a model normalizes otherwise.
+fn changes(found: &StepsAsMap, adds_space: bool) -> Vec<Change> {
+    let marks = "texts with several marks on one character, which a Unicode form puts in order and joins however many \
+                 there are; the map of a model does so for common ones";
+    let left_out = "texts of which nothing is left, where a model still puts a space";
+    let nul = "texts with the character NUL, which the map of a model cannot have";
+    let all = [
+        found.odd_marks.clone().map(|text| (marks, text)),
+        found.leaves_out.filter(|_| adds_space).map(|character| (left_out, character.to_string())),
+        found.changes_nul.then(|| (nul, "\0".to_owned())),
+    ];
+    all.into_iter().flatten().map(|(what, text)| Change { what: what.to_owned(), text }).collect()
 }
 
 fn check_units(units: &Units) -> Result<()> {

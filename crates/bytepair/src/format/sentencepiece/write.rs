@@ -9,31 +9,40 @@ use super::{FORMAT, read};
 use crate::added::AddedToken;
 use crate::decode::{Decode, SentencePieceDecode};
 use crate::error::Result;
-use crate::format::inexpressible;
+use crate::format::live::live_merges;
+use crate::format::{Written, inexpressible};
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::byte_name;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// The model file of a tokenizer.
+/// The model file of a tokenizer, from which every text gets the same ids.
 ///
 /// # Errors
 /// Where the tokenizer has a part that a model cannot say; the error names it.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    write_with_changes(tokenizer)?.exact(FORMAT)
+}
+
+/// The model file of a tokenizer, also where some texts are normalized otherwise there.
+///
+/// # Errors
+/// Where the tokenizer has another part that a model cannot say; the error names it.
+pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     let own = tokenizer.parts();
     if own.normalizer.is_sentencepiece() {
         let (file, again) = write_model(own)?;
         return match difference(own, &again).or_else(|| difference_of_merges(own, &again)) {
             Some(part) => Err(inexpressible(FORMAT, part)),
-            None => Ok(file),
+            None => Ok(Written { file, changes: Vec::new() }),
         };
     }
-    let parts = as_model(own)?;
+    let (parts, changes) = as_model(own)?;
     let (file, again) = write_model(&parts)?;
     check_merges(&own.vocabulary, &again.vocabulary)?;
     match difference(&parts, &again) {
         Some(part) => Err(inexpressible(FORMAT, part)),
-        None => Ok(file),
+        None => Ok(Written { file, changes }),
     }
 }
 
@@ -157,9 +166,17 @@ fn difference_of_merges(parts: &Parts, again: &Parts) -> Option<&'static str> {
     let stages = |parts: &Parts| {
         parts.pre_tokenizer.only_splitter().map(|splitter| splitter.stages().to_vec())
     };
+    // What was learned on top of a model has one merge for each token; that is the one of its cuts that can happen.
+    let are_alike = || {
+        let [own, again] = [parts, again].map(|parts| live_merges(&parts.vocabulary));
+        own.is_ok() && own == again
+    };
     let is_same = [
         (stages(parts) == stages(again), "the split pattern"),
-        (merges(&parts.vocabulary) == merges(&again.vocabulary), "the merges and their order"),
+        (
+            merges(&parts.vocabulary) == merges(&again.vocabulary) || are_alike(),
+            "the merges and their order",
+        ),
     ];
     is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
 }

@@ -9,6 +9,7 @@ mod decoder;
 mod normalizer;
 mod post_processor;
 mod pre_tokenizer;
+mod precompiled;
 mod proof;
 mod sentencepiece;
 
@@ -27,7 +28,7 @@ use self::sentencepiece::spelled_out;
 use super::{FORMAT, RESERVED, WORD};
 use crate::added::AddedToken;
 use crate::error::Result;
-use crate::format::{inexpressible, pattern, quoted};
+use crate::format::{Written, inexpressible, pattern, quoted};
 use crate::split::{Flavour, Pattern, Splitter, Unmatched};
 use crate::template::{Padding, Side, Truncation, TruncationStrategy};
 use crate::tokenizer::{Parts, Tokenizer};
@@ -35,13 +36,22 @@ use crate::units::{EndMarkKind, Units};
 use crate::units::{bytes_of_printable, published_name};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// The file of a tokenizer.
+/// The file of a tokenizer, from which every text gets the same ids.
 ///
 /// # Errors
 /// Where the library could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    write_with_changes(tokenizer)?.exact(FORMAT)
+}
+
+/// The file of a tokenizer, also where the library normalizes some texts otherwise.
+///
+/// # Errors
+/// Where the library could not give the same ids for another reason; the error names the part.
+pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     let own;
-    let tokenizer = match spelled_out(tokenizer.parts())? {
+    let (parts, changes) = spelled_out(tokenizer.parts())?;
+    let tokenizer = match parts {
         Cow::Borrowed(_) => tokenizer,
         Cow::Owned(parts) => {
             own = Tokenizer::unprepared(parts)?;
@@ -66,7 +76,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
     bytes.push(b'\n');
     prove(parts, names.ignore_merges, &bytes)?;
-    Ok(bytes)
+    Ok(Written { file: bytes, changes })
 }
 
 fn refuse<T>(part: impl Into<String>) -> Result<T> {

@@ -3,24 +3,22 @@
 //! Its normalizer becomes replacements and a prefix, as published files of Llama have them. Merges become the list of
 //! those that can happen (`format::live`). The library would look for added tokens of normalized text with the
 //! prefix in front, so next to a prefix user-defined symbols become pieces of their own that are taken as a whole
-//! (`Split`, `ignore_merges`). Left out, and refused by name: character maps, since the library's `Precompiled` asks them
-//! for clusters and not for the longest match; white space as a suffix.
+//! (`Split`, `ignore_merges`). A character map becomes `Precompiled`, which reads it otherwise: which texts that changes is
+//! named (`precompiled`). Left out, and refused by name: white space as a suffix.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::precompiled::changes_of;
 use super::refuse;
 use crate::decode::{Decode, DecodeStep, LeadingSpaces, SentencePieceDecode};
 use crate::error::Result;
 use crate::format::huggingface::{escaped, name_pattern};
 use crate::format::live::live_merges;
-use crate::format::quoted;
-use crate::normalize::{
-    CharsMap, NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
-    TextPattern,
-};
-use crate::split::{Behaviour, Flavour, Pattern, Segment, Splitter, Stage};
+use crate::format::{Change, quoted};
+use crate::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePieceRules, TextPattern};
+use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage};
 use crate::tokenizer::Parts;
 use crate::unicode::UnicodeTables;
 use crate::units::byte_name;
@@ -29,25 +27,28 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 /// More spaces than any text begins with.
 const ALL: usize = 1_000_000;
 
-/// The parts, where those that only SentencePiece has are made of others.
-pub(super) fn spelled_out(parts: &Parts) -> Result<Cow<'_, Parts>> {
+/// The parts, where those that only SentencePiece has are made of others, and which texts that changes.
+pub(super) fn spelled_out(parts: &Parts) -> Result<(Cow<'_, Parts>, Vec<Change>)> {
     let mut parts = Cow::Borrowed(parts);
     let is_scored = !parts.vocabulary.priorities().is_empty();
     if is_scored || matches!(parts.decode, Decode::SentencePiece(_)) {
         let vocabulary = listed(&parts)?;
         parts.to_mut().vocabulary = Arc::new(vocabulary);
     }
+    let mut changes = Vec::new();
     if let [NormalizeStep::SentencePiece(step)] = parts.normalizer.steps() {
         let step = step.clone();
         let rules = step.rules();
         check(rules)?;
         let steps = normalizer(rules)?;
-        parts.to_mut().normalizer = Normalizer::new(steps, UnicodeTables::hugging_face());
+        let spelled = Normalizer::new(steps, UnicodeTables::hugging_face());
+        changes.extend(changes_of(&step, &spelled)?);
+        parts.to_mut().normalizer = spelled;
         if rules.adds_space && parts.added.iter().any(|token| !token.special) {
             take_symbols_as_pieces(parts.to_mut())?;
         }
     }
-    Ok(parts)
+    Ok((parts, changes))
 }
 
 /// The vocabulary with a list of merges.
@@ -79,13 +80,6 @@ fn listed(parts: &Parts) -> Result<Vocabulary> {
 }
 
 fn check(rules: &SentencePieceRules) -> Result<()> {
-    if let Some(map) = &rules.characters {
-        return refuse(format!(
-            "the character map of this model{}: the library looks up clusters of characters in it, SentencePiece the \
-             longest match",
-            difference(map)
-        ));
-    }
     if rules.space_is_suffix && rules.adds_space {
         return refuse("a space behind the text (treat_whitespace_as_suffix)");
     }
@@ -209,29 +203,6 @@ fn cut_names(parts: &Parts) -> Result<Vec<String>> {
     Ok(patterns)
 }
 
-/// A text for which both libraries find something else in a map, if one is soon found.
-fn difference(map: &CharsMap) -> String {
-    let unicode = UnicodeTables::hugging_face();
-    let rules =
-        SentencePieceRules { characters: Some(map.clone()), ..SentencePieceRules::default() };
-    let Ok(step) = SentencePiece::new(rules) else { return String::new() };
-    let both = [NormalizeStep::SentencePiece(step), NormalizeStep::Precompiled(map.clone())]
-        .map(|step| Normalizer::new(vec![step], unicode));
-    let texts = ["か\u{3099}", "\u{1100}\u{1161}", "ﬁ\u{301}", "a\u{323}\u{302}"];
-    let text = texts.into_iter().find_map(|text| {
-        let segment = Segment::inner(text.as_bytes());
-        let [here, there] = both.each_ref().map(|normalizer| {
-            normalizer.normalize(segment).map(Cow::into_owned).unwrap_or_default()
-        });
-        (here != there).then(|| {
-            let texts = [text.as_bytes(), &here, &there]
-                .map(|text| String::from_utf8_lossy(text).escape_unicode().to_string());
-            format!(" (\"{}\" becomes \"{}\", there \"{}\")", texts[0], texts[1], texts[2])
-        })
-    });
-    text.unwrap_or_default()
-}
-
 /// The steps on each text between special tokens.
 fn normalizer(rules: &SentencePieceRules) -> Result<Vec<NormalizeStep>> {
     let replace = |source: &str, to: &str| {
@@ -240,7 +211,8 @@ fn normalizer(rules: &SentencePieceRules) -> Result<Vec<NormalizeStep>> {
         let to = to.to_owned();
         Ok::<_, crate::Error>(NormalizeStep::ReplaceMatches { pattern, to })
     };
-    let mut steps = Vec::new();
+    let mut steps: Vec<_> =
+        rules.characters.iter().cloned().map(NormalizeStep::Precompiled).collect();
     if rules.removes_extra_spaces {
         steps.push(replace(r"\A +|[ ▁]+\z", "")?);
         steps.push(replace(" {2,}", " ")?);
