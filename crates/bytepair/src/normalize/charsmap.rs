@@ -108,16 +108,12 @@ impl CharsMap {
             if key.len() > MAX_KEY_LEN {
                 return None;
             }
-            for byte in (1..=u8::MAX).rev() {
-                let next = place ^ usize::from(byte);
-                let is_next = |unit: &&u32| label(**unit) == u32::from(byte);
-                let Some(&unit) = units.get(next).filter(is_next) else { continue };
-                n_steps += 1;
-                if n_steps > MAX_STEPS {
-                    return None;
-                }
-                open.push((next ^ offset(unit), [&key[..], &[byte]].concat()));
+            let next = self.behind(place, &key);
+            n_steps += next.len();
+            if n_steps > MAX_STEPS {
+                return None;
             }
+            open.extend(next);
             if key.is_empty() {
                 continue;
             }
@@ -126,6 +122,16 @@ impl CharsMap {
             }
         }
         Some(keys)
+    }
+
+    /// The places that one more byte leads to, with their keys, the largest byte first.
+    fn behind(&self, place: usize, key: &[u8]) -> Vec<(usize, Vec<u8>)> {
+        let next = |byte: u8| {
+            let next = place ^ usize::from(byte);
+            let unit = *self.0.units.get(next).filter(|unit| label(**unit) == u32::from(byte))?;
+            Some((next ^ offset(unit), [key, &[byte]].concat()))
+        };
+        (1..=u8::MAX).rev().filter_map(next).collect()
     }
 
     /// The content of `precompiled_charsmap` that gives this map.

@@ -142,10 +142,8 @@ impl Rows {
             let Some(unused) = (0..BLOCK).find(|place| !self.is_base[block + place]) else {
                 continue;
             };
-            for place in 0..BLOCK {
-                if !self.is_taken[block + place] {
-                    self.units[block + place] = u32::try_from(place ^ unused).unwrap_or_default();
-                }
+            for place in (0..BLOCK).filter(|place| !self.is_taken[block + place]) {
+                self.units[block + place] = u32::try_from(place ^ unused).unwrap_or_default();
             }
         }
     }
