@@ -15,9 +15,10 @@ static FIRST: OnceLock<i64> = OnceLock::new();
 
 /// Refuses to be imported by a second interpreter.
 pub(crate) fn refuse_a_second(_py: Python<'_>) -> PyResult<()> {
-    // SAFETY: the token shows that this thread is attached to an interpreter, which the first call finds and the
-    // second reads.
-    let here = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    // SAFETY: the token shows that this thread is attached to an interpreter.
+    let interpreter = unsafe { ffi::PyInterpreterState_Get() };
+    // SAFETY: it was found just now, and lives as long as this thread is attached to it.
+    let here = unsafe { ffi::PyInterpreterState_GetID(interpreter) };
     if *FIRST.get_or_init(|| here) == here {
         return Ok(());
     }
