@@ -647,7 +647,7 @@ def test_wrong_names_of_formats_are_errors(tokenizer, tmp_path):
         TokenizerError, match="bytepair, compiled, huggingface, tiktoken"
     ):
         tokenizer.save(tmp_path / "file.json", format="onnx")
-    with pytest.raises(TokenizerError, match=r"ending '\.txt'"):
+    with pytest.raises(TokenizerError, match=r"extension '\.txt'"):
         tokenizer.save(tmp_path / "file.txt")
     with pytest.raises(TokenizerError, match="format"):
         tokenizer.to_bytes(format="onnx")

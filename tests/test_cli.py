@@ -394,7 +394,7 @@ def test_ctrl_c_saves_what_was_learned(tmp_path):
     lines = message.decode().splitlines()
     assert lines[0] == f"bytepair: interrupted after {n_merges:,} merges"
     assert lines[1:] == [
-        f"saved: {out}; the same command with --resume {out} goes on from there",
+        f"saved: {out}; to continue, run the same command with --resume {out}",
         f"log: {log}",
     ]
 
@@ -953,7 +953,7 @@ def test_a_closed_stream_is_one_line(saved, closed, name):
 
 def test_a_tokenizer_needs_a_path(corpus, tmp_path):
     """Neither standard output nor an unknown ending is taken for a format."""
-    for output, reason in (("-", "standard output"), ("t.foo", "t.foo: the ending")):
+    for output, reason in (("-", "standard output"), ("t.foo", "t.foo: the extension")):
         message = refused("train", corpus, "-o", output, "--merges", 1)
         assert reason in message
         assert "/tmp" not in message

@@ -402,7 +402,7 @@ def test_what_is_said_after_ctrl_c_works_as_it_is_pasted(
     monkeypatch.setattr(bytepair, "train", interrupted)
     found = run(*command)
     assert found.exit_code == 130
-    hint = re.search(r"with (--resume .*) goes on from there", found.stderr)
+    hint = re.search(r"with (--resume .*)", found.stderr)
     assert hint
     shown = subprocess.run(
         ["bash", "-c", f"printf '%s\\0' {hint[1]}"],

@@ -242,7 +242,7 @@ def test_the_command_line_names_its_own_option(tmp_path):
     found = run("train", path, "-o", tmp_path / "t.json", "--merges", 1)
     assert found.exit_code == 1
     assert "the name says text, but the first bytes look like gzip" in found.stderr
-    assert "pass --input-format to say what it is" in found.stderr
+    assert "pass --input-format to set the format" in found.stderr
     assert not (tmp_path / "t.json").exists()
 
 

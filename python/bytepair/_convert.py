@@ -179,15 +179,12 @@ def _prove(
     elif not compare(tokenizer, again, texts, terms._replace(has_normal_texts=True)):
         hint = ACCEPTED
     elif not compare(tokenizer, again, texts, terms._replace(has_ids=False)):
-        hint = (
-            "Texts become the same tokens with other ids: ids_may_change=True accepts "
-            "that"
-        )
+        hint = "Texts give the same tokens with other ids; ids_may_change=True accepts that"
     raise FormatError(_refusal(name, str(found), hint))
 
 
 ACCEPTED = (
-    "The file would normalize texts such as this one otherwise; ids_may_change=True "
+    "The file would normalize texts such as this one differently; ids_may_change=True "
     "accepts that"
 )
 

@@ -155,7 +155,7 @@ INSTEAD_OF = {
     "dialect": "the file says how it splits texts",
     "pattern": "the file says how it splits texts",
     "special_tokens": "add tokens to what is loaded: tokenizer.with_special_tokens(...)",
-    "encoding": "it names a published file of ranks (.tiktoken)",
+    "encoding": "it is for published files of ranks (.tiktoken)",
 }
 
 
@@ -628,7 +628,7 @@ def format_of(path: Path, format_name: str | None, *, option: str = "format=") -
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: the ending {path.suffix!r} is not that of a known format; end the name in "
+        f"{path}: the extension {path.suffix!r} is not that of a known format; use one of "
         f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
     )
     raise TokenizerError(message)
@@ -741,8 +741,8 @@ def _check_together(path: Path, options: Options) -> None:
         raise TypeError(message)
     if not splits:
         message = (
-            f"{path}: special_tokens= goes with dialect= or pattern=; without these the file "
-            "is a published one or has a sidecar, whose own special tokens count: add more by "
+            f"{path}: special_tokens= needs dialect= or pattern=; without these, the special "
+            "tokens are those of the sidecar or the published encoding: add more with "
             "tokenizer.with_special_tokens(...)"
         )
         raise TokenizerError(message)

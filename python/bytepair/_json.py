@@ -63,7 +63,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> NoReturn:
-    message = f"{constant} is no number"
+    message = f"{constant} is not a number"
     raise ValueError(message)
 
 

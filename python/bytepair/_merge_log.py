@@ -243,9 +243,9 @@ def read_log(path: StrPath) -> MergeLog:
     lines = read(path).split(b"\n")
     reading = _Reading(str(path))
     if lines.pop():
-        reading.refuse(len(lines) + 1, "the file ends in the middle of it")
+        reading.refuse(len(lines) + 1, "the file ends in the middle of this line")
     if not lines:
-        reading.refuse(1, "there is none")
+        reading.refuse(1, "the file is empty")
     log = reading.header(lines[0])
     tokens = log.tokens
     for number, line in enumerate(lines[1:], start=2):
@@ -253,7 +253,9 @@ def read_log(path: StrPath) -> MergeLog:
         log.steps.append(step)
         tokens = step.tokens
     if reading.sha256 not in (None, reading.sum_of(lines)):
-        reading.refuse(1, "the lines have changed since it was written, by its sha256")
+        reading.refuse(
+            1, "the log has changed since it was written: its sha256 differs"
+        )
     return log
 
 
@@ -339,7 +341,7 @@ class _Reading:
             elif _has_lone_surrogate(found[name]):
                 self.refuse(number, f"{name} has a lone surrogate, half of a character")
         if not all(type(id_) is int and 0 <= id_ < MOST for id_ in found["ids"]):
-            self.refuse(number, "ids are not all ids")
+            self.refuse(number, "ids has a value that is not an id")
         found["ids"] = tuple(found["ids"])
         step = MergeStep(**found)
         ratio = bytes_per_token(log.corpus.bytes, step.tokens or 1)

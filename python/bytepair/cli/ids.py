@@ -111,14 +111,14 @@ def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
         if is_textual or re.fullmatch(rb"[\t-\r -~]*", data):
             return NumberFormat.TEXT
         message = (
-            "the input is no text, so its numbers are raw; say how wide they are: "
+            "the input is raw numbers, not text; set their width with "
             "--format uint16 or --format uint32"
         )
         raise FormatError(message)
     if is_textual and data:
         message = (
-            f"the name ends in .{ending}, as that of raw numbers, but the input looks like "
-            "text; say which it is: --format text, json, uint16 or uint32"
+            f"the extension .{ending} means raw numbers, but the input looks like text; "
+            "pass --format text, json, uint16 or uint32"
         )
         raise FormatError(message)
     width = RAW_ENDINGS[ending]
@@ -128,8 +128,8 @@ def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
         return NumberFormat.UINT32
     if data and len(data) % 4 == 0 and not any(data[2::4]) and not any(data[3::4]):
         message = (
-            "the raw numbers can be read as uint16, where every second one is 0, or as "
-            "uint32; say which: --format uint16 or --format uint32"
+            "the raw numbers can be uint16, with every second one 0, or uint32; "
+            "pass --format uint16 or --format uint32"
         )
         raise FormatError(message)
     return NumberFormat.UINT16
@@ -158,7 +158,7 @@ def _header(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     start = 10 if data[len(MAGIC) :].startswith(b"\x01") else 12
     end = start + int.from_bytes(data[len(MAGIC) + 2 : start], "little")
     if not start < end <= min(len(data), MAX_HEADER_LEN):
-        message = f"it is said to end at byte {end:,}"
+        message = f"its given end is byte {end:,}"
         raise ValueError(message)
     found = ast.literal_eval(data[start:end].decode("latin-1").strip())
     shape = tuple(map(operator.index, found["shape"]))
@@ -230,7 +230,7 @@ def _parse_text(data: bytes) -> list[int]:
         if not is_integer(word):
             message = (
                 f"word {place} of the input is not an id: {word[:40].decode(errors='replace')!r}; "
-                f"expected decimal numbers separated by blanks{_other_format(data)}"
+                f"expected decimal numbers separated by white space{_other_format(data)}"
             )
             raise FormatError(message)
     return list(map(int, words))

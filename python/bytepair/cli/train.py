@@ -226,7 +226,7 @@ def rescue(
         saved, _changes = save(interrupted.tokenizer, output, format_name)
         quoted = as_pasted(str(saved))
         lines.append(
-            f"saved: {saved}; the same command with --resume {quoted} goes on from there"
+            f"saved: {saved}; to continue, run the same command with --resume {quoted}"
         )
         lines += [f"log: {log}"] if log else []
     before = "\n" if sys.stderr.isatty() else ""  # after a line of progress

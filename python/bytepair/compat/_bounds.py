@@ -67,7 +67,7 @@ def check_length(template: str) -> None:
 
 
 def _refuse(limit: str) -> NoReturn:
-    message = f"it goes beyond the limit of {limit} for chat templates"
+    message = f"it exceeds the limit of {limit} for chat templates"
     raise TokenizerError(message)
 
 
@@ -316,7 +316,7 @@ def _foresee_operator(budget: _Budget, operator: str, left: Any, right: Any) -> 
 def _foresee_printf(text: str | bytes) -> None:
     shown = text if isinstance(text, str) else text.decode("latin-1")
     if PRINTF.search(shown):
-        _refuse(f"{MOST_WIDTH:,} characters to fill a value up to")
+        _refuse(f"{MOST_WIDTH:,} characters of width")
 
 
 def _foresee_call(
@@ -339,7 +339,7 @@ def _foresee_method(
     budget: _Budget, owner: str | bytes | int, name: str, args: tuple[Any, ...]
 ) -> None:
     if name in FILLING and any(_is_wide(argument) for argument in args):
-        _refuse(f"{MOST_WIDTH:,} characters to fill a value up to")
+        _refuse(f"{MOST_WIDTH:,} characters of width")
     if not isinstance(owner, (str, bytes)):
         return
     tab: Any = "\t" if isinstance(owner, str) else b"\t"
@@ -354,7 +354,7 @@ def _foresee_method(
     if name in ("format", "format_map") and isinstance(owner, str):
         is_nested = re.search(r"{[^{}]*{", owner.replace("{{", "")) is not None
         if WIDTH.search(owner) or (is_nested and any(map(_is_wide, args))):
-            _refuse(f"{MOST_WIDTH:,} characters to fill a value up to")
+            _refuse(f"{MOST_WIDTH:,} characters of width")
         n_places = owner.count("{") + 1
         budget.foresee(n_places * max(map(budget.weigh, args), default=0))
 

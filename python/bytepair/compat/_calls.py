@@ -95,7 +95,7 @@ class Request(NamedTuple):
         options = dict(options)
         if options.pop("sanitize_control_tokens", False):
             message = (
-                "sanitize_control_tokens=True is not built; encode each message with "
+                "sanitize_control_tokens=True is not supported; encode each message with "
                 "added_tokens='text', and put the control tokens between them"
             )
             raise NotImplementedError(message)
@@ -373,7 +373,7 @@ class Calls(Roles):
         ):
             message = (
                 f"max_length is {max_length}, which is not a multiple of pad_to_multiple_of, "
-                f"{multiple_of}; texts cannot be cut to the one and filled up to the other"
+                f"{multiple_of}; texts cannot be both truncated to max_length and padded to a multiple"
             )
             raise TokenizerError(message)
         return Lengths(

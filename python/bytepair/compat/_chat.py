@@ -89,7 +89,7 @@ def _reason(error: Exception) -> str:
     import jinja2
 
     if isinstance(error, RecursionError):
-        return "calls or brackets within each other without end"
+        return "calls or brackets are nested without end"
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, (TokenizerError, jinja2.exceptions.TemplateError)):

@@ -265,8 +265,8 @@ def _nougat(_: Settings) -> Pipeline:
 def _nllb(settings: Settings) -> Pipeline:
     if settings.get("extra_special_tokens") is None:
         message = (
-            "NllbTokenizer needs the codes of its languages: the settings have no "
-            "extra_special_tokens, nor additional_special_tokens"
+            "NllbTokenizer needs the codes of its languages: the settings have neither "
+            "extra_special_tokens nor additional_special_tokens"
         )
         raise FormatError(message)
     characters = settings.get("precompiled_charsmap")
@@ -810,7 +810,7 @@ def named(name: str) -> Class | None:
     plain = plain_name(name)
     if plain.removesuffix("Tokenizer") in OTHERS:
         message = (
-            f"tokenizer_class is {name}, whose rules are not known; known are "
+            f"tokenizer_class {name} is not supported; supported classes are "
             f"{', '.join(sorted(CLASSES))}. PreTrainedTokenizerFast.from_pretrained reads "
             "the tokenizer.json as it is"
         )
@@ -874,8 +874,8 @@ def _refuse_program(name: str | None) -> None:
     if name is not None and _is_known(name):
         return
     message = (
-        f"tokenizer_config.json asks for a program in the folder (auto_map), and its "
-        f"tokenizer_class is {name or 'not named'}; programs are not run here. "
+        f"tokenizer_config.json asks to run code from the folder (auto_map), and its "
+        f"tokenizer_class is {name or 'not named'}; bytepair runs no such code. "
         "PreTrainedTokenizerFast.from_pretrained reads the tokenizer.json as it is"
     )
     raise FormatError(message)

@@ -220,7 +220,9 @@ class Extras(Calls):
             ``add_generation_prompt`` is given: the message is there already.
         """
         if "add_generation_prompt" in kwargs:
-            problem = "add_generation_prompt has no place here: the message is there"
+            problem = (
+                "add_generation_prompt has no effect here: the message is already given"
+            )
             raise TokenizerError(problem)
         options = {**kwargs, "tokenize": True, "return_dict": False}
         before = list(conversation_history or [])
@@ -308,7 +310,7 @@ PARSERS = (
 
 
 def _refuse(name: str, advice: str) -> NoReturn:
-    message = f"{name} is not built; {advice}"
+    message = f"{name} is not supported; {advice}"
     raise NotImplementedError(message)
 
 

@@ -198,8 +198,8 @@ def _check_legacy(path: Path, settings: Mapping[str, Any]) -> None:
     """Refuse a setting that changes how spaces become pieces, which a model itself says."""
     if not settings.get("legacy", True):
         message = (
-            f"{path}: legacy=False cannot act on a model that is read as it is; "
-            "LlamaTokenizer.from_pretrained reads it so"
+            f"{path}: legacy=False has no effect on a model that is read as it is; "
+            "LlamaTokenizer.from_pretrained applies it"
         )
         raise FormatError(message)
 
@@ -223,8 +223,8 @@ def _chosen(folder: Folder, loading: Loading, file: Path) -> str | None:
         model = {name: own.get(name, getattr(config, name, None)) for name in names}
     if loading.trust_remote_code and folder.config.get("auto_map"):
         message = (
-            "trust_remote_code=True: tokenizer_config.json asks for a program in the folder "
-            "(auto_map), and programs are not run here; leave trust_remote_code out"
+            "trust_remote_code=True: tokenizer_config.json asks to run code from the folder "
+            "(auto_map), which bytepair does not run; leave trust_remote_code out"
         )
         raise FormatError(message)
     return chosen(
@@ -529,7 +529,7 @@ def _post_processor(
         found = ids.get(token, ids.get(roles.get("unk", "")))
         if found is None:
             message = (
-                f"{kind.name} puts {token!r} around texts, which the vocabulary lacks"
+                f"{kind.name} puts {token!r} around texts, but the vocabulary lacks it"
             )
             raise FormatError(message)
         return found

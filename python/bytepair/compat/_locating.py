@@ -35,7 +35,9 @@ def located(name: StrPath, loading: Loading) -> Path:
     path = Path(name).expanduser()
     if path.is_file():
         if loading.subfolder:
-            message = f"subfolder={loading.subfolder!r} of a file, {path}"
+            message = (
+                f"subfolder={loading.subfolder!r} needs a folder, but {path} is a file"
+            )
             raise FileError(message)
         return path
     if path.is_dir():

@@ -239,13 +239,11 @@ def _check_alphabet(alphabet: Alphabet, *, is_bytes: bool, is_marked: bool) -> N
         raise TypeError(message)
     if is_marked and not is_bytes:
         message = (
-            f"limit_alphabet={limit} is not built for tokenizers with marks of words"
+            f"limit_alphabet={limit} is not supported for tokenizers with word marks"
         )
         raise TypeError(message)
     if limit < max(len(initial), 1):
-        message = (
-            f"limit_alphabet={limit} has no room for the initial alphabet, or for any"
-        )
+        message = f"limit_alphabet={limit} is less than 1, or than the initial alphabet"
         raise TrainingError(message)
 
 
@@ -306,8 +304,8 @@ def _written(document: Mapping[str, Any], learned: Learned, course: Course) -> b
     for id_, token in enumerate(learned.tokens, len(vocab)):
         if token in vocab:
             message = (
-                f"a token was learned that is written as the special token {token!r}; "
-                "leave special tokens out of the texts"
+                f"a learned token has the text of the special token {token!r}; "
+                "remove special tokens from the texts"
             )
             raise TrainingError(message)
         vocab[token] = id_
@@ -354,6 +352,6 @@ def _moved(part: Any, vocab: Mapping[str, int], new_names: Mapping[str, str]) ->
 
 def _id(token: str, vocab: Mapping[str, int]) -> int:
     if token not in vocab:
-        message = f"the template has {token!r}, which is not a special token any more"
+        message = f"the template has {token!r}, which is no longer a special token"
         raise TokenizerError(message)
     return vocab[token]

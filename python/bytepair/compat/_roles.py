@@ -38,7 +38,7 @@ class IdRangeError(TokenizerError, OverflowError):
 def check_id(id_: int) -> None:
     """Refuse a number that is no id, such as the -100 of labels that do not count."""
     if not 0 <= id_ < 1 << 32:
-        message = f"{id_} is no id: ids are 0 or more, and below 2**32"
+        message = f"{id_} is not an id: ids are 0 or more, and below 2**32"
         raise IdRangeError(message)
 
 
@@ -623,7 +623,7 @@ def _check_text(token: AddedToken) -> None:
     try:
         token.content.encode()
     except UnicodeEncodeError as error:
-        message = f"{token.content!r:.80} has a lone surrogate and is no token"
+        message = f"{token.content!r:.80} has a lone surrogate and cannot be a token"
         raise EncodingError(message) from error
 
 

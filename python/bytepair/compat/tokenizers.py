@@ -66,7 +66,7 @@ class PreTokenizer(Part):
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, tuple[int, int]]]:
         """Refuse: pieces are cut from normalized text."""
         message = (
-            "pre_tokenize_str is not built; split(text) of a bytepair.Tokenizer gives "
+            "pre_tokenize_str is not supported; split(text) of a bytepair.Tokenizer gives "
             "the pieces, and word_ids of an encoding say which token is in which"
         )
         raise NotImplementedError(message)
@@ -303,7 +303,7 @@ class Tokenizer:
         add_special_tokens: bool = True,
     ) -> Encoding:
         """Refuse: encodings are put together where they are made."""
-        message = "post_process is not built; encode(text, pair) puts both together"
+        message = "post_process is not supported; encode(text, pair) joins both"
         raise NotImplementedError(message)
 
     # Lengths

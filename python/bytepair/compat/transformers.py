@@ -70,9 +70,7 @@ class PreTrainedTokenizerFast(Extras):
             None of the three is passed, or an argument has no name.
         """
         if args:
-            message = (
-                f"PreTrainedTokenizerFast takes keywords; {args[0]!r:.80} has none"
-            )
+            message = f"PreTrainedTokenizerFast takes only keyword arguments, not {args[0]!r:.80}"
             raise TypeError(message)
         refuse_names_of_methods(type(self), kwargs)
         file, other = (
@@ -366,7 +364,7 @@ class PreTrainedTokenizerFast(Extras):
         )
         if sanitize_control_tokens:
             message = (
-                "sanitize_control_tokens=True is not built; encode each message with "
+                "sanitize_control_tokens=True is not supported; encode each message with "
                 "added_tokens='text', and put control tokens between"
             )
             raise NotImplementedError(message)
@@ -491,7 +489,7 @@ class _Named(PreTrainedTokenizerFast):
         kind = type(self).kind
         if kind is None or vocab is None or others:
             found = (
-                f"{others[0]}= is none of its arguments"
+                f"{others[0]}= is not one of its arguments"
                 if others
                 else "vocab= is missing"
             )

@@ -386,9 +386,7 @@ def read_counts(path: StrPath) -> Counts:
             parse(metadata[TOTALS_KEY], f"{name}: {TOTALS_KEY.decode()}")
         )
         if totals.pop("described") != sha256(metadata[KEY]).hexdigest():
-            message = (
-                f"{name}: what it says of its counts has changed since it was written"
-            )
+            message = f"{name}: its metadata has changed since it was written"
             raise FormatError(message)
         if totals["rows"] != n_rows:
             message = f"{name}: {n_rows:,} rows, but {totals['rows']:,} were written"
@@ -438,7 +436,9 @@ def _check_rows(batch: pa.RecordBatch, groups: Collection[str], name: str) -> No
     if "group" in batch.schema.names:
         for group in batch.column("group").unique().to_pylist():
             if group not in groups:
-                message = f"{name}: the group {group!r:.80} is not one that it tells of"
+                message = (
+                    f"{name}: the group {group!r:.80} is not listed in its metadata"
+                )
                 raise FormatError(message)
 
 

@@ -68,8 +68,8 @@ class TokenDataset:
         self.format: str = plan["format"]
         if self.format not in MAPPED:
             message = (
-                f"{folder}: shards of the format {self.format} are read by the libraries "
-                f"of that format, not here; those of {', '.join(MAPPED)} are read here"
+                f"{folder}: TokenDataset reads shards of the formats {', '.join(MAPPED)}, not "
+                f"{self.format}; use a library for that format"
             )
             raise FormatError(message)
         self.dtype = np.dtype(f"<u{plan['width']}")
@@ -155,10 +155,10 @@ class TokenDataset:
             npy_header(n_tokens, self.dtype.itemsize) if ids_ending == ".npy" else b""
         )
         if ids_path.stat().st_size != len(header) + n_tokens * self.dtype.itemsize:
-            _refuse(ids_path, f"is not one of {n_tokens:,} ids")
+            _refuse(ids_path, f"does not hold {n_tokens:,} ids")
         with ids_path.open("rb") as file:
             if file.read(len(header)) != header:
-                _refuse(ids_path, f"does not begin as one of {n_tokens:,} ids")
+                _refuse(ids_path, f"does not have the header of {n_tokens:,} ids")
         ids = np.memmap(ids_path, self.dtype, "r", len(header), (n_tokens,))
         ends = _READ_ENDS[self.format](ends_path, n_documents)
         is_rising = bool((np.diff(ends, prepend=0) > 0).all())
@@ -211,7 +211,7 @@ def _datatrove_ends(path: Path, n_documents: int) -> NDArray[Any]:
 def _megatron_ends(path: Path, n_documents: int) -> NDArray[Any]:
     n_bytes = MEGATRON_HEADER_LEN + n_documents * 20 + 8
     if path.stat().st_size != n_bytes:
-        _refuse(path, f"is not one of {n_documents:,} documents")
+        _refuse(path, f"does not hold {n_documents:,} documents")
     lengths = np.memmap(path, "<i4", "r", MEGATRON_HEADER_LEN, (n_documents,))
     return np.cumsum(lengths, dtype=np.int64)
 

@@ -53,7 +53,7 @@ def open_source(
             yield stored
             return
         if source.size == 0 and not isinstance(source, Stream):
-            message = f"{source.path}: the file is empty, which {compression} never is"
+            message = f"{source.path}: the file is empty, so it is not {compression}"
             raise FileError(message)
         with _decompressed(stored, compression) as stream:
             yield stream
@@ -131,7 +131,7 @@ def _begun(stored: BinaryIO, stream: Stream) -> tuple[BinaryIO, Compression | No
         if found is not None:
             message = (
                 f"{stream.path}: read as text, but the first bytes look like {found}; pass "
-                'input_format= to say what it is ("text" reads its bytes as they are)'
+                'input_format= to set the format ("text" reads its bytes as they are)'
             )
             raise FormatError(message)
         return whole, None
@@ -196,5 +196,5 @@ def naming(path: str) -> Iterator[None]:
         message = f"{path}: {error.strerror or error}"
         raise FileError(message) from error
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        message = f"{path}: damaged, or not whole: {error}"
+        message = f"{path}: damaged or truncated: {error}"
         raise FileError(message) from error

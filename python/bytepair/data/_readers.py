@@ -522,7 +522,7 @@ def _read_parquet(
 ) -> Iterator[pa.RecordBatch]:
     parquet = load("pyarrow.parquet")
     if part.source.compression is not None:
-        message = f"{part.source.path}: a Parquet file is compressed inside; unpack the outer {part.source.compression}"
+        message = f"{part.source.path}: Parquet is already compressed inside; undo the outer {part.source.compression}"
         raise FormatError(message)
     pa = load("pyarrow")
     invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)

@@ -194,8 +194,8 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     unread = read_by_nothing(path)
     if unread is not None:
         message = (
-            f"{path}: the name says {unread}, which is not read; unpack it first, or pack it by "
-            f'gzip, zstd, xz or bzip2; if it is none, pass input_format= ("text" reads its bytes as '
+            f"{path}: the name says {unread}, which is not supported; unpack it first, or compress it "
+            f'with gzip, zstd, xz or bzip2; if the name is wrong, pass input_format= ("text" reads its bytes as '
             "they are)"
         )
         raise FormatError(message)
@@ -206,7 +206,7 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
         message = _both(path, compression, found or plain_word(head))
         raise FileError(message)
     if compression is not None and format_name == "parquet":
-        message = f"{path}: a Parquet file is compressed inside; unpack the outer {compression}"
+        message = f"{path}: Parquet is already compressed inside; undo the outer {compression}"
         raise FormatError(message)
     content = first_content(source, head)
     other = disagreement(path, format_name, content)
@@ -220,7 +220,7 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
 def _both(path: str, name_says: str, bytes_say: str) -> str:
     return (
         f"{path}: the name says {name_says}, but the first bytes look like {bytes_say}; rename it, or "
-        'pass input_format= to say what it is ("text" reads its bytes as they are)'
+        'pass input_format= to set the format ("text" reads its bytes as they are)'
     )
 
 

@@ -117,8 +117,8 @@ class WorkFolder:
         """Refuse a link in place of the folder."""
         if self.folder.is_symlink():
             message = (
-                f"{self.folder} is a link to {self.folder.readlink()}; name the folder "
-                "that it leads to"
+                f"{self.folder} is a link to {self.folder.readlink()}; name the "
+                "target folder instead"
             )
             raise FileError(message)
 
@@ -212,7 +212,7 @@ class WorkFolder:
 
     def _refuse(self, entry: os.DirEntry[str]) -> NoReturn:
         message = (
-            f"{self.folder} holds something else: {entry.path}, which is not of this dataset; "
+            f"{self.folder} holds something else: {entry.path} does not belong to this dataset; "
             "move it away, or name a new or empty folder"
         )
         raise FileError(message)
@@ -242,8 +242,8 @@ def _refuse_second(folder: Path, held: BinaryIO, path: Path) -> None:
         is_locked = lock(held.fileno())
     except OSError as error:
         message = (
-            f"{folder}: {error.strerror or error}; this file system has no locks, and nothing "
-            "would keep a second run away"
+            f"{folder}: {error.strerror or error}; this file system has no locks, so nothing "
+            "would stop a second run"
         )
         raise FileError(message) from error
     if not is_locked or not is_still(held.fileno(), path):

@@ -43,7 +43,7 @@ def begin(folder: Path, spec: ShardSpec, marks: Marks) -> Dataset:
     dataset = Dataset(folder, plan)
     if dataset.finished() is not None:
         message = (
-            f"{folder} holds a finished dataset, and it is unknown whether these rows are the "
+            f"{folder} holds a finished dataset, and nothing shows whether these rows are the "
             "same; name another folder, or remove this one"
         )
         raise FileError(message)

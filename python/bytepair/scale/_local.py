@@ -71,7 +71,7 @@ def run(
         n_losses = n_losses + 1 if len(left) == n_before else 0
         if n_losses > MAX_LOSSES:
             message = (
-                f"processes were killed {n_losses} times in a row, perhaps for their "
+                f"processes were killed {n_losses} times in a row, perhaps for lack of "
                 "memory; use fewer processes"
             )
             raise TokenizerError(message)
