@@ -265,8 +265,11 @@ def peak_bytes():
     return int(status.split("VmHWM:")[1].split()[0]) << 10
 
 if __name__ == "__main__":
+    options = {"processes": 2, "task_bytes": 3 << 20, "memory_limit": 48 << 20}
+    warm = Path(sys.argv[1]).with_name("warm.jsonl")  # loads what libraries load late
+    warm.write_text('{"text": "low"}\\n')
+    scale.count(warm, output=warm.with_suffix(".parquet"), dialect="gpt2", **options)
     before = peak_bytes()
-    options = {"processes": 2, "task_bytes": 3 << 20, "memory_limit": 40 << 20}
     scale.count(sys.argv[1], output=sys.argv[2], dialect="gpt2", **options)
     print(peak_bytes() - before)
 """
@@ -276,7 +279,7 @@ if __name__ == "__main__":
     not IS_LINUX, reason="this system does not say how much memory was taken"
 )
 def test_adding_up_takes_little_more_memory_than_its_limit(tmp_path):
-    """A million and a half of distinct pieces, which took 270 MB in memory, within 40 MB and what writing takes."""
+    """A million and a half of distinct pieces, which take 270 MB in memory, within 48 MB and a fifth."""
     corpus, program = tmp_path / "words.jsonl", tmp_path / "run.py"
     numbers = random.Random(5).sample(range(1 << 40), 1_500_000)
     with corpus.open("w") as file:
@@ -288,4 +291,4 @@ def test_adding_up_takes_little_more_memory_than_its_limit(tmp_path):
     command = [sys.executable, program, corpus, tmp_path / "counts.parquet"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert read_counts(tmp_path / "counts.parquet").n_rows > 1_400_000
-    assert int(done.stdout) < 160 << 20
+    assert int(done.stdout) < (48 << 20) * 6 / 5

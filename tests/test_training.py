@@ -719,12 +719,12 @@ def test_a_memory_limit_changes_nothing(tmp_path):
     (tmp_path / "text").write_text(" ".join(words))
     options = {"merges": 200, "threads": 1}
     expected = bytepair.train(tmp_path / "text", **options)
-    limited = bytepair.train(tmp_path / "text", memory_limit=12_000_000, **options)
+    limited = bytepair.train(tmp_path / "text", memory_limit=32_000_000, **options)
     assert_equal(limited, expected)
     with pytest.raises(bytepair.TokenizerError, match="memory_limit: 1000 bytes"):
         bytepair.train(tmp_path / "text", memory_limit=1000, **options)
     texts = (word + " " for word in words)
-    from_texts = bytepair.train_from_iterator(texts, memory_limit=12_000_000, **options)
+    from_texts = bytepair.train_from_iterator(texts, memory_limit=32_000_000, **options)
     assert len(from_texts.merges) == 200
 
 

@@ -7,7 +7,7 @@
 use bytepair::format::gguf;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
-    if let Ok(tokenizer) = gguf::read(file) {
+    if let Ok(tokenizer) = gguf::read(std::io::Cursor::new(file)) {
         bytepair_fuzz::use_it(&tokenizer);
     }
 });

@@ -424,6 +424,7 @@ class CoreTokenizer:
         threads: int | None,
         progress: Callable[[int], object] | None = None,
         stretch_len: int | None = None,
+        max_uncut: int | None = None,
     ) -> tuple[int, int]:
         """`names` are those of the input, of the file to write to, and of the output in messages."""
 
@@ -1369,8 +1370,13 @@ class Corpus:
     def n_bytes_read(self) -> int:
         """The bytes that were read from files so far."""
 
-    def set_memory_limit(self, limit: int, folder: str) -> None:
-        """Keep what counting needs within so many bytes, the rest in a folder."""
+    def set_memory_limit(
+        self, limit: int, folder: str, *, reads_blocks: bool = False
+    ) -> None:
+        """Keep what counting and learning need within so many bytes, the rest in a folder.
+
+        ``reads_blocks`` says that the caller holds blocks of documents meanwhile.
+        """
 
     def set_weight(self, multiplier: int) -> None:
         """Let every piece of what follows count so many times."""
@@ -1447,7 +1453,9 @@ def read_jsonl(
 class CsvTable:
     """A file of CSV, read block by block; its first record names the columns."""
 
-    def __new__(cls, delimiter: str, columns: Sequence[str]) -> Self: ...
+    def __new__(
+        cls, delimiter: str, columns: Sequence[str], *, longest: int | None = None
+    ) -> Self: ...
     def read(
         self,
         block: NDArray[np.uint8],

@@ -28,6 +28,8 @@ MOST_WRITERS = 100
 """How many may write one target at the same time."""
 N_LOOKED_AT = 8
 """Under how many of their names a writer looks for what was abandoned."""
+MAX_READ_LEN = 2 << 30
+"""How long a file may be that is read as a whole, in bytes."""
 
 
 def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
@@ -68,13 +70,25 @@ def _expand_one(path: str) -> Iterator[str]:
 
 
 def read(path: StrPath) -> bytes:
-    """Read a file, or raise a ``FileError`` that names it."""
+    """Read a file, or raise a ``FileError`` that names it.
+
+    A file may be nothing but a hole on the disk that reads as zeros, so there is a limit that
+    no file of a tokenizer comes near to.
+    """
     refuse_no_name(path)
     try:
-        return Path(path).read_bytes()
+        n_bytes = Path(path).stat().st_size
+        data = Path(path).read_bytes() if n_bytes <= MAX_READ_LEN else None
     except OSError as error:
         message = f"{os.fspath(path)}: {error.strerror or error}"
         raise FileError(message) from error
+    if data is None:
+        message = (
+            f"{os.fspath(path)}: a file of {n_bytes:,} bytes, and at most "
+            f"{MAX_READ_LEN:,} are read as a tokenizer or its settings"
+        )
+        raise FileError(message)
+    return data
 
 
 def write(path: StrPath, data: bytes) -> None:

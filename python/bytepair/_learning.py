@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from . import _core
 from ._earlier import earlier
 from ._files import check_writable, refuse_no_name
+from ._limits import longest_within
 from ._merge_log import (
     CorpusSummary,
     MergeLog,
@@ -100,7 +101,8 @@ class Learner:
             if memory_limit < 0:
                 message = f"memory_limit must not be negative, as {memory_limit:,} is"
                 raise TrainingError(message)
-            self.corpus.set_memory_limit(memory_limit, tempfile.gettempdir())
+        self.memory_limit = memory_limit
+        self._limit_memory(reads_blocks=False)
         self.report = report
         self.n_texts = 0
         self.tally: Tally | None = None
@@ -110,6 +112,22 @@ class Learner:
         n_earlier = len(self.resume.merges) if self.resume else 0
         self.remaining = Remaining(n_earlier)
         self.start = self.phase_start = time.perf_counter()
+
+    def hold_blocks(self) -> None:
+        """Leave room within the memory limit for blocks of documents that are read."""
+        self._limit_memory(reads_blocks=True)
+
+    @property
+    def longest_document(self) -> int | None:
+        """How long a document may be that is read into memory, in bytes."""
+        return longest_within(self.memory_limit)
+
+    def _limit_memory(self, *, reads_blocks: bool) -> None:
+        if self.memory_limit is not None:
+            folder = tempfile.gettempdir()
+            self.corpus.set_memory_limit(
+                self.memory_limit, folder, reads_blocks=reads_blocks
+            )
 
     def _choose(self, dialect: str | None, parts: dict[str, Any]) -> _core.Dialect:
         if self.resume is None:

@@ -6,9 +6,8 @@ machine goes to the core by its path; anything else comes block by block from `d
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,12 +16,12 @@ from .data._readers import (
     ReadOptions,
     Tally,
     is_whole_text,
+    naming_texts,
     open_text,
     read_rows,
 )
 from .data._recognise import Source, Stream
 from .data._sources import describe, list_sources, refuse_idle
-from .errors import EncodingError
 
 if TYPE_CHECKING:
     from ._files import StrPath
@@ -60,6 +59,9 @@ def count_files(
         sources = [(source, 1) for source in listed(files)]
     alone = [source for source, _multiplier in sources]
     refuse_idle(alone, options)
+    if any(not is_whole_text(source, options) for source in alone):
+        learner.hold_blocks()
+    options = replace(options, longest=learner.longest_document)
     is_known = not any(isinstance(source, Stream) for source in alone)
     n_total = sum(source.size for source in alone) if is_known else None
     learner.recognised = describe(alone, options)
@@ -83,7 +85,7 @@ class _SourceCounter:
     def count(self, part: Part) -> None:
         corpus = self.learner.corpus
         if not is_whole_text(part.source, self.options):
-            with _naming(part.source.path):
+            with naming_texts(part.source.path):
                 for data, offsets in read_rows(part, self.options, self.tally):
                     corpus.add_rows(data, offsets)
                     self._tell_now_and_then(part)
@@ -91,7 +93,7 @@ class _SourceCounter:
             is_told = self.learner.report is not None
             corpus.add_file(part.source.path, self._tell if is_told else None)
         else:
-            with _naming(part.source.path), open_text(part, self.tally) as read:
+            with naming_texts(part.source.path), open_text(part, self.tally) as read:
 
                 def read_and_tell(most: int) -> bytes:
                     self._tell_now_and_then(part)
@@ -108,15 +110,3 @@ class _SourceCounter:
         if now - self.told_at >= SECONDS_BETWEEN:
             self.told_at = now
             self._tell(self.tally.place(part))
-
-
-@contextlib.contextmanager
-def _naming(path: str) -> Iterator[None]:
-    """Put the path of a file before what is wrong with a text of it."""
-    try:
-        yield
-    except EncodingError as error:
-        if path in str(error):
-            raise
-        message = f"{path}: {error}"
-        raise EncodingError(message) from error

@@ -238,8 +238,9 @@ class Tokenizer(_core.CoreTokenizer):
         An ``output`` that ends with ``.npy`` is a NumPy file, which ``np.load`` reads or
         maps; any other has the numbers alone, little-endian (``np.fromfile``). It appears
         when all is written. Memory is at most about 90 MB for each thread, whatever the size
-        of the file; a text that the tokenizer can cut nowhere without changing ids
-        (``docs/explanation/encoding.md``) is held as a whole.
+        of the file. A part of the text that can be cut nowhere without changing ids
+        (``docs/explanation/encoding.md``) is held as a whole; one of more than 256 MiB is an
+        error (``docs/explanation/limits.md``).
 
         Parameters
         ----------

@@ -129,9 +129,10 @@ def train(
     threads
         How many count and merge; by default as many as there are processors.
     memory_limit
-        About how many bytes counting may take; what is more goes to temporary files
-        (``TMPDIR`` says where). The result is the same. Not in it: the distinct pieces
-        that are learned from, which ``min_piece_count`` makes few.
+        How many bytes counting and learning may take, within a fifth; what is more goes to
+        temporary files (``TMPDIR`` says where). The result is the same. What cannot be within
+        is an error: a document of more than a sixteenth, and more distinct pieces than can be
+        learned from, which ``min_piece_count`` makes few (``docs/explanation/limits.md``).
     progress
         ``True`` shows a line on the terminal; a function is called with
         :class:`bytepair.Progress` a few times a second and at the end.

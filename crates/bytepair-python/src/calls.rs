@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use bytepair::{Batch, Dropout, EncodeOptions, TokenId};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
@@ -258,6 +258,9 @@ pub(crate) fn slices(words: &[Text]) -> Vec<&[u8]> {
 /// Says which text of a batch could not be converted.
 pub(crate) fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     let message = format!("text {index} of the batch: {}", error.value(py));
+    if error.is_instance_of::<PyMemoryError>(py) {
+        return error;
+    }
     match error.is_instance_of::<PyTypeError>(py) {
         true => PyTypeError::new_err(message),
         false => raise("EncodingError", message),

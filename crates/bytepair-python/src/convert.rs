@@ -8,7 +8,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
 use crate::arrays::may_be_array;
-use crate::error::raise;
+use crate::error::{ask, raise};
 
 /// More threads than this are never of use, and each takes memory.
 const MAX_THREADS: usize = 256;
@@ -161,22 +161,31 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let of_array = if may_be_array(&object)? { ids_of_array(&object) } else { None };
+        let of_array = if may_be_array(&object)? { ids_of_array(&object)? } else { None };
         if let Some(ids) = of_array {
             return Ok(Self(ids));
         }
         let items = object.try_iter().map_err(|_| not_ids(&object))?;
-        items.map(|item| id(&item?)).collect::<PyResult<_>>().map(Self)
+        let mut ids = Vec::new();
+        for item in items {
+            if ids.len() == ids.capacity() {
+                ask(2 * size_of_val(ids.as_slice()))?;
+            }
+            ids.push(id(&item?)?);
+        }
+        Ok(Self(ids))
     }
 }
 
 /// The ids in an array, if it is one of such numbers.
-fn ids_of_array(object: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
+fn ids_of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
     if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
-        return Some(array.as_array().to_vec());
+        ask(array.as_array().len() * size_of::<u32>())?;
+        return Ok(Some(array.as_array().to_vec()));
     }
-    let array = object.extract::<PyReadonlyArray1<'_, u16>>().ok()?;
-    Some(array.as_array().iter().copied().map(u32::from).collect())
+    let Ok(array) = object.extract::<PyReadonlyArray1<'_, u16>>() else { return Ok(None) };
+    ask(array.as_array().len() * size_of::<u32>())?;
+    Ok(Some(array.as_array().iter().copied().map(u32::from).collect()))
 }
 
 /// Says what to pass instead of something that is no list of ids.

@@ -5,7 +5,7 @@ use std::io::{Result as IoResult, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytepair::{EncodeOptions, IdFormat, Tokenizer};
+use bytepair::{EncodeOptions, IdFormat, Reading, Tokenizer};
 use pyo3::prelude::*;
 
 use crate::convert::Text;
@@ -20,7 +20,7 @@ pub(crate) fn encode_file(
     (path, target, name): (PathBuf, PathBuf, String),
     format: IdFormat,
     options: EncodeOptions<'_>,
-    (n_threads, stretch_len): (usize, Option<usize>),
+    (n_threads, reading): (usize, Reading),
     progress: Py<PyAny>,
 ) -> PyResult<(u64, u64)> {
     let reader = Interruptible::open(&path, &Arc::default())?;
@@ -30,7 +30,7 @@ pub(crate) fn encode_file(
     let mut reporter = Reporter::new(progress);
     let written = py.detach(|| {
         let tell = |n_bytes| reporter.report(|| (n_bytes,));
-        tokenizer.encode_stream(reader, &mut writer, format, options, n_threads, stretch_len, tell)
+        tokenizer.encode_stream(reader, &mut writer, format, options, n_threads, reading, tell)
     });
     let written = written.map_err(|error| {
         let failure = reporter.failure.take();

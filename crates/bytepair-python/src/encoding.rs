@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::arrays::ready;
 use crate::error::{raise, to_python};
-use crate::output::{Width, array, list};
+use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
 use crate::template::side;
 
 /// One text or two, encoded: lists with one entry for each id.
@@ -187,7 +187,7 @@ impl Encoding {
     /// [(0, 2), (2, 3), (3, 5)]
     #[staticmethod]
     #[pyo3(signature = (encodings, growing_offsets=true))]
-    fn merge(encodings: Vec<PyRef<'_, Self>>, growing_offsets: bool) -> Self {
+    fn merge(encodings: Vec<PyRef<'_, Self>>, growing_offsets: bool) -> PyResult<Self> {
         let first = encodings.first().and_then(|first| first.tokenizer.clone());
         let is_first = |one: &PyRef<'_, Self>| match (&one.tokenizer, &first) {
             (Some(one), Some(first)) => Arc::ptr_eq(one, first),
@@ -198,9 +198,10 @@ impl Encoding {
             true => (*one.encoding).clone(),
             false => one.with_names(),
         });
-        let merged = bytepair::Encoding::merged(parts, growing_offsets);
+        let merged = bytepair::Encoding::merged(parts, growing_offsets)
+            .map_err(|error| to_python(&error))?;
         let tokenizer = first.filter(|_| have_one_tokenizer);
-        Self { tokenizer, encoding: Arc::new(merged) }
+        Ok(Self { tokenizer, encoding: Arc::new(merged) })
     }
 
     /// The same as :attr:`word_ids`.
@@ -327,7 +328,7 @@ impl Encoding {
     /// [0, 0, 0]
     #[getter]
     fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.encoding.type_ids)
+        list_of(py, self.encoding.type_ids.iter(), 0)
     }
 
     /// The tokens, as Hugging Face files write them (``Ġthe``).
@@ -340,7 +341,7 @@ impl Encoding {
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let names = names(self.tokenizer.as_deref(), &self.encoding);
-        PyList::new(py, names.iter().map(|name| PyString::new(py, name)))
+        list_of(py, names.iter().map(|name| PyString::new(py, name)), LEN_OF_OBJECT)
     }
 
     /// What each id stands for in its text: where that part begins and ends.
@@ -352,7 +353,7 @@ impl Encoding {
     /// [(0, 2), (2, 3), (3, 5)]
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.encoding.offsets)
+        list_of(py, self.encoding.offsets.iter(), 3 * LEN_OF_OBJECT)
     }
 
     /// 1 for each id of the template or of the padding, else 0.
@@ -364,7 +365,7 @@ impl Encoding {
     /// [0, 0, 0]
     #[getter]
     fn special_tokens_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.encoding.special_tokens_mask.iter().map(|&is| u8::from(is)))
+        list_of(py, self.encoding.special_tokens_mask.iter().map(|&is| u8::from(is)), 0)
     }
 
     /// 0 for each id of the padding, else 1.
@@ -376,7 +377,7 @@ impl Encoding {
     /// [1, 1, 1]
     #[getter]
     fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.encoding.attention_mask.iter().map(|&is| u8::from(is)))
+        list_of(py, self.encoding.attention_mask.iter().map(|&is| u8::from(is)), 0)
     }
 
     /// The number of the piece that each id belongs to; ``None`` where it has no text.
@@ -388,7 +389,7 @@ impl Encoding {
     /// [0, 1, 1]
     #[getter]
     fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.encoding.word_ids)
+        list_of(py, self.encoding.word_ids.iter(), LEN_OF_OBJECT)
     }
 
     /// The text of each id, 0 or 1; ``None`` where it has no text.
@@ -400,7 +401,7 @@ impl Encoding {
     /// [0, 0, 0]
     #[getter]
     fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.encoding.sequence_ids)
+        list_of(py, self.encoding.sequence_ids.iter(), 0)
     }
 
     /// What truncation cut off, in parts of the same length.

@@ -1,22 +1,42 @@
 //! Errors of the core as exceptions of `bytepair.errors`.
 
 use bytepair::{Error, ErrorKind};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// The exception for an error of the core.
+/// The exception for an error of the core. Where memory ends it is Python's own.
 pub(crate) fn to_python(error: &Error) -> PyErr {
+    if is_out_of_memory(error.kind()) {
+        return PyMemoryError::new_err(error.to_string());
+    }
     raise(class_name(error.kind()), error.to_string())
 }
 
 /// The same, with the name of the file that was being read.
 pub(crate) fn in_file(path: &str, error: &Error) -> PyErr {
     match error.kind() {
+        kind if is_out_of_memory(kind) => PyMemoryError::new_err(format!("{path}: {error}")),
         ErrorKind::Read(reason) => raised_while_reading(reason)
             .unwrap_or_else(|| raise("FileError", format!("{path}: {reason}"))),
         ErrorKind::Interrupted => to_python(error),
         kind => raise(class_name(kind), format!("{path}: {error}")),
     }
+}
+
+/// Whether memory ended, for us or for the library that reads.
+fn is_out_of_memory(kind: &ErrorKind) -> bool {
+    match kind {
+        ErrorKind::OutOfMemory { .. } => true,
+        ErrorKind::Read(reason) => reason.kind() == std::io::ErrorKind::OutOfMemory,
+        ErrorKind::InBatch { error, .. } => is_out_of_memory(error.kind()),
+        _ => false,
+    }
+}
+
+/// Refuses work that takes about so many bytes where there is no memory for them.
+pub(crate) fn ask(n_bytes: usize) -> PyResult<()> {
+    bytepair::memory::ask(n_bytes).map_err(|error| to_python(&error))
 }
 
 /// What Python raised while a reader waited: `KeyboardInterrupt`.

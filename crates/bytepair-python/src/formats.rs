@@ -19,6 +19,7 @@ use pyo3::types::PyBytes;
 
 use crate::dialect::Dialect;
 use crate::error::to_python;
+use crate::output::bytes;
 use crate::tokenizer::CoreTokenizer;
 
 /// The contents of two files.
@@ -35,8 +36,11 @@ pub(crate) fn read_native(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreT
 
 /// Give the content of a ``.bytepair`` file.
 #[pyfunction]
-pub(crate) fn write_native<'py>(py: Python<'py>, tokenizer: &CoreTokenizer) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &py.detach(|| native::write(&tokenizer.0)))
+pub(crate) fn write_native<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+) -> PyResult<Bound<'py, PyBytes>> {
+    bytes(py, &py.detach(|| native::write(&tokenizer.0)))
 }
 
 /// Read the content of a ``tokenizer.json``.
@@ -53,7 +57,7 @@ pub(crate) fn write_huggingface<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let written =
         py.detach(|| huggingface::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
-    Ok(PyBytes::new(py, &written))
+    bytes(py, &written)
 }
 
 /// Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind.
@@ -85,7 +89,7 @@ pub(crate) fn write_sentencepiece<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let written =
         py.detach(|| sentencepiece::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
-    Ok(PyBytes::new(py, &written))
+    bytes(py, &written)
 }
 
 /// Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind.
@@ -143,7 +147,7 @@ pub(crate) fn write_gpt2<'py>(
     tokenizer: &CoreTokenizer,
 ) -> PyResult<TwoFiles<'py>> {
     let files = py.detach(|| gpt2::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
-    Ok((PyBytes::new(py, &files.vocab_json), PyBytes::new(py, &files.merges_txt)))
+    Ok((bytes(py, &files.vocab_json)?, bytes(py, &files.merges_txt)?))
 }
 
 /// Read the content of a ``.tiktoken`` file made for a dialect.
@@ -175,7 +179,7 @@ pub(crate) fn write_tiktoken<'py>(
     tokenizer: &CoreTokenizer,
 ) -> PyResult<TwoFiles<'py>> {
     let files = py.detach(|| tiktoken::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
-    Ok((PyBytes::new(py, &files.ranks), PyBytes::new(py, &files.sidecar)))
+    Ok((bytes(py, &files.ranks)?, bytes(py, &files.sidecar)?))
 }
 
 /// Read a file of ranks as a published encoding.
@@ -368,7 +372,7 @@ impl CoreSegmenter {
 }
 
 fn written(py: Python<'_>, result: bytepair::Result<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
-    result.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| to_python(&error))
+    bytes(py, &result.map_err(|error| to_python(&error))?)
 }
 
 fn loaded(result: bytepair::Result<bytepair::Tokenizer>) -> PyResult<CoreTokenizer> {

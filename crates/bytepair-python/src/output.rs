@@ -20,11 +20,14 @@ use bytepair::{Batch, GROUP_LEN, TokenId, append_narrow};
 use numpy::{Element, PyArray1};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::arrays::ready;
-use crate::error::{raise, to_python};
+use crate::error::{ask, raise, to_python};
 use crate::lent::{at_hand_for, give_back, lend};
+
+/// About what a small object takes, in bytes.
+pub(crate) const LEN_OF_OBJECT: usize = 64;
 
 /// Integers of larger ids are not kept.
 const N_KEPT: usize = 1 << 18;
@@ -39,9 +42,34 @@ const LONG_WAIT: Duration = Duration::from_millis(1);
 static KEPT: [AtomicPtr<ffi::PyObject>; N_KEPT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; N_KEPT];
 
+/// A text as Python's. The library's own way is a panic where memory ends.
+pub(crate) fn text<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_bytes(py, text.as_bytes())
+}
+
+/// Bytes as Python's, for the same reason.
+pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |memory| {
+        memory.copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
 /// The list of these ids.
 pub(crate) fn list<'py>(py: Python<'py>, ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
+    // A list that cannot be made is a panic of the library. Most integers are there already.
+    ask(size_of_val(ids) * 2)?;
     PyList::new(py, ids.iter().map(|&id| integer(py, id)))
+}
+
+/// The list of these items, each of which takes about so many bytes besides its place.
+pub(crate) fn list_of<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    items: impl ExactSizeIterator<Item = T>,
+    len_of_each: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    ask(items.len().saturating_mul(size_of::<usize>() + len_of_each))?;
+    PyList::new(py, items)
 }
 
 /// The same, of ids whose memory may be used again.
@@ -169,6 +197,7 @@ pub(crate) fn array_of<'py, T: Element + Copy + 'static>(
 }
 
 fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
+    ask(size_of_val(ids))?;
     let mut numbers = at_hand_for(ids.len());
     numbers.reserve_exact(ids.len());
     append_narrow(ids, &mut numbers).map_err(|error| to_python(&error))?;

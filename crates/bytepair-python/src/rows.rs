@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::arrays::{GivenArray, ready};
 use crate::convert::{Added, n_threads};
-use crate::error::{raise, to_python};
+use crate::error::{ask, raise, to_python};
 use crate::lent::{at_hand, lend};
 use crate::tokenizer::CoreTokenizer;
 
@@ -68,6 +68,8 @@ pub(crate) fn read_jsonl<'py>(
     keys: Vec<String>,
 ) -> PyResult<JsonlRead<'py>> {
     let bytes = contiguous(&block)?;
+    // The texts, and one of them before its escapes are undone.
+    ask(2 * bytes.len())?;
     let read = py.detach(|| bytepair::jsonl::read_into(bytes, &keys, at_hand()));
     let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
     Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
@@ -83,11 +85,16 @@ type CsvRows<'py> = (Vec<Arrays<'py>>, Vec<(u64, String)>);
 #[pymethods]
 impl CsvTable {
     #[new]
-    fn new(delimiter: char, columns: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (delimiter, columns, *, longest=None))]
+    fn new(delimiter: char, columns: Vec<String>, longest: Option<usize>) -> PyResult<Self> {
         let no_byte =
             |_| raise("TokenizerError", format!("the delimiter {delimiter:?} is not one byte"));
         let delimiter = u8::try_from(delimiter).map_err(no_byte)?;
-        Ok(Self(Mutex::new(bytepair::csv::Table::new(delimiter, columns))))
+        Ok(Self(Mutex::new(bytepair::csv::Table::new(
+            delimiter,
+            columns,
+            longest.unwrap_or(usize::MAX),
+        ))))
     }
 
     /// Read the rows that end in the next block.

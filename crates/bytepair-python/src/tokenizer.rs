@@ -19,6 +19,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::convert::{Given, Ids, decode_errors, id};
 use crate::error::to_python;
+use crate::output::{bytes, text};
 use crate::stream::DecodeStream;
 use crate::template::{WrittenPiece, padding_dict, truncation_dict, written_pieces};
 
@@ -71,16 +72,16 @@ impl CoreTokenizer {
     /// EncodingError
     ///     The bytes are not UTF-8, and ``errors`` is ``"strict"``.
     #[pyo3(signature = (ids, *, errors="replace", skip_special_tokens=false))]
-    fn decode(
+    fn decode<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         ids: Ids,
         errors: &str,
         skip_special_tokens: bool,
-    ) -> PyResult<String> {
+    ) -> PyResult<Bound<'py, PyString>> {
         let errors = decode_errors(errors)?;
-        py.detach(|| self.0.decode(&ids.0, errors, skip_special_tokens))
-            .map_err(|error| to_python(&error))
+        let decoded = py.detach(|| self.0.decode(&ids.0, errors, skip_special_tokens));
+        text(py, &decoded.map_err(|error| to_python(&error))?)
     }
 
     /// Decode many lists of ids, each as :meth:`decode` does.
@@ -92,13 +93,13 @@ impl CoreTokenizer {
     ///
     /// Raises the errors of :meth:`decode`; the message names the list's place in the batch.
     #[pyo3(signature = (batch, *, errors="replace", skip_special_tokens=false))]
-    fn decode_batch(
+    fn decode_batch<'py>(
         &self,
-        py: Python<'_>,
-        batch: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
         errors: &str,
         skip_special_tokens: bool,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let errors = decode_errors(errors)?;
         let rows = batch.try_iter()?.enumerate().map(|(index, row)| {
             let ids = row?.extract::<Ids>();
@@ -112,7 +113,8 @@ impl CoreTokenizer {
             });
             texts.collect::<Result<Vec<_>, _>>()
         });
-        decoded.map_err(|(index, error)| in_list(py, index, &to_python(&error)))
+        let decoded = decoded.map_err(|(index, error)| in_list(py, index, &to_python(&error)))?;
+        decoded.iter().map(|decoded| text(py, decoded)).collect()
     }
 
     /// A text after the normalizer, special tokens taken as plain text.
@@ -144,7 +146,7 @@ impl CoreTokenizer {
     ///     No token has one of the ids.
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.0.decode_bytes(&ids.0)).map_err(|error| to_python(&error))?;
-        Ok(PyBytes::new(py, &bytes))
+        self::bytes(py, &bytes)
     }
 
     /// Start decoding ids that come one after the other.

@@ -94,10 +94,15 @@ impl Corpus {
         self.n_bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Keep what counting needs within so many bytes, the rest in a folder.
-    fn set_memory_limit(&self, limit: usize, folder: PathBuf) -> PyResult<()> {
+    /// Keep what counting and learning need within so many bytes, the rest in a folder.
+    ///
+    /// ``reads_blocks`` says that the caller holds blocks of documents meanwhile.
+    #[pyo3(signature = (limit, folder, *, reads_blocks=false))]
+    fn set_memory_limit(&self, limit: usize, folder: PathBuf, reads_blocks: bool) -> PyResult<()> {
         with(&self.counter, |counter| {
-            counter.as_mut().map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder))
+            counter
+                .as_mut()
+                .map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder, reads_blocks))
         })
         .map_err(|error| match error.kind() {
             ErrorKind::Read(_) => in_file(&folder.display().to_string(), &error),

@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::fresh_pages::Ahead;
 use crate::in_order::in_order_within;
 use crate::large_pages::reserve;
+use crate::memory::ask_to_grow;
 use crate::narrow::append_narrow;
 use crate::template::Padding;
 use crate::vocabulary::TokenId;
@@ -131,6 +132,7 @@ pub(crate) fn encode<S: Send>(
         return encode_run(0..lens.len(), lens, states, (row, &encode_one)).map(Batch::from);
     }
     encode_in_runs(lens, states, row, encode_one, |ids, all| {
+        ask_to_grow(all, ids.len())?;
         all.extend_from_slice(ids);
         Ok(())
     })
@@ -253,7 +255,8 @@ fn in_runs<T: Send, S: Send>(
         };
         // What is made is kept anyway, however long one of the texts takes.
         let states = &mut states[..n_threads];
-        in_order_within(usize::MAX, states, || Ok(next.next()), work, |made| take(made?))?;
+        let is_given = (usize::MAX, || true);
+        in_order_within(is_given, states, || Ok(next.next()), work, |made| take(made?))?;
     }
     Ok(())
 }

@@ -9,9 +9,13 @@ use csv_core::{ReadFieldResult, ReaderBuilder};
 use memchr::memchr_iter;
 
 use crate::error::{Error, Result};
+use crate::memory::ask_to_grow;
 
 /// How much of a value is copied at once, in bytes.
 const VALUE_LEN: usize = 16 << 10;
+
+/// A first record of more values is no header.
+const MAX_COLUMNS: usize = 1 << 20;
 
 /// A column: the texts of all rows one after the other, and where each begins; behind the last one, where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +47,7 @@ pub struct Rows {
 /// Reads a file of CSV from its beginning.
 ///
 /// ```
-/// let mut table = bytepair::csv::Table::new(b',', vec!["text".to_owned()]);
+/// let mut table = bytepair::csv::Table::new(b',', vec!["text".to_owned()], usize::MAX);
 /// let rows = table.read(b"id,text\n1,\"one, ", false).unwrap();
 /// assert!(rows.columns[0].text.is_empty());
 /// let rows = table.read(b"two\"\n2,three\n", true).unwrap();
@@ -52,6 +56,8 @@ pub struct Rows {
 pub struct Table {
     reader: csv_core::Reader,
     wanted: Vec<String>,
+    /// How many bytes a value of them may have.
+    longest: usize,
     /// Once the first record was read.
     header: Option<Header>,
     /// Values of the record that is being read: all of them of the header, else those that are wanted.
@@ -73,8 +79,10 @@ struct Header {
 
 impl Table {
     /// A table whose columns with these names are wanted, each named once.
-    pub fn new(delimiter: u8, wanted: Vec<String>) -> Self {
+    /// A value of them has at most `longest` bytes.
+    pub fn new(delimiter: u8, wanted: Vec<String>, longest: usize) -> Self {
         Self {
+            longest,
             reader: ReaderBuilder::new().delimiter(delimiter).build(),
             wanted,
             header: None,
@@ -104,7 +112,7 @@ impl Table {
             let (result, n_read, n_written) = self.reader.read_field(rest, &mut value);
             rest = &rest[n_read..];
             self.is_within |= n_read > 0;
-            self.take(&value[..n_written]);
+            self.take(&value[..n_written])?;
             let is_block_done = matches!(result, ReadFieldResult::InputEmpty) && !is_last;
             if let ReadFieldResult::Field { record_end } = result {
                 self.end_value(record_end, &mut rows)?;
@@ -126,16 +134,33 @@ impl Table {
     }
 
     /// Keeps a part of the value that is being read, where it is wanted.
-    fn take(&mut self, part: &[u8]) {
+    fn take(&mut self, part: &[u8]) -> Result<()> {
         let place = match &self.header {
             None => Some(self.n_values),
             Some(header) => header.places.get(self.n_values).copied().flatten(),
         };
-        let Some(place) = place else { return };
+        let Some(place) = place else { return Ok(()) };
+        if self.header.is_none() && place >= MAX_COLUMNS {
+            let problem =
+                format!("more than {MAX_COLUMNS} columns; is the delimiter the right one?");
+            return Err(Error::format("CSV", "header", problem));
+        }
         if self.record.len() <= place {
             self.record.resize(place + 1, Vec::new());
         }
+        let held = &self.record[place];
+        if held.len() + part.len() > self.longest {
+            let place = format!("the record of line {}", self.line);
+            let problem = format!(
+                "a value has more than {} bytes, which is the most that the memory limit leaves room for, a \
+                 sixteenth of it; raise the limit",
+                self.longest
+            );
+            return Err(Error::format("CSV", place, problem));
+        }
+        ask_to_grow(held, part.len())?;
         self.record[place].extend_from_slice(part);
+        Ok(())
     }
 
     fn end_value(&mut self, ends_record: bool, rows: &mut Rows) -> Result<()> {
@@ -153,6 +178,7 @@ impl Table {
         };
         if n_values == header.n_columns {
             for (column, value) in rows.columns.iter_mut().zip(&self.record) {
+                ask_to_grow(&column.text, value.len())?;
                 column.text.extend_from_slice(value);
                 column.offsets.push(column.text.len());
             }
@@ -194,7 +220,7 @@ mod tests {
 
     /// All rows of two columns, and the bad records, where a file is read in blocks of a length.
     fn read(file: &[u8], block_len: usize) -> (Vec<Vec<Vec<u8>>>, Vec<BadRecord>) {
-        let mut table = Table::new(b',', vec!["a".to_owned(), "c".to_owned()]);
+        let mut table = Table::new(b',', vec!["a".to_owned(), "c".to_owned()], usize::MAX);
         let (mut rows, mut bad) = (Vec::new(), Vec::new());
         let mut take = |found: Rows| {
             let [a, c] = &found.columns[..] else { panic!("two columns") };
@@ -258,11 +284,35 @@ mod tests {
 
     #[test]
     fn columns_that_are_not_there_once_are_told() {
-        let mut table = Table::new(b'\t', vec!["x".to_owned()]);
+        let mut table = Table::new(b'\t', vec!["x".to_owned()], usize::MAX);
         let error = table.read(b"a\tb\n", true).unwrap_err().to_string();
         assert!(error.contains("no column x; there are a, b"), "{error}");
-        let mut table = Table::new(b'\t', vec!["a".to_owned()]);
+        let mut table = Table::new(b'\t', vec!["a".to_owned()], usize::MAX);
         assert!(table.read(b"a\ta\n", true).unwrap_err().to_string().contains("two columns"));
-        assert_eq!(Table::new(b',', vec!["x".to_owned()]).read(b"", true).unwrap().bad, []);
+        assert_eq!(
+            Table::new(b',', vec!["x".to_owned()], usize::MAX).read(b"", true).unwrap().bad,
+            []
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_is_an_error_that_names_its_line() {
+        let read = |longest| {
+            let mut table = Table::new(b',', vec!["a".to_owned()], longest);
+            table.read(b"a,b\n1,2\n3,4\n12345,", true).map(|rows| rows.columns[0].text.clone())
+        };
+        assert_eq!(read(5).unwrap(), b"1312345");
+        let error = read(4).unwrap_err().to_string();
+        assert!(
+            error.starts_with("CSV: the record of line 4: a value has more than 4 bytes"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn more_columns_than_any_table_has_are_an_error() {
+        let mut table = Table::new(b',', vec!["a".to_owned()], usize::MAX);
+        let error = table.read(&vec![b','; MAX_COLUMNS + 1], true).unwrap_err().to_string();
+        assert!(error.starts_with("CSV: header: more than"), "{error}");
     }
 }

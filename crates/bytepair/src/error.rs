@@ -126,6 +126,22 @@ pub enum ErrorKind {
         /// The number of symbols.
         n_symbols: usize,
     },
+    /// No memory is left.
+    OutOfMemory {
+        /// How many bytes were wanted.
+        n_bytes: usize,
+    },
+    /// A part of a text without a place to cut it that is longer than a limit allows.
+    PartTooLong {
+        /// Where it begins, in bytes of the text.
+        offset: u64,
+        /// Its first bytes.
+        beginning: Vec<u8>,
+        /// How long it may be, in bytes.
+        most: usize,
+        /// What to do, as a phrase.
+        way_out: &'static str,
+    },
     /// A tie rule that needs to know where pieces occur, on counts that do not say it.
     FirstUnknown,
     /// An option that does not fit the others.
@@ -225,13 +241,26 @@ impl Error {
     /// The same error of a text that begins so many bytes later.
     pub(crate) fn moved_by(mut self, n_bytes: u64) -> Self {
         match &mut *self.0 {
-            ErrorKind::NotUtf8 { offset } => *offset += n_bytes,
+            ErrorKind::NotUtf8 { offset } | ErrorKind::PartTooLong { offset, .. } => {
+                *offset += n_bytes;
+            }
             ErrorKind::DisallowedSpecial { offset, .. } | ErrorKind::StepLimit { offset, .. } => {
                 *offset = offset.saturating_add(usize::try_from(n_bytes).unwrap_or(usize::MAX));
             }
             _ => {}
         }
         self
+    }
+
+    /// A part of a text that is too long; some of its first bytes are shown.
+    pub(crate) fn part_too_long(
+        offset: u64,
+        part: &[u8],
+        most: usize,
+        way_out: &'static str,
+    ) -> Self {
+        let beginning = part[..part.len().min(N_BEGINNING)].to_vec();
+        ErrorKind::PartTooLong { offset, beginning, most, way_out }.into()
     }
 
     /// A file that says something that is not understood.
@@ -374,6 +403,15 @@ impl fmt::Display for ErrorKind {
                     u32::MAX - 1
                 )
             }
+            Self::OutOfMemory { n_bytes } => {
+                write!(f, "out of memory: there is no room for about {n_bytes} more bytes")
+            }
+            Self::PartTooLong { offset, beginning, most, way_out } => write!(
+                f,
+                "the text has no place to cut it in the {most} bytes from byte {offset} on, which begin \
+                 {:?}, and so much is the most that is taken at once; {way_out}",
+                String::from_utf8_lossy(beginning)
+            ),
             Self::FirstUnknown => write!(
                 f,
                 "ties=\"first_seen\" needs to know where each piece first occurs, and these counts \
@@ -390,6 +428,9 @@ impl fmt::Display for ErrorKind {
         }
     }
 }
+
+/// How many bytes of a part that is too long are shown.
+const N_BEGINNING: usize = 24;
 
 /// The characters of a pattern shown on each side of a place.
 const N_SHOWN: usize = 200;

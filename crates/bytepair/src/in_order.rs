@@ -33,12 +33,13 @@ pub(crate) fn in_order<J: Send, D: Send, S: Send>(
     work: impl Fn(J, &mut S) -> D + Sync,
     take: impl FnMut(D) -> Result<()>,
 ) -> Result<()> {
-    in_order_within(N_JOBS_PER_THREAD, states, next, work, take)
+    in_order_within((N_JOBS_PER_THREAD, || true), states, next, work, take)
 }
 
-/// The same with so many jobs out at most, for each thread.
+/// The same with so many jobs out at most, for each thread. While some are out there are more only where `has_room` says
+/// so.
 pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
-    n_jobs_per_thread: usize,
+    (n_jobs_per_thread, mut has_room): (usize, impl FnMut() -> bool),
     states: &mut [S],
     mut next: impl FnMut() -> Result<Option<J>>,
     work: impl Fn(J, &mut S) -> D + Sync,
@@ -47,7 +48,7 @@ pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
     let Some((own, others)) = states.split_first_mut() else { return Ok(()) };
     if !others.is_empty() {
         let states = (own, others);
-        return on_threads(n_jobs_per_thread, states, &mut next, &work, &mut take);
+        return on_threads((n_jobs_per_thread, &mut has_room), states, &mut next, &work, &mut take);
     }
     while let Some(job) = next()? {
         take(work(job, own))?;
@@ -57,7 +58,7 @@ pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
 
 /// The same with a thread for each of the other states, or as many as the system gives.
 fn on_threads<J: Send, D: Send, S: Send>(
-    n_jobs_per_thread: usize,
+    (n_jobs_per_thread, has_room): (usize, &mut impl FnMut() -> bool),
     (own, others): (&mut S, &mut [S]),
     next: &mut impl FnMut() -> Result<Option<J>>,
     work: &(impl Fn(J, &mut S) -> D + Sync),
@@ -76,7 +77,8 @@ fn on_threads<J: Send, D: Send, S: Send>(
         // Where it ends, early or not, the threads end with the job that they are at.
         let _end = End(&jobs);
         let n_out_at_most = n_jobs_per_thread.saturating_mul(n_threads);
-        hand_out(n_out_at_most, (&jobs, &done), next, |job| work(job, own), take)
+        let may_give = |n_out: usize| n_out == 0 || n_out < n_out_at_most && has_room();
+        hand_out(may_give, (&jobs, &done), next, |job| work(job, own), take)
     })
 }
 
@@ -164,7 +166,7 @@ fn do_jobs<J, D, S>(
 
 /// What the calling thread does.
 fn hand_out<J, D>(
-    n_out_at_most: usize,
+    mut may_give: impl FnMut(usize) -> bool,
     (jobs, done): (&Jobs<J>, &Receiver<(usize, thread::Result<D>)>),
     next: &mut impl FnMut() -> Result<Option<J>>,
     mut work: impl FnMut(J) -> D,
@@ -173,7 +175,7 @@ fn hand_out<J, D>(
     let (mut n_given, mut n_taken, mut is_end) = (0, 0, false);
     let mut waiting = BTreeMap::new();
     loop {
-        while !is_end && n_given - n_taken < n_out_at_most {
+        while !is_end && may_give(n_given - n_taken) {
             match next()? {
                 Some(job) => jobs.push(n_given, job),
                 None => is_end = true,
@@ -274,7 +276,9 @@ mod tests {
         };
         let take = |is_well| if is_well { Ok(()) } else { Err(failed()) };
         let states = &mut [(); 2];
-        assert!(in_order_within(usize::MAX, states, || Ok(jobs.next()), work, take).is_ok());
+        assert!(
+            in_order_within((usize::MAX, || true), states, || Ok(jobs.next()), work, take).is_ok()
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod hash;
 mod in_order;
 pub mod jsonl;
 mod large_pages;
+pub mod memory;
 mod merge_table;
 mod narrow;
 mod normalize;
@@ -63,7 +64,8 @@ pub use normalize::{
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{
-    AddedTokens, EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer, WordsOrPair, Written,
+    AddedTokens, EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer, WordsOrPair,
+    Written,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

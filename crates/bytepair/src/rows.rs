@@ -7,6 +7,7 @@
 use aho_corasick::AhoCorasick;
 
 use crate::error::{Error, Result};
+use crate::memory::ask_to_grow;
 use crate::vocabulary::TokenId;
 
 /// The rows of a column, or why it is none.
@@ -85,8 +86,12 @@ impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
     }
 
     /// Appends a document.
-    pub(crate) fn push(&mut self, document: &[TokenId]) {
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub(crate) fn push(&mut self, document: &[TokenId]) -> Result<()> {
         let Tokens { ids, ends } = &mut self.tokens;
+        ask_to_grow(ids, document.len() + 2)?;
         if let Some(largest) = document.iter().copied().max() {
             self.largest = self.largest.max(largest);
             ids.extend(self.marks.before.map(&self.narrow));
@@ -94,6 +99,7 @@ impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
             ids.extend(self.marks.behind.map(&self.narrow));
         }
         ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
+        Ok(())
     }
 
     /// All documents.
@@ -119,7 +125,7 @@ mod tests {
         narrow: impl Fn(TokenId) -> T,
     ) -> Result<Tokens<T>> {
         let mut layout = Layout::new(marks, narrow, Tokens { ids: Vec::new(), ends: vec![7] });
-        rows.iter().for_each(|row| layout.push(row));
+        rows.iter().try_for_each(|row| layout.push(row))?;
         layout.finish()
     }
 

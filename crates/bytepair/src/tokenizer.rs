@@ -40,7 +40,7 @@ pub use self::as_text::AddedTokens;
 use self::call::Call;
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
-pub use self::file::{IdFormat, Written};
+pub use self::file::{IdFormat, Reading, Written};
 use self::named::NamedRules;
 pub use self::parts::Parts;
 use self::pieces::Grain;

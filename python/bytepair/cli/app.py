@@ -52,8 +52,10 @@ class Commands(TyperGroup):
             _refuse(_reason(error))
         except UnicodeEncodeError as error:
             _refuse(f"the argument {error.object!r} is not UTF-8")
-        except MemoryError:
-            _refuse("out of memory")
+        except MemoryError as error:
+            reason = str(error)
+            is_told = "out of memory" in reason
+            _refuse(reason if is_told else f"out of memory {reason}".rstrip())
         return result
 
     def _options(self, ctx: typer.Context) -> dict[str, str]:

@@ -207,8 +207,8 @@ MemoryLimit = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="The approximate memory limit for counting, such as 500MB or 2GB; the rest "
-        "goes to temporary files.",
+        help="How much memory may be taken, such as 500MB or 2GB; the rest goes to "
+        "temporary files, and what cannot be within is an error.",
     ),
 ]
 Quiet = Annotated[

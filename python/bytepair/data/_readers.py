@@ -1,7 +1,7 @@
 """Parts of sources to documents, as rows of bytes or as record batches.
 
 One row is one document; what a document is, `docs/explanation/corpora.md` says. A reader holds
-one block and the longest document. A part that is a range of a file of lines has the lines
+one block and the longest document, which may have a limit. A part that is a range of a file of lines has the lines
 that begin in it. Rows of anything but Parquet need no library; record batches are Arrow's.
 """
 
@@ -35,6 +35,7 @@ __all__ = [
     "ReadOptions",
     "Tally",
     "is_whole_text",
+    "naming_texts",
     "open_text",
     "read",
     "read_part",
@@ -45,6 +46,10 @@ BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE, RETURN = ord("\n"), ord("\r")
+PARQUET_BUFFER_LEN = 1 << 20
+"""How much of a column is read at once where memory is limited, in bytes."""
+ROWS_WITHIN_LIMIT = 1024
+"""How many rows of Parquet are read at once there."""
 MAX_BAD_SHOWN = 10
 """How many bad lines of a part are kept in words."""
 
@@ -76,6 +81,9 @@ class ReadOptions:
     special_tokens
         What no separator begins in, or cuts off: of those that stand at a place the longest
         counts, as in training.
+    longest
+        How many bytes a document may have, or the line that it is read from; a memory limit
+        sets it.
     """
 
     field: str = "text"
@@ -84,6 +92,7 @@ class ReadOptions:
     skip_bad: bool = False
     group: str | None = None
     special_tokens: tuple[str, ...] = ()
+    longest: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("field", "separator", "group"):
@@ -272,6 +281,23 @@ def open_text(part: Part, tally: Tally) -> Iterator[Callable[[int], bytes]]:
     tally.empty += not n_bytes
 
 
+@contextlib.contextmanager
+def naming_texts(path: str) -> Iterator[None]:
+    """Put the path of a file before what is wrong with a text of it."""
+    try:
+        yield
+    except TokenizerError as error:
+        if path in str(error):
+            raise
+        message = f"{path}: {error}"
+        raise type(error)(message) from error
+    except MemoryError as error:
+        if path in str(error):
+            raise
+        message = f"{path}: {error}" if str(error) else f"{path}: out of memory"
+        raise MemoryError(message) from error
+
+
 def json_keys(path: str) -> list[str]:
     """Give the keys of a path.
 
@@ -298,14 +324,26 @@ def _read_text(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]
 def _text_rows(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     with open_source(part.source, tally.watch) as file:
         if options.lines:
-            for _offset, block in _line_blocks(file, part):
+            for _offset, block in _line_blocks(file, part, options.longest):
                 yield _lines_of(block)
         elif options.separator is not None:
-            for documents in _separated(file, options):
+            for documents in _separated(file, part, options):
                 yield _rows_of(documents)
         else:
             text = np.frombuffer(file.read(), np.uint8)
+            _check_len(len(text), part, 0, options.longest)
             yield Rows(text, np.array([0, len(text)], np.int64))
+
+
+def _check_len(n_bytes: int, part: Part, offset: int, longest: int | None) -> None:
+    """Refuse a document, or a part of one, that takes more than memory has room for."""
+    if longest is not None and n_bytes > longest:
+        message = (
+            f"{part.source.path}: what begins at byte {offset:,} has more than {longest:,} bytes "
+            "without an end, which is the most that the memory limit leaves room for, a "
+            "sixteenth of it; raise the limit, or cut the text into shorter documents"
+        )
+        raise FormatError(message)
 
 
 def _rows_of(documents: list[bytes]) -> Rows:
@@ -329,12 +367,17 @@ def _lines_of(data: NDArray[np.uint8]) -> Rows:
     return Rows(data[is_kept], offsets)
 
 
-def _separated(file: BinaryIO, options: ReadOptions) -> Iterator[list[bytes]]:
+def _separated(
+    file: BinaryIO, part: Part, options: ReadOptions
+) -> Iterator[list[bytes]]:
     """Cut a stream at each separator; nothing behind the last one is no document."""
     cut, n_held = _cutter(options)
     rest = b""
+    n_read = 0
     while chunk := file.read(max(BLOCK_LEN, len(rest))):
+        n_read += len(chunk)
         *documents, rest = cut(rest + chunk, n_held)
+        _check_len(len(rest), part, n_read - len(rest), options.longest)
         if documents:
             yield documents
     *documents, rest = cut(rest, 0)
@@ -384,7 +427,9 @@ def _overlap(one: bytes, other: bytes) -> bool:
 # Lines
 
 
-def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+def _line_blocks(
+    file: BinaryIO, part: Part, longest: int | None = None
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """Give blocks of whole lines, those that begin in the part, each with its offset.
 
     A block is good until the next one: all lie in the same memory.
@@ -392,12 +437,15 @@ def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, NDArray[np.u
     offset, stop = part.start, part.stop
     if offset:
         file.seek(offset - 1)  # the line of the byte before belongs to the part before
-        offset += len(file.readline()) - 1
+        offset += _rest_of_line(file) - 1
     memory = bytearray(BLOCK_LEN)
     n_kept = 0
     while stop is None or offset < stop:
+        _check_len(n_kept, part, offset, longest)
         if 2 * n_kept > len(memory):
-            memory = memory + bytes(len(memory))
+            larger = bytearray(2 * len(memory))
+            larger[:n_kept] = memoryview(memory)[:n_kept]
+            memory = larger
         n_read = _fill(file, memoryview(memory)[n_kept:])
         length = n_kept + n_read
         end = memory.rfind(b"\n", 0, length) + 1 if n_read else length
@@ -413,6 +461,16 @@ def _line_blocks(file: BinaryIO, part: Part) -> Iterator[tuple[int, NDArray[np.u
         offset += end
         if not n_read:
             return
+
+
+def _rest_of_line(file: BinaryIO) -> int:
+    """Pass over the rest of a line, however long it is; give its length."""
+    length = 0
+    while some := file.readline(BLOCK_LEN):
+        length += len(some)
+        if some.endswith(b"\n"):
+            break
+    return length
 
 
 def _fill(file: BinaryIO, memory: memoryview) -> int:
@@ -433,7 +491,7 @@ def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows
     n_before: int | None = None
     n_lines = 0
     with open_source(part.source, tally.watch) as file:
-        for _offset, block in _line_blocks(file, part):
+        for _offset, block in _line_blocks(file, part, options.longest):
             rows, n_block_lines, bad = _documents(block, keys, group_keys)
             if bad and n_before is None:
                 n_before = _lines_before(part)
@@ -494,7 +552,8 @@ def _note_bad(
 def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     names = _columns(options)
     columns = list(dict.fromkeys(names))
-    table = _core.CsvTable("\t" if part.source.format == "tsv" else ",", columns)
+    delimiter = "\t" if part.source.format == "tsv" else ","
+    table = _core.CsvTable(delimiter, columns, longest=options.longest)
     memory = np.empty(BLOCK_LEN, np.uint8)
     with open_source(part.source, tally.watch) as file, _refusing(part):
         is_last = False
@@ -527,17 +586,22 @@ def _read_parquet(
     pa = load("pyarrow")
     invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)
     with open_stored(part.source) as stored, _refusing(part, *invalid):
-        file = parquet.ParquetFile(_seekable(part.source, stored))
+        # With a buffer, pages come one after the other instead of all that a row group has.
+        buffer_len = 0 if options.longest is None else PARQUET_BUFFER_LEN
+        file = parquet.ParquetFile(
+            _seekable(part.source, stored), buffer_size=buffer_len
+        )
         schema = file.schema_arrow
         _refuse_counts(schema)
         paths = [_parquet_keys(schema, name) for name in _columns(options)]
         columns = [".".join(path) for path in paths]
         stop = file.num_row_groups if part.stop is None else part.stop
         for group in range(part.start, stop):
-            n_rows = _rows_at_once(file.metadata.row_group(group))
+            n_rows = _rows_at_once(file.metadata.row_group(group), options.longest)
             for batch in file.iter_batches(n_rows, [group], columns=columns):
                 found = (as_bytes(_member(batch, path)) for path in paths)
                 documents = text_batch(*found)
+                _check_batch(documents, part, tally, options.longest)
                 tally.add_batch(documents)
                 yield documents
 
@@ -580,11 +644,30 @@ def _member(batch: pa.RecordBatch, path: Sequence[str]) -> Any:  # noqa: ANN401
         raise FormatError(message) from error
 
 
-def _rows_at_once(group: Any) -> int:  # noqa: ANN401 -- what Parquet says of a row group
-    """Say how many rows are about one block."""
+def _check_batch(
+    documents: pa.RecordBatch, part: Part, tally: Tally, longest: int | None
+) -> None:
+    """Refuse a document that takes more than memory has room for."""
+    if longest is None or not len(documents):
+        return
+    compute = load("pyarrow.compute")
+    lengths = compute.binary_length(documents.column(0)).fill_null(0)
+    if compute.max(lengths).as_py() <= longest:
+        return
+    row = tally.documents + int(np.argmax(lengths.to_numpy())) + 1
+    message = (
+        f"{part.source.path}: row {row:,} has more than {longest:,} bytes, which is the most that "
+        "the memory limit leaves room for, a sixteenth of it; raise the limit"
+    )
+    raise FormatError(message)
+
+
+def _rows_at_once(group: Any, longest: int | None) -> int:  # noqa: ANN401 -- what Parquet says of a row group
+    """Say how many rows are about one block; where memory is limited a few large ones may be among them."""
     n_bytes = max(int(group.total_byte_size), 1)
     n_rows = int(group.num_rows)
-    return max(1, min(n_rows, n_rows * BLOCK_LEN // int(n_bytes)))
+    most = n_rows if longest is None else ROWS_WITHIN_LIMIT
+    return max(1, min(n_rows, n_rows * BLOCK_LEN // int(n_bytes), most))
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import _core
 from bytepair._numpy import np
-from bytepair.errors import TrainingError
+from bytepair.errors import TokenizerError, TrainingError
 
 from ._columns import column_of
 from ._grouped import arrays_of_rows, parts_of
@@ -28,9 +28,14 @@ __all__ = ["BATCH_BYTES", "BATCH_ROWS", "CountSums"]
 
 ADDING_BYTES = 256 << 20
 """The memory of adding up where no limit is given."""
+LEAST_BYTES = 16 << 20
+"""The least memory that adding up can do with."""
+WRITING_BYTES = 32 << 20
+"""What a batch of rows takes, and the writer of a file that gets it."""
 BATCH_ROWS = 1 << 18
-BATCH_BYTES = 32 << 20
-"""The bytes of pieces of a batch: a piece may be a document."""
+BATCH_BYTES = 8 << 20
+"""The bytes of pieces of a batch: a piece may be a document. The same whatever the limit,
+since a batch is a row group of a file."""
 
 
 class CountSums:
@@ -48,7 +53,13 @@ class CountSums:
 
     def __init__(self, folder: str, memory_limit: int | None = None) -> None:
         limit = ADDING_BYTES if memory_limit is None else memory_limit
-        self.core = _core.CountSums(folder, max(limit, 0))
+        if limit < LEAST_BYTES:
+            message = (
+                f"memory_limit: {limit:,} bytes are too few to add counts up; give at "
+                f"least {LEAST_BYTES:,}"
+            )
+            raise TokenizerError(message)
+        self.core = _core.CountSums(folder, limit - min(limit // 2, WRITING_BYTES))
         self.numbers: dict[str | None, int] = {}
         self.has_firsts = True
 

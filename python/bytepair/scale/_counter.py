@@ -58,7 +58,8 @@ class CountSpec:
             self.core_dialect, list(self.special_tokens), threads=self.threads
         )
         if self.memory_limit is not None:
-            corpus.set_memory_limit(max(self.memory_limit, 0), folder)
+            limit = max(self.memory_limit, 0)
+            corpus.set_memory_limit(limit, folder, reads_blocks=True)
         return corpus
 
     def refuse_groups(self) -> None:

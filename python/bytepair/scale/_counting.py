@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bytepair._files import check_writable, refuse_no_name
+from bytepair._limits import longest_within
 from bytepair._names import in_order
 from bytepair._ranges import check_count
 from bytepair.data._counts import (
@@ -29,6 +30,7 @@ from bytepair.data._readers import (
     ReadOptions,
     Tally,
     is_whole_text,
+    naming_texts,
     open_text,
     read_part,
 )
@@ -154,7 +156,10 @@ def count(
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
     special_tokens = tuple(in_order("special_tokens", special_tokens))
-    reading = ReadOptions(field, lines, separator, skip_bad, group, special_tokens)
+    longest = longest_within(memory_limit)
+    reading = ReadOptions(
+        field, lines, separator, skip_bad, group, special_tokens, longest
+    )
     if threads is None and (processes > 1 or engine is not None):
         threads = 1
     spec = CountSpec(
@@ -165,6 +170,9 @@ def count(
         memory_limit,
     )
     prepared_in(spec)  # refuses what cannot be
+    if memory_limit is not None:
+        with TemporaryDirectory() as folder:
+            spec.new_corpus(folder)  # refuses a limit that is too small
     check_count(min_piece_count=min_piece_count or 0)
     if group is not None:
         spec.refuse_groups()
@@ -344,12 +352,13 @@ def _count_parts(
             tell((n_before + tally.place(part), tally.documents, tally.bytes))
 
     for part in parts:
-        if is_whole_text(part.source, options):
-            _count_text(counter, part, tally, tell_place)
-        else:
-            for batch in read_part(part, options, tally):
-                counter.add(batch)
-                tell_place(part)
+        with naming_texts(part.source.path):
+            if is_whole_text(part.source, options):
+                _count_text(counter, part, tally, tell_place)
+            else:
+                for batch in read_part(part, options, tally):
+                    counter.add(batch)
+                    tell_place(part)
         n_before += part.size
 
 

@@ -250,7 +250,8 @@ def tokenize(
     refuse_idle(sources, options)
     reading = asdict(options)
     del reading["skip_bad"]  # what was done without a bad line is done either way
-    del reading["group"], reading["special_tokens"]  # for counts alone
+    for name in ("group", "special_tokens", "longest"):  # for counts alone
+        del reading[name]
     dataset = Dataset(
         Path(output),
         {

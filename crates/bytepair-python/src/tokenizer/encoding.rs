@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::{Batch, EncodeOptions, IdFormat};
+use bytepair::{Batch, EncodeOptions, IdFormat, Reading};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -18,8 +18,8 @@ use crate::convert::{
 };
 use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
-use crate::error::to_python;
-use crate::output::{Width, array, array_of, list, listed};
+use crate::error::{ask, to_python};
+use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
 use crate::sources::{Source, Sources};
 use crate::template::Lengths;
 
@@ -99,7 +99,10 @@ impl CoreTokenizer {
         let options =
             options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
-        Ok((list(py, &encoding.ids)?, PyList::new(py, encoding.offsets)?))
+        Ok((
+            list(py, &encoding.ids)?,
+            list_of(py, encoding.offsets.into_iter(), 3 * LEN_OF_OBJECT)?,
+        ))
     }
 
     /// Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
@@ -536,7 +539,7 @@ impl CoreTokenizer {
     }
 
     /// `names` are those of the input, of the file to write to, and of the output in messages.
-    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None))]
+    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None))]
     fn _encode_file(
         &self,
         py: Python<'_>,
@@ -549,10 +552,11 @@ impl CoreTokenizer {
         threads: Option<&Bound<'_, PyAny>>,
         progress: Option<Py<PyAny>>,
         stretch_len: Option<usize>,
+        max_uncut: Option<usize>,
     ) -> PyResult<(u64, u64)> {
         let format = IdFormat { is_wide, has_header };
         let options = options(&allowed_special, &disallowed_special, added_tokens, false);
-        let threads = (n_threads(threads)?, stretch_len);
+        let threads = (n_threads(threads)?, Reading { stretch_len, max_uncut });
         let progress = progress.unwrap_or_else(|| py.None());
         encode_file(py, &self.0, names, format, options, threads, progress)
     }
@@ -587,6 +591,7 @@ impl CoreTokenizer {
         let tokens = py
             .detach(|| self.0.tokenize(text.bytes, options))
             .map_err(|error| to_python(&error))?;
+        ask(tokens.len() * LEN_OF_OBJECT)?;
         tokens.iter().map(|token| readable(py, token)).collect()
     }
 
@@ -605,6 +610,7 @@ impl CoreTokenizer {
     ///     The split pattern takes too many steps on this text.
     fn split<'py>(&self, py: Python<'py>, text: Given<'_>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let pieces = py.detach(|| self.0.split(text.bytes)).map_err(|error| to_python(&error))?;
+        ask(pieces.len() * LEN_OF_OBJECT)?;
         let convert = |piece: &Vec<u8>| match text.is_str {
             true => Ok(PyString::new(py, &String::from_utf8_lossy(piece)).into_any()),
             false => Ok(PyBytes::new(py, piece).into_any()),

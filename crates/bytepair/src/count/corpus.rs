@@ -23,6 +23,55 @@ use crate::split::Splitter;
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
 /// while it grows.
 const LEAST_TABLE: usize = 8 << 20;
+/// Text without a place to cut it may be as long as this part of the memory limit.
+const LONGEST_SHARE: usize = 16;
+/// How often such text is in memory: as it was read, what is carried of it, its boundaries, and in a table.
+const N_LONGEST: usize = 4;
+/// The next pieces of all files that are merged may take this part of the limit.
+const HEADS_SHARE: usize = 8;
+/// Blocks of documents that the caller holds take this part of the limit, and so many bytes at least.
+const BLOCKS_SHARE: usize = 4;
+const MIN_BLOCKS: usize = 16 << 20;
+
+/// Who shares the memory of a limit.
+#[derive(Clone, Copy)]
+struct Share {
+    n_threads: usize,
+    reads_blocks: bool,
+}
+
+impl Share {
+    /// What is left for the table of each thread, in bytes; `None` where that is too little.
+    fn of_table(self, limit: usize) -> Option<usize> {
+        let blocks = if self.reads_blocks { (limit / BLOCKS_SHARE).max(MIN_BLOCKS) } else { 0 };
+        let beside = spill::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
+        let for_all = limit.checked_sub(beside)?;
+        // Tables that were never written to disk stay until what is in them is one.
+        let for_each = for_all.min(limit / 2) / self.n_threads;
+        let budget = for_each.checked_sub(N_STRETCHES * MAX_STRETCH_LEN)?;
+        (budget >= LEAST_TABLE).then_some(budget)
+    }
+}
+
+/// How long text without a place to cut it may be.
+fn longest(limit: usize) -> usize {
+    (limit / LONGEST_SHARE).max(MAX_STRETCH_LEN)
+}
+
+/// Refuses distinct pieces that take more to learn from than a limit allows.
+fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<()> {
+    let n_needed = crate::train::needed(n_pieces, n_bytes);
+    match limit.filter(|&limit| n_needed > limit) {
+        None => Ok(()),
+        Some(limit) => {
+            let problem = format!(
+                "to learn from {n_pieces} distinct pieces takes about {n_needed} bytes or more, and the limit is \
+                 {limit}; raise it, or leave rare pieces out (min_piece_count)"
+            );
+            Err(Error::option("memory_limit", problem))
+        }
+    }
+}
 
 /// What happens to text before its pieces are counted.
 #[derive(Clone, Debug)]
@@ -70,6 +119,8 @@ pub struct CorpusCounter {
     weight: u64,
     /// Where tables go that exceed the memory limit, if there is one.
     spill: Option<Spill>,
+    /// That limit, in bytes.
+    limit: Option<usize>,
     /// For each source, the position at which it begins. Positions grow along the corpus.
     source_starts: Vec<u64>,
     /// Whether the last source is a series of batches, which the next batch continues.
@@ -105,6 +156,7 @@ impl CorpusCounter {
             workers: (0..n_threads.max(1)).map(|_| Worker::new()).collect(),
             weight: 1,
             spill: None,
+            limit: None,
             source_starts: Vec::new(),
             in_batches: false,
             position: 0,
@@ -126,39 +178,48 @@ impl CorpusCounter {
         Ok(())
     }
 
-    /// Keeps tables and buffers within about `limit` bytes: what is more goes to temporary files in `folder`.
+    /// Keeps all that counting and learning take within about `limit` bytes: what is more goes to temporary files in
+    /// `folder`, and what cannot be within is an error.
     ///
-    /// The result is the same. It takes its own memory, which [`Self::finish_common`] keeps small, and so does
-    /// a stretch of text without a place to cut that is longer than 320 KiB.
+    /// The result is the same. Errors are a text without a place to cut it that is longer than a sixteenth of the limit,
+    /// and distinct pieces that take more to learn from; [`Self::finish_common`] leaves rare ones out. `reads_blocks` says
+    /// whether the caller holds blocks of documents meanwhile, which then count too.
     ///
     /// # Errors
     /// Where the limit is too small to work with, or no file can be made in the folder.
-    pub fn set_memory_limit(&mut self, limit: usize, folder: &Path) -> Result<()> {
-        let least = self.least_memory();
-        if limit < least {
-            let n_threads = self.workers.len();
+    pub fn set_memory_limit(
+        &mut self,
+        limit: usize,
+        folder: &Path,
+        reads_blocks: bool,
+    ) -> Result<()> {
+        let n_threads = self.workers.len();
+        let Some(budget) = Share { n_threads, reads_blocks }.of_table(limit) else {
+            let least = self.least_memory(reads_blocks);
+            let fewer = if n_threads > 1 { ", or use fewer" } else { "" };
+            let threads = if n_threads > 1 { "threads" } else { "thread" };
             let problem = format!(
-                "{limit} bytes are too few for {n_threads} threads; give at least {least}, or use fewer"
+                "{limit} bytes are too few for {n_threads} {threads}; give at least {least}{fewer}"
             );
             return Err(Error::option("memory_limit", problem));
-        }
-        let spill = Spill::new(folder)?;
-        let n_threads = self.workers.len();
-        let budget = (limit - spill::N_BYTES) / n_threads - N_STRETCHES * MAX_STRETCH_LEN;
+        };
+        let spill = Spill::new(folder, limit / HEADS_SHARE)?;
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(budget));
-        self.spill = Some(spill);
+        (self.spill, self.limit) = (Some(spill), Some(limit));
         Ok(())
     }
 
     /// The smallest memory limit, in bytes.
-    pub fn least_memory(&self) -> usize {
-        spill::N_BYTES + self.workers.len() * (N_STRETCHES * MAX_STRETCH_LEN + LEAST_TABLE)
+    pub fn least_memory(&self, reads_blocks: bool) -> usize {
+        let share = Share { n_threads: self.workers.len(), reads_blocks };
+        let mut limits = (1..).map(|n_mebibytes| n_mebibytes << 20);
+        limits.find(|&limit| share.of_table(limit).is_some()).unwrap_or(usize::MAX)
     }
 
     /// Writes tables to disk as often as can be.
     #[cfg(test)]
     pub(super) fn spill_always(&mut self, folder: &Path) -> Result<()> {
-        self.spill = Some(Spill::new(folder)?);
+        self.spill = Some(Spill::new(folder, 4000)?);
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
         Ok(())
     }
@@ -232,10 +293,11 @@ impl CorpusCounter {
         let mut dropper = Dropper::new(min_count);
         let n_pieces: usize = parts.iter().map(|part| part.kept.len()).sum();
         let n_bytes: usize = parts.iter().map(|part| part.kept.distinct_bytes()).sum();
+        check_kept(n_pieces, n_bytes, self.limit)?;
         for part in parts {
             counts.append_distinct(part.kept);
             // The first part has become the whole.
-            counts.reserve(n_pieces - counts.len(), n_bytes - counts.distinct_bytes());
+            counts.reserve(n_pieces - counts.len(), n_bytes - counts.distinct_bytes())?;
             dropper.add(&part.dropper)?;
         }
         Ok((counts, dropper.finish(), self.report))
@@ -250,7 +312,7 @@ impl CorpusCounter {
     pub fn finish_runs(mut self, folder: &Path) -> Result<(Vec<PathBuf>, CorpusReport)> {
         let spill = match self.spill.take() {
             Some(spill) => spill,
-            None => Spill::new(folder)?,
+            None => Spill::new(folder, usize::MAX)?,
         };
         self.write_tables(&spill)?;
         Ok((spill.keep()?, self.report))
@@ -264,7 +326,7 @@ impl CorpusCounter {
         runs::merge(&runs, n_threads, |range| {
             let mut part = Gathered::new(min_count, with_first);
             let (n_pieces, n_bytes) = range.size();
-            part.kept.reserve(n_pieces, n_bytes);
+            part.kept.reserve(n_pieces, n_bytes)?;
             range.try_for_each(|sum| part.take(&self.source_starts, sum))?;
             Ok(part)
         })
@@ -279,7 +341,10 @@ impl CorpusCounter {
     ) -> Result<Gathered> {
         self.write_tables(&spill)?;
         let mut part = Gathered::new(min_count, with_first);
-        spill.try_for_each(|sum| part.take(&self.source_starts, sum))?;
+        spill.try_for_each(|sum| {
+            part.take(&self.source_starts, sum)?;
+            check_kept(part.kept.len(), part.kept.distinct_bytes(), self.limit)
+        })?;
         Ok(part)
     }
 
@@ -313,6 +378,7 @@ impl CorpusCounter {
             texts,
             progress,
             text: None,
+            longest: self.limit.map_or(usize::MAX, longest),
         };
         let result = workers::count_all(&mut self.workers, rules, |stretch| feeder.fill(stretch));
         for worker in &mut self.workers {
@@ -342,6 +408,7 @@ impl Gathered {
 
     fn take(&mut self, source_starts: &[u64], (piece, count, position): Sum<'_>) -> Result<()> {
         if self.dropper.keeps(piece, count)? {
+            self.kept.ask_for_room(piece.len())?;
             let first = self.kept.knows_first().then(|| first(source_starts, position));
             self.kept.push_distinct(piece, count, first.transpose()?);
         }
@@ -398,6 +465,76 @@ mod tests {
             let cut: Vec<_> = texts.iter().flat_map(|text| text.split(|&byte| byte == b'|')).collect();
             expected.count_texts(&[cut, documents].concat()).unwrap();
             prop_assert_eq!(contents(found), contents(expected));
+        }
+    }
+
+    /// A counter within a limit whose longest part is 320 KiB.
+    fn limited(dialect: &str, n_threads: usize) -> (CorpusCounter, usize) {
+        let preparation = Dialect::named(dialect).unwrap().preparation(&[]).unwrap();
+        let mut counter = CorpusCounter::new(preparation, n_threads).unwrap();
+        let limit = counter.least_memory(false);
+        counter.set_memory_limit(limit, &std::env::temp_dir(), false).unwrap();
+        (counter, longest(limit))
+    }
+
+    #[test]
+    fn text_without_a_place_to_cut_it_is_an_error_that_says_where() {
+        for (dialect, n_threads) in [("gpt2", 1), ("gpt2", 2), ("sentencepiece", 2)] {
+            let (mut counter, most) = limited(dialect, n_threads);
+            let text = format!("{}{}", "low lower ".repeat(100_000), "a".repeat(3 * most));
+            let error = counter.count_reader(text.as_bytes(), |_| Ok(())).unwrap_err();
+            let crate::ErrorKind::PartTooLong { offset, most: said, .. } = error.kind() else {
+                panic!("{error}");
+            };
+            assert_eq!(*said, most);
+            assert!((999_000..=1_000_000).contains(offset), "{dialect}: {offset}");
+        }
+    }
+
+    #[test]
+    fn text_without_a_place_to_cut_it_that_fits_is_counted_like_without_a_limit() {
+        let (mut counter, most) = limited("gpt2", 2);
+        let long: Vec<_> =
+            (0..6).map(|n| "abcdef"[n..=n].repeat(most - 100_000 * (n + 1))).collect();
+        let text = format!("{} low lower ", long.join(" low lower ")).repeat(2);
+        counter.count_reader(text.as_bytes(), |_| Ok(())).unwrap();
+        let preparation = Dialect::named("gpt2").unwrap().preparation(&[]).unwrap();
+        let mut free = CorpusCounter::new(preparation, 1).unwrap();
+        free.count_reader(text.as_bytes(), |_| Ok(())).unwrap();
+        let contents = |counts: PieceCounts| -> BTreeMap<Vec<u8>, (i64, Option<First>)> {
+            counts.iter().map(|(piece, count, first)| (piece.to_vec(), (count, first))).collect()
+        };
+        // Learning from so much would take more than the limit.
+        counter.limit = None;
+        assert!(contents(counter.finish().unwrap().0) == contents(free.finish().unwrap().0));
+    }
+
+    #[test]
+    fn pieces_that_take_more_to_learn_from_than_the_limit_are_an_error() {
+        let (mut counter, _) = limited("gpt2", 1);
+        let n_pieces = counter.limit.unwrap() / 90;
+        let letters = |n: usize| {
+            (0..7).map(move |place| b'a' + u8::try_from((n >> (4 * place)) & 15).unwrap())
+        };
+        let text: Vec<u8> =
+            (0..n_pieces).flat_map(|n| [b' '].into_iter().chain(letters(n))).collect();
+        counter.count_reader(text.as_slice(), |_| Ok(())).unwrap();
+        let (fewer, _) = limited("gpt2", 1);
+        assert!(fewer.finish().is_ok());
+        let error = counter.finish().unwrap_err().to_string();
+        assert!(error.starts_with("memory_limit: to learn from"), "{error}");
+    }
+
+    #[test]
+    fn the_least_limit_is_the_smallest_that_is_taken() {
+        for (n_threads, reads_blocks) in [(1, false), (2, true), (8, false)] {
+            let preparation = Dialect::named("gpt2").unwrap().preparation(&[]).unwrap();
+            let mut counter = CorpusCounter::new(preparation, n_threads).unwrap();
+            let least = counter.least_memory(reads_blocks);
+            let folder = std::env::temp_dir();
+            assert!(counter.set_memory_limit(least, &folder, reads_blocks).is_ok());
+            let error = counter.set_memory_limit(least - (1 << 20), &folder, reads_blocks);
+            assert!(error.unwrap_err().to_string().contains(&format!("at least {least}")));
         }
     }
 }

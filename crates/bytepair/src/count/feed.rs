@@ -7,7 +7,7 @@
 //!
 //! A feeder does what must be done in order: it reads, looks for special tokens, and normalizes. It neither
 //! splits nor checks, and copies nothing twice but what is carried over, unless a normalizer is set.
-//! Its memory is one stretch, and the longest stretch of text without a safe cut.
+//! Its memory is one stretch, and the longest stretch of text without a safe cut, which may have a limit.
 
 use std::io::Read;
 use std::ops::Range;
@@ -16,6 +16,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::corpus::{CorpusReport, Preparation};
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::reserve_exact;
 use crate::split::{Segment, Splitter};
 
 /// How much text is handed out at once, in bytes.
@@ -24,6 +25,8 @@ const STRETCH_LEN: usize = 256 << 10;
 const MIN_READ_LEN: usize = 64 << 10;
 /// How long a stretch may be, unless there is no place to cut it, in bytes.
 pub(super) const MAX_STRETCH_LEN: usize = STRETCH_LEN + MIN_READ_LEN;
+/// How many parts a stretch has, or a few more: of tiny texts they take more memory than these.
+const MAX_PARTS: usize = 1 << 13;
 /// Longest UTF-8 character, in bytes.
 const MAX_CHARACTER_LEN: usize = 4;
 
@@ -94,7 +97,13 @@ pub(super) struct Feeder<'c, T, R, P> {
     /// Is told the number of bytes read of a text.
     pub(super) progress: P,
     pub(super) text: Option<Text<R>>,
+    /// How long text without a safe cut may be, in bytes.
+    pub(super) longest: usize,
 }
+
+/// What to do about text without a safe cut that is longer than memory has room for.
+const WAY_OUT: &str =
+    "raise the memory limit, of which it is a sixteenth, or choose a dialect that cuts such text";
 
 /// A text that is being read.
 pub(super) struct Text<R> {
@@ -131,7 +140,7 @@ where
         stretch.buffer.clear();
         stretch.parts.clear();
         stretch.n_ready = 0;
-        while stretch.buffer.len() < STRETCH_LEN {
+        while stretch.buffer.len() < STRETCH_LEN && stretch.parts.len() < MAX_PARTS {
             let text = match self.text.take() {
                 Some(text) => text,
                 None => match self.texts.next() {
@@ -165,6 +174,8 @@ where
                 stretch.buffer.truncate(begin + n_taken);
                 return Ok(Some(text));
             }
+            let uncut = &stretch.buffer[begin..];
+            self.check_len(text.n_read - uncut.len() as u64, uncut)?;
         }
     }
 
@@ -195,7 +206,8 @@ where
             raw.len()
         } else {
             let limit = decided.saturating_sub(start);
-            let cut = last_safe_cut(&self.preparation.splitter, &raw[start..], limit);
+            let is_all = raw.len() >= self.longest;
+            let cut = last_safe_cut(&self.preparation.splitter, &raw[start..], limit, is_all);
             start + cut.unwrap_or(0)
         };
         push_part(parts, begin + start..begin + end, self.position, &mut text.offset);
@@ -219,6 +231,11 @@ where
             if at_end {
                 return Ok(None);
             }
+            self.check_len(text.n_read - raw.len() as u64, &raw)?;
+            // About where it begins: a normalizer changes few lengths.
+            let uncut = &stretch.buffer[stretch.n_ready..];
+            let end = text.n_read - raw.len() as u64;
+            self.check_len(end.saturating_sub(uncut.len() as u64), uncut)?;
             if stretch.n_ready > n_before {
                 text.raw = raw;
                 text.normalized.extend_from_slice(&stretch.buffer[stretch.n_ready..]);
@@ -257,11 +274,12 @@ where
         self.check_utf8(&raw[start..end], raw_offset + start as u64, at_end)?;
         self.normalize(text, &raw[start..end], at_end, &mut stretch.buffer)?;
         let normalized = &stretch.buffer[stretch.n_ready..];
-        let n_ready = match at_end {
-            true => normalized.len(),
-            false => {
-                last_safe_cut(&self.preparation.splitter, normalized, normalized.len()).unwrap_or(0)
-            }
+        let n_ready = if at_end {
+            normalized.len()
+        } else {
+            let (splitter, limit) = (&self.preparation.splitter, normalized.len());
+            let is_all = limit >= self.longest;
+            last_safe_cut(splitter, normalized, limit, is_all).unwrap_or(0)
         };
         let ready = stretch.n_ready..stretch.n_ready + n_ready;
         stretch.n_ready = ready.end;
@@ -274,13 +292,23 @@ where
     /// Reads until the buffer is as long as a stretch, or twice as long as it is from `begin` on.
     fn read(&mut self, text: &mut Text<R>, buffer: &mut Vec<u8>, begin: usize) -> Result<bool> {
         let n_before = buffer.len();
-        let wanted = (STRETCH_LEN.saturating_sub(n_before)).max(n_before - begin).max(MIN_READ_LEN);
-        buffer.reserve_exact(wanted);
+        let n_held = n_before - begin;
+        let most = self.longest.saturating_sub(n_held);
+        let wanted = STRETCH_LEN.saturating_sub(n_before).max(n_held.min(most)).max(MIN_READ_LEN);
+        reserve_exact(buffer, wanted)?;
         let n_new = text.reader.by_ref().take(wanted as u64).read_to_end(buffer)?;
         text.n_read += n_new as u64;
         self.report.n_bytes += n_new as u64;
         (self.progress)(text.n_read)?;
         Ok(n_new < wanted)
+    }
+
+    /// Refuses text without a safe cut that is too long, which begins at an offset of its text.
+    fn check_len(&self, offset: u64, uncut: &[u8]) -> Result<()> {
+        match uncut.len() < self.longest {
+            true => Ok(()),
+            false => Err(Error::part_too_long(offset, uncut, self.longest, WAY_OUT)),
+        }
     }
 
     /// A boundary that begins before this place lies in `raw` whole, and so does any longer one that begins
@@ -353,8 +381,8 @@ fn note_boundary(preparation: &Preparation, report: &mut CorpusReport, boundary:
 }
 
 /// A safe cut close to the end of a text and not behind `limit`: looked for in the last bytes before
-/// that, then further back.
-fn last_safe_cut(splitter: &Splitter, text: &[u8], limit: usize) -> Option<usize> {
+/// that, then further back; if `is_all` the last one of all, wherever it is.
+fn last_safe_cut(splitter: &Splitter, text: &[u8], limit: usize, is_all: bool) -> Option<usize> {
     let mut distance = 256;
     while distance < limit {
         let cut = splitter.safe_cut(text, limit - distance);
@@ -363,5 +391,7 @@ fn last_safe_cut(splitter: &Splitter, text: &[u8], limit: usize) -> Option<usize
         }
         distance *= 8;
     }
-    None
+    let is_cut = |&place: &usize| text[place] & 0xC0 != 0x80 && splitter.is_safe_cut(text, place);
+    let is_searched = is_all && splitter.has_safe_cuts();
+    is_searched.then(|| (1..limit.min(text.len())).rev().find(is_cut)).flatten()
 }

@@ -38,6 +38,10 @@ use hashbrown::HashTable;
 
 use crate::error::{CountProblem, Error, Result};
 use crate::hash::hash_bytes;
+use crate::memory::{ask, ask_to_grow};
+
+/// What a piece takes beside its bytes: its end, its count, and where it first occurs.
+const LEN_BESIDE_PIECE: usize = size_of::<usize>() + size_of::<i64>() + size_of::<First>();
 
 /// Where a piece first occurs. Ordered as the corpus is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -223,13 +227,23 @@ impl PieceCounts {
     }
 
     /// Makes room for so many pieces of so many bytes. What is never filled takes no memory.
-    fn reserve(&mut self, n_pieces: usize, n_bytes: usize) {
+    fn reserve(&mut self, n_pieces: usize, n_bytes: usize) -> Result<()> {
+        ask(n_bytes.saturating_add(n_pieces.saturating_mul(LEN_BESIDE_PIECE)))?;
         self.bytes.reserve(n_bytes);
         self.ends.reserve(n_pieces);
         self.counts.reserve(n_pieces);
         if let Some(firsts) = &mut self.firsts {
             firsts.reserve(n_pieces);
         }
+        Ok(())
+    }
+
+    /// Refuses one more piece where there is no memory for it.
+    fn ask_for_room(&self, n_bytes: usize) -> Result<()> {
+        ask_to_grow(&self.bytes, n_bytes)?;
+        ask_to_grow(&self.ends, 1)?;
+        ask_to_grow(&self.counts, 1)?;
+        self.firsts.as_ref().map_or(Ok(()), |firsts| ask_to_grow(firsts, 1))
     }
 
     /// Adds a piece that is known to be new.

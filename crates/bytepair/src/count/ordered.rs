@@ -7,7 +7,9 @@
 
 use std::cmp::Ordering;
 
+use crate::error::Result;
 use crate::large_pages::LargeRow;
+use crate::memory::ask;
 use crate::prefetch::prefetch;
 
 /// What a table holds. The default is a free place.
@@ -15,6 +17,9 @@ pub(super) trait Entry: Copy + Default {
     fn is_free(&self) -> bool;
     fn hash(&self) -> u64;
 }
+
+/// A smaller table, in bytes, grows without being asked whether there is memory.
+const MIN_ASKED_LEN: usize = 8 << 20;
 
 /// A table of entries.
 pub(super) struct Table<E> {
@@ -41,6 +46,16 @@ impl<E: Entry> Table<E> {
     /// The memory of all places, in bytes.
     pub(super) fn n_bytes(&self) -> usize {
         self.entries.len() * size_of::<E>()
+    }
+
+    /// Refuses so many more entries where there is no memory for the larger table that they may need.
+    pub(super) fn ask_for_room(&self, n_more: usize) -> Result<()> {
+        let is_small = self.n_bytes() < MIN_ASKED_LEN;
+        match is_small || (self.n_used + n_more) * 8 <= self.entries.len() * 5 {
+            true => Ok(()),
+            // The larger table, and what is moved there last.
+            false => ask(3 * self.n_bytes()),
+        }
     }
 
     /// Whether another entry should find a larger table.

@@ -2,19 +2,20 @@
 //!
 //! Where there are many files, 64 of one size are merged into one of the next size, so that the number of open
 //! files, the memory of their buffers and the room on the disk stay small, and no record is copied more
-//! often than there are sizes. Merging adds counts of equal pieces up. Files go when they were read, also
-//! after an error. Takes O(n log k) time and O(k) memory for n records in k files.
+//! often than there are sizes. Merging adds counts of equal pieces up. It holds a record of each file, so where these are
+//! long it takes fewer files at once. Files go when they were read, also after an error. Takes O(n log k) time
+//! and O(k) memory for n records in k files.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::records::{AddedUp, Order, Part, Record, RecordReader, write_record};
+use super::records::{AddedUp, Order, Part, Record, RecordReader, Row, write_record};
 use crate::error::Result;
 
 /// Files that are merged at once.
@@ -28,6 +29,8 @@ pub(super) const N_BYTES: usize = 65 * BUFFER_LEN;
 pub(super) struct RunFiles {
     folder: PathBuf,
     order: Order,
+    /// What the records of files that are merged at once may take, in bytes.
+    max_heads: usize,
     /// By how often their records were merged.
     levels: Vec<Vec<RunFile>>,
 }
@@ -36,15 +39,32 @@ pub(super) struct RunFiles {
 pub(super) struct RunFile {
     path: TempPath,
     part: Part,
+    /// The length of its longest piece, in bytes.
+    longest: usize,
+}
+
+/// Writes the records of a file.
+pub(super) struct RunWriter {
+    file: BufWriter<File>,
+    longest: usize,
+}
+
+impl RunWriter {
+    /// Writes the next record.
+    pub(super) fn write(&mut self, row: &Row<'_>) -> Result<()> {
+        self.longest = self.longest.max(row.piece.len());
+        write_record(&mut self.file, row)
+    }
 }
 
 impl RunFile {
-    /// Takes a file over.
+    /// Takes a file over, whose name says how long its pieces are.
     ///
     /// # Errors
     /// Where the system does not say where the file is.
     pub(super) fn new(path: &Path, part: Part) -> Result<Self> {
-        Ok(Self { path: TempPath::try_from_path(path)?, part })
+        let longest = path.extension().and_then(|longest| longest.to_str()?.parse().ok());
+        Ok(Self { path: TempPath::try_from_path(path)?, part, longest: longest.unwrap_or(0) })
     }
 
     /// Writes records, which come in order.
@@ -53,27 +73,33 @@ impl RunFile {
     /// Where the file cannot be written: the error names the folder.
     pub(super) fn write(
         folder: &Path,
-        write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
+        write: impl FnOnce(&mut RunWriter) -> Result<()>,
     ) -> Result<Self> {
         let (file, path) = NamedTempFile::new_in(folder)?.into_parts();
-        let mut writer = BufWriter::with_capacity(BUFFER_LEN, file);
-        let written = write(&mut writer).and_then(|()| Ok(writer.flush()?));
+        let mut writer = RunWriter { file: BufWriter::with_capacity(BUFFER_LEN, file), longest: 0 };
+        let written = write(&mut writer).and_then(|()| Ok(writer.file.flush()?));
         written.map_err(|error| in_folder(folder, error))?;
-        Ok(Self { path, part: Part::default() })
+        Ok(Self { path, part: Part::default(), longest: writer.longest })
     }
 
-    /// Lets the file stay, and gives its name.
+    /// Lets the file stay, and gives its name, which says how long its pieces are.
     ///
     /// # Errors
     /// Where the system refuses.
     pub(super) fn keep(self) -> Result<PathBuf> {
-        Ok(self.path.keep().map_err(|error| error.error)?)
+        let mut named = self.path.as_os_str().to_owned();
+        named.push(format!(".{}", self.longest));
+        let named = PathBuf::from(named);
+        self.path.persist_noclobber(&named).map_err(|error| error.error)?;
+        Ok(named)
     }
 }
 
 impl RunFiles {
-    pub(super) fn new(folder: &Path, order: Order) -> Self {
-        Self { folder: folder.to_owned(), order, levels: Vec::new() }
+    /// No files. Of those that are merged at once a record each is in memory: these should not take more than `max_heads`
+    /// bytes.
+    pub(super) fn new(folder: &Path, order: Order, max_heads: usize) -> Self {
+        Self { folder: folder.to_owned(), order, max_heads, levels: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -86,9 +112,10 @@ impl RunFiles {
     /// Where files cannot be read or written.
     pub(super) fn push(&mut self, file: RunFile) -> Result<()> {
         self.push_at(0, file);
-        let full = |files: &Vec<RunFile>| files.len() >= MAX_FILES;
-        while let Some(level) = self.levels.iter().position(full) {
-            self.merge_level(level)?;
+        while let Some(level) = self.levels.iter().position(|files| self.is_full(files)) {
+            let files = std::mem::take(&mut self.levels[level]);
+            let file = self.merged(files)?;
+            self.push_at(level + 1, file);
         }
         Ok(())
     }
@@ -98,11 +125,34 @@ impl RunFiles {
     /// # Errors
     /// Where files cannot be read or written.
     pub(super) fn into_merged(mut self) -> Result<AddedUp<Merged>> {
-        while self.levels.iter().map(Vec::len).sum::<usize>() > MAX_FILES {
-            let level = self.levels.iter().position(|files| !files.is_empty());
-            self.merge_level(level.unwrap_or_default())?;
+        // The smallest first.
+        let mut files: VecDeque<_> =
+            std::mem::take(&mut self.levels).into_iter().flatten().collect();
+        while files.len() > 1 {
+            let n_files = self.n_at_once(&files);
+            if n_files == files.len() {
+                break;
+            }
+            let file = self.merged(files.drain(..n_files).collect())?;
+            files.push_back(file);
         }
-        Merged::new(self.order, self.levels.into_iter().flatten().collect())
+        Merged::new(self.order, files.into())
+    }
+
+    /// Whether files are merged before there are more.
+    fn is_full(&self, files: &[RunFile]) -> bool {
+        let heads = files.iter().fold(0_usize, |heads, file| heads.saturating_add(file.longest));
+        files.len() >= MAX_FILES || files.len() > 1 && heads > self.max_heads
+    }
+
+    /// How many files from the first on are merged at once, two at least.
+    fn n_at_once(&self, files: &VecDeque<RunFile>) -> usize {
+        let heads = files.iter().scan(0_usize, |heads, file| {
+            *heads = heads.saturating_add(file.longest);
+            Some(*heads)
+        });
+        let n_files = heads.take_while(|&heads| heads <= self.max_heads).count();
+        n_files.clamp(2, MAX_FILES.max(2)).min(files.len())
     }
 
     /// The files as they are.
@@ -117,15 +167,11 @@ impl RunFiles {
         self.levels[level].push(file);
     }
 
-    /// Merges the files of one level into one of the next.
-    fn merge_level(&mut self, level: usize) -> Result<()> {
-        let files = std::mem::take(&mut self.levels[level]);
+    fn merged(&self, files: Vec<RunFile>) -> Result<RunFile> {
         let mut merged = Merged::new(self.order, files)?;
-        let file = RunFile::write(&self.folder, |writer| {
-            merged.try_for_each(|record| write_record(writer, &record?.row()))
-        })?;
-        self.push_at(level + 1, file);
-        Ok(())
+        RunFile::write(&self.folder, |writer| {
+            merged.try_for_each(|record| writer.write(&record?.row()))
+        })
     }
 }
 

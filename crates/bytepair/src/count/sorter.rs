@@ -7,9 +7,13 @@
 use std::path::{Path, PathBuf};
 
 use super::First;
-use super::records::{AddedUp, Order, Record, Row, write_record};
+use super::records::{AddedUp, Order, Record, Row};
 use super::run_files::{Merged, RunFile, RunFiles};
 use crate::error::Result;
+
+/// The pieces that merging files holds may take this part of the memory of rows, which is free by then but for pieces
+/// that come alone.
+const HEADS_SHARE: usize = 3;
 
 /// Sorts rows.
 pub(super) struct Sorter {
@@ -41,7 +45,7 @@ struct Entry {
 
 impl Sorter {
     pub(super) fn new(order: Order, folder: &Path, budget: usize) -> Self {
-        let files = RunFiles::new(folder, order);
+        let files = RunFiles::new(folder, order, budget / HEADS_SHARE);
         Self { order, folder: folder.to_owned(), budget, rows: Rows::default(), files }
     }
 
@@ -81,7 +85,7 @@ impl Sorter {
         let rows = &mut self.rows;
         rows.sort();
         let file = RunFile::write(&self.folder, |writer| {
-            rows.entries.iter().try_for_each(|entry| write_record(writer, &rows.row(entry)))
+            rows.entries.iter().try_for_each(|entry| writer.write(&rows.row(entry)))
         })?;
         rows.entries.clear();
         rows.bytes.clear();

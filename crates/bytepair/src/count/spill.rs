@@ -6,15 +6,14 @@
 //!
 //! Takes O(n log k) time and O(k) memory for n pieces in k files.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
 use super::First;
-use super::records::{Order, Row, write_record};
-use super::run_files::{self, RunFile, RunFiles};
+use super::records::{Order, Row};
+use super::run_files::{self, RunFile, RunFiles, RunWriter};
 use super::runs::{Sum, Total};
 use super::table::{CountTable, Long, Short, piece};
 use crate::error::Result;
@@ -30,10 +29,11 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// Refuses a folder where no file can be made.
-    pub(super) fn new(folder: &Path) -> Result<Self> {
+    /// Refuses a folder where no file can be made. The pieces that merging holds should not take more than `max_heads`
+    /// bytes.
+    pub(super) fn new(folder: &Path, max_heads: usize) -> Result<Self> {
         drop(NamedTempFile::new_in(folder)?);
-        let files = Mutex::new(RunFiles::new(folder, Order::Hash));
+        let files = Mutex::new(RunFiles::new(folder, Order::Hash, max_heads));
         Ok(Self { folder: folder.to_owned(), files })
     }
 
@@ -86,17 +86,17 @@ impl Spill {
 
 /// Writes short pieces by hash, then long pieces by hash.
 fn write_entries(
-    writer: &mut impl Write,
+    writer: &mut RunWriter,
     short: &[Short],
     long: &[Long],
     long_bytes: &[u8],
 ) -> Result<()> {
     for entry in short {
         let (bytes, len) = piece_of_key(entry.key);
-        write_record(writer, &row(&bytes[..len], entry.value))?;
+        writer.write(&row(&bytes[..len], entry.value))?;
     }
     for entry in long {
-        write_record(writer, &row(piece(long_bytes, entry), entry.total))?;
+        writer.write(&row(piece(long_bytes, entry), entry.total))?;
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ mod tests {
         let counted = |limit: Option<usize>| {
             let mut counter = CorpusCounter::new(preparation(), 2).unwrap();
             if let Some(limit) = limit {
-                counter.set_memory_limit(limit, folder.path()).unwrap();
+                counter.set_memory_limit(limit, folder.path(), false).unwrap();
             }
             counter.count_reader(text.as_bytes(), |_| Ok(())).unwrap();
             if limit.is_some() {
@@ -171,7 +171,7 @@ mod tests {
             }
             contents(&counter.finish().unwrap().0)
         };
-        let least = CorpusCounter::new(preparation(), 2).unwrap().least_memory();
+        let least = CorpusCounter::new(preparation(), 2).unwrap().least_memory(false);
         assert!(counted(Some(least)) == counted(None));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_limit_that_is_too_small_is_an_error() {
         let mut counter = CorpusCounter::new(preparation(), 2).unwrap();
-        let error = counter.set_memory_limit(1 << 20, &std::env::temp_dir()).unwrap_err();
+        let error = counter.set_memory_limit(1 << 20, &std::env::temp_dir(), true).unwrap_err();
         assert!(error.to_string().starts_with("memory_limit: "), "{error}");
     }
 
@@ -187,6 +187,6 @@ mod tests {
     fn a_folder_that_is_not_there_is_an_error() {
         let mut counter = CorpusCounter::new(preparation(), 1).unwrap();
         let folder = std::env::temp_dir().join("no such folder");
-        assert!(counter.set_memory_limit(1 << 30, &folder).is_err());
+        assert!(counter.set_memory_limit(1 << 30, &folder, false).is_err());
     }
 }

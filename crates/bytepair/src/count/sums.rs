@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::First;
 use super::dropped::{Dropped, Dropper};
 use super::records::{Order, Part, Record, Row};
-use super::run_files::RunFile;
+use super::run_files::{self, RunFile};
 use super::sorter::{Sorted, Sorter};
 use crate::error::{CountProblem, Error, Result};
 
@@ -43,8 +43,8 @@ pub struct CountSums {
 impl CountSums {
     /// Nothing yet. Temporary files are made in `folder`, and memory is about `budget` bytes.
     pub fn new(folder: &Path, budget: usize) -> Self {
-        // While rows go from one order to the next, both have some in memory.
-        let budget = budget / 2;
+        // While rows go from one order to the next, both have some in memory, or files that are merged.
+        let budget = (budget / 2).saturating_sub(run_files::N_BYTES) * 3 / 4;
         let by_hash = Sorter::new(Order::Hash, folder, budget);
         Self { folder: folder.to_owned(), budget, by_hash }
     }

@@ -15,9 +15,11 @@ use super::eight;
 use super::ordered::{Entry, Found, Table};
 use super::runs::Total;
 use super::start_list::StartList;
+use crate::error::Result;
 use crate::hash::hash_bytes;
 use crate::large_pages::LargeRow;
-use crate::piece_key::{Kernel, Keyed, high_hash, piece_key};
+use crate::memory::ask_to_grow;
+use crate::piece_key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_starts::Starts;
 use crate::prefetch::prefetch;
@@ -142,6 +144,16 @@ impl CountTable {
     pub(super) fn is_empty(&self) -> bool {
         let Tables { short, long, .. } = &self.tables;
         self.recent.iter().all(Entry::is_free) && short.is_empty() && long.is_empty()
+    }
+
+    /// Refuses a block where there is no memory for a table that its pieces may make grow, nor for their bytes.
+    pub(super) fn ask_for_room(&self, block: &Boundaries) -> Result<()> {
+        let Tables { short, long, long_bytes, .. } = &self.tables;
+        let n_bytes = block.block_end() - block.block_start();
+        let n_pieces: usize = block.starts().iter().map(|word| word.count_ones() as usize).sum();
+        short.ask_for_room(n_pieces)?;
+        long.ask_for_room(n_pieces.min(n_bytes / (MAX_KEY_LEN + 1)))?;
+        ask_to_grow(long_bytes, n_bytes)
     }
 
     /// Counts each piece of a block of a text `count` times, and returns their number; `position` is that of the

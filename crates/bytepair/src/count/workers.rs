@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::corpus::Preparation;
-use super::feed::{Part, Stretch};
+use super::feed::{MAX_STRETCH_LEN, Part, Stretch};
 use super::spill::Spill;
 use super::table::CountTable;
 use crate::error::{Error, ErrorKind, Result};
@@ -74,6 +74,7 @@ impl Worker {
                 .splitter
                 .split_block(text, from, &mut self.boundaries)
                 .map_err(|error| in_text(error, part.offset))?;
+            self.table.ask_for_room(&self.boundaries)?;
             self.n_pieces += self.table.add_block(text, &self.boundaries, weight, part.position);
             if let Some(spill) = spill
                 && self.table.is_over_budget()
@@ -126,6 +127,13 @@ pub(super) fn count_all(
     }
 }
 
+impl Rules<'_> {
+    /// Whether a stretch has so much text without a place to cut that there should be no second one beside it.
+    fn are_strict_about(self, stretch: &Stretch) -> bool {
+        self.spill.is_some() && stretch.buffer.len() > MAX_STRETCH_LEN
+    }
+}
+
 fn count_together(
     own: &mut Worker,
     others: &mut [Worker],
@@ -134,7 +142,7 @@ fn count_together(
     mut fill: impl FnMut(&mut Stretch) -> Result<bool>,
 ) -> Result<()> {
     let most_waiting = N_WAITING * others.len();
-    let queue = Queue::default();
+    let queue = Queue { keeps_long: rules.spill.is_none(), ..Queue::default() };
     let read_error = thread::scope(|scope| {
         let _closing = Closing(&queue);
         for worker in others {
@@ -143,9 +151,13 @@ fn count_together(
         }
         let mut has_more = true;
         while has_more && !queue.has_failed() {
-            queue.push(stretch);
-            while let Some(stretch) = queue.take_if_longer(most_waiting) {
+            if rules.are_strict_about(&stretch) {
+                // What stands before it comes first, as positions must not fall.
+                count_waiting(own, rules, &queue, 0);
                 queue.done(own.count(rules, &stretch), stretch);
+            } else {
+                queue.push(stretch);
+                count_waiting(own, rules, &queue, most_waiting);
             }
             stretch = queue.spare();
             has_more = match fill(&mut stretch) {
@@ -154,14 +166,19 @@ fn count_together(
             };
         }
         queue.push(stretch);
-        while let Some(stretch) = queue.take_if_longer(0) {
-            queue.done(own.count(rules, &stretch), stretch);
-        }
+        count_waiting(own, rules, &queue, 0);
         None
     });
     // What cannot be read stands behind all that was read.
     let failure = queue.into_failure().map(|failure| failure.error);
     failure.or(read_error).map_or(Ok(()), Err)
+}
+
+/// Counts stretches on the thread that reads until no more than so many wait.
+fn count_waiting(own: &mut Worker, rules: Rules<'_>, queue: &Queue, most_waiting: usize) {
+    while let Some(stretch) = queue.take_if_longer(most_waiting) {
+        queue.done(own.count(rules, &stretch), stretch);
+    }
 }
 
 /// Counts what waits until there will be nothing more.
@@ -176,6 +193,8 @@ fn serve(worker: &mut Worker, rules: Rules<'_>, queue: &Queue) {
 struct Queue {
     inner: Mutex<Waiting>,
     is_changed: Condvar,
+    /// Whether the memory of a stretch that was much longer than others is used again.
+    keeps_long: bool,
 }
 
 #[derive(Default)]
@@ -228,7 +247,8 @@ impl Queue {
 
     fn done(&self, result: Counted, stretch: Stretch) {
         let mut waiting = self.lock();
-        waiting.spares.push(stretch);
+        let is_kept = self.keeps_long || stretch.buffer.capacity() <= 2 * MAX_STRETCH_LEN;
+        waiting.spares.extend(is_kept.then_some(stretch));
         if let Err(failure) = result {
             let is_first =
                 waiting.failure.as_ref().is_none_or(|other| failure.position < other.position);

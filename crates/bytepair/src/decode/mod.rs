@@ -23,6 +23,7 @@ pub use self::sentencepiece::{LeadingSpaces, SentencePieceDecode};
 use self::stream::ChainStream;
 use self::utf8::Utf8Buffer;
 use crate::error::Result;
+use crate::memory::{ask, ask_to_grow, reserve_exact};
 use crate::split::Segment;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
@@ -132,6 +133,15 @@ impl Decoder {
     }
 }
 
+/// What a token of a chain takes besides its bytes, where it waits for the next step.
+const WRITTEN_LEN: usize = 64;
+
+/// Tokens of more bytes are rare, and add up quickly.
+const LONG_TOKEN: usize = 256;
+
+/// How much longer than its bytes a token may be written: spaces for its marks.
+const MAX_ADDED: usize = 8;
+
 /// An added token as it is looked for in normalized text.
 ///
 /// Published files normalize it as they do a text. SentencePiece puts its space before texts alone.
@@ -158,9 +168,12 @@ impl Tokenizer {
             return chain.text(self.written_tokens(ids, false)?, Invalid::Stay);
         }
         let (mut joiner, rules) = (Joiner::default(), DecodeRules::default());
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        let mut bytes = Vec::new();
+        reserve_exact(&mut bytes, ids.len() * 4)?;
         for &id in ids {
-            joiner.push_alone(self.parts().vocabulary.expect_token(id)?, &rules, &mut bytes);
+            let token = self.parts().vocabulary.expect_token(id)?;
+            ask_to_grow(&bytes, token.bytes.len() + MAX_ADDED)?;
+            joiner.push_alone(token, &rules, &mut bytes);
         }
         Ok(bytes)
     }
@@ -190,7 +203,18 @@ impl Tokenizer {
     fn written_tokens(&self, ids: &[TokenId], skip_special_tokens: bool) -> Result<Vec<Vec<u8>>> {
         let decoder = self.decoder();
         let kept = ids.iter().filter(|&&id| !decoder.skips(id, skip_special_tokens));
-        kept.map(|&id| decoder.written(self.parts(), id)).collect()
+        ask(ids.len().saturating_mul(WRITTEN_LEN))?;
+        let mut n_bytes = 0;
+        let tokens = kept.map(|&id| {
+            let token = decoder.written(self.parts(), id)?;
+            n_bytes += token.len();
+            // Some steps copy all of it.
+            if token.len() > LONG_TOKEN {
+                ask(2 * n_bytes)?;
+            }
+            Ok(token)
+        });
+        tokens.collect()
     }
 }
 
@@ -252,6 +276,7 @@ impl DecodeStream {
         if tokenizer.decoder().skips(id, self.skip_special_tokens) {
             return Ok(());
         }
+        ask_to_grow(self.buffer.bytes_mut(), token.bytes.len() + MAX_ADDED)?;
         match &parts.decode {
             Decode::Rules(rules) => self.joiner.push(token, rules, &mut self.buffer)?,
             Decode::SentencePiece(rules) => {

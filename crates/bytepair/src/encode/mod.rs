@@ -45,6 +45,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{ErrorKind, Result};
+use crate::memory::ask;
 use crate::merge_table::{Merges, NO_MERGE, RankedMerge};
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
@@ -84,6 +85,11 @@ pub(crate) struct Encoder {
     /// Tokens that no piece is as a whole, wherever that is asked.
     never_whole: HashSet<TokenId>,
 }
+
+/// What merging takes for each byte of a very long piece, in bytes: its symbols, their runs, and its ids.
+const MERGING_LEN: usize = 12;
+/// The same for each symbol where all pairs of a piece are in a heap.
+const HEAP_LEN: usize = 48;
 
 /// About so many symbols of a long row are looked at to tell whether it has many different ones.
 const N_LOOKED_AT: usize = 256;
@@ -340,6 +346,7 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
+        ask(piece.len().saturating_mul(HEAP_LEN))?;
         scratch.ids.clear();
         self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
         dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.heap.nodes)?;
@@ -375,6 +382,7 @@ impl Encoder {
         out: &mut Vec<TokenId>,
         stranger: impl FnMut(Token<'p>) -> Result<TokenId>,
     ) -> Result<()> {
+        ask(piece.len().saturating_mul(MERGING_LEN))?;
         scratch.ids.clear();
         let cuts = self.cuts_for(piece, scratch);
         if self.cuts.get().is_none() {
@@ -409,6 +417,7 @@ impl Encoder {
     /// Appends what `scratch.ids` are merged to, however many they are.
     fn merge_long(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
         let Some(ranks) = self.ranks() else {
+            ask(scratch.ids.len().saturating_mul(HEAP_LEN))?;
             return heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out);
         };
         let Scratch { ids, buckets, blocks, short, .. } = scratch;

@@ -9,7 +9,11 @@ use std::ops::Range;
 use super::dropout::{self, Dropping};
 use super::{Encoder, Scratch, heap};
 use crate::error::Result;
+use crate::memory::ask;
 use crate::vocabulary::{TokenId, TokenKind};
+
+/// What a byte of a very long piece takes, in bytes: its symbol with its span, and what that is merged in.
+const SPANS_LEN: usize = 96;
 
 impl Encoder {
     /// Appends the ids of a piece with the range of its bytes that each stands for.
@@ -26,6 +30,7 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<(TokenId, Range<usize>)>,
     ) -> Result<()> {
+        ask(piece.len().saturating_mul(SPANS_LEN))?;
         if let Some(dropping) = dropping {
             let spans = self.lay_out(piece, scratch)?;
             dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.heap.nodes)?;

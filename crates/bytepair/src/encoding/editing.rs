@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::Encoding;
-use super::row::windows;
+use super::row::{check_windows, n_windows, windows};
 use crate::error::{Error, Result};
 use crate::template::{Padding, Truncation};
 
@@ -13,7 +13,7 @@ impl Encoding {
     /// Cuts this to at most `max_length` ids. The rest becomes its overflowing parts; those it had are dropped.
     ///
     /// # Errors
-    /// Where neighbouring parts would have to share all their ids.
+    /// Where neighbouring parts would have to share all their ids, or so many that they take too much memory.
     pub fn truncate(&mut self, truncation: &Truncation) -> Result<()> {
         let Truncation { max_length, stride, .. } = *truncation;
         if self.ids.len() <= max_length {
@@ -29,7 +29,9 @@ impl Encoding {
                 format!("stride is {stride}, which is not below max_length, {max_length}");
             return Err(Error::option("truncation", problem));
         }
-        let parts = windows(self.ids.len(), max_length, truncation);
+        let n_ids = self.ids.len();
+        check_windows(n_windows(n_ids, max_length, truncation), max_length, n_ids)?;
+        let parts = windows(n_ids, max_length, truncation);
         let mut parts = parts.into_iter().map(|range| self.slice(range));
         let mut first = parts.next().unwrap_or_default();
         first.overflowing = parts.collect();
@@ -50,16 +52,39 @@ impl Encoding {
     }
 
     /// Joins encodings. With `growing_offsets`, spans go on where those before end.
-    pub fn merged(encodings: impl IntoIterator<Item = Self>, growing_offsets: bool) -> Self {
+    ///
+    /// # Errors
+    /// Where each part that overflows, followed by each of the others, takes too much memory.
+    pub fn merged(
+        encodings: impl IntoIterator<Item = Self>,
+        growing_offsets: bool,
+    ) -> Result<Self> {
         let mut encodings = encodings.into_iter();
         let mut merged = encodings.next().unwrap_or_default();
         for mut next in encodings {
             if growing_offsets {
                 next.move_offsets(merged.offsets.last().map_or(0, |span| span.1));
             }
+            let n_parts = (merged.overflowing.len() + 1).saturating_mul(next.overflowing.len() + 1);
+            check_windows(
+                n_parts,
+                merged.longest() + next.longest(),
+                merged.n_ids() + next.n_ids(),
+            )?;
             merged.join(&next);
         }
-        merged
+        Ok(merged)
+    }
+
+    /// The ids of this and of all that overflows.
+    fn n_ids(&self) -> usize {
+        self.ids.len() + self.overflowing.iter().map(|part| part.ids.len()).sum::<usize>()
+    }
+
+    /// The length of the longest of these.
+    fn longest(&self) -> usize {
+        let lens = self.overflowing.iter().map(|part| part.ids.len());
+        lens.fold(self.ids.len(), usize::max)
     }
 
     fn move_offsets(&mut self, by: usize) {

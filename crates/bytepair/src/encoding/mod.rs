@@ -5,14 +5,15 @@
 //! is kept as further encodings. The rules are those of the library that reads `tokenizer.json`, but that
 //! overflowing parts have the types that the template says, and no overflowing parts of their own.
 //!
-//! Two texts of which both overflow give an encoding for each pair of parts; else costs are linear.
+//! Two texts of which both overflow give an encoding for each pair of parts; else costs are linear. Parts that would
+//! take much more memory than their text, since they share nearly all ids or are such pairs, are refused.
 
 mod characters;
 mod editing;
 mod row;
 mod trace;
 
-pub(crate) use row::Row;
+pub(crate) use row::{Row, check_windows, n_windows};
 pub(crate) use trace::Traced;
 
 use crate::template::{Padding, Side};
@@ -43,6 +44,9 @@ pub struct Encoding {
 }
 
 impl Encoding {
+    /// About what is known of an id takes, in bytes.
+    pub(crate) const LEN_OF_ID: usize = 40;
+
     /// Special tokens, which belong to no text.
     pub(crate) fn special(ids: &[TokenId], type_id: u32) -> Self {
         let n_ids = ids.len();

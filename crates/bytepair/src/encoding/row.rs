@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::Encoding;
 use super::characters::is_continuation;
+use crate::error::{Error, Result};
+use crate::memory::ask_to_grow;
 use crate::template::{OffsetRules, Side, Truncation};
 use crate::vocabulary::TokenId;
 
@@ -24,6 +26,13 @@ impl Row {
     /// The span of text of each id, white space included.
     pub(crate) fn offsets(&self) -> &[(usize, usize)] {
         &self.offsets
+    }
+
+    /// Refuses so many more ids where there is no memory for them.
+    pub(crate) fn ask_for_room(&self, n_more: usize) -> Result<()> {
+        ask_to_grow(&self.ids, n_more)?;
+        ask_to_grow(&self.offsets, n_more)?;
+        ask_to_grow(&self.words, n_more)
     }
 
     /// Begins the next piece.
@@ -74,6 +83,7 @@ impl Row {
         max_len: usize,
         truncation: Option<&Truncation>,
     ) -> Encoding {
+        // How many parts there are was checked before.
         let part = |range| self.part(range, text, which, rules);
         let Some(truncation) = truncation.filter(|_| max_len < self.ids.len()) else {
             return part(0..self.ids.len());
@@ -116,6 +126,34 @@ impl Row {
         found.map(|(index, text)| (index - range.start, text.clone())).collect()
     }
 }
+
+/// How many parts a row of ids has that is cut to a length.
+pub(crate) fn n_windows(len: usize, max_len: usize, truncation: &Truncation) -> usize {
+    match len.checked_sub(max_len) {
+        None | Some(0) => 1,
+        Some(_) if max_len == 0 => 2,
+        Some(rest) => 1 + rest.div_ceil(max_len.saturating_sub(truncation.stride).max(1)),
+    }
+}
+
+/// Refuses parts that share so many ids that they take much more memory than the text; each has `part_len` ids.
+pub(crate) fn check_windows(n_parts: usize, part_len: usize, n_ids: usize) -> Result<()> {
+    let most = n_ids.saturating_mul(MAX_SHARE).max(MIN_SHARED);
+    if n_parts.saturating_mul(part_len) <= most {
+        return Ok(());
+    }
+    let problem = format!(
+        "{n_ids} ids would be cut into {n_parts} parts of {part_len} ids, in all more than {most} ids; \
+         lower stride, or cut the text into documents first"
+    );
+    Err(Error::option("truncation", problem))
+}
+
+/// How often each id may stand in the parts of a text that overflows, on average.
+const MAX_SHARE: usize = 64;
+
+/// So many ids of all parts are always allowed: about 300 MB.
+const MIN_SHARED: usize = 1 << 23;
 
 /// The parts of a row of ids that is too long; the first is what stays.
 pub(super) fn windows(len: usize, max_len: usize, truncation: &Truncation) -> Vec<Range<usize>> {
@@ -208,9 +246,27 @@ mod tests {
             prop_assume!(max_len < len && stride < max_len);
             let side = if is_left { Side::Left } else { Side::Right };
             let strategy = TruncationStrategy::LongestFirst;
-            let found = windows(len, max_len, &Truncation { max_length: max_len, stride, strategy, side });
+            let truncation = Truncation { max_length: max_len, stride, strategy, side };
+            let found = windows(len, max_len, &truncation);
+            prop_assert_eq!(found.len(), n_windows(len, max_len, &truncation));
             prop_assert_eq!(found, slow_windows(len, max_len, stride, side));
         }
+    }
+
+    #[test]
+    fn parts_that_share_nearly_all_ids_are_refused_where_there_are_many() {
+        // An id of each kind of parts takes 37 bytes; 500 ids shared by 512 are nothing unusual.
+        for (n_parts, part_len, n_ids) in
+            [(1, 1 << 30, 1 << 30), (16_000, 512, 200_000), (9_000, 900, 10)]
+        {
+            assert!(check_windows(n_parts, part_len, n_ids).is_ok());
+        }
+        let error = check_windows(119_001, 1000, 120_000).unwrap_err().to_string();
+        assert!(
+            error.starts_with("truncation: 120000 ids would be cut into 119001 parts"),
+            "{error}"
+        );
+        assert!(check_windows(usize::MAX, 2, 120_000).is_err());
     }
 
     #[test]

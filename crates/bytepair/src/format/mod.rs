@@ -48,14 +48,18 @@ fn check_id_range(
     ids: impl Iterator<Item = TokenId>,
     n_entries: usize,
 ) -> Result<()> {
-    let limit = n_entries.saturating_mul(16).saturating_add(1_000_000);
-    match ids.max().filter(|&id| id as usize > limit) {
+    match ids.max().filter(|&id| id as usize > most_ids(n_entries)) {
         Some(id) => {
             let problem = format!("too large for a vocabulary of {n_entries} tokens");
             Err(Error::format(format, format!("the id {id}"), problem))
         }
         None => Ok(()),
     }
+}
+
+/// How many ids a vocabulary of so many tokens may have, most of them without a token.
+fn most_ids(n_tokens: usize) -> usize {
+    n_tokens.saturating_mul(16).saturating_add(1_000_000)
 }
 
 /// A part of a tokenizer that a format has no words for.

@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::double_array::double_array;
+use super::growth::{ByteSet, Growth, bytes_of};
 use crate::error::{Error, Result};
 
 /// Texts and what replaces them.
@@ -26,6 +27,17 @@ struct Map {
     units: Vec<u32>,
     /// The replacements, each ended by a NUL.
     texts: String,
+    /// The bytes of all replacements, and the length of the longest.
+    bytes: ByteSet,
+    longest: usize,
+}
+
+impl Map {
+    fn new(units: Vec<u32>, texts: String) -> Self {
+        let longest = texts.split('\0').map(str::len).max().unwrap_or(0);
+        let bytes = bytes_of(&texts);
+        Self { units, texts, bytes, longest }
+    }
 }
 
 impl fmt::Debug for Map {
@@ -61,7 +73,12 @@ impl CharsMap {
         };
         let texts = std::str::from_utf8(texts).map_err(|_| problem("its texts are not UTF-8"))?;
         let units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
-        Ok(Self(Arc::new(Map { units, texts: texts.to_owned() })))
+        Ok(Self(Arc::new(Map::new(units, texts.to_owned()))))
+    }
+
+    /// How much longer a text can become.
+    pub(super) fn growth(&self) -> Growth<'_> {
+        Growth::Any(self.0.longest, &self.0.bytes)
     }
 
     /// The map of some keys, which are neither empty nor have a NUL in them, in ascending order.
@@ -83,7 +100,7 @@ impl CharsMap {
         }
         let units = double_array(&values).filter(|_| texts.len() < VALUE_BIT as usize);
         let units = units.ok_or_else(|| Error::format("SentencePiece", PART, "too many keys"))?;
-        let map = Self(Arc::new(Map { units, texts }));
+        let map = Self(Arc::new(Map::new(units, texts)));
         let fits = map.keys().is_some_and(|found| {
             let is_same = |(one, other): (&(Vec<u8>, &str), (&String, &String))| {
                 one.0 == other.0.as_bytes() && one.1 == other.1
@@ -136,7 +153,7 @@ impl CharsMap {
 
     /// The content of `precompiled_charsmap` that gives this map.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Map { units, texts } = &*self.0;
+        let Map { units, texts, .. } = &*self.0;
         let n_bytes = u32::try_from(units.len() * 4).unwrap_or_default();
         let units = units.iter().flat_map(|unit| unit.to_le_bytes());
         n_bytes.to_le_bytes().into_iter().chain(units).chain(texts.bytes()).collect()

@@ -25,7 +25,7 @@ pub use aligned::Aligned;
 pub(crate) use as_map::{StepsAsMap, as_map, is_map};
 pub use charsmap::CharsMap;
 pub use forms::UnicodeForm;
-pub(crate) use growth::{Growth, growth};
+pub(crate) use growth::{Growth, MAX_GROWTH, growth};
 pub use pattern::TextPattern;
 pub(crate) use sentencepiece::SPACE_SYMBOL;
 pub(crate) use sentencepiece::character_length;
@@ -33,7 +33,8 @@ pub use sentencepiece::{SentencePiece, SentencePieceRules};
 
 use std::borrow::Cow;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::ask;
 use crate::split::Segment;
 use crate::unicode::UnicodeTables;
 
@@ -135,6 +136,11 @@ impl Normalizer {
         self.steps.iter().map(|step| match step {
             NormalizeStep::Replace { from, to } => Growth::Text(from, to),
             NormalizeStep::ReplaceMatches { to, .. } => Growth::Pattern(to),
+            NormalizeStep::Prepend { text, .. } => Growth::Prefix(text),
+            NormalizeStep::Precompiled(map) => map.growth(),
+            NormalizeStep::SentencePiece(step) => {
+                step.rules().characters.as_ref().map_or(Growth::Other, CharsMap::growth)
+            }
             _ => Growth::Other,
         })
     }
@@ -147,13 +153,17 @@ impl Normalizer {
     /// The segment after all steps.
     ///
     /// # Errors
-    /// [`ErrorKind::StepLimit`](crate::ErrorKind::StepLimit) where a pattern that needs backtracking gives up. No other
-    /// step fails.
+    /// [`ErrorKind::StepLimit`](crate::ErrorKind::StepLimit) where a pattern that needs backtracking gives up;
+    /// [`ErrorKind::Option`](crate::ErrorKind::Option) where the text becomes more than a thousand times longer;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn normalize<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
         let mut text = Cow::Borrowed(segment.text);
         for operation in &self.operations {
-            let changed = operation.apply(&text, segment, self.unicode)?;
-            text = changed.map_or(text, Cow::Owned);
+            ask(text.len().saturating_mul(CHANGED_LEN))?;
+            if let Some(changed) = operation.apply(&text, segment, self.unicode)? {
+                check_len(changed.len(), segment.text.len())?;
+                text = Cow::Owned(changed);
+            }
         }
         Ok(text)
     }
@@ -174,9 +184,12 @@ impl Normalizer {
     /// # Ok::<(), bytepair::Error>(())
     /// ```
     pub fn normalize_aligned(&self, segment: Segment<'_>) -> Result<Aligned> {
+        ask(ALIGNED_LEN.saturating_mul(segment.text.len()))?;
         let mut aligned = Aligned::unchanged(segment.text);
         for operation in &self.operations {
+            ask(ALIGNED_LEN.saturating_mul(aligned.text.len()))?;
             operation.align(&mut aligned, segment, self.unicode)?;
+            check_len(aligned.text.len(), segment.text.len())?;
         }
         Ok(aligned)
     }
@@ -254,8 +267,26 @@ impl Normalizer {
     }
 }
 
+/// What a byte of a text takes while it is changed: the new text, a copy of a part of it, and some more bytes than before.
+const CHANGED_LEN: usize = 4;
+
+/// What a byte of a text that remembers where it came from takes while it is changed: itself, its span, and the change.
+const ALIGNED_LEN: usize = 1 + size_of::<(usize, usize)>() + size_of::<aligned::Change>();
+
+/// Refuses a text that has become so much longer that no memory may suffice.
+fn check_len(len: usize, len_before: usize) -> Result<()> {
+    let most = len_before.saturating_add(1).saturating_mul(usize::from(MAX_GROWTH));
+    if len <= most {
+        return Ok(());
+    }
+    let problem = format!(
+        "a text of {len_before} bytes became {len} bytes, more than {MAX_GROWTH} times as long"
+    );
+    Err(Error::option("normalizer", problem))
+}
+
 /// Rebuilds a text from its stretches of valid UTF-8, changed, and its other bytes, unchanged.
-fn map_valid(text: &[u8], change: impl Fn(&str, &mut String)) -> Vec<u8> {
+fn map_valid(text: &[u8], mut change: impl FnMut(&str, &mut String)) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut changed = String::new();
     for chunk in text.utf8_chunks() {

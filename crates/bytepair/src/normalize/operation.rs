@@ -14,6 +14,7 @@ use super::{
     BertRules, CharsMap, NormalizeStep, SentencePiece, TextPattern, UnicodeForm, map_valid,
 };
 use crate::error::Result;
+use crate::memory::{ask, ask_to_grow};
 use crate::split::Segment;
 use crate::unicode::{TextClass, UnicodeTables};
 use crate::units;
@@ -82,8 +83,8 @@ impl Operation {
         Ok(match self {
             Self::Characters(rule) => apply_rule(*rule, text, unicode),
             Self::Form(form) => form.apply(text, unicode),
-            Self::Replace { from, to } => replace(text, occurrences(text, from), to),
-            Self::ReplaceMatches { pattern, to } => replace(text, pattern.matches(text)?, to),
+            Self::Replace { from, to } => replace(text, occurrences(text, from), to)?,
+            Self::ReplaceMatches { pattern, to } => replace(text, pattern.matches(text)?, to)?,
             Self::Prepend { text: prefix, .. } => {
                 self.prepends(text, place).then(|| [prefix.as_bytes(), text].concat())
             }
@@ -95,10 +96,8 @@ impl Operation {
                 let characters = text.iter().map(|&byte| byte_character(byte));
                 Some(characters.collect::<String>().into_bytes())
             }
-            Self::Precompiled(map) => Some(map_valid(text, |valid, out| {
-                for_each_part(map, valid, |part, new| out.push_str(new.unwrap_or(part)));
-            })),
-            Self::SentencePiece(step) => Some(step.normalize(Segment { text, ..place })),
+            Self::Precompiled(map) => Some(precompiled(map, text)?),
+            Self::SentencePiece(step) => Some(step.normalize(Segment { text, ..place })?),
         })
     }
 
@@ -133,7 +132,7 @@ impl Operation {
             Self::Precompiled(map) => align_precompiled(map, aligned),
             Self::SentencePiece(step) => {
                 let (text, spans) =
-                    step.normalize_aligned(Segment { text: &aligned.text, ..place });
+                    step.normalize_aligned(Segment { text: &aligned.text, ..place })?;
                 let change = Aligned { text, spans };
                 *aligned = aligned.followed_by(0, &change);
             }
@@ -273,19 +272,36 @@ fn replace(
     text: &[u8],
     ranges: impl IntoIterator<Item = Range<usize>>,
     to: &str,
-) -> Option<Vec<u8>> {
+) -> Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let mut copied = 0;
     for range in ranges {
+        ask_to_grow(&bytes, range.start - copied + to.len())?;
         bytes.extend_from_slice(&text[copied..range.start]);
         bytes.extend_from_slice(to.as_bytes());
         copied = range.end;
     }
     if copied == 0 {
-        return None;
+        return Ok(None);
     }
     bytes.extend_from_slice(&text[copied..]);
-    Some(bytes)
+    Ok(Some(bytes))
+}
+
+fn precompiled(map: &CharsMap, text: &[u8]) -> Result<Vec<u8>> {
+    let mut room = Ok(());
+    let bytes = map_valid(text, |valid, out| {
+        for_each_part(map, valid, |part, new| {
+            let new = new.unwrap_or(part);
+            if room.is_ok() && out.capacity() - out.len() < new.len() {
+                room = ask(2 * out.capacity());
+            }
+            if room.is_ok() {
+                out.push_str(new);
+            }
+        });
+    });
+    room.map(|()| bytes)
 }
 
 /// The range without white space at the chosen ends.

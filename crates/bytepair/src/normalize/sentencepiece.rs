@@ -17,6 +17,7 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use super::CharsMap;
 use crate::added::last_character;
 use crate::error::{Error, Result};
+use crate::memory::ask_to_grow;
 use crate::split::Segment;
 
 /// The character that stands for a space.
@@ -69,6 +70,9 @@ impl Hash for SentencePiece {
     }
 }
 
+/// A text, and for each byte of it the range of bytes that it came from.
+type TextWithSpans = (Vec<u8>, Vec<(usize, usize)>);
+
 impl SentencePiece {
     /// # Errors
     /// Where there are more verbatim texts than can be searched for.
@@ -93,16 +97,22 @@ impl SentencePiece {
     }
 
     /// The segment after all rules. Always UTF-8.
-    pub fn normalize(&self, segment: Segment<'_>) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn normalize(&self, segment: Segment<'_>) -> Result<Vec<u8>> {
         self.run(segment, &mut Unseen)
     }
 
     /// The same, with the range of bytes of the segment that each byte of the result came from.
-    pub fn normalize_aligned(&self, segment: Segment<'_>) -> (Vec<u8>, Vec<(usize, usize)>) {
+    ///
+    /// # Errors
+    /// The same.
+    pub fn normalize_aligned(&self, segment: Segment<'_>) -> Result<TextWithSpans> {
         let mut starts = Vec::new();
-        let text = self.run(segment, &mut starts);
+        let text = self.run(segment, &mut starts)?;
         let spans = starts.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        (text, spans)
+        Ok((text, spans))
     }
 
     /// Whether a text can be changed in two parts, cut before the character at a place inside of it.
@@ -148,7 +158,7 @@ impl SentencePiece {
         self.0.joined.get().map_or(&[], Vec::as_slice)
     }
 
-    fn run(&self, segment: Segment<'_>, starts: &mut impl Starts) -> Vec<u8> {
+    fn run(&self, segment: Segment<'_>, starts: &mut impl Starts) -> Result<Vec<u8>> {
         let rules = &self.0.rules;
         let space = if rules.escapes_spaces { SPACE_SYMBOL } else { " " };
         let begins = !segment.is_rest;
@@ -157,7 +167,7 @@ impl SentencePiece {
             false => 0,
         };
         if place == segment.text.len() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let mut out = Vec::with_capacity(segment.text.len() + segment.text.len() / 2 + 8);
         if rules.adds_space && !rules.space_is_suffix && begins {
@@ -166,6 +176,8 @@ impl SentencePiece {
         let mut after_space = rules.removes_extra_spaces && begins;
         while place < segment.text.len() {
             let (length, text) = self.next(&segment.text[place..]);
+            // A space may become three bytes, whose places are kept too.
+            ask_to_grow(&out, 3 * text.len())?;
             let kept = if after_space { text.trim_ascii_start_of_spaces() } else { text };
             push_spaced(&mut out, starts, kept, space, place);
             if let Some(&last) = kept.last() {
@@ -182,7 +194,7 @@ impl SentencePiece {
             push(&mut out, starts, space.as_bytes(), end);
         }
         starts.push(end, 1);
-        out
+        Ok(out)
     }
 
     fn end_of_leading_spaces(&self, text: &[u8]) -> usize {
@@ -320,8 +332,8 @@ mod tests {
     fn whole(rules: SentencePieceRules, text: &[u8]) -> (String, Vec<(usize, usize)>) {
         let step = SentencePiece::new(rules).unwrap();
         let segment = Segment::whole(text);
-        let (aligned, spans) = step.normalize_aligned(segment);
-        assert_eq!(step.normalize(segment), aligned);
+        let (aligned, spans) = step.normalize_aligned(segment).unwrap();
+        assert_eq!(step.normalize(segment).unwrap(), aligned);
         assert_eq!(spans.len(), aligned.len());
         (String::from_utf8(aligned).unwrap(), spans)
     }
@@ -395,7 +407,7 @@ mod tests {
         let step = SentencePiece::new(rules()).unwrap();
         let normalized = |is_last, is_rest| {
             let segment = Segment { is_last, is_rest, ..Segment::inner(b"  a  ") };
-            String::from_utf8(step.normalize(segment)).unwrap()
+            String::from_utf8(step.normalize(segment).unwrap()).unwrap()
         };
         assert_eq!(normalized(true, false), "▁a");
         assert_eq!(normalized(true, true), "▁a");

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::worker::{Worker, append_by_parts, append_ids, append_new, is_wide};
 use crate::encode::{Encoder, Hole, N_ASKED, Name, Whole, put_in};
 use crate::error::Result;
+use crate::memory::{ask, ask_to_grow};
 use crate::piece_starts::Starts;
 use crate::split::{Boundaries, Splitter};
 use crate::vocabulary::TokenId;
@@ -48,12 +49,16 @@ pub(super) fn append_text(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
+    // Boundaries of a block, which may be all of it, take as much.
+    ask(text.len())?;
     ids.reserve(text.len().min(RESERVED_LEN) / 4);
     let mut boundaries = worker.boundaries.take().unwrap_or_default();
     let mut from = 0;
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
         worker.ahead.of(ids);
+        // There are hardly ever more ids than bytes, and seldom so many.
+        ask_to_grow(ids, boundaries.block_end() - boundaries.block_start())?;
         append_block(encoder, text, &boundaries, ids, worker)?;
         worker.exchange_after(boundaries.block_end() - boundaries.block_start());
     }

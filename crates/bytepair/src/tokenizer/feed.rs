@@ -1,17 +1,22 @@
 //! A stream of text in stretches that can be encoded one by one, in bounded memory.
 //!
 //! What was read is cut at the last place where a cut changes nothing (`cutting`); the rest is carried over to the next
-//! stretch. Where a stretch has no place to cut, reading goes on until there is one: memory grows with the longest such
-//! part. Costs a copy of what is carried.
+//! stretch. Where a stretch has no place to cut, reading goes on until there is one, or until it is longer than a limit:
+//! memory grows with the longest such part. Costs a copy of what is carried.
 
 use std::io::Read;
 
 use super::Tokenizer;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::reserve_exact;
 use crate::split::Segment;
 
 /// How much is read for a stretch, in bytes, if nothing speaks against it.
 pub(super) const STRETCH_LEN: usize = 256 << 10;
+
+/// What to do about a part without a place to cut that is too long.
+const WAY_OUT: &str =
+    "cut the text into documents, or encode it as one in memory, with encode_to_numpy";
 
 /// A part of a text, with its own memory.
 #[derive(Default)]
@@ -25,6 +30,11 @@ pub(super) struct Stretch {
 impl Stretch {
     pub(super) fn len(&self) -> usize {
         self.text.len()
+    }
+
+    /// For how much it has room, in bytes.
+    pub(super) fn room(&self) -> usize {
+        self.text.capacity()
     }
 
     pub(super) fn offset(&self) -> u64 {
@@ -43,6 +53,8 @@ pub(super) struct Feed<'t, R> {
     tokenizer: &'t Tokenizer,
     reader: R,
     stretch_len: usize,
+    /// How long a part without a place to cut may be.
+    longest: usize,
     /// What was read behind the last cut.
     carried: Vec<u8>,
     /// The number of bytes before that.
@@ -51,9 +63,16 @@ pub(super) struct Feed<'t, R> {
 }
 
 impl<'t, R: Read> Feed<'t, R> {
-    /// Reads stretches of about this length, in bytes.
-    pub(super) fn new(tokenizer: &'t Tokenizer, reader: R, stretch_len: usize) -> Self {
-        Self { tokenizer, reader, stretch_len, carried: Vec::new(), n_bytes: 0, is_end: false }
+    /// Reads stretches of about this length, in bytes, and refuses parts without a place to cut that are longer than
+    /// `longest`.
+    pub(super) fn new(
+        tokenizer: &'t Tokenizer,
+        reader: R,
+        stretch_len: usize,
+        longest: usize,
+    ) -> Self {
+        let carried = Vec::new();
+        Self { tokenizer, reader, stretch_len, longest, carried, n_bytes: 0, is_end: false }
     }
 
     /// The next stretch, in the memory of one that is done.
@@ -75,6 +94,10 @@ impl<'t, R: Read> Feed<'t, R> {
             {
                 break cut;
             }
+            if stretch.text.len() >= self.longest {
+                let (most, text) = (self.longest, &stretch.text);
+                return Err(Error::part_too_long(self.n_bytes, text, most, WAY_OUT));
+            }
             // The last characters may be cut, now that more stands behind them.
             n_searched = stretch.text.len().saturating_sub(16);
         };
@@ -87,8 +110,9 @@ impl<'t, R: Read> Feed<'t, R> {
 
     /// Reads a stretch, or as much again as there is; returns whether that was all.
     fn read(&mut self, text: &mut Vec<u8>) -> Result<bool> {
-        let wanted = self.stretch_len.saturating_sub(text.len()).max(text.len()).max(1);
-        text.reserve_exact(wanted);
+        let n_more = text.len().min(self.longest.saturating_sub(text.len()));
+        let wanted = self.stretch_len.saturating_sub(text.len()).max(n_more).max(1);
+        reserve_exact(text, wanted)?;
         let n_new = self.reader.by_ref().take(wanted as u64).read_to_end(text)?;
         Ok(n_new < wanted)
     }

@@ -11,10 +11,11 @@ use super::{EncodeOptions, Tokenizer};
 use crate::added::Part;
 use crate::batch;
 use crate::encode::Dropping;
-use crate::encoding::{Encoding, Row, Traced};
+use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
+use crate::memory::ask;
 use crate::split::Segment;
-use crate::template::{OffsetRules, Padding, Sequence, TemplatePiece};
+use crate::template::{OffsetRules, Padding, Sequence, TemplatePiece, Truncation};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -92,6 +93,12 @@ impl Call<'_> {
             }
             None => (first.ids.len(), n_second.unwrap_or_default()),
         };
+        if let Some(truncation) = truncation {
+            self.check_parts(truncation, (first.ids.len(), n_second.unwrap_or_default()), lens)?;
+        }
+        // Parts share ids, as far as that was not refused; each is copied once more.
+        ask(Encoding::LEN_OF_ID
+            .saturating_mul(2 * (first.ids.len() + n_second.unwrap_or_default())))?;
         let first = first.into_encoding((text, 0), rules, lens.0, truncation);
         let second =
             second.map(|(row, pair)| row.into_encoding((pair, 1), rules, lens.1, truncation));
@@ -101,6 +108,24 @@ impl Call<'_> {
             encoding.pad(padding, self.own_name(padding), len);
         }
         Ok(encoding)
+    }
+
+    /// Refuses parts of two texts, cut from lengths to others, that take too much memory.
+    fn check_parts(
+        &self,
+        truncation: &Truncation,
+        from: (usize, usize),
+        to: (usize, usize),
+    ) -> Result<()> {
+        let n_parts =
+            n_windows(from.0, to.0, truncation).saturating_mul(n_windows(from.1, to.1, truncation));
+        let part_len = self.padding().map_or(truncation.max_length, |padding| {
+            padding.len(truncation.max_length).max(truncation.max_length)
+        });
+        if n_parts > 1 {
+            check_windows(n_parts, part_len, from.0 + from.1)?;
+        }
+        Ok(())
     }
 
     /// Encodings of one length, if the padding says so.
@@ -200,6 +225,7 @@ impl Call<'_> {
                     Some(id) => tokens.push((id, 0..bytes.len())),
                     None => encoder.encode_spans(bytes, dropping.as_mut(), scratch, &mut tokens)?,
                 }
+                row.ask_for_room(tokens.len())?;
                 self.push_piece(&mut tokens, text, piece.start, row);
                 Ok(())
             })

@@ -8,15 +8,12 @@ use std::sync::Arc;
 use crate::added::AddedToken;
 use crate::decode::Decode;
 use crate::error::{Error, Result};
-use crate::normalize::{Normalizer, growth};
+use crate::normalize::{MAX_GROWTH, Normalizer, growth};
 use crate::pretokenize::PreTokenizer;
 use crate::split::Splitter;
 use crate::template::{OffsetRules, Padding, Template, Truncation};
 use crate::units::Units;
 use crate::vocabulary::Vocabulary;
-
-/// Replacements that could make a text longer than this many times take all memory, and are refused.
-const MAX_GROWTH: f64 = 65_536.0;
 
 /// Everything that a tokenizer is.
 #[derive(Clone, Debug)]
@@ -96,9 +93,11 @@ impl Parts {
             Decode::Rules(_) | Decode::SentencePiece(_) => Vec::new(),
         };
         for (name, steps) in [("normalizer", encoding), ("decoder", decoding)] {
-            if growth(&steps) > MAX_GROWTH {
-                let problem =
-                    format!("its replacements could make a text {MAX_GROWTH} times longer");
+            if growth(&steps) > f64::from(MAX_GROWTH) {
+                let problem = format!(
+                    "what it puts in and in front could make a text more than {MAX_GROWTH} times longer; \
+                     give it shorter texts"
+                );
                 return Err(Error::option(name, problem));
             }
         }

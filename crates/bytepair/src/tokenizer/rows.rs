@@ -24,7 +24,8 @@ impl Tokenizer {
         let options = EncodeOptions { added_tokens, ..EncodeOptions::default() };
         if n_threads > 1 {
             let batch = self.encode_batch(rows, options, n_threads)?;
-            batch.offsets.windows(2).for_each(|row| layout.push(&batch.ids[row[0]..row[1]]));
+            let mut rows = batch.offsets.windows(2);
+            rows.try_for_each(|row| layout.push(&batch.ids[row[0]..row[1]]))?;
             return layout.finish();
         }
         let call = self.call(options)?;
@@ -34,8 +35,7 @@ impl Tokenizer {
                 ids.clear();
                 let encoded = call.encode(row, index as u64, &mut ids, team);
                 encoded.map_err(|error| ErrorKind::InBatch { index, error })?;
-                layout.push(&ids);
-                Ok::<_, crate::Error>(())
+                layout.push(&ids)
             })
         })?;
         layout.finish()

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 
-use super::file::{IdFormat, Written};
+use super::file::{IdFormat, Reading, Written};
 use super::threads::Team;
 use super::{EncodeOptions, Parts, TokenCounter, Tokenizer};
 use crate::added::{AddedToken, Specials};
@@ -408,7 +408,7 @@ proptest! {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
         let (options, mut numbers) = (options(true), Cursor::new(Vec::new()));
         let format = IdFormat { is_wide, has_header: false };
-        let written = tokenizer.encode_stream(text.as_slice(), &mut numbers, format, options, n_threads, Some(stretch_len), |_| Ok(()));
+        let written = tokenizer.encode_stream(text.as_slice(), &mut numbers, format, options, n_threads, Reading { stretch_len: Some(stretch_len), max_uncut: None }, |_| Ok(()));
         let expected = tokenizer.encode(&text, options);
         prop_assert_eq!(written.is_ok(), expected.is_ok());
         let (Ok(written), Ok(ids)) = (written, expected) else { return Ok(()) };
@@ -443,7 +443,7 @@ fn an_error_in_a_stream_says_where_it_is() {
             format,
             options,
             2,
-            Some(50),
+            Reading { stretch_len: Some(50), max_uncut: None },
             |_| Ok(()),
         )?;
         Ok::<_, crate::Error>(numbers.into_inner())
@@ -455,4 +455,35 @@ fn an_error_in_a_stream_says_where_it_is() {
         b"\x93NUMPY\x01\x00\x76\x00{'descr': '<u4', 'fortran_order': False, 'shape': (1,), }"
     ));
     assert_eq!((file[127], file.len()), (b'\n', 132));
+}
+
+#[test]
+fn a_part_that_cannot_be_cut_and_is_too_long_is_an_error_that_says_where() {
+    let tokenizer = trained(&Dialect::named("gpt2").unwrap());
+    let text = format!("{}{} low", "low new ".repeat(10), "a".repeat(5000));
+    let stream = |max_uncut, n_threads| {
+        let format = IdFormat { is_wide: true, has_header: false };
+        let reading = Reading { stretch_len: Some(50), max_uncut: Some(max_uncut) };
+        let options = EncodeOptions::default();
+        let mut numbers = Cursor::new(Vec::new());
+        tokenizer
+            .encode_stream(
+                text.as_bytes(),
+                &mut numbers,
+                format,
+                options,
+                n_threads,
+                reading,
+                |_| Ok(()),
+            )
+            .map(|written| written.n_bytes)
+    };
+    for n_threads in [1, 2] {
+        assert_eq!(stream(6000, n_threads).unwrap(), text.len() as u64);
+        let error = stream(1000, n_threads).unwrap_err();
+        let ErrorKind::PartTooLong { offset, most, .. } = error.kind() else { panic!("{error}") };
+        // The space before the letters belongs to their piece.
+        assert_eq!((*offset, *most), (79, 1000));
+        assert!(error.to_string().contains("from byte 79 on, which begin \" aaaa"), "{error}");
+    }
 }

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::fresh_pages::Ahead;
 use crate::in_order::in_order;
 use crate::large_pages::reserve;
+use crate::memory::ask_to_grow;
 use crate::split::Segment;
 use crate::vocabulary::TokenId;
 
@@ -84,14 +85,17 @@ impl Call<'_> {
         let mut ahead = Ahead::default();
         self.for_each_stretch(Segment::whole(text), team, |n_bytes, part| {
             let expected = |n_ids: usize| n_ids.saturating_mul(text.len() / n_bytes.max(1));
-            append_part(ids, part, |n_ids| expected(n_ids).min(text.len()), &mut ahead);
+            append_part(ids, part, |n_ids| expected(n_ids).min(text.len()), &mut ahead)
         })
     }
 
     /// The number of ids of a text, or of a part of one, which are not kept.
     pub(super) fn count_by(&self, text: Segment<'_>, team: &mut Team<'_>) -> Result<usize> {
         let mut n_ids = 0;
-        self.for_each_stretch(text, team, |_, part| n_ids += part.len())?;
+        self.for_each_stretch(text, team, |_, part| {
+            n_ids += part.len();
+            Ok(())
+        })?;
         Ok(n_ids)
     }
 
@@ -100,7 +104,7 @@ impl Call<'_> {
         &self,
         text: Segment<'_>,
         team: &mut Team<'_>,
-        mut take: impl FnMut(usize, &[TokenId]),
+        mut take: impl FnMut(usize, &[TokenId]) -> Result<()>,
     ) -> Result<()> {
         let stretch_len = team.stretch_len(text.text.len());
         let mut stretches = Stretches { tokenizer: self.tokenizer, rest: text, stretch_len };
@@ -115,7 +119,7 @@ impl Call<'_> {
         };
         let take = |encoded: Result<(usize, Vec<TokenId>)>| {
             let (n_bytes, ids) = encoded?;
-            take(n_bytes, &ids);
+            take(n_bytes, &ids)?;
             emptied.borrow_mut().push(ids);
             Ok(())
         };
@@ -142,13 +146,15 @@ pub(super) fn append_part(
     part: &[TokenId],
     expected: impl FnOnce(usize) -> usize,
     ahead: &mut Ahead,
-) {
+) -> Result<()> {
     if ids.is_empty() {
         let n_ids = expected(part.len());
         reserve(ids, n_ids + n_ids / 16);
     }
     ahead.of(ids);
+    ask_to_grow(ids, part.len())?;
     ids.extend_from_slice(part);
+    Ok(())
 }
 
 /// The stretches of a text, in order. An empty text has none.

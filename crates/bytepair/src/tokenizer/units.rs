@@ -59,7 +59,12 @@ impl Call<'_> {
     ) -> Result<usize> {
         let mut n_ids = 0;
         if let Some(units) = self.long_units(text)
-            && self.for_each_stretch_of(units, team, |_, part| n_ids += part.len()).is_ok()
+            && self
+                .for_each_stretch_of(units, team, |_, part| {
+                    n_ids += part.len();
+                    Ok(())
+                })
+                .is_ok()
         {
             return Ok(n_ids);
         }
@@ -86,10 +91,10 @@ impl Call<'_> {
                 let n_like = || n_units / n_characters(stretch);
                 // A stretch may be like no other: there are hardly ever more than two ids for a character.
                 let expected = |n_ids: usize| n_ids.saturating_mul(n_like()).min(2 * n_units);
-                append_part(ids, part, expected, &mut ahead);
+                append_part(ids, part, expected, &mut ahead)
             });
         }
-        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), STRETCH_LEN);
+        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), STRETCH_LEN, usize::MAX);
         let mut emptied = Stretch::default();
         while let Some(stretch) = feed.next(emptied)? {
             self.encode_stretch(stretch.segment(), ids, team.first())?;
@@ -103,13 +108,13 @@ impl Call<'_> {
         &self,
         units: CodeUnits<'_>,
         team: &mut Team<'_>,
-        mut take: impl FnMut(&[u8], &[TokenId]),
+        mut take: impl FnMut(&[u8], &[TokenId]) -> Result<()>,
     ) -> Result<()> {
         // By characters, of which there are no more than bytes: rather too many stretches than too few for all.
         let n_units = Text::Units(units).least_len();
         let stretch_len = team.stretch_len(n_units).min(STRETCH_LEN);
         let n_threads = team.len().min(n_units.div_ceil(stretch_len));
-        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), stretch_len);
+        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), stretch_len, usize::MAX);
         let emptied = RefCell::new(Vec::new());
         let next = || {
             let (stretch, ids): (_, Vec<TokenId>) = emptied.borrow_mut().pop().unwrap_or_default();
@@ -121,7 +126,7 @@ impl Call<'_> {
         };
         let take = |encoded: Result<(Stretch, Vec<TokenId>)>| {
             let (stretch, ids) = encoded?;
-            take(stretch.segment().text, &ids);
+            take(stretch.segment().text, &ids)?;
             emptied.borrow_mut().push((stretch, ids));
             Ok(())
         };

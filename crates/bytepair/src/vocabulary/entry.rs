@@ -77,6 +77,11 @@ impl Entries {
         Self { entries: Vec::with_capacity(n_tokens), n_bytes: 0 }
     }
 
+    /// How many bytes all tokens have.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
     /// Appends a token, or an id without one.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use std::io::Read;
 use super::checksum::{Checksum, checksum};
 use super::{FORMAT, MAGIC, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION};
 use crate::error::{Error, Result};
-use crate::large_pages::LargeRow;
+use crate::large_pages::{LargeRow, Pages};
+use crate::memory::{ask, read_claimed};
 
 /// What is left of a file.
 pub(super) struct Sections<R> {
@@ -17,6 +18,9 @@ pub(super) struct Sections<R> {
     left: std::array::IntoIter<(usize, u64), N_SECTIONS>,
     block: Vec<u8>,
 }
+
+/// So much of a section is read after a part of it was refused, in bytes.
+const MAX_READ_ON: usize = 16 << 20;
 
 /// The length of a block, a multiple of the records of all sections and of the steps of the checksum.
 const BLOCK_LEN: usize = 96 << 10;
@@ -66,15 +70,18 @@ impl<R: Read> Sections<R> {
             sum.update(block);
             n_left -= block.len();
             taken = taken.and_then(|()| take(block));
+            // Whether it is damaged is told if that does not take long: it may be nothing but a hole on the disk.
+            if taken.is_err() && n_left > MAX_READ_ON {
+                return taken;
+            }
         }
         check_sum(sum.value(), said).and(taken)
     }
 
-    /// The next section as a whole.
-    pub(super) fn whole(&mut self) -> Result<Vec<u8>> {
+    /// The next section as a whole, in memory that grows as its bytes are found. `check` sees each part as it comes.
+    pub(super) fn whole(&mut self, check: impl FnMut(&[u8]) -> Result<()>) -> Result<Vec<u8>> {
         let (length, said) = self.left.next().unwrap_or_default();
-        let mut bytes = vec![0; length];
-        self.file.read_exact(&mut bytes)?;
+        let bytes = read_claimed(&mut self.file, length, check)?.ok_or_else(cut_off)?;
         check_sum(checksum(&bytes), said).map(|()| bytes)
     }
 
@@ -83,13 +90,11 @@ impl<R: Read> Sections<R> {
         if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
             return Ok(None);
         }
-        let mut words = LargeRow::filled(0, n_words);
-        let mut rest = words.iter_mut();
+        ask(n_words * 8)?;
+        let mut words = LargeRow::with_room(n_words, Pages::Large);
         self.for_each_block(|block| {
             let (records, _) = block.as_chunks::<8>();
-            for (record, word) in records.iter().zip(rest.by_ref()) {
-                *word = u64::from_le_bytes(*record);
-            }
+            records.iter().for_each(|record| words.push(u64::from_le_bytes(*record)));
             Ok(())
         })?;
         Ok(Some(words))
@@ -135,6 +140,10 @@ fn check_start(head: &[u8], table: &[u8]) -> Result<()> {
 fn check_sum(found: u64, said: u64) -> Result<()> {
     // A fuzzer would never get past a checksum.
     if found == said || cfg!(fuzzing) { Ok(()) } else { Err(damaged()) }
+}
+
+fn cut_off() -> Error {
+    problem("the file", "ends before its sections do: it is cut off")
 }
 
 fn damaged() -> Error {

@@ -196,3 +196,33 @@ fn a_file_that_comes_in_parts_is_the_same_and_one_that_ends_early_is_an_error() 
         assert!(read_from(&file[..end], n_bytes).is_err(), "{end} bytes");
     }
 }
+
+#[test]
+fn a_file_that_is_mostly_a_hole_on_the_disk_is_refused_before_it_takes_memory() {
+    use std::io::{Seek, SeekFrom, Write};
+    let bytes = file();
+    for section in 0..N_SECTIONS {
+        let record = TABLE_AT + 16 * section;
+        let mut head = bytes[..SECTIONS_AT].to_vec();
+        let length = u64::from_le_bytes(head[record..record + 8].try_into().unwrap());
+        // A multiple of the lengths of all records.
+        let n_more = (1_u64 << 40) * 3;
+        head[record..record + 8].copy_from_slice(&(length + n_more).to_le_bytes());
+        let sum = checksum(&head[TABLE_AT..SECTIONS_AT]);
+        head[TABLE_AT - 8..TABLE_AT].copy_from_slice(&sum.to_le_bytes());
+        let lengths = (0..section).map(|before| {
+            let record = TABLE_AT + 16 * before;
+            u64::from_le_bytes(bytes[record..record + 8].try_into().unwrap())
+        });
+        let end = SECTIONS_AT + usize::try_from(lengths.sum::<u64>() + length).unwrap();
+        let mut hole = tempfile::tempfile().unwrap();
+        hole.write_all(&head).unwrap();
+        hole.write_all(&bytes[SECTIONS_AT..end]).unwrap();
+        hole.seek(SeekFrom::Current(n_more.cast_signed())).unwrap();
+        hole.write_all(&bytes[end..]).unwrap();
+        let n_bytes = hole.metadata().unwrap().len().max(end as u64 + n_more);
+        hole.set_len(n_bytes).unwrap();
+        hole.rewind().unwrap();
+        assert!(read_from(hole, n_bytes).is_err(), "section {section}");
+    }
+}

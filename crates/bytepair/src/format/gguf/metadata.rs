@@ -1,13 +1,16 @@
 //! The key-values at the beginning of a GGUF file, as far as they belong to the tokenizer.
 //!
-//! Versions 2 and 3, little-endian. Other keys are passed over, and nothing behind the key-values is read,
-//! so memory goes with the tokenizer's part of the file and never with a length that the file merely states.
+//! Versions 2 and 3, little-endian. Other keys are passed over, which reads nothing of numbers and texts, and nothing
+//! behind the key-values is read: so memory and time go with the tokenizer's part of the file and never with a length
+//! that the file merely states. A file may be nothing but a hole on the disk, which reads as zeros for as long as it
+//! says, so texts and arrays have limits too.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::io::{Read, Seek, SeekFrom};
 
 use super::FORMAT;
 use crate::error::{Error, Result};
+use crate::memory::read_claimed;
 
 /// The values whose keys begin with `tokenizer.`, by key.
 pub(super) struct Metadata {
@@ -37,10 +40,18 @@ const MAX_KEY: u64 = 1 << 16;
 
 /// Arrays of arrays are not nested deeper than this.
 const MAX_DEPTH: u32 = 8;
+/// Texts are not longer than this, in bytes.
+const MAX_TEXT: u64 = 256 << 20;
+/// Arrays of a tokenizer have no more elements: the largest vocabularies have a sixtieth of it.
+const MAX_ELEMENTS: u64 = 1 << 24;
+/// So many texts or arrays are passed over at most, one by one.
+const MAX_SKIPPED: u64 = 1 << 26;
 
 impl Metadata {
-    pub(super) fn read(file: impl BufRead) -> Result<Self> {
-        let mut file = Source { file };
+    pub(super) fn read(mut file: impl Read + Seek) -> Result<Self> {
+        let n_bytes = file.seek(SeekFrom::End(0))?;
+        file.rewind()?;
+        let mut file = Source { file, n_bytes, n_skipped: 0 };
         if file.array::<4>("the beginning")? != *b"GGUF" {
             return Err(Error::format(FORMAT, "the beginning", "not that of a GGUF file"));
         }
@@ -125,6 +136,9 @@ impl Metadata {
     }
 }
 
+/// Shorter values are read over, in bytes: a file may be asked where it is for longer ones.
+const MAX_READ_OVER: u64 = 4 << 10;
+
 fn wrong_type(key: &str, wanted: &str) -> Error {
     Error::format(FORMAT, key, format!("not {wanted}"))
 }
@@ -150,9 +164,12 @@ fn size(kind: u32) -> Option<usize> {
 
 struct Source<F> {
     file: F,
+    n_bytes: u64,
+    /// How many texts and arrays were passed over.
+    n_skipped: u64,
 }
 
-impl<F: BufRead> Source<F> {
+impl<F: Read + Seek> Source<F> {
     fn array<const N: usize>(&mut self, part: &str) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.file.read_exact(&mut bytes).map_err(|error| cut_off(part, error))?;
@@ -198,11 +215,13 @@ impl<F: BufRead> Source<F> {
 
     /// A text of a length that is not trusted: memory grows as bytes are found.
     fn text_of(&mut self, length: u64, part: &str) -> Result<String> {
-        let mut bytes = Vec::new();
-        self.file.by_ref().take(length).read_to_end(&mut bytes)?;
-        if (bytes.len() as u64) < length {
-            return Err(Error::format(FORMAT, part, "cut off"));
-        }
+        let short = usize::try_from(length).ok().filter(|_| length <= MAX_TEXT);
+        let Some(length) = short else {
+            let problem = format!("a text of {length} bytes, more than {MAX_TEXT}");
+            return Err(Error::format(FORMAT, part, problem));
+        };
+        let bytes = read_claimed(&mut self.file, length, |_| Ok(()))?;
+        let bytes = bytes.ok_or_else(|| Error::format(FORMAT, part, "cut off"))?;
         String::from_utf8(bytes).map_err(|_| Error::format(FORMAT, part, "not UTF-8"))
     }
 
@@ -226,6 +245,11 @@ impl<F: BufRead> Source<F> {
     fn elements(&mut self, kind: u32, length: u64, key: &str) -> Result<Value> {
         if length == 0 {
             return Ok(Value::Nothing);
+        }
+        let is_kept = !matches!(kind, FLAG | DOUBLE | ARRAY);
+        if is_kept && length > MAX_ELEMENTS {
+            let problem = format!("an array of {length} elements, more than {MAX_ELEMENTS}");
+            return Err(Error::format(FORMAT, key, problem));
         }
         Ok(match kind {
             TEXT => Value::Texts((0..length).map(|_| self.text(key)).collect_growing()?),
@@ -261,16 +285,29 @@ impl<F: BufRead> Source<F> {
     fn skip_elements(&mut self, kind: u32, length: u64, key: &str, depth: u32) -> Result<()> {
         match size(kind) {
             Some(n_bytes) => self.skip_bytes(length.saturating_mul(n_bytes as u64), key),
-            None => (0..length).try_for_each(|_| self.skip(kind, key, depth)),
+            None => (0..length).try_for_each(|_| self.skip_one(kind, key, depth)),
         }
     }
 
-    fn skip_bytes(&mut self, length: u64, part: &str) -> Result<()> {
-        let n_found = std::io::copy(&mut self.file.by_ref().take(length), &mut std::io::sink())?;
-        match n_found == length {
-            true => Ok(()),
-            false => Err(Error::format(FORMAT, part, "cut off")),
+    /// Passes over a text or an array, which takes a look at it.
+    fn skip_one(&mut self, kind: u32, key: &str, depth: u32) -> Result<()> {
+        self.n_skipped += 1;
+        if self.n_skipped > MAX_SKIPPED {
+            let problem = format!("more than {MAX_SKIPPED} texts and arrays of other keys");
+            return Err(Error::format(FORMAT, key, problem));
         }
+        self.skip(kind, key, depth)
+    }
+
+    fn skip_bytes(&mut self, length: u64, part: &str) -> Result<()> {
+        let cut_off = || Error::format(FORMAT, part, "cut off");
+        if length <= MAX_READ_OVER {
+            let found = std::io::copy(&mut self.file.by_ref().take(length), &mut std::io::sink())?;
+            return if found == length { Ok(()) } else { Err(cut_off()) };
+        }
+        let left = self.n_bytes.saturating_sub(self.file.stream_position()?);
+        let distance = i64::try_from(length).ok().filter(|_| length <= left).ok_or_else(cut_off)?;
+        Ok(self.file.seek_relative(distance)?)
     }
 }
 

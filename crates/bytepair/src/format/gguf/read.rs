@@ -1,7 +1,7 @@
 //! The key-values of a GGUF file to a tokenizer.
 
 use std::collections::HashMap;
-use std::io::BufRead;
+use std::io::{Read, Seek};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ const BYTE: i64 = 6;
 ///
 /// # Errors
 /// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
-pub fn read(file: impl BufRead) -> Result<Tokenizer> {
+pub fn read(file: impl Read + Seek) -> Result<Tokenizer> {
     read_split(file, None)
 }
 
@@ -51,7 +51,7 @@ pub fn read(file: impl BufRead) -> Result<Tokenizer> {
 ///
 /// # Errors
 /// As [`read`], and where the file has a vocabulary that merges without splitting.
-pub fn read_split(file: impl BufRead, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
+pub fn read_split(file: impl Read + Seek, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let metadata = Metadata::read(file)?;
     let tokens = Tokens::new(&metadata)?;
     match metadata.text(MODEL)? {

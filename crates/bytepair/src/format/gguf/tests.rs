@@ -1,5 +1,7 @@
 //! Small files, written here. Parity with the tokenizers that files are made from is tested from Python.
 
+use std::io::{Cursor, Write};
+
 use super::pre_tokenizers::PRE_TOKENIZERS;
 use super::read;
 use crate::decode::DecodeErrors;
@@ -45,7 +47,7 @@ impl File {
     }
 
     fn read(&self) -> Result<Tokenizer> {
-        read(self.bytes().as_slice())
+        read(Cursor::new(self.bytes()))
     }
 }
 
@@ -171,11 +173,50 @@ fn a_length_that_the_file_does_not_have_is_an_error_without_its_memory() {
 fn every_cut_is_an_error_and_no_flipped_bit_a_panic() {
     let file = merging().bytes();
     for end in 0..file.len() {
-        assert!(read(&file[..end]).is_err());
+        assert!(read(Cursor::new(&file[..end])).is_err());
     }
     for place in 0..file.len() * 8 {
         let mut damaged = file.clone();
         damaged[place / 8] ^= 1 << (place % 8);
-        drop(read(damaged.as_slice()));
+        drop(read(Cursor::new(damaged)));
+    }
+}
+
+/// A file of these bytes and a terabyte behind them that no disk holds: it reads as zeros.
+fn with_hole(bytes: &[u8]) -> std::fs::File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.set_len(1 << 40).unwrap();
+    file
+}
+
+#[test]
+fn what_is_passed_over_is_not_read() {
+    let length = (1_u64 << 36).to_le_bytes();
+    for (kind, value) in [(6_u32, length.to_vec()), (10, length.to_vec())] {
+        let array = [kind.to_le_bytes().as_slice(), &value].concat();
+        let file = with_hole(&File::default().key("other.numbers", 9, &array).bytes());
+        let error = read(std::io::BufReader::new(file)).unwrap_err().to_string();
+        assert!(!error.contains("cut off"), "{error}");
+    }
+    let long = [6_u32.to_le_bytes().as_slice(), &(1_u64 << 61).to_le_bytes()].concat();
+    let file = with_hole(&File::default().key("other.numbers", 9, &long).bytes());
+    let error = read(std::io::BufReader::new(file)).unwrap_err().to_string();
+    assert!(error.contains("other.numbers: cut off"), "{error}");
+}
+
+#[test]
+fn texts_and_arrays_that_are_nothing_but_a_hole_are_refused() {
+    let number = |number: u64| number.to_le_bytes().to_vec();
+    let of_kind = |kind: u32, length| [kind.to_le_bytes().to_vec(), number(length)].concat();
+    for (key, kind, value, problem) in [
+        ("tokenizer.ggml.model", 8, number(1 << 38), "a text of"),
+        ("tokenizer.ggml.tokens", 9, of_kind(8, 1 << 35), "an array of"),
+        ("tokenizer.ggml.scores", 9, of_kind(6, 1 << 36), "an array of"),
+        ("other.texts", 9, of_kind(8, 1 << 36), "more than"),
+    ] {
+        let file = with_hole(&File::default().key(key, kind, &value).bytes());
+        let error = read(std::io::BufReader::new(file)).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains(problem), "{error}");
     }
 }

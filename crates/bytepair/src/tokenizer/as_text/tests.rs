@@ -15,7 +15,7 @@ use crate::template::{
     Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };
 use crate::tokenizer::tests::{in_stretches, message, text, tokenizers};
-use crate::tokenizer::{EncodeOptions, IdFormat, Parts, TokenCounter, Tokenizer};
+use crate::tokenizer::{EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer};
 use crate::vocabulary::TokenId;
 
 fn as_text() -> EncodeOptions<'static> {
@@ -77,7 +77,8 @@ fn in_every_way(
     let format = IdFormat { is_wide: true, has_header: false };
     let stream = || {
         let mut written = Cursor::new(Vec::new());
-        tokenizer.encode_stream(&*joined, &mut written, format, options, 2, Some(9), |_| Ok(()))?;
+        let reading = Reading { stretch_len: Some(9), max_uncut: None };
+        tokenizer.encode_stream(&*joined, &mut written, format, options, 2, reading, |_| Ok(()))?;
         Ok(written.into_inner())
     };
     let counter = || {

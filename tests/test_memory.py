@@ -1,0 +1,467 @@
+"""Memory: what a limit promises, and what happens where memory ends.
+
+Each case runs in a process of its own. A limit is measured by the most memory that was resident, over
+that of the same call on a text of one line; where memory ends, a limit of the address space stands in
+for it.
+"""
+
+import csv
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bytepair
+
+IS_LINUX = Path("/proc/self/status").is_file()
+pytestmark = pytest.mark.skipif(
+    not IS_LINUX, reason="this system does not say how much memory was taken"
+)
+MEGABYTE = 1 << 20
+LIMIT = 64 * MEGABYTE
+
+PEAK = """
+import json, resource, sys
+from pathlib import Path
+
+def status(name):
+    text = Path("/proc/self/status").read_text()
+    return int(text.split(name + ":")[1].split()[0]) << 10
+
+def peak():
+    return status("VmHWM")
+
+def limit_to(n_bytes):
+    most = status("VmSize") + n_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+"""
+
+
+def run(program, *arguments):
+    """Run a program in a process of its own, and give what it prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK + textwrap.dedent(program), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MALLOC_ARENA_MAX": "2"},
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    return json.loads(done.stdout)
+
+
+LIMITED = """
+    import bytepair
+    from bytepair import scale
+    how, path, warm, options = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
+
+    def work(path):
+        if how == "train":
+            bytepair.train(path, vocab_size=300, **options)
+        else:
+            scale.count(path, output=path + ".parquet", **options)
+
+    work(warm)
+    before = peak()
+    try:
+        work(path)
+        problem = None
+    except bytepair.TokenizerError as error:
+        problem = str(error)
+    print(json.dumps([peak() - before, problem]))
+"""
+
+
+def words(n_words, length, seed=1):
+    """Make so many different words of so many letters."""
+    letters = np.random.default_rng(seed).integers(97, 123, (n_words, length + 1))
+    letters[:, 0] = 32
+    return letters.astype(np.uint8).tobytes()
+
+
+LONG = b"a" * (40 * MEGABYTE)
+
+
+def long_line(folder):
+    """Make JSON lines of which one is longer than the limit allows."""
+    lines = [json.dumps({"text": "low lower"}), json.dumps({"text": LONG.decode()})]
+    (folder / "c.jsonl").write_text("\n".join(lines) + "\n")
+    return (
+        folder / "c.jsonl",
+        {},
+        r"c\.jsonl: what begins at byte \d+ has more than 4,194,304",
+    )
+
+
+def long_text(folder):
+    """Make a text without a place to cut it."""
+    (folder / "c.txt").write_bytes(b"low new " + LONG)
+    return folder / "c.txt", {}, r"c\.txt.*the 4194304 bytes from byte [57] on"
+
+
+def long_lines(folder):
+    """Make a text without line ends, of which each line would be a document."""
+    (folder / "c.txt").write_bytes(b"low\n" + LONG)
+    return folder / "c.txt", {"lines": True}, r"c\.txt: what begins at byte 4 has more"
+
+
+def long_document(folder):
+    """Make a text without the separator that is looked for."""
+    (folder / "c.txt").write_bytes(b"low<s>" + LONG)
+    return folder / "c.txt", {"separator": "<s>"}, r"c\.txt"
+
+
+def long_packed(folder):
+    """Make a small file of a long text."""
+    (folder / "c.txt.gz").write_bytes(gzip.compress(b"low new " + LONG, 1))
+    return folder / "c.txt.gz", {}, r"c\.txt\.gz.*bytes from byte 7 on"
+
+
+def long_field(folder):
+    """Make a table of which one value is too long."""
+    with (folder / "c.csv").open("w") as file:
+        csv.writer(file).writerows([["text"], ["low"], [LONG.decode()]])
+    return folder / "c.csv", {}, r"c\.csv: CSV: the record of line 3"
+
+
+def long_value(folder):
+    """Make a table of columns of which one value is too long."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": ["low"] * 10 + [LONG[: 6 * MEGABYTE].decode()]})
+    pytest.importorskip("pyarrow.parquet").write_table(table, folder / "c.parquet")
+    return folder / "c.parquet", {}, r"c\.parquet: row 11 has more than"
+
+
+def many_words(folder):
+    """Make a text of more different words than can be learned from within the limit."""
+    (folder / "c.txt").write_bytes(words(2_000_000, 9))
+    return folder / "c.txt", {}, "memory_limit: to learn from"
+
+
+def many_documents(folder):
+    """Make many tiny documents."""
+    with (folder / "c.jsonl").open("w") as file:
+        file.writelines(f'{{"text": "n{number}"}}\n' for number in range(300_000))
+    return folder / "c.jsonl", {}, None
+
+
+def many_letters(folder):
+    """Make text that fits, with words that are as long as they may be."""
+    parts = [letter * (3 * MEGABYTE) for letter in (b"a", b"b", b"c", b"d", b"e", b"f")]
+    (folder / "c.txt").write_bytes(b" low lower ".join(parts))
+    return folder / "c.txt", {}, "memory_limit: to learn from"
+
+
+CASES = [
+    long_line,
+    long_text,
+    long_lines,
+    long_document,
+    long_packed,
+    long_field,
+    long_value,
+    many_words,
+    many_documents,
+    many_letters,
+]
+# By dialect: pieces that are documents, whose first occurrences are kept, and text that is normalized.
+DIALECTS = {
+    many_documents: ["gpt2", "byte-stream"],
+    long_text: ["gpt2", "sentencepiece"],
+}
+DEALT = [(case, dialect) for case in CASES for dialect in DIALECTS.get(case, ["gpt2"])]
+
+
+@pytest.mark.parametrize("how", ["train", "count"])
+@pytest.mark.parametrize(
+    ("case", "dialect"), DEALT, ids=lambda part: getattr(part, "__name__", part)
+)
+def test_a_memory_limit_is_kept_or_what_exceeds_it_is_named(
+    tmp_path, case, dialect, how
+):
+    """The most memory is within a fifth of the limit, and what cannot be within is an error of its place."""
+    if how == "count":
+        pytest.importorskip("pyarrow")
+    path, options, problem = case(tmp_path)
+    warm = tmp_path / f"warm{''.join(path.suffixes)}"
+    write_small(warm)
+    options = {"memory_limit": LIMIT, "threads": 2, "dialect": dialect, **options}
+    taken, found = run(LIMITED, how, path, warm, json.dumps(options))
+    assert taken < LIMIT * 6 / 5, f"{taken >> 20} MB"
+    if how == "count" and problem is not None and "learn" in problem:
+        problem = None
+    if problem is None:
+        assert found is None
+    else:
+        pytest.importorskip("re")
+        assert found is not None
+        assert re.search(problem, found), found
+
+
+def write_small(path):
+    """Write a corpus of one document in the format of its name."""
+    if path.suffix == ".parquet":
+        table = pytest.importorskip("pyarrow").table({"text": ["low lower"]})
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        return
+    text = {".jsonl": '{"text": "low lower"}\n', ".csv": "text\nlow lower\n"}
+    content = text.get(path.suffix, "low lower").encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+ENDING = """
+    import bytepair, numpy as np
+    what = sys.argv[1]
+    tokenizer = bytepair.train_from_iterator(["low lower aa aaaa"], vocab_size=260, dialect="gpt2")
+    small = "aa low" * 50_000
+    results = []
+    text = "a" * (16 << 20)
+    varied = " ".join(format(n, "x") for n in range(1_000_000))
+    works = {
+        "list": lambda: tokenizer.encode(varied),
+        "array": lambda: tokenizer.encode_to_numpy(text),
+        "threads": lambda: tokenizer.encode_to_numpy(varied, threads=2),
+        "batch": lambda: tokenizer.encode_batch_to_numpy([varied, text, varied]),
+        "lists": lambda: tokenizer.encode_batch([varied, varied]),
+        "full": lambda: tokenizer.encode_full(text),
+        "offsets": lambda: tokenizer.encode_with_offsets(varied),
+        "count": lambda: tokenizer.count(text),
+        "train": lambda: bytepair.train_from_iterator([text, varied], vocab_size=300),
+        "bytes": lambda: tokenizer.decode_bytes(ids),
+        "text": lambda: tokenizer.decode(ids),
+    }
+    ids = np.full(12_000_000, 258, np.uint32) if what in ("bytes", "text") else None
+    tokenizer.encode(small)
+    for room in (20, 70, 85, 110, 160):
+        limit = status("VmSize") + (room << 20)
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        try:
+            works[what]()
+            results.append("done")
+        except MemoryError as error:
+            results.append("MemoryError")
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    print(json.dumps(results))
+"""
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "list",
+        "array",
+        "threads",
+        "batch",
+        "lists",
+        "full",
+        "offsets",
+        "count",
+        "train",
+        "bytes",
+        "text",
+    ],
+)
+def test_where_memory_ends_python_gets_a_memory_error(what):
+    """Whatever room is left, a call gives its result or a MemoryError; no process ends."""
+    results = run(ENDING, what)
+    assert results[0] == "MemoryError"
+    assert set(results) <= {"done", "MemoryError"}
+
+
+PACKED = """
+    import bytepair
+    limit_to(100 << 20)
+    try:
+        bytepair.train(sys.argv[1], vocab_size=300, dialect="gpt2")
+        print(json.dumps("done"))
+    except MemoryError as error:
+        print(json.dumps(str(error)))
+"""
+
+
+@pytest.mark.parametrize("name", ["c.txt", "c.txt.gz", "c.jsonl", "c.csv"])
+def test_a_file_that_is_longer_than_memory_is_a_memory_error(tmp_path, name):
+    """A text without a place to cut it, packed or not, ends with a MemoryError where memory does."""
+    path, text = tmp_path / name, b"a" * (150 * MEGABYTE)
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(text, 1))
+    elif name.endswith(".jsonl"):
+        path.write_bytes(b'{"text": "' + text + b'"}\n')
+    else:
+        path.write_bytes(b"text\n" + text)
+    found = run(PACKED, path)
+    assert name in found
+
+
+COMMAND = """
+    import pyarrow.parquet, pyarrow.compute
+    from bytepair.cli.app import run
+    sys.argv = ["bytepair", *sys.argv[1:]]
+    limit_to(100 << 20)
+    run()
+"""
+
+
+@pytest.mark.parametrize("command", ["count", "train"])
+def test_a_small_file_that_is_much_when_unpacked_ends_a_command_with_one_line(
+    tmp_path, command
+):
+    """A packed text of one letter that no memory holds is an error that names the file, and no abort."""
+    pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "c.txt.gz"
+    path.write_bytes(gzip.compress(b"a" * (150 * MEGABYTE), 1))
+    size = ["--vocab-size", "300"] if command == "train" else []
+    output = tmp_path / ("out.json" if command == "train" else "out.parquet")
+    arguments = [command, path, "-o", output, "--dialect", "gpt2", *size]
+    program = [sys.executable, "-c", PEAK + textwrap.dedent(COMMAND)]
+    done = subprocess.run(
+        [*program, *map(str, arguments)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "c.txt.gz: out of memory" in last, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+
+
+SPARSE = """
+    import bytepair
+    limit_to(512 << 20)
+    try:
+        bytepair.Tokenizer.from_file(sys.argv[1])
+        print(json.dumps("read"))
+    except bytepair.TokenizerError as error:
+        print(json.dumps(str(error)))
+"""
+
+
+def test_a_compiled_file_that_is_nothing_but_a_claim_is_refused(tmp_path):
+    """A section that is a terabyte of a hole on the disk is an error, not an end of the process."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    path = tmp_path / "t.bytepair-compiled"
+    whole = compiled(tokenizer, path)
+    table_at, n_sections = 24, 8
+    for section in range(n_sections):
+        place = table_at + 16 * section
+        length = int.from_bytes(whole[place : place + 8], "little") + (3 << 40)
+        damaged = bytearray(whole)
+        damaged[place : place + 8] = length.to_bytes(8, "little")
+        path.write_bytes(damaged)
+        os.truncate(path, len(whole) + (3 << 40))
+        assert str(path) in run(SPARSE, path)
+
+
+def compiled(tokenizer, path):
+    """Write the compiled form of a tokenizer, and give its bytes."""
+    tokenizer.save(path)
+    return path.read_bytes()
+
+
+def json_of(normalizer):
+    """Make a ``tokenizer.json`` with a normalizer."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    return tokenizer, normalizer
+
+
+GROWING = {
+    "prepend": {"type": "Prepend", "prepend": "a" * 1_000_000},
+    "replace": {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 60_000},
+    "pattern": {"type": "Replace", "pattern": {"Regex": "a"}, "content": "b" * 60_000},
+    "chain": {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 250},
+            {"type": "Replace", "pattern": {"String": "b"}, "content": "c" * 250},
+        ],
+    },
+    "prepends": {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Prepend", "prepend": "a" * 900},
+            {"type": "Prepend", "prepend": "b" * 900},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_a_normalizer_that_makes_texts_a_thousand_times_longer_is_refused(
+    tmp_path, name
+):
+    """The file is refused when it is read, by an error that names the normalizer."""
+    path = tmp_path / "tokenizer.json"
+    bytepair.train_from_iterator(["low lower"], vocab_size=258).save(path)
+    content = json.loads(path.read_text())
+    content["normalizer"] = GROWING[name]
+    path.write_text(json.dumps(content))
+    with pytest.raises(
+        bytepair.TokenizerError, match=r"normalizer: .* 1024 times longer"
+    ):
+        bytepair.Tokenizer.from_file(path)
+
+
+def test_parts_that_share_nearly_all_ids_are_refused_where_there_are_many():
+    """A stride of 999 of 1,000 over 120,000 ids is an error; over few it is not."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=256)
+    cut = tokenizer.with_truncation(1000, stride=999)
+    assert len(cut.encode_full("x" * 3000, fit_length=True).overflowing) == 2000
+    with pytest.raises(
+        bytepair.TokenizerError, match=r"truncation: 120000 ids .* lower stride"
+    ):
+        cut.encode_full("x" * 120_000, fit_length=True)
+    whole = tokenizer.encode_full("x" * 120_000)
+    with pytest.raises(bytepair.TokenizerError, match="truncation: 120000 ids"):
+        whole.truncate(1000, stride=999)
+    pairs = tokenizer.with_truncation(100)
+    with pytest.raises(bytepair.TokenizerError, match="truncation: 120000 ids"):
+        pairs.encode_full("x" * 60_000, "y" * 60_000, fit_length=True)
+
+
+def test_a_part_of_a_file_that_cannot_be_cut_has_a_limit(tmp_path):
+    """The error names the file and the place, and nothing is written."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low lower"], vocab_size=258, dialect="gpt2"
+    )
+    path, output = tmp_path / "text", tmp_path / "ids.npy"
+    path.write_text("low new " + "a" * 5000)
+    options = {
+        "is_wide": False,
+        "has_header": True,
+        "allowed_special": (),
+        "disallowed_special": (),
+        "added_tokens": "find",
+        "threads": 1,
+    }
+    output.touch()
+    names = (str(path), str(output), str(output))
+    with pytest.raises(
+        bytepair.TokenizerError, match=r"text: .* 1000 bytes from byte 7 on"
+    ):
+        tokenizer._encode_file(names, stretch_len=100, max_uncut=1000, **options)
+    assert (
+        tokenizer._encode_file(names, stretch_len=100, max_uncut=6000, **options)[1]
+        == 5008
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 1000, 8 * MEGABYTE])
+def test_a_limit_that_cannot_be_kept_is_refused_at_the_start(tmp_path, limit):
+    """The error says how much is enough, and that much is taken."""
+    (tmp_path / "c.jsonl").write_text('{"text": "low lower"}\n')
+    with pytest.raises(
+        bytepair.TokenizerError, match=r"memory_limit: .* at least"
+    ) as told:
+        bytepair.train(
+            tmp_path / "c.jsonl", vocab_size=260, memory_limit=limit, threads=2
+        )
+    enough = int(str(told.value).split("at least ")[1].split(",")[0].split(" ")[0])
+    learned = bytepair.train(
+        tmp_path / "c.jsonl", vocab_size=260, memory_limit=enough * 3, threads=2
+    )
+    assert learned.n_vocab
