@@ -1,7 +1,13 @@
-//! One fixed hash of bytes for every table of the crate.
+//! The hashes of the crate: a fixed one, and one that nobody knows outside of the process.
 //!
-//! Folds 16 bytes at a time by one wide multiplication. It is not keyed: tables that hold text of
-//! unknown origin must not let the order or the speed of a hash decide anything but time.
+//! Both fold 16 bytes at a time by one wide multiplication. Whoever knows a hash can write texts whose hashes are alike,
+//! and a table that takes any number of them into neighbouring places then looks at all of them for each. So such a table
+//! has a [`HashKey`], or takes one as soon as its searches become long. The fixed hash is for what must be
+//! the same in every process, such as the order of files, and for tables that look at a few places and no more. Results
+//! depend on neither.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const ODD: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -43,6 +49,59 @@ pub(crate) fn hash_long(bytes: &[u8], seed: u64) -> u64 {
     hash
 }
 
+/// What the hashes of a process depend on, chosen by the system when the first is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HashKey {
+    left: u64,
+    right: u64,
+}
+
+impl HashKey {
+    /// The key of this process. Threads that come at the same time take the same, and nobody waits.
+    #[inline]
+    pub(crate) fn of_process() -> Self {
+        static SECRET: AtomicU64 = AtomicU64::new(0);
+        let secret = match SECRET.load(Ordering::Relaxed) {
+            0 => choose(&SECRET),
+            secret => secret,
+        };
+        Self { left: secret, right: secret.rotate_left(32).wrapping_mul(SEED) }
+    }
+
+    /// An odd number, for hashes that are one product.
+    pub(crate) fn factor(self) -> u64 {
+        self.right | 1
+    }
+
+    /// The hash of two words.
+    #[inline]
+    pub(crate) fn fold(self, left: u64, right: u64) -> u64 {
+        fold(left ^ self.left, right ^ self.right)
+    }
+
+    /// The hash of `bytes`, begun from `seed`.
+    #[inline]
+    pub(crate) fn hash_bytes(self, bytes: &[u8], seed: u64) -> u64 {
+        let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(ODD);
+        let mut chunks = bytes.chunks_exact(16);
+        for chunk in &mut chunks {
+            hash = self.fold(word(&chunk[..8]) ^ hash, word(&chunk[8..]));
+        }
+        let (low, high) = words(chunks.remainder());
+        self.fold(low ^ hash, high)
+    }
+}
+
+/// Chooses a number that is not 0, unless another thread has done so.
+#[cold]
+fn choose(secret: &AtomicU64) -> u64 {
+    let new = RandomState::new().hash_one(SEED).max(1);
+    match secret.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => new,
+        Err(there) => there,
+    }
+}
+
 /// Up to 15 bytes as two words, which may overlap: different bytes of one length give different words.
 #[inline]
 fn words(bytes: &[u8]) -> (u64, u64) {
@@ -82,6 +141,17 @@ mod tests {
                 assert!(seen.insert(hash_bytes(&bytes, 0)), "{len} {bit}");
             }
         }
+    }
+
+    #[test]
+    fn bytes_whose_fixed_hashes_are_the_same_have_different_hashes_by_a_key() {
+        // A word that makes one factor of a fixed product zero.
+        let bytes = |last: u64| [0_u64, ODD, last, ODD].map(u64::to_le_bytes).concat();
+        let fixed: HashSet<_> = (0..100).map(|last| hash_bytes(&bytes(last), 0)).collect();
+        assert_eq!(fixed.len(), 1);
+        let key = HashKey::of_process();
+        let keyed: HashSet<_> = (0..100).map(|last| key.hash_bytes(&bytes(last), 0)).collect();
+        assert_eq!(keyed.len(), 100);
     }
 
     #[test]

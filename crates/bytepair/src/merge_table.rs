@@ -131,6 +131,7 @@ mod tests {
 
     use super::packed::{BUCKET_LEN, MAX_SPARSE_LEN, n_buckets};
     use super::*;
+    use crate::pair_map::pair_hash;
     use crate::vocabulary::Merge;
 
     /// Made-up merges, as many as `n_merges`, of ids in a range; results ascend if they are asked to.
@@ -207,6 +208,27 @@ mod tests {
                 let found = found.exists().then_some(found.result);
                 assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
             }
+        }
+    }
+
+    #[test]
+    fn merges_that_all_belong_into_one_bucket_have_a_table_whose_hash_is_not_known() {
+        const ID_BITS: u32 = 11;
+        let pairs = (0..1024_u32).flat_map(|left| (0..1024).map(move |right| (left, right)));
+        let hash = |left, right| pair_hash(u64::from(left) << ID_BITS | u64::from(right));
+        // All belong into the first of 512 buckets.
+        let chosen: Vec<_> =
+            pairs.filter(|&(left, right)| hash(left, right) >> 54 == 0).take(900).collect();
+        assert_eq!(chosen.len(), 900);
+        let mut vocabulary = Vocabulary::new();
+        for (result, &(left, right)) in (1024..).zip(&chosen) {
+            vocabulary.push_merge_to(Merge { left, right, result });
+        }
+        let merges = Merges::new(&vocabulary);
+        assert!(matches!(merges, Merges::Wide(_)));
+        for (rank, &(left, right)) in (0..).zip(&chosen) {
+            let found = merges.get(left, right);
+            assert_eq!((found.rank, found.result), (rank, 1024 + rank));
         }
     }
 

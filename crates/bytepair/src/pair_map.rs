@@ -3,8 +3,9 @@
 //! Open addressing with linear probing over a power of two of slots, at most half full; keys and
 //! values lie side by side, so a look-up that hits touches one cache line. It has no removal and
 //! no iteration: hash order can never reach a result. Look-up and insertion take O(1) expected
-//! time; the hash is a fixed multiplication, so nothing depends on a random seed.
+//! time; the hash is one multiplication by a number that nobody knows outside of the process.
 
+use crate::hash::HashKey;
 use crate::vocabulary::TokenId;
 
 /// A map from `(left, right)` to `V`. The pair `(u32::MAX, u32::MAX)` is reserved.
@@ -16,6 +17,8 @@ pub(crate) struct PairMap<V> {
     len: usize,
     /// How far a 64-bit product is shifted to give a slot index.
     shift: u32,
+    /// What makes the hash one of this process.
+    factor: u64,
 }
 
 const FREE: u64 = u64::MAX;
@@ -34,17 +37,29 @@ pub(crate) fn pair_of(key: u64) -> (TokenId, TokenId) {
     ((key >> 32) as TokenId, key as TokenId)
 }
 
-/// A hash of the key of a pair, good in its high bits.
+/// A hash of the key of a pair, good in its high bits: the same in every process.
 #[inline]
 pub(crate) fn pair_hash(key: u64) -> u64 {
-    (key ^ key >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    pair_hash_by(0x9E37_79B9_7F4A_7C15, key)
+}
+
+/// The same by an odd factor, for tables that take in whatever comes: that of the process, see
+/// [`HashKey::factor`].
+#[inline]
+pub(crate) fn pair_hash_by(factor: u64, key: u64) -> u64 {
+    (key ^ key >> 29).wrapping_mul(factor)
 }
 
 impl<V: Copy + Default> PairMap<V> {
     /// An empty map with room for `capacity` pairs before it grows.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let n_slots = (capacity.max(8) * 2).next_power_of_two();
-        Self { slots: vec![(FREE, V::default()); n_slots], len: 0, shift: 64 - n_slots.ilog2() }
+        Self {
+            slots: vec![(FREE, V::default()); n_slots],
+            len: 0,
+            shift: 64 - n_slots.ilog2(),
+            factor: HashKey::of_process().factor(),
+        }
     }
 
     /// The value of a pair.
@@ -106,7 +121,7 @@ impl<V: Copy + Default> PairMap<V> {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the shift leaves a slot index")]
     fn home(&self, key: u64) -> usize {
-        (pair_hash(key) >> self.shift) as usize
+        (pair_hash_by(self.factor, key) >> self.shift) as usize
     }
 
     fn grow(&mut self) {

@@ -20,7 +20,7 @@ pub(crate) use self::entry::Entries;
 use self::entry::{Entry, N_KINDS};
 use self::merge_list::MergeList;
 use crate::error::{ErrorKind, Result};
-use crate::hash::hash_bytes;
+use crate::hash::HashKey;
 use crate::merge_table::PackedMerges;
 use crate::prefetch::prefetch;
 
@@ -74,7 +74,7 @@ impl<'v> Token<'v> {
     }
 
     fn hash(self) -> u64 {
-        hash_bytes(self.bytes, u64::from(self.kind.code()) << 56)
+        HashKey::of_process().hash_bytes(self.bytes, u64::from(self.kind.code()) << 56)
     }
 }
 

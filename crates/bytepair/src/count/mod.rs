@@ -37,7 +37,7 @@ use dropped::Dropper;
 use hashbrown::HashTable;
 
 use crate::error::{CountProblem, Error, Result};
-use crate::hash::hash_bytes;
+use crate::hash::HashKey;
 use crate::memory::{ask, ask_to_grow};
 
 /// What a piece takes beside its bytes: its end, its count, and where it first occurs.
@@ -258,8 +258,8 @@ impl PieceCounts {
         }
         let (bytes, ends) = (&self.bytes, &self.ends);
         if let Some(index) = &mut self.index {
-            let rehash = |&place: &usize| hash_bytes(piece_at(bytes, ends, place), 0);
-            index.insert_unique(hash_bytes(piece, 0), place, rehash);
+            let rehash = |&place: &usize| hash(piece_at(bytes, ends, place));
+            index.insert_unique(hash(piece), place, rehash);
         }
     }
 
@@ -291,16 +291,21 @@ impl PieceCounts {
     fn find(&mut self, piece: &[u8]) -> Option<usize> {
         let (bytes, ends) = (&self.bytes, &self.ends);
         let index = self.index.get_or_insert_with(|| {
-            let hash = |&place: &usize| hash_bytes(piece_at(bytes, ends, place), 0);
+            let rehash = |&place: &usize| hash(piece_at(bytes, ends, place));
             let mut index = HashTable::with_capacity(ends.len());
             for place in 0..ends.len() {
-                index.insert_unique(hash(&place), place, hash);
+                index.insert_unique(rehash(&place), place, rehash);
             }
             index
         });
         let is_piece = |&place: &usize| piece_at(bytes, ends, place) == piece;
-        index.find(hash_bytes(piece, 0), is_piece).copied()
+        index.find(hash(piece), is_piece).copied()
     }
+}
+
+#[inline]
+fn hash(piece: &[u8]) -> u64 {
+    HashKey::of_process().hash_bytes(piece, 0)
 }
 
 #[inline]

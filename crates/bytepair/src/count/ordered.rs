@@ -4,18 +4,31 @@
 //! So the entries of a table can be put in the order of their hashes by moving each a few places, and a
 //! table grows by one pass over both tables. Adding takes O(1) expected time and touches one cache line,
 //! or two.
+//!
+//! The hash is known, so that the order is the same in every process, and whoever knows it can write pieces that all
+//! belong into one place. Where searches take many steps for long, the owner gives the table a key that nobody
+//! knows; from then on entries lie by another hash, and are sorted in the end.
 
 use std::cmp::Ordering;
 
 use crate::error::Result;
+use crate::hash::HashKey;
 use crate::large_pages::LargeRow;
 use crate::memory::ask;
 use crate::prefetch::prefetch;
 
+/// So many steps of a search are nothing unusual.
+const N_USUAL_STEPS: usize = 16;
+
+/// How many steps more, for each place of a table, searches may take before it needs a key.
+const N_STEPS_PER_PLACE: usize = 4;
+
 /// What a table holds. The default is a free place.
 pub(super) trait Entry: Copy + Default {
     fn is_free(&self) -> bool;
-    fn hash(&self) -> u64;
+
+    /// The hash that says where the entry lies in a table with this key, or without.
+    fn hash(&self, key: Option<HashKey>) -> u64;
 }
 
 /// A smaller table, in bytes, grows without being asked whether there is memory.
@@ -26,6 +39,11 @@ pub(super) struct Table<E> {
     /// A power of two.
     entries: LargeRow<E>,
     n_used: usize,
+    key: Option<HashKey>,
+    /// Steps of searches beyond what is usual, less those that others did not take.
+    n_excess_steps: usize,
+    #[cfg(test)]
+    pub(super) n_steps: usize,
 }
 
 /// Whether an entry was there.
@@ -36,7 +54,14 @@ pub(super) enum Found<'t, E> {
 
 impl<E: Entry> Table<E> {
     pub(super) fn new(n_places: usize) -> Self {
-        Self { entries: LargeRow::filled(E::default(), n_places.next_power_of_two()), n_used: 0 }
+        Self {
+            entries: LargeRow::filled(E::default(), n_places.next_power_of_two()),
+            n_used: 0,
+            key: None,
+            n_excess_steps: 0,
+            #[cfg(test)]
+            n_steps: 0,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -67,6 +92,43 @@ impl<E: Entry> Table<E> {
     /// Whether another entry must find a larger table.
     pub(super) fn is_nearly_full(&self) -> bool {
         self.n_used * 8 >= self.entries.len() * 7
+    }
+
+    /// What hashes depend on.
+    #[inline]
+    pub(super) fn key(&self) -> Option<HashKey> {
+        self.key
+    }
+
+    /// Whether searches took so many steps that the table needs a key.
+    #[inline]
+    pub(super) fn needs_key(&self) -> bool {
+        self.n_excess_steps > self.entries.len() * N_STEPS_PER_PLACE && self.key.is_none()
+    }
+
+    /// Lets entries lie by a key from now on. `renew` is called for each, for those that hold their hash.
+    #[cold]
+    pub(super) fn take_key(&mut self, key: HashKey, renew: impl Fn(&mut E)) {
+        let used: Vec<_> = self.entries.iter().copied().filter(|entry| !entry.is_free()).collect();
+        self.entries.fill(E::default());
+        (self.key, self.n_excess_steps) = (Some(key), 0);
+        let mask = self.entries.len() - 1;
+        for mut entry in used {
+            renew(&mut entry);
+            let mut index = self.place(entry.hash(self.key));
+            while !self.entries[index].is_free() {
+                index = (index + 1) & mask;
+            }
+            self.entries[index] = entry;
+        }
+    }
+
+    /// Forgets the key, before entries are sorted. `renew` is called for each if there is one.
+    pub(super) fn drop_key(&mut self, renew: impl Fn(&mut E)) {
+        self.n_excess_steps = 0;
+        if self.key.take().is_some() {
+            self.entries.iter_mut().filter(|entry| !entry.is_free()).for_each(renew);
+        }
     }
 
     /// The place where the search for this hash begins.
@@ -106,18 +168,30 @@ impl<E: Entry> Table<E> {
     #[inline]
     pub(super) fn find(&mut self, hash: u64, is_it: impl Fn(&E) -> bool) -> Found<'_, E> {
         let mask = self.entries.len() - 1;
-        let mut index = self.place(hash);
-        loop {
+        let home = self.place(hash);
+        let mut index = home;
+        let is_free = loop {
             let entry = &self.entries[index];
             if is_it(entry) {
-                return Found::Used(&mut self.entries[index]);
+                break false;
             }
             if entry.is_free() {
-                self.n_used += 1;
-                return Found::Free(&mut self.entries[index]);
+                break true;
             }
             index = (index + 1) & mask;
+        };
+        let n_steps = index.wrapping_sub(home) & mask;
+        self.n_excess_steps = (self.n_excess_steps + n_steps).saturating_sub(N_USUAL_STEPS);
+        #[cfg(test)]
+        {
+            self.n_steps += n_steps;
         }
+        let entry = &mut self.entries[index];
+        if is_free {
+            self.n_used += 1;
+            return Found::Free(entry);
+        }
+        Found::Used(entry)
     }
 
     /// Makes the table `factor` times larger, which is a power of two.
@@ -136,15 +210,16 @@ impl<E: Entry> Table<E> {
             if entry.is_free() {
                 continue;
             }
-            if place(entry.hash(), n_bits) == index {
-                *self.first_entry_mut(entry.hash()) = entry;
+            let hash = entry.hash(self.key);
+            if place(hash, n_bits) == index {
+                *self.first_entry_mut(hash) = entry;
             } else {
                 away.push(entry);
             }
         }
         let mask = self.entries.len() - 1;
         for entry in away.into_iter().rev() {
-            let mut index = self.place(entry.hash());
+            let mut index = self.place(entry.hash(self.key));
             while !self.entries[index].is_free() {
                 index = (index + 1) & mask;
             }
@@ -153,7 +228,7 @@ impl<E: Entry> Table<E> {
     }
 
     /// The entries by hash, those of equal hash by `compare`. They stand in the table's memory, which
-    /// [`Self::clear`] makes a table again.
+    /// [`Self::clear`] makes a table again. Where they lay by a key, that was [dropped](Self::drop_key).
     ///
     /// A run of used places holds the entries whose places lie in it, so runs are in order already and
     /// only inside of each there is something to sort. The run that goes on from the last place to the
@@ -162,7 +237,7 @@ impl<E: Entry> Table<E> {
         let n_front = self.entries.iter().take_while(|entry| !entry.is_free()).count();
         let mut wrapped = Vec::new();
         for index in 0..n_front {
-            if self.place(self.entries[index].hash()) > index {
+            if self.place(self.entries[index].hash(None)) > index {
                 wrapped.push(std::mem::take(&mut self.entries[index]));
             }
         }
@@ -175,8 +250,9 @@ impl<E: Entry> Table<E> {
         }
         self.entries[n_sorted..n_sorted + wrapped.len()].copy_from_slice(&wrapped);
         let sorted = &mut self.entries[..self.n_used];
-        let compare =
-            |one: &E, other: &E| one.hash().cmp(&other.hash()).then_with(|| compare(one, other));
+        let compare = |one: &E, other: &E| {
+            one.hash(None).cmp(&other.hash(None)).then_with(|| compare(one, other))
+        };
         sort_nearly_sorted(sorted, compare);
         sorted
     }

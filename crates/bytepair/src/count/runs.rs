@@ -81,7 +81,7 @@ impl<'r> Range<'r> {
     pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
         if self.is_long {
             let parts = self.runs.iter().map(|run| self.part(&run.long));
-            let order = |entry: &Long, run: usize| (entry.hash(), self.runs[run].piece(entry));
+            let order = |entry: &Long, run: usize| (entry.hash(None), self.runs[run].piece(entry));
             return merge_sorted(
                 parts.collect(),
                 order,
@@ -90,7 +90,7 @@ impl<'r> Range<'r> {
             );
         }
         let parts = self.runs.iter().map(|run| self.part(&run.short));
-        let order = |entry: &Short, _| (entry.hash(), in_order(entry.key));
+        let order = |entry: &Short, _| (entry.hash(None), in_order(entry.key));
         merge_sorted(
             parts.collect(),
             order,
@@ -106,7 +106,7 @@ impl<'r> Range<'r> {
     fn part<E: Entry>(self, run: &'r [E]) -> &'r [E] {
         let place = |index: usize| {
             let bound = ((index as u128) << 64) / self.n_ranges as u128;
-            run.partition_point(|entry| u128::from(entry.hash()) < bound)
+            run.partition_point(|entry| u128::from(entry.hash(None)) < bound)
         };
         &run[place(self.index)..place(self.index + 1)]
     }

@@ -16,7 +16,7 @@ use super::ordered::{Entry, Found, Table};
 use super::runs::Total;
 use super::start_list::StartList;
 use crate::error::Result;
-use crate::hash::hash_bytes;
+use crate::hash::{HashKey, hash_bytes};
 use crate::large_pages::LargeRow;
 use crate::memory::ask_to_grow;
 use crate::piece_key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key};
@@ -89,8 +89,12 @@ impl Entry for Short {
     }
 
     #[inline]
-    fn hash(&self) -> u64 {
-        high_hash(self.key)
+    #[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
+    fn hash(&self, key: Option<HashKey>) -> u64 {
+        match key {
+            None => high_hash(self.key),
+            Some(key) => key.fold(self.key as u64, (self.key >> 64) as u64),
+        }
     }
 }
 
@@ -100,8 +104,9 @@ impl Entry for Long {
         self.len == 0
     }
 
+    /// Renewed where the table gets a key, or loses it.
     #[inline]
-    fn hash(&self) -> u64 {
+    fn hash(&self, _key: Option<HashKey>) -> u64 {
         self.hash
     }
 }
@@ -271,6 +276,7 @@ impl CountTable {
     /// The contents in order. Takes O(n) expected time.
     pub(super) fn into_sorted(mut self) -> Sorted {
         self.settle();
+        self.tables.drop_keys();
         let Tables { short, long, long_bytes, .. } = self.tables;
         let by_bytes =
             |one: &Long, other: &Long| piece(&long_bytes, one).cmp(piece(&long_bytes, other));
@@ -281,6 +287,7 @@ impl CountTable {
     /// Hands the contents, in order, to `take` and forgets them.
     pub(super) fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
         self.settle();
+        self.tables.drop_keys();
         let Tables { short, long, long_bytes, .. } = &mut self.tables;
         let by_bytes =
             |one: &Long, other: &Long| piece(long_bytes, one).cmp(piece(long_bytes, other));
@@ -304,10 +311,16 @@ impl Tables {
     pub(super) fn add_short(&mut self, pieces: &[Short]) {
         let mut hashes = [0; N_SIDE_BY_SIDE];
         for (hash, piece) in hashes.iter_mut().zip(pieces) {
-            *hash = piece.hash();
+            *hash = piece.hash(self.short.key());
             self.short.ask_for(*hash);
         }
-        for (&hash, piece) in hashes.iter().zip(pieces) {
+        for (&(mut hash), piece) in hashes.iter().zip(pieces) {
+            if self.short.needs_key() {
+                self.short.take_key(HashKey::of_process(), |_| ());
+            }
+            if self.short.key().is_some() {
+                hash = piece.hash(self.short.key()); // it may have come since
+            }
             match self.short.find(hash, |entry| entry.key == piece.key) {
                 // It may have been counted here while its first count was among the recent ones.
                 Found::Used(entry) => entry.value = entry.value.and(piece.value),
@@ -335,7 +348,26 @@ impl Tables {
     #[cfg(target_arch = "x86_64")]
     #[inline(never)] // keeps the loop over eight pieces short
     pub(super) fn add_long(&mut self, bytes: &[u8], total: Total) {
-        self.add_hashed(hash_bytes(bytes, 0), bytes, total);
+        self.add_hashed(self.hash_of_long(bytes), bytes, total);
+    }
+
+    /// The hash that says where a long piece is.
+    fn hash_of_long(&self, bytes: &[u8]) -> u64 {
+        self.long.key().map_or_else(|| hash_bytes(bytes, 0), |key| key.hash_bytes(bytes, 0))
+    }
+
+    /// Gives the table of long pieces a key.
+    #[cold]
+    fn take_key_of_long(&mut self) {
+        let (key, long_bytes) = (HashKey::of_process(), &self.long_bytes);
+        self.long.take_key(key, |entry| entry.hash = key.hash_bytes(piece(long_bytes, entry), 0));
+    }
+
+    /// Makes the hashes of all pieces those of their order again.
+    fn drop_keys(&mut self) {
+        let long_bytes = &self.long_bytes;
+        self.short.drop_key(|_| ());
+        self.long.drop_key(|entry| entry.hash = hash_bytes(piece(long_bytes, entry), 0));
     }
 
     /// Asks for the places of long pieces with these hashes, and for the bytes of the pieces that stand there.
@@ -344,7 +376,13 @@ impl Tables {
         hashes.for_each(|hash| prefetch(&self.long_bytes, self.long.first_entry(hash).start));
     }
 
-    fn add_hashed(&mut self, hash: u64, bytes: &[u8], total: Total) {
+    fn add_hashed(&mut self, mut hash: u64, bytes: &[u8], total: Total) {
+        if self.long.needs_key() {
+            self.take_key_of_long();
+        }
+        if self.long.key().is_some() {
+            hash = self.hash_of_long(bytes); // it may have come since
+        }
         let Self { long, long_bytes, .. } = self;
         let is_it = |entry: &Long| entry.hash == hash && piece(long_bytes, entry) == bytes;
         match long.find(hash, is_it) {
@@ -385,7 +423,7 @@ struct LongPieces<'t> {
 impl LongPieces<'_> {
     #[inline(never)] // keeps the loop over short pieces short
     fn push(&mut self, piece: Range<usize>, tables: &mut Tables) {
-        self.hashes_and_places.push((hash_bytes(&self.text[piece.clone()], 0), piece));
+        self.hashes_and_places.push((tables.hash_of_long(&self.text[piece.clone()]), piece));
         if self.hashes_and_places.len() == N_SIDE_BY_SIDE {
             self.settle(tables);
         }
@@ -489,6 +527,61 @@ mod tests {
                 .collect();
             proptest::prop_assert_eq!(found, expected);
         }
+    }
+
+    /// Pieces of 8 bytes that belong into one place of any table, and pieces of 32 bytes of one hash.
+    fn chosen_pieces(n: u64) -> Vec<Vec<u8>> {
+        let mut inverse = 1_u64; // by Newton's rounds, each of which doubles the bits that are right
+        for _ in 0..6 {
+            inverse = inverse.wrapping_mul(
+                2_u64.wrapping_sub(crate::piece_key::FACTORS[0].wrapping_mul(inverse)),
+            );
+        }
+        let short = (1..=n).map(|number| number.wrapping_mul(inverse).to_le_bytes().to_vec());
+        let zero = 0xD6E8_FEB8_6659_FD93_u64; // makes one factor of the hash nothing
+        let long =
+            (1..=n).map(|number| [number, zero, number, zero].map(u64::to_le_bytes).concat());
+        short.chain(long).collect()
+    }
+
+    #[test]
+    fn pieces_that_are_chosen_for_one_place_take_few_steps_and_come_in_the_same_order() {
+        let pieces = chosen_pieces(20_000);
+        let counted = || {
+            let mut table = CountTable::new(usize::MAX);
+            for (place, piece) in (0..).zip(pieces.iter().chain(pieces.iter().rev())) {
+                table.add(piece, 0..piece.len(), 1, place);
+            }
+            table
+        };
+        let mut table = counted();
+        let n_steps = table.tables.short.n_steps + table.tables.long.n_steps;
+        assert!(n_steps < 40 * pieces.len(), "{n_steps} steps");
+        let mut expected: Vec<_> = (0_u64..)
+            .zip(&pieces)
+            .map(|(first, piece)| {
+                let key = piece_key(piece, 0, piece.len());
+                let hash = key.map_or_else(|| hash_bytes(piece, 0), high_hash);
+                (key.is_none(), hash, piece.clone(), 2_i64, first)
+            })
+            .collect();
+        expected.sort();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(.., piece, count, first)| (piece, count, first)).collect();
+        let drained = table.drain(|short, long, _| {
+            short
+                .iter()
+                .map(|entry| entry.key)
+                .chain(long.iter().map(|entry| entry.hash.into()))
+                .collect::<Vec<u128>>()
+        });
+        let sorted = counted().into_sorted();
+        let keys = sorted.short.iter().map(|entry| entry.key);
+        assert_eq!(
+            drained,
+            keys.chain(sorted.long.iter().map(|entry| entry.hash.into())).collect::<Vec<_>>()
+        );
+        assert_eq!(contents(vec![counted()], 1), expected);
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! without a branch. Keys are exact, so no pair is ever taken for another. Most pairs that are asked for have no
 //! merge: a bitmap by hash, small enough for a processor's own cache, answers for nearly all of those.
 //!
-//! Left out: vocabularies whose merges do not fit a word. Takes O(1) expected time for a look-up.
+//! Left out: vocabularies whose merges do not fit a word, and those whose merges were chosen so that the search for some
+//! passes many full buckets: files hold tables, so the hash is known. Takes O(1) expected time for a look-up, at most
+//! O(log n).
 
 use super::layout::{Layout, numbered, ranks};
 use super::{Lookup, NO_MERGE, RankedMerge};
@@ -50,12 +52,15 @@ pub(crate) struct PackedMerges {
     of_small: Vec<u32>,
     /// Of all merges, also those that others of the same pair come after.
     pub(super) n_merges: usize,
+    /// How many full buckets a search passes at most, on its way to a merge or to none. By chance they are fewer, in a
+    /// table as full as it may be.
+    pub(super) max_passed: usize,
     /// Whether merges make ids above those of their parts.
     pub(super) grows: bool,
 }
 
 impl PackedMerges {
-    /// `None` where a merge does not fit a word.
+    /// `None` where a merge does not fit a word, or is too far from where the search for it begins.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Option<Self> {
         let merges = vocabulary.merges();
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
@@ -64,15 +69,17 @@ impl PackedMerges {
         packed.first_small =
             merges.iter().map(|merge| merge.left.min(merge.right)).min().unwrap_or(0);
         packed.grows = merges.iter().all(grows);
-        packed.insert_all(vocabulary);
+        packed.insert_all(vocabulary)?;
         Some(packed)
     }
 
     /// A table of slots without the answers that are made of them.
     pub(super) fn of_slots(slots: LargeRow<u64>, n_merges: usize, layout: Layout) -> Self {
+        let n_per_doubling = if n_merges * 2 <= slots.len() { 4 } else { 32 };
         let n_bits = (n_merges * N_BITS_PER_MERGE).next_power_of_two().max(64);
         Self {
             shift: 64 - (slots.len() / BUCKET_LEN).ilog2(),
+            max_passed: slots.len().ilog2() as usize * n_per_doubling,
             slots,
             bitmap: vec![0; n_bits / 64],
             bitmap_shift: 64 - n_bits.ilog2(),
@@ -86,7 +93,7 @@ impl PackedMerges {
 
     /// Places all merges. Looks at the buckets of several before it fills the first, so that their cache lines
     /// are fetched side by side.
-    fn insert_all(&mut self, vocabulary: &Vocabulary) {
+    fn insert_all(&mut self, vocabulary: &Vocabulary) -> Option<()> {
         let ranks = ranks(vocabulary);
         let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
         let mut merges = (0..).zip(numbered(vocabulary.merges()));
@@ -97,31 +104,32 @@ impl PackedMerges {
             });
             waiting.extend(values);
             if waiting.is_empty() {
-                return;
+                return Some(());
             }
             let seen = waiting.iter().fold(0, |seen, (merge, _)| {
                 seen ^ self.slots[self.bucket(self.hash(merge.left, merge.right))]
             });
             std::hint::black_box(seen);
-            waiting.drain(..).for_each(|(merge, value)| self.insert(merge, value));
+            waiting.drain(..).try_for_each(|(merge, value)| self.insert(merge, value))?;
         }
     }
 
-    fn insert(&mut self, merge: Merge, value: u32) {
+    fn insert(&mut self, merge: Merge, value: u32) -> Option<()> {
         let hash = self.hash(merge.left, merge.right);
         self.note(merge, hash, value);
         let wanted = self.wanted(merge.left, merge.right);
         let mut bucket = self.bucket(hash);
-        loop {
+        for _ in 0..=self.max_passed {
             let is_for_it =
                 |slot: &u64| *slot == 0 || (*slot ^ wanted) >> self.layout.value_bits == 0;
             let slots = bucket..bucket + BUCKET_LEN;
             if let Some(place) = self.slots[slots].iter().position(is_for_it) {
                 self.slots[bucket + place] = wanted ^ u64::from(value);
-                return;
+                return Some(());
             }
             bucket = self.after(bucket);
         }
+        None
     }
 
     /// Notes a merge wherever else it is looked up than in its slot.
@@ -151,7 +159,7 @@ impl PackedMerges {
     #[expect(clippy::cast_possible_truncation, reason = "a value has at most 31 bits")]
     pub(super) fn value(&self, hash: u64, wanted: u64) -> u32 {
         let mut bucket = self.bucket(hash);
-        loop {
+        for _ in 0..=self.max_passed {
             let Some(slots) = self.slots[bucket..].first_chunk::<BUCKET_LEN>() else {
                 return u32::MAX;
             };
@@ -166,6 +174,7 @@ impl PackedMerges {
             }
             bucket = self.after(bucket);
         }
+        u32::MAX
     }
 
     #[inline]

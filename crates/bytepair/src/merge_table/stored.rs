@@ -100,6 +100,7 @@ impl PackedMerges {
     /// pair ends before its slot.
     fn note_all(&mut self, is_token: impl Fn(TokenId) -> bool) -> Option<()> {
         let (mut n_found, mut all_known, mut all_found, mut all_grow) = (0, true, true, true);
+        let max_passed = self.max_passed * BUCKET_LEN;
         let mut n_full = self.n_full_at_the_end()?;
         for bucket in (0..self.slots.len()).step_by(BUCKET_LEN) {
             let slots = *self.slots[bucket..].first_chunk::<BUCKET_LEN>()?;
@@ -109,11 +110,12 @@ impl PackedMerges {
                     is_token(merge.left) && is_token(merge.right) && is_token(merge.result);
                 let hash = self.hash(merge.left, merge.right);
                 let n_passed = bucket.wrapping_sub(self.bucket(hash)) & (self.slots.len() - 1);
+                all_found &= n_passed <= n_full.min(max_passed);
                 let has_pair = |other: &&u64| (*other ^ slot) >> self.layout.value_bits == 0;
-                all_found &= n_passed <= n_full && slots.iter().filter(has_pair).count() == 1;
+                all_found &= slots.iter().filter(has_pair).count() == 1;
                 // Behind full buckets it may stand twice; only where the search comes to it is it found.
                 let wanted = self.wanted(merge.left, merge.right);
-                all_found &= n_passed == 0 || self.value(hash, wanted) == value;
+                all_found &= n_passed == 0 || all_found && self.value(hash, wanted) == value;
                 all_grow &= grows(&merge);
                 self.note(merge, hash, value);
                 n_found += 1;

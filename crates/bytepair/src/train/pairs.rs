@@ -4,8 +4,9 @@
 //! comes up need not be kept: it cannot be chosen before the floor falls, and then everything is counted anew.
 
 use super::row::index_of;
+use crate::hash::HashKey;
 use crate::large_pages::LargeRow;
-use crate::pair_map::{pair_hash, pair_key, pair_of};
+use crate::pair_map::{pair_hash_by, pair_key, pair_of};
 use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -21,6 +22,8 @@ pub(super) struct Pairs {
     places: LargeRow<u64>,
     /// By how much a hash is shifted to give a place.
     shift: u32,
+    /// What makes the hash one of this process.
+    factor: u64,
     entries: LargeRow<PairEntry>,
 }
 
@@ -40,7 +43,8 @@ impl Pairs {
         let (mut places, mut entries) = (LargeRow::default(), LargeRow::default());
         places.lengthen(0, n_places);
         entries.reserve(capacity);
-        Self { places, shift: u64::BITS - n_places.ilog2(), entries }
+        let shift = u64::BITS - n_places.ilog2();
+        Self { places, shift, factor: HashKey::of_process().factor(), entries }
     }
 
     /// The number of pairs.
@@ -52,7 +56,7 @@ impl Pairs {
     #[inline]
     pub(super) fn index(&self, left: TokenId, right: TokenId) -> Option<PairIndex> {
         let key = pair_key(left, right);
-        let hash = pair_hash(key);
+        let hash = pair_hash_by(self.factor, key);
         let mut place = self.home(hash);
         loop {
             let found = self.places[place];
@@ -120,7 +124,8 @@ impl Pairs {
 
     /// Asks for some pairs, so that they are at hand when they are looked up one by one.
     pub(super) fn ask_for(&self, pairs: impl Iterator<Item = (TokenId, TokenId)> + Clone) {
-        let homes = pairs.map(|(left, right)| self.home(pair_hash(pair_key(left, right))));
+        let hash = |left, right| pair_hash_by(self.factor, pair_key(left, right));
+        let homes = pairs.map(|(left, right)| self.home(hash(left, right)));
         homes.clone().for_each(|home| prefetch(&self.places, home));
         homes.for_each(|home| prefetch(&self.entries, index_in(self.places[home]) as usize));
     }
@@ -133,7 +138,7 @@ impl Pairs {
     /// Puts the index of a pair, which is not there, into the next free place.
     #[inline]
     fn put(&mut self, key: u64, pair: PairIndex) {
-        let hash = pair_hash(key);
+        let hash = pair_hash_by(self.factor, key);
         let mut place = self.home(hash);
         while self.places[place] != 0 {
             place = (place + 1) & (self.places.len() - 1);
@@ -175,6 +180,20 @@ fn index_in(place: u64) -> PairIndex {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn pairs_that_are_chosen_for_one_place_lie_apart() {
+        let pairs = (0..3000_u32).flat_map(|left| (0..3000).map(move |right| (left, right)));
+        let hash = |left, right| crate::pair_map::pair_hash(pair_key(left, right));
+        let mut ours = Pairs::with_capacity(0);
+        let chosen = pairs.filter(|&(left, right)| hash(left, right) >> 54 == 0);
+        for (left, right) in chosen.take(4000) {
+            ours.push(left, right, 1);
+        }
+        assert_eq!(ours.len(), 4000);
+        let longest = ours.places.split(|&place| place == 0).map(<[_]>::len).max();
+        assert!(longest < Some(400), "{longest:?} places in a row");
+    }
 
     proptest::proptest! {
         #[test]

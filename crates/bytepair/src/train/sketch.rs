@@ -4,8 +4,9 @@
 //! of it occurs, and a pair whose cell stays below a floor need not be looked at again. A cell that is full stays
 //! full, and then says nothing of its pairs. One addition for each occurrence.
 
+use crate::hash::HashKey;
 use crate::large_pages;
-use crate::pair_map::{pair_hash, pair_key};
+use crate::pair_map::{pair_hash_by, pair_key};
 use crate::vocabulary::TokenId;
 
 /// Sums of weights by cell.
@@ -13,6 +14,8 @@ use crate::vocabulary::TokenId;
 pub(super) struct Sketch {
     /// A power of two of them.
     cells: Vec<u32>,
+    /// What makes the hash one of this process.
+    factor: u64,
 }
 
 const MIN_BITS: u32 = 8;
@@ -32,6 +35,7 @@ impl Sketch {
     pub(super) fn begin(&mut self, n_slots: usize) {
         let fewest = (n_slots / MAX_SLOTS_PER_CELL).max(1).ilog2() + 1;
         let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest).min(MAX_BITS);
+        self.factor = HashKey::of_process().factor();
         self.cells.clear();
         large_pages::reserve(&mut self.cells, 1 << bits);
         self.cells.resize(1 << bits, 0);
@@ -78,7 +82,8 @@ impl Sketch {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a cell")]
     pub(super) fn cell(&self, left: TokenId, right: TokenId) -> usize {
-        (pair_hash(pair_key(left, right)) >> (u64::BITS - self.cells.len().ilog2())) as usize
+        let hash = pair_hash_by(self.factor, pair_key(left, right));
+        (hash >> (u64::BITS - self.cells.len().ilog2())) as usize
     }
 }
 
@@ -107,7 +112,7 @@ mod tests {
             cells in proptest::collection::vec(proptest::num::u32::ANY, 1..50), shift in 0..32_u32, n in 0..60_usize,
         ) {
             let cells: Vec<_> = cells.iter().map(|cell| cell >> shift).collect();
-            let sketch = Sketch { cells: cells.clone() };
+            let sketch = Sketch { cells: cells.clone(), factor: 1 };
             let number = sketch.exceeded_by(n);
             let n_above = |number: i64| cells.iter().filter(|&&cell| i64::from(cell) > number).count();
             proptest::prop_assert!(n_above(number) <= n);
