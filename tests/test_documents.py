@@ -7,6 +7,7 @@ random texts; here are published vocabularies, files, and what users meet.
 import copy
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -269,6 +270,40 @@ def test_a_counter_is_exact_after_every_part(any_tokenizer, parts):
         n_ids = len(any_tokenizer.encode(text))
         assert trial.append(part) == n_ids
         assert counter.append(part.encode()) == counter.total == n_ids
+
+
+@pytest.mark.parametrize("letters", ["t", "the", "cat", "éte", "1", "  ", "中文", "t。"])
+def test_a_counter_is_exact_in_a_word_that_grows(any_tokenizer, letters):
+    """Letter by letter, and by more at once, the number is that of the whole text."""
+    random_ = random.Random(letters)
+    counter = any_tokenizer.counter()
+    text = ""
+    for step in range(700):
+        part = random_.choice(letters) * random_.choice([1, 1, 1, 2, 9])
+        if step % 150 == 149:
+            part = random_.choice([" ", "t e", "<", "\n"])
+        text += part
+        assert counter.append(part) == len(any_tokenizer.encode(text)), step
+
+
+def test_a_counter_is_exact_where_a_special_token_grows_in_a_word():
+    """A token that is spelled letter by letter behind a long word is found, or refused."""
+    tokenizer = bytepair.train_from_iterator(
+        ["abab " * 9], vocab_size=262, special_tokens=["<s>", "bbc"]
+    )
+    for allowed in ((), "all"):
+        counter = tokenizer.counter(allowed_special=allowed)
+        text = ""
+        for part in ["ab" * 400, *"abbbcabcbbc<s>bbcbc"]:
+            text += part
+            expected = tokenizer.encode(text, allowed_special=allowed)
+            assert counter.append(part) == len(expected), text[-9:]
+    counter = tokenizer.counter(disallowed_special="all")
+    assert counter.append("ab" * 400) == tokenizer.count("ab" * 400)
+    counter.append("bb")
+    with pytest.raises(bytepair.SpecialTokenError, match="bbc"):
+        counter.append("c")
+    assert counter.append("b") == tokenizer.count("ab" * 400 + "bbb")
 
 
 def test_a_counter_stays_as_it_was_where_a_text_is_refused(tokenizer):

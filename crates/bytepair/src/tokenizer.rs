@@ -19,6 +19,7 @@ mod cutting;
 mod feed;
 mod file;
 mod full;
+mod growth;
 mod learned;
 mod named;
 mod parts;

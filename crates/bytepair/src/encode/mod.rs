@@ -9,7 +9,7 @@
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it,
 //! `repeated` knows those that are added tokens. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance,
-//! `unmade` finds tokens that no merging gives.
+//! `growing` goes on with a piece that becomes longer, `unmade` finds tokens that no merging gives.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
@@ -21,6 +21,7 @@ mod cache;
 mod characters;
 mod cuts;
 mod dropout;
+mod growing;
 mod heap;
 #[cfg(test)]
 mod naive;
@@ -37,6 +38,7 @@ pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
+pub(crate) use growing::Growing;
 pub(crate) use repeated::Repeated;
 pub(crate) use spelling::Spelling;
 
@@ -80,6 +82,8 @@ pub(crate) struct Encoder {
     whole_pieces: Option<WholePieces>,
     /// Present where pieces come as they stand in a text, and are to be written otherwise.
     spelling: Option<Spelling>,
+    /// By id: of how many symbols a token is made. Made when a piece is to grow; `None` inside where merges give others.
+    lengths: OnceLock<Option<Vec<u32>>>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
     /// Tokens that no piece is as a whole, wherever that is asked.
@@ -161,6 +165,7 @@ impl Encoder {
             whole_pieces: ignore_merges.then(|| WholePieces::new(units, &vocabulary)),
             vocabulary,
             cuts: OnceLock::new(),
+            lengths: OnceLock::new(),
             spelling: None,
             repeated: Vec::new(),
             never_whole: HashSet::new(),

@@ -67,6 +67,34 @@ pub(super) fn merge(
     Ok(())
 }
 
+/// How much is merged anew, at first, of what grows.
+const OVERLAP: usize = 48;
+
+/// Of the tokens of the first `n_before` symbols, how many stay where there are more symbols, and those behind them.
+pub(super) fn behind(
+    tokens: &mut Vec<TokenId>,
+    (symbols, n_before): (&[TokenId], usize),
+    length: impl Fn(TokenId) -> usize,
+    merge: &mut impl FnMut(&[TokenId], &mut Vec<TokenId>) -> Result<()>,
+) -> Result<(usize, Vec<TokenId>)> {
+    if n_before == symbols.len() {
+        return Ok((tokens.len(), Vec::new()));
+    }
+    let mut merged = |start: usize, _: usize| {
+        let mut tokens = Vec::new();
+        merge(&symbols[start..], &mut tokens)?;
+        Ok(Merged { tokens, end: symbols.len(), n_done: 0 })
+    };
+    let before = Merged { tokens: std::mem::take(tokens), end: n_before, n_done: 0 };
+    let lens = Lens { stretch: symbols.len() - n_before, overlap: OVERLAP };
+    let next = after(&before, lens, &length, &mut merged);
+    *tokens = before.tokens;
+    match next? {
+        Some((n_first, mut next)) => Ok((n_first, next.tokens.split_off(next.n_done))),
+        None => Ok((0, merged(0, symbols.len())?.tokens)),
+    }
+}
+
 /// The stretch behind another, and how many tokens of that one are before those which it still has to hand out.
 fn after(
     stretch: &Merged,

@@ -49,6 +49,10 @@ impl Machine {
         self.running.automaton()
     }
 
+    pub(super) fn running(&self) -> &Running {
+        &self.running
+    }
+
     /// How it runs where the processor has the instructions, for people: the same on each.
     pub(super) fn in_words(&self) -> String {
         let any = Kernel::Plain;

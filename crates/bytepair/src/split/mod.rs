@@ -51,6 +51,7 @@ use self::engine::Engine;
 use self::parser::Parsed;
 use self::program::Target;
 use self::repeats::Repeats;
+use self::running::State;
 use self::scan::Task;
 use self::windows::Kernel;
 use crate::error::{ErrorKind, Result};
@@ -185,6 +186,10 @@ impl<'t> Segment<'t> {
         Self { text, is_first: false, is_last: false, is_rest: false }
     }
 }
+
+/// Where a splitter stands inside of a piece.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing(State);
 
 /// Compiled stages; immutable and cheap to clone.
 ///
@@ -389,6 +394,25 @@ impl Splitter {
             place += machine.automaton().class_at(text, place).1;
         }
         (place >= text.len()).then_some(text.len())
+    }
+
+    /// Where the splitter stands behind a text, from a place on where it stood so, or where a piece starts.
+    ///
+    /// `None` where a piece starts in between, the last one would not end with the text, or it is not known.
+    pub(crate) fn stand(
+        &self,
+        text: &[u8],
+        from: usize,
+        standing: Option<Standing>,
+    ) -> Option<Standing> {
+        let state = standing.map_or(State::BOUNDARY, |standing| standing.0);
+        let step = match self.compiled.steps.as_slice() {
+            [] => return Some(Standing(state)),
+            [step] if Join::by(&step.stage).is_none() => step,
+            _ => return None,
+        };
+        let Engine::Automaton(machine) = &step.engine else { return None };
+        machine.running().stand(text, (from, state)).map(Standing)
     }
 
     /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.

@@ -151,6 +151,25 @@ impl Running {
         (offset, state, false)
     }
 
+    /// The state behind a text from a place on, if no piece starts behind that place, the last one is a match, and it ends
+    /// with the text. It starts at the place itself where the state there is that between two pieces.
+    pub(super) fn stand(&self, text: &[u8], (from, state): (usize, State)) -> Option<State> {
+        let n_bytes = text.len() - from;
+        let (mut starts, mut unmatched) = (Bits::default(), Bits::default());
+        starts.reserve(n_bytes);
+        unmatched.reserve(n_bytes);
+        let shift = 0_usize.wrapping_sub(from);
+        let marks = &mut Marks { starts: &mut starts, unmatched: &mut unmatched, shift };
+        let begun = usize::from(state == State::BOUNDARY);
+        let (end, state, is_stopped) = self.run(text, (from, state), text.len(), marks);
+        let goes_on = !is_stopped
+            && end == text.len()
+            && ![State::BOUNDARY, self.unmatched_state()].contains(&state)
+            && starts.last_within(begun..n_bytes).is_none()
+            && self.ends_here(state);
+        goes_on.then_some(state)
+    }
+
     /// How many bytes a run that matches nothing goes on for certain.
     fn inert_run(&self, text: &[u8]) -> usize {
         text.iter().position(|&byte| !self.inert[usize::from(byte)]).unwrap_or(text.len())

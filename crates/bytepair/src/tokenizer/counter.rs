@@ -2,12 +2,14 @@
 //!
 //! What is appended is cut at the last place where a cut changes nothing, whatever follows (`cutting`). The ids before it
 //! are counted once and for all; the text behind it, as a rule a word, is kept and counted again with what comes next.
-//! So the number is that of the whole text at any time, and costs what encoding the new text and the kept end takes. A
-//! tokenizer that can cut nowhere keeps the whole text.
+//! So the number is that of the whole text at any time, and costs what encoding the new text and the kept end takes. Where
+//! the kept end is one long piece that goes on, its last ids alone are made anew (`growth`). A tokenizer that can do
+//! neither keeps the whole text, and counts it each time.
 
 use std::sync::Arc;
 
 use super::call::Call;
+use super::growth::Growth;
 use super::named::Rules;
 use super::threads::Team;
 use super::{EncodeOptions, Tokenizer};
@@ -42,6 +44,8 @@ pub struct TokenCounter {
     n_settled_bytes: u64,
     n_settled: usize,
     n_tail: usize,
+    /// Present where the tail is long and may grow by itself.
+    growth: Option<Box<Growth>>,
 }
 
 impl TokenCounter {
@@ -52,7 +56,15 @@ impl TokenCounter {
     pub fn new(tokenizer: Arc<Tokenizer>, options: EncodeOptions<'_>) -> Result<Self> {
         let rules = tokenizer.call(options)?.into_rules();
         let tokenizer = tokenizer.shared_of(options.added_tokens);
-        Ok(Self { rules, tokenizer, tail: Vec::new(), n_settled_bytes: 0, n_settled: 0, n_tail: 0 })
+        Ok(Self {
+            rules,
+            tokenizer,
+            tail: Vec::new(),
+            n_settled_bytes: 0,
+            n_settled: 0,
+            n_tail: 0,
+            growth: None,
+        })
     }
 
     /// The number of ids of all that was appended.
@@ -69,12 +81,21 @@ impl TokenCounter {
         self.tail.extend_from_slice(text);
         let new = n_before.saturating_sub(REACH)..self.tail.len();
         let cut = self.tokenizer.last_cut(&self.tail, new).unwrap_or(0);
+        let growth = self.growth.take().filter(|_| cut == 0);
+        if let Some(mut growth) = growth
+            && let Some(n_tail) = growth.append(&self.tokenizer, &self.tail, n_before)
+        {
+            self.n_tail = n_tail;
+            self.growth = Some(growth);
+            return Ok(self.total());
+        }
         match self.counts(cut) {
             Ok((n_ids, n_tail)) => {
                 self.n_settled += n_ids;
                 self.n_tail = n_tail;
                 self.n_settled_bytes += cut as u64;
                 self.tail.drain(..cut);
+                self.growth = self.grown(n_tail).map(Box::new);
                 Ok(self.total())
             }
             Err(error) => {
@@ -85,15 +106,27 @@ impl TokenCounter {
         }
     }
 
+    /// What may grow by itself; nothing where tokens are looked for that must not be there.
+    fn grown(&self, n_tail: usize) -> Option<Growth> {
+        match self.rules.disallowed {
+            Some(_) => None,
+            None => Growth::new(&self.tokenizer, self.kept(), n_tail),
+        }
+    }
+
     fn call(&self) -> Call<'_> {
         Call::by_rules(&self.tokenizer, &self.rules)
     }
 
+    /// The kept text, as a part of all.
+    fn kept(&self) -> Segment<'_> {
+        let is_begun = self.n_settled_bytes > 0;
+        Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail) }
+    }
+
     /// The number of ids of the kept text before a cut and behind it.
     fn counts(&self, cut: usize) -> Result<(usize, usize)> {
-        let call = self.call();
-        let is_begun = self.n_settled_bytes > 0;
-        let kept = Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail) };
+        let (call, kept) = (self.call(), self.kept());
         let (settled, tail) = (kept.part(0..cut), kept.rest(cut));
         self.tokenizer.workers.with(|worker| {
             let mut count = |part| call.count_by(part, &mut Team::of_one(worker));

@@ -66,6 +66,9 @@ impl Parts {
     /// Refuses parts that do not fit together.
     pub(super) fn check(&self) -> Result<()> {
         self.units.check()?;
+        if let Some(dropout) = self.dropout.filter(|dropout| !(0.0..=1.0).contains(dropout)) {
+            return Err(Error::option("dropout", format!("{dropout} is not between 0 and 1")));
+        }
         for token in &self.added {
             self.vocabulary.expect_token(token.id)?;
             if token.whole_piece && !self.ignore_merges {
@@ -81,7 +84,7 @@ impl Parts {
         for id in self.template.special_ids() {
             self.vocabulary.expect_token(id)?;
         }
-        self.template.check_names()?;
+        self.template.check()?;
         self.padding.as_ref().map_or(Ok(()), Padding::check)
     }
 

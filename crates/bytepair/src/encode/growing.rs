@@ -1,0 +1,156 @@
+//! The ids of a piece that grows at its end.
+//!
+//! What is merged anew is what is appended, with the last tokens before it: where one of these comes out as it was, all
+//! before it stay too ([`super::stretches`]). So each call takes what merging some ten symbols takes, and more where
+//! tokens are long, or change far back. Where units carry marks the last character, which may have another one when more
+//! comes, is kept apart, and merged with what is before it to tell the number of ids.
+//!
+//! Left out: bytes with marks, unknown units, since neighbouring ones may become one, tokens that a piece is as a whole,
+//! and vocabularies whose merges give other tokens than their parts put together.
+
+use super::{Encoder, Scratch, stretches};
+use crate::units::EndMarkKind;
+use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+
+/// A piece that grows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Growing {
+    /// Those of all characters, but for the last one where units carry marks.
+    symbols: Vec<TokenId>,
+    tokens: Vec<TokenId>,
+    /// Where units carry marks: the first and the last character.
+    ends: Option<[char; 2]>,
+    n_ids: usize,
+}
+
+impl Growing {
+    /// The number of ids of the piece by now.
+    pub(crate) fn n_ids(&self) -> usize {
+        self.n_ids
+    }
+}
+
+impl Encoder {
+    /// An empty piece that may grow, if pieces of this vocabulary may.
+    pub(crate) fn growing(&self) -> Option<Growing> {
+        let may_grow = !(self.symbols.units().is_bytes() && self.has_marks());
+        (may_grow && self.lengths().is_some()).then(Growing::default)
+    }
+
+    /// The length of the longest piece that may be a token as a whole, in bytes.
+    pub(crate) fn longest_whole(&self) -> usize {
+        if self.whole_pieces.is_none() && self.repeated.is_empty() {
+            return 0;
+        }
+        let units = self.symbols.units();
+        let n_mark = units.end_mark.as_ref().map_or(0, |mark| mark.text.len());
+        let n_prefix = units.continuing_prefix.as_ref().map_or(0, String::len);
+        let longest = self.vocabulary.iter().map(|(_, token)| token.bytes.len()).max();
+        longest.unwrap_or(0) + n_mark + n_prefix
+    }
+
+    /// Appends a text to a piece; `None` where that cannot be done, and the piece counts no more.
+    pub(crate) fn grow(
+        &self,
+        growing: &mut Growing,
+        text: &[u8],
+        scratch: &mut Scratch,
+    ) -> Option<()> {
+        let n_before = growing.symbols.len();
+        let end = match self.has_marks() {
+            true => self.push_marked(growing, std::str::from_utf8(text).ok()?)?,
+            false => {
+                self.push_known(text, &mut growing.symbols)?;
+                Vec::new()
+            }
+        };
+        let lengths = self.lengths()?;
+        let length = |id: TokenId| lengths[id as usize] as usize;
+        let mut merge = |symbols: &[TokenId], tokens: &mut Vec<TokenId>| {
+            scratch.ids.clear();
+            scratch.ids.extend_from_slice(symbols);
+            self.merge_symbols(scratch, tokens)
+        };
+        let Growing { symbols, tokens, n_ids, .. } = growing;
+        let (n_same, new) =
+            stretches::behind(tokens, (symbols.as_slice(), n_before), length, &mut merge).ok()?;
+        tokens.truncate(n_same);
+        tokens.extend(new);
+        let n_symbols = symbols.len();
+        symbols.extend(end);
+        let (n_same, new) =
+            stretches::behind(tokens, (symbols.as_slice(), n_symbols), length, &mut merge).ok()?;
+        symbols.truncate(n_symbols);
+        *n_ids = n_same + new.len();
+        Some(())
+    }
+
+    fn has_marks(&self) -> bool {
+        let units = self.symbols.units();
+        units.end_mark.is_some() || units.continuing_prefix.is_some()
+    }
+
+    /// Appends the symbols of a text, if all are known.
+    fn push_known(&self, text: &[u8], symbols: &mut Vec<TokenId>) -> Option<()> {
+        let n_before = symbols.len();
+        self.symbols.push_ids(text, symbols, |symbol| self.unknown_unit(symbol)).ok()?;
+        let unknown = self.symbols.unknown();
+        (!symbols[n_before..].iter().any(|&symbol| Some(symbol) == unknown)).then_some(())
+    }
+
+    /// Appends the symbols of all characters but the last; gives those of the last, and of what marks the end.
+    ///
+    /// They are those that they have between the first character and the last one, where something is before them.
+    fn push_marked(&self, growing: &mut Growing, text: &str) -> Option<Vec<TokenId>> {
+        let is_begun = !growing.symbols.is_empty();
+        let before = growing.ends.map(|[first, last]| match is_begun {
+            true => String::from_iter([first, last]),
+            false => last.to_string(),
+        });
+        let piece = before.unwrap_or_default() + text;
+        let Some(last) = piece.chars().next_back() else { return Some(Vec::new()) };
+        let first = growing.ends.map_or_else(|| piece.chars().next(), |[first, _]| Some(first))?;
+        let mut symbols = Vec::new();
+        self.push_known(piece.as_bytes(), &mut symbols)?;
+        let n_characters = piece.chars().count();
+        let has_unit_mark = self.symbols.units().end_mark_kind() == Some(EndMarkKind::Unit);
+        if symbols.len() != n_characters + usize::from(has_unit_mark) {
+            return None;
+        }
+        growing.ends = Some([first, last]);
+        let end = symbols.split_off(n_characters - 1);
+        growing.symbols.extend_from_slice(&symbols[usize::from(is_begun)..]);
+        Some(end)
+    }
+
+    /// By id: of how many symbols a token is made. Made as [`Self::cuts`] are.
+    fn lengths(&self) -> Option<&[u32]> {
+        if self.lengths.get().is_none() {
+            drop(self.lengths.set(self.made_lengths()));
+        }
+        self.lengths.get()?.as_deref()
+    }
+
+    fn made_lengths(&self) -> Option<Vec<u32>> {
+        let units = self.symbols.units();
+        let has_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
+        let length = |token: Token<'_>| {
+            let TokenKind::Text(form) = token.kind else { return 1 };
+            let n_units = match units.is_bytes() {
+                true => token.bytes.len(),
+                false => token.bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
+            };
+            n_units + usize::from(has_unit_mark && form.ends)
+        };
+        let vocabulary: &Vocabulary = &self.vocabulary;
+        let n_ids = TokenId::try_from(vocabulary.len()).ok()?;
+        let lengths = (0..n_ids).map(|id| vocabulary.token(id).map_or(1, length).max(1));
+        let lengths: Vec<u32> = lengths.map(u32::try_from).collect::<Result<_, _>>().ok()?;
+        let of = |id: TokenId| lengths.get(id as usize).copied().unwrap_or(0);
+        let are_parts = vocabulary
+            .merges()
+            .iter()
+            .all(|merge| of(merge.left).checked_add(of(merge.right)) == Some(of(merge.result)));
+        are_parts.then_some(lengths)
+    }
+}
