@@ -22,8 +22,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::OnceLock;
 
-pub(crate) use self::finder::Finder;
-use crate::error::{ErrorKind, Result};
+pub(crate) use self::dictionary::{Ahead, Dictionary};
+pub(crate) use self::finder::{Finder, are_few};
+use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
 use crate::split::Segment;
 use crate::unicode::UnicodeTables;
@@ -156,7 +157,10 @@ impl Matcher {
             normalizer.normalize(segment).map(Cow::into_owned)
         };
         let normalized: Vec<_> = normalized
-            .map(|token| Ok((Cow::Owned(normal_form(&token.content)?), token)))
+            .map(|token| match normal_form(&token.content)? {
+                text if text.is_empty() => Err(is_nothing(token)),
+                text => Ok((Cow::Owned(text), token)),
+            })
             .collect::<Result<_>>()?;
         let whole = tokens.iter().filter(takes_part).filter(|token| token.whole_piece);
         // What is passed over since it is no word may hold another token.
@@ -178,6 +182,16 @@ impl Matcher {
     /// Whether a special token is looked for in normalized text.
     pub(crate) fn has_late_specials(&self) -> bool {
         self.has_late_specials
+    }
+
+    /// Whether a token is found in a text as it is given, or in the same text normalized.
+    pub(crate) fn finds_any(&self, raw: &[u8], normalized: &[u8]) -> bool {
+        self.raw.find(raw).is_some() || self.normalized.find(normalized).is_some()
+    }
+
+    /// How long the longest tokens are that are looked for in each of these.
+    pub(crate) fn reaches(&self) -> [usize; 2] {
+        [self.raw.longest(), self.normalized.longest()]
     }
 
     /// Whether an added token may be a whole piece.
@@ -253,6 +267,15 @@ impl Disallowed {
 
 fn special(tokens: &[AddedToken]) -> impl Iterator<Item = &AddedToken> {
     tokens.iter().filter(|token| token.special)
+}
+
+/// The library that reads `tokenizer.json` finds such a token everywhere, and cuts texts there into single characters.
+fn is_nothing(token: &AddedToken) -> Error {
+    let problem = format!(
+        "{:?} is nothing once it is normalized; make it normalized=False, or leave it out",
+        token.content
+    );
+    Error::option("added_tokens", problem)
 }
 
 /// A token that is looked for as it is written.

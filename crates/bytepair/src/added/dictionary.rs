@@ -34,7 +34,7 @@ const NONE: u32 = u32::MAX;
 
 /// The automaton of the reversed patterns, its states in the order of their depth.
 #[derive(Clone, Debug)]
-pub(super) struct Dictionary {
+pub(crate) struct Dictionary {
     /// By state; one more state ends the children of the last.
     states: Vec<State>,
     /// By state: the byte that leads to it.
@@ -60,7 +60,7 @@ struct State {
 
 /// Matches of a block of text that are not visited yet.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(crate) struct Ahead {
     /// Places and patterns, the last place first.
     found: Vec<(usize, u32)>,
     /// Where the next block begins.
@@ -72,7 +72,7 @@ impl Dictionary {
     ///
     /// # Errors
     /// Where the patterns have 4 GB or more together.
-    pub(super) fn new<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self> {
+    pub(crate) fn new<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self> {
         let n_bytes: usize = patterns.iter().map(|pattern| pattern.as_ref().len()).sum();
         let is_too_long = |_| Error::option("special_tokens", "have 4 GB or more together");
         u32::try_from(n_bytes.saturating_add(patterns.len() + 1)).map_err(is_too_long)?;
@@ -168,8 +168,26 @@ impl Dictionary {
         }
     }
 
+    /// The length of the longest pattern.
+    pub(super) fn longest(&self) -> usize {
+        self.longest_len
+    }
+
+    /// The matches that do not overlap, from the left, with their patterns.
+    pub(crate) fn find_iter<'t>(
+        &'t self,
+        text: &'t [u8],
+    ) -> impl Iterator<Item = (Range<usize>, usize)> + 't {
+        let (mut from, mut ahead) = (0, Ahead::default());
+        std::iter::from_fn(move || {
+            let found = self.next(text, from, &mut ahead)?;
+            from = found.place.end;
+            Some((found.place, found.pattern))
+        })
+    }
+
     /// The first match at or behind a place. Places only ever grow from call to call.
-    pub(super) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
+    pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
         loop {
             if let Some(found) = self.take_found(from, ahead) {
                 return Some(found);

@@ -62,9 +62,9 @@ struct Few {
 
 /// A pattern with its place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Occurrence {
+pub(crate) struct Occurrence {
     pub(super) pattern: usize,
-    pub(super) place: Range<usize>,
+    pub(crate) place: Range<usize>,
 }
 
 /// What is to be done where a token was found.
@@ -76,6 +76,12 @@ struct Found {
     single_word: bool,
 }
 
+/// Whether patterns are so few and short that an automaton that runs forward may look for them.
+pub(crate) fn are_few<P: AsRef<[u8]>>(patterns: &[P]) -> bool {
+    let lens = || patterns.iter().map(|pattern| pattern.as_ref().len());
+    lens().sum::<usize>() <= MAX_LEN_OF_FEW && lens().all(|len| len <= MAX_LEN_OF_ONE)
+}
+
 impl Finder {
     /// Empty patterns are left out; of equal ones the first counts.
     pub(super) fn new<'t>(
@@ -85,16 +91,23 @@ impl Finder {
             .filter(|(pattern, _)| !pattern.is_empty())
             .map(|(pattern, token)| (pattern, Found::from(token)))
             .unzip();
-        let n_bytes: usize = patterns.iter().map(|pattern| pattern.len()).sum();
-        let is_long = |pattern: &Cow<'_, [u8]>| pattern.len() > MAX_LEN_OF_ONE;
         let search = if patterns.is_empty() {
             Search::Nothing
-        } else if n_bytes > MAX_LEN_OF_FEW || patterns.iter().any(is_long) {
-            Search::Many(Dictionary::new(&patterns)?)
-        } else {
+        } else if are_few(&patterns) {
             Search::Few(Few::new(&patterns)?)
+        } else {
+            Search::Many(Dictionary::new(&patterns)?)
         };
         Ok(Self { search, tokens })
+    }
+
+    /// The length of the longest pattern.
+    pub(crate) fn longest(&self) -> usize {
+        match &self.search {
+            Search::Nothing => 0,
+            Search::Few(few) => few.automaton.max_pattern_len(),
+            Search::Many(dictionary) => dictionary.longest(),
+        }
     }
 
     /// The first token in a text, with its place.

@@ -15,6 +15,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::corpus::{CorpusReport, Preparation};
+use crate::added::{Dictionary, are_few};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
 use crate::split::{Segment, Splitter};
@@ -51,7 +52,9 @@ pub(super) struct Part {
 
 /// Finds special tokens and, behind them in number, the separator.
 pub(super) struct Boundaries {
-    automaton: Option<AhoCorasick>,
+    few: Option<AhoCorasick>,
+    /// Where they are many or long.
+    many: Option<Dictionary>,
     /// Length of the longest, in bytes.
     max_len: usize,
 }
@@ -60,26 +63,28 @@ impl Boundaries {
     pub(super) fn new(preparation: &Preparation) -> Result<Self> {
         let texts: Vec<_> =
             preparation.special_tokens.iter().chain(&preparation.separator).collect();
-        let automaton = match texts.is_empty() {
-            true => None,
-            false => Some(automaton(&texts)?),
+        if texts.iter().any(|text| text.is_empty()) {
+            return Err(Error::option(
+                "special_tokens, separator",
+                "an empty text would match everywhere",
+            ));
+        }
+        let (few, many) = match are_few(&texts) {
+            _ if texts.is_empty() => (None, None),
+            true => (Some(automaton(&texts)?), None),
+            false => (None, Some(Dictionary::new(&texts)?)),
         };
-        Ok(Self { automaton, max_len: texts.iter().map(|text| text.len()).max().unwrap_or(0) })
+        Ok(Self { few, many, max_len: texts.iter().map(|text| text.len()).max().unwrap_or(0) })
     }
 
-    fn find(&self, text: &[u8]) -> impl Iterator<Item = (Range<usize>, usize)> {
-        let matches = self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text));
-        matches.map(|found| (found.range(), found.pattern().as_usize()))
+    fn find<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (Range<usize>, usize)> + 't {
+        let few = self.few.iter().flat_map(move |automaton| automaton.find_iter(text));
+        let few = few.map(|found| (found.range(), found.pattern().as_usize()));
+        few.chain(self.many.iter().flat_map(move |dictionary| dictionary.find_iter(text)))
     }
 }
 
 fn automaton(tokens: &[&String]) -> Result<AhoCorasick> {
-    if tokens.iter().any(|token| token.is_empty()) {
-        return Err(Error::option(
-            "special_tokens, separator",
-            "an empty text would match everywhere",
-        ));
-    }
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .build(tokens)

@@ -8,11 +8,15 @@
 //! every table of ranks, whether or not it was trained. Tokens that are never made are only found as whole
 //! pieces.
 //!
-//! Ids are ranks, or ranks and a constant: only their order counts. Costs O(n²) for a token of n bytes; n
-//! is at most 65,536.
+//! Ids are ranks, or ranks and a constant: only their order counts. Costs O(n log n) for a token of n bytes, and what
+//! looking up its parts takes: for each two that come to stand side by side anywhere their bytes once.
+
+mod steps;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+pub(super) use self::steps::Steps;
 
 use super::{check_id_range, quoted};
 use crate::added::AddedToken;
@@ -83,9 +87,9 @@ fn push_merges(vocabulary: &mut Vocabulary, entries: &[(Vec<u8>, TokenId)]) -> b
     let by_bytes: Ranks<'_> = entries.iter().map(|(bytes, id)| (bytes.as_slice(), *id)).collect();
     let mut longer: Vec<_> = entries.iter().filter(|(bytes, _)| bytes.len() > 1).collect();
     longer.sort_unstable_by_key(|(_, id)| *id);
-    let mut is_complete = true;
+    let (mut is_complete, mut steps) = (true, Steps::new(&by_bytes));
     for (bytes, result) in longer {
-        match last_pair(bytes, &by_bytes) {
+        match steps.last_pair(bytes) {
             Some((left, right)) => vocabulary.push_merge_to(Merge { left, right, result: *result }),
             None => is_complete = false,
         }
@@ -99,54 +103,4 @@ fn byte_ids(vocabulary: &Vocabulary) -> ByteIds {
     let is_by_value =
         (0..).zip(by_value).all(|(id, byte)| vocabulary.id(Token::plain(&[byte])) == Some(id));
     if is_by_value { ByteIds::Value } else { ByteIds::Printable }
-}
-
-/// The two tokens that are joined into this one; `None` where that never happens.
-pub(super) fn last_pair(token: &[u8], ranks: &Ranks<'_>) -> Option<(TokenId, TokenId)> {
-    let mut starts: Vec<usize> = (0..=token.len()).collect();
-    let rank = |starts: &[usize], part: usize| -> Option<TokenId> {
-        let end = *starts.get(part + 2)?;
-        ranks.get(&token[starts[part]..end]).copied()
-    };
-    let mut by_part: Vec<Option<TokenId>> =
-        (0..token.len()).map(|part| rank(&starts, part)).collect();
-    while starts.len() > 3 {
-        let lowest =
-            by_part.iter().enumerate().filter_map(|(part, rank)| Some(((*rank)?, part))).min();
-        let (_, part) = lowest?;
-        starts.remove(part + 1);
-        by_part.remove(part + 1);
-        by_part[part] = rank(&starts, part);
-        if let Some(before) = part.checked_sub(1) {
-            by_part[before] = rank(&starts, before);
-        }
-    }
-    let &[_, middle, _] = starts.as_slice() else { return None };
-    Some((*ranks.get(&token[..middle])?, *ranks.get(&token[middle..])?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ranks(tokens: &[&'static str]) -> Ranks<'static> {
-        (0..)
-            .zip(tokens)
-            .map(|(rank, token)| (rank, token.as_bytes()))
-            .map(|(rank, token)| (token, rank))
-            .collect()
-    }
-
-    #[test]
-    fn the_last_two_parts_follow_the_ranks() {
-        let ranks = ranks(&["a", "b", "c", "bc", "ab", "abc"]);
-        assert_eq!(last_pair(b"abc", &ranks), Some((0, 3)));
-        assert_eq!(last_pair(b"bc", &ranks), Some((1, 2)));
-    }
-
-    #[test]
-    fn a_token_that_no_step_makes_has_no_parts() {
-        let ranks = ranks(&["a", "b", "c", "abc"]);
-        assert_eq!(last_pair(b"abc", &ranks), None);
-    }
 }

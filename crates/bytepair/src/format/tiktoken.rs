@@ -305,8 +305,9 @@ fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
         last_result = merge.result;
         by_pair.insert((merge.left, merge.right), merge.result);
     }
+    let mut steps = ranks::Steps::new(&by_bytes);
     for (bytes, id) in entries.iter().filter(|(bytes, _)| bytes.len() > 1) {
-        let made = ranks::last_pair(bytes, &by_bytes);
+        let made = steps.last_pair(bytes);
         let is_same = match made {
             Some(pair) => by_pair.get(&pair) == Some(id),
             None => parts.ignore_merges,

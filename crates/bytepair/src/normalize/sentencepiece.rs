@@ -4,18 +4,19 @@
 //! fits replaces what it names; a byte that is no UTF-8 becomes U+FFFD. Then spaces: those at both ends and
 //! all but one between words go (`removes_extra_spaces`), one is put before or behind the text
 //! (`adds_space`), and each becomes `▁` (`escapes_spaces`). What stands between two special tokens is a text of its own.
-//! Takes time linear in the text and in the longest key at each place.
+//! Takes time linear in the text, and in the longest key of the character map at each place.
 //!
 //! Spans follow SentencePiece: a byte of the result reaches from where its source begins to where that of the
 //! next byte begins, so a token has the text between its first byte's source and the next token's.
 
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 use super::CharsMap;
-use crate::added::last_character;
+use crate::added::{Ahead, Dictionary, are_few, last_character};
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
 use crate::split::Segment;
@@ -48,12 +49,76 @@ pub struct SentencePiece(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     rules: SentencePieceRules,
-    verbatim: Option<AhoCorasick>,
+    verbatim: Verbatim,
     /// By byte: whether a verbatim text begins with it.
     begins_verbatim: [bool; 256],
     /// By the first of two bytes and the second: whether they stand so in a text that is changed or kept as one.
     /// Made when it is first asked for.
     joined: OnceLock<Vec<[bool; 256]>>,
+}
+
+/// What finds verbatim texts.
+#[derive(Debug)]
+enum Verbatim {
+    Nothing,
+    /// Reads from each place where one may begin.
+    Few(AhoCorasick),
+    /// Reads a text once, from its end, where they are many or long.
+    Many(Dictionary),
+}
+
+impl Verbatim {
+    fn new(texts: &[String]) -> Result<Self> {
+        let texts: Vec<_> = texts.iter().filter(|text| !text.is_empty()).collect();
+        if texts.is_empty() {
+            return Ok(Self::Nothing);
+        }
+        if !are_few(&texts) {
+            return Dictionary::new(&texts).map(Self::Many);
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(StartKind::Anchored)
+            .build(texts);
+        automaton.map(Self::Few).map_err(|error| Error::option("verbatim", error.to_string()))
+    }
+}
+
+/// A text that is gone through from its beginning.
+struct Walk<'t> {
+    text: &'t [u8],
+    ahead: Ahead,
+    /// The first verbatim text that was found behind the place of the last call; an empty one at the end of the text if
+    /// there is none.
+    next: Range<usize>,
+}
+
+impl<'t> Walk<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        Self { text, ahead: Ahead::default(), next: 0..0 }
+    }
+
+    /// The length of the longest verbatim text that begins at a place, which is no smaller than in the last call.
+    fn verbatim_length(&mut self, rules: &Compiled, place: usize) -> Option<usize> {
+        if !rules.begins_verbatim[usize::from(*self.text.get(place)?)] {
+            return None;
+        }
+        match &rules.verbatim {
+            Verbatim::Nothing => None,
+            Verbatim::Few(automaton) => {
+                let input = Input::new(self.text).range(place..).anchored(Anchored::Yes);
+                automaton.find(input).map(|found| found.len())
+            }
+            Verbatim::Many(dictionary) => {
+                if self.next.start < place || self.next.is_empty() {
+                    let found = dictionary.next(self.text, place, &mut self.ahead);
+                    let end = self.text.len();
+                    self.next = found.map_or(end..end, |found| found.place);
+                }
+                Some(self.next.len()).filter(|_| self.next.start == place)
+            }
+        }
+    }
 }
 
 impl PartialEq for SentencePiece {
@@ -80,14 +145,7 @@ impl SentencePiece {
         let mut begins_verbatim = [false; 256];
         let first_bytes = rules.verbatim.iter().filter_map(|text| text.as_bytes().first());
         first_bytes.for_each(|&byte| begins_verbatim[usize::from(byte)] = true);
-        let build = || {
-            AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .start_kind(StartKind::Anchored)
-                .build(rules.verbatim.iter().filter(|text| !text.is_empty()))
-        };
-        let verbatim = begins_verbatim.contains(&true).then(build).transpose();
-        let verbatim = verbatim.map_err(|error| Error::option("verbatim", error.to_string()))?;
+        let verbatim = Verbatim::new(&rules.verbatim)?;
         Ok(Self(Arc::new(Compiled { rules, verbatim, begins_verbatim, joined: OnceLock::new() })))
     }
 
@@ -126,7 +184,8 @@ impl SentencePiece {
             return false;
         };
         // Where the text goes on is not asked: nothing reaches across.
-        let stays = || self.next(&text[before..place]) == (place - before, &text[before..place]);
+        let last = &text[before..place];
+        let stays = || self.next(&mut Walk::new(last), 0) == (last.len(), last);
         text[before] != b' '
             && &text[before..place] != SPACE_SYMBOL.as_bytes()
             && character_length(&text[place..]).is_some()
@@ -162,8 +221,9 @@ impl SentencePiece {
         let rules = &self.0.rules;
         let space = if rules.escapes_spaces { SPACE_SYMBOL } else { " " };
         let begins = !segment.is_rest;
+        let walk = &mut Walk::new(segment.text);
         let mut place = match rules.removes_extra_spaces && begins {
-            true => self.end_of_leading_spaces(segment.text),
+            true => self.end_of_leading_spaces(walk),
             false => 0,
         };
         if place == segment.text.len() {
@@ -175,7 +235,7 @@ impl SentencePiece {
         }
         let mut after_space = rules.removes_extra_spaces && begins;
         while place < segment.text.len() {
-            let (length, text) = self.next(&segment.text[place..]);
+            let (length, text) = self.next(walk, place);
             // A space may become three bytes, whose places are kept too.
             ask_to_grow(&out, 3 * text.len())?;
             let kept = if after_space { text.trim_ascii_start_of_spaces() } else { text };
@@ -197,10 +257,10 @@ impl SentencePiece {
         Ok(out)
     }
 
-    fn end_of_leading_spaces(&self, text: &[u8]) -> usize {
+    fn end_of_leading_spaces<'t>(&'t self, walk: &mut Walk<'t>) -> usize {
         let mut place = 0;
-        while place < text.len() {
-            let (length, changed) = self.next(&text[place..]);
+        while place < walk.text.len() {
+            let (length, changed) = self.next(walk, place);
             if changed != b" " {
                 break;
             }
@@ -209,10 +269,11 @@ impl SentencePiece {
         place
     }
 
-    /// How many bytes of a text that is not empty are changed together, and into what.
+    /// How many bytes of a text are changed together from a place on, which is not its end, and into what.
     #[inline]
-    fn next<'t>(&'t self, text: &'t [u8]) -> (usize, &'t [u8]) {
-        if let Some(length) = self.verbatim_length(text) {
+    fn next<'t>(&'t self, walk: &mut Walk<'t>, place: usize) -> (usize, &'t [u8]) {
+        let text = &walk.text[place..];
+        if let Some(length) = walk.verbatim_length(&self.0, place) {
             return (length, &text[..length]);
         }
         let found = self.0.rules.characters.as_ref().and_then(|map| map.longest(text));
@@ -223,14 +284,6 @@ impl SentencePiece {
             Some(length) => (length, &text[..length]),
             None => (1, "\u{FFFD}".as_bytes()),
         }
-    }
-
-    fn verbatim_length(&self, text: &[u8]) -> Option<usize> {
-        if !self.0.begins_verbatim[usize::from(*text.first()?)] {
-            return None;
-        }
-        let input = Input::new(text).anchored(Anchored::Yes);
-        self.0.verbatim.as_ref()?.find(input).map(|found| found.end())
     }
 }
 
@@ -354,6 +407,24 @@ mod tests {
     #[test]
     fn verbatim_texts_escape_the_map_but_not_the_symbol() {
         assert_eq!(whole(rules(), "<a b>ﬁ<a\u{AD}".as_bytes()).0, "▁<a▁b>fi<a");
+    }
+
+    proptest! {
+        #[test]
+        fn many_or_long_verbatim_texts_are_found_as_few_are(
+            verbatim in prop::collection::vec("[ab ]{1,5}|a{1,9}", 1..20),
+            text in "[ab ]{0,60}|[abﬁ\t]{0,60}",
+            removes: bool,
+        ) {
+            let few = SentencePieceRules { verbatim, removes_extra_spaces: removes, ..rules() };
+            // It begins with what the text never has.
+            let long = format!("ab{}", "c".repeat(1000));
+            let verbatim = few.verbatim.iter().cloned().chain([long]).collect();
+            let many = SentencePieceRules { verbatim, ..few.clone() };
+            let compiled = SentencePiece::new(many.clone()).unwrap();
+            prop_assert!(matches!(compiled.0.verbatim, Verbatim::Many(_)));
+            prop_assert_eq!(whole(few, text.as_bytes()), whole(many, text.as_bytes()));
+        }
     }
 
     #[test]
