@@ -131,8 +131,29 @@ impl Template {
         }
     }
 
-    /// Refuses names of which there is not one for each id.
-    pub(crate) fn check_names(&self) -> Result<()> {
+    /// Refuses an order without a text, one text with the second of two, and names of which there is not one for each
+    /// id.
+    pub(crate) fn check(&self) -> Result<()> {
+        let has = |pieces: &[TemplatePiece], wanted: Sequence| {
+            pieces
+                .iter()
+                .any(|piece| matches!(piece, TemplatePiece::Text { which, .. } if *which == wanted))
+        };
+        let [has_one, has_other] =
+            [Sequence::First, Sequence::Second].map(|which| has(&self.single, which));
+        if has_other {
+            return Err(Error::option("template", "of one text has the second of two"));
+        }
+        if !has_one || !has(&self.pair, Sequence::First) && !has(&self.pair, Sequence::Second) {
+            return Err(Error::option(
+                "template",
+                "has no text, so that every text would be the same",
+            ));
+        }
+        self.check_names()
+    }
+
+    fn check_names(&self) -> Result<()> {
         let fits = |piece: &TemplatePiece| match piece {
             TemplatePiece::Text { .. } => true,
             TemplatePiece::Special { ids, names, .. } => {

@@ -12,6 +12,7 @@
 //! one that is added and forgotten here does not compile.
 
 mod convert;
+mod naming;
 mod read;
 mod schema;
 mod sentencepiece;
