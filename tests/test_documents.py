@@ -272,7 +272,9 @@ def test_a_counter_is_exact_after_every_part(any_tokenizer, parts):
         assert counter.append(part.encode()) == counter.total == n_ids
 
 
-@pytest.mark.parametrize("letters", ["t", "the", "cat", "éte", "1", "  ", "中文", "t。"])
+@pytest.mark.parametrize(
+    "letters", ["t", "the", "cat", "éte", "1", "  ", "中文", "t。"]
+)
 def test_a_counter_is_exact_in_a_word_that_grows(any_tokenizer, letters):
     """Letter by letter, and by more at once, the number is that of the whole text."""
     random_ = random.Random(letters)

@@ -5,6 +5,7 @@ Left out: files of published models (``test_corpora``, ``test_peers``). Costs a 
 
 import json
 import pickle
+import random
 
 import pytest
 
@@ -362,3 +363,107 @@ def test_long_texts_have_no_empty_pieces(tmp_path, behaviour):
     for text in ("a.", "aa..", "aaaa,a,"):
         long = text * (70_000 // len(text))
         assert ours.encode(long) == theirs.encode(long).ids
+
+
+MARKS = [("▁", "▁"), ("##", "##"), ("ab", "bc"), ("#", "▁"), ("##", "#"), ("", "#")]
+
+
+def marked(random_, prefix, suffix):
+    """Make up a model whose units carry these marks, and the characters of texts for it."""
+    letters = [*random_.sample("abc<", 2), *random_.sample([*prefix, *suffix, "d"], 2)]
+    units = [
+        name
+        for letter in letters
+        for name in (letter, prefix + letter, letter + suffix, prefix + letter + suffix)
+        if random_.random() < 0.85
+    ]
+    if random_.random() < 0.5:
+        units = [name for name in units if name != prefix + suffix[-1]]
+    vocab = {name: id_ for id_, name in enumerate(dict.fromkeys(units))}
+    merges = []
+    for _ in range(random_.randrange(12)):
+        left, right = random_.choice([*vocab]), random_.choice([*vocab])
+        if right.startswith(prefix) and [left, right] not in merges:
+            vocab.setdefault(left + right[len(prefix) :], len(vocab))
+            merges.append([left, right])
+    model = {"type": "BPE", "vocab": vocab, "merges": merges}
+    model |= {"ignore_merges": random_.random() < 0.3}
+    if prefix:
+        model["continuing_subword_prefix"] = prefix
+    return {**model, "end_of_word_suffix": suffix}, letters
+
+
+@pytest.mark.parametrize("marks", MARKS)
+def test_marks_that_make_one_name_of_two_units_are_refused(tmp_path, marks):
+    """A vocabulary with such a name is refused by it; any other has the ids of the library."""
+    prefix, suffix = marks
+    overlap = prefix[1:] == suffix[:-1] and len(prefix) == len(suffix)
+    random_ = random.Random(f"{prefix} {suffix}")
+    n_refused = 0
+    for _ in range(60):
+        model, letters = marked(random_, prefix, suffix)
+        document = {"model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}}
+        if overlap and prefix + suffix[-1] in model["vocab"]:
+            path = tmp_path / "tokenizer.json"
+            path.write_text(json.dumps(document), encoding="utf-8")
+            with pytest.raises(FormatError, match="end_of_word_suffix"):
+                Tokenizer.from_file(path)
+            n_refused += 1
+            continue
+        ours, theirs = both(tmp_path, json.dumps(document))
+        for _ in range(20):
+            text = "".join(random_.choices([*letters, " "], k=random_.randrange(8)))
+            assert ours.encode(text) == theirs.encode(text).ids, (model, text)
+    assert n_refused < 60
+    assert (n_refused > 0) == overlap
+
+
+NORMALIZERS = [
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {"type": "Replace", "pattern": {"String": "b"}, "content": ""},
+    {"type": "Replace", "pattern": {"Regex": "[ab]+"}, "content": ""},
+    {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]},
+    {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+    {"type": "Nmt"},
+]
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS)
+def test_an_added_token_that_is_normalized_to_nothing_is_refused(tmp_path, normalizer):
+    """The library cuts texts into characters for it; a token that leaves something has its ids."""
+    random_ = random.Random(json.dumps(normalizer))
+    n_refused = 0
+    for content in [
+        " ",
+        "b",
+        "bb",
+        "ab",
+        "\u0301",
+        "\u0000",
+        "\u00ad",
+        "c b",
+        "x",
+        "\u0001",
+    ]:
+        token = {**SPECIAL, "content": content, "special": False, "normalized": True}
+        text = made(normalizer=normalizer, added_tokens=[token])
+        normal = peer.Tokenizer.from_str(text).normalizer.normalize_str(content)
+        if not normal:
+            path = tmp_path / "tokenizer.json"
+            path.write_text(text, encoding="utf-8")
+            with pytest.raises(Exception, match="is nothing once it is normalized"):
+                Tokenizer.from_file(path)
+            n_refused += 1
+            continue
+        ours, theirs = both(tmp_path, text)
+        for _ in range(60):
+            letters = random_.choices([*"abcé 1", content], k=random_.randrange(9))
+            sample = "".join(letters)
+            assert ours.encode(sample) == theirs.encode(sample).ids, (content, sample)
+    assert n_refused

@@ -15,7 +15,7 @@ use crate::format::huggingface::FORMAT;
 use crate::format::huggingface::schema::problem;
 use crate::format::huggingface::schema::{Added, Model};
 use crate::format::{check_id_range, quoted};
-use crate::hash::hash_bytes;
+use crate::hash::HashKey;
 use crate::units::bytes_of_printable;
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -36,7 +36,7 @@ struct Ids<'m> {
 const N_SIDE_BY_SIDE: usize = 48;
 
 fn hash(name: &str) -> u64 {
-    hash_bytes(name.as_bytes(), 0)
+    HashKey::of_process().hash_bytes(name.as_bytes(), 0)
 }
 
 impl<'m> Ids<'m> {
@@ -116,6 +116,7 @@ pub(super) fn vocabulary(
     let n_tokens = model.vocab.len() + listed.len();
     check_id_range(FORMAT, model.vocab.iter().map(|(_, id)| *id), n_tokens)?;
     let ids = Ids::new(&model.vocab);
+    check_marks(units, &ids)?;
     let merges = merges(model, units, &ids)?;
     // Where a whole piece may be a token, it may be an added one too; never a special one, whose characters
     // are plain text unless a call allows it.
@@ -292,6 +293,28 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
             Err(problem("model.unk_token", "a token that carries marks, or is not plain text"))
         }
     }
+}
+
+/// Refuses a token that is one character with the prefix and another, or the same, with the suffix, such as `▁▁` where both
+/// are `▁`: the library takes it for both, and here a token is one of them.
+fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
+    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
+    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), suffix) else {
+        return Ok(());
+    };
+    let (mut in_prefix, mut in_suffix) = (prefix.chars(), suffix.text.chars());
+    let (Some(first), Some(last)) = (in_prefix.next(), in_suffix.next_back()) else {
+        return Ok(());
+    };
+    let name = format!("{prefix}{last}");
+    if in_prefix.as_str() != in_suffix.as_str() || ids.get(&name).is_none() {
+        return Ok(());
+    }
+    let problem_is = format!(
+        "{} is {last:?} with the continuing_subword_prefix, and {first:?} with the end_of_word_suffix; tell them apart",
+        quoted(name.as_bytes())
+    );
+    Err(problem("model.vocab", problem_is))
 }
 
 /// The added tokens; those that are not in the vocabulary get the next ids, as in the library.
