@@ -185,6 +185,14 @@ def _linear(
         }
 
 
+def _hostile(
+    wanted: dict[str, Any], files: list[str], scratch: Path
+) -> Iterator[dict[str, Any]]:
+    for kind, n_megabytes in itertools.product(wanted["kinds"], wanted["megabytes"]):
+        n_bytes = int(n_megabytes * 1_000_000)
+        yield {"name": f"{kind}, {n_megabytes} MB", "kind": kind, "n_bytes": n_bytes}
+
+
 def _encode(
     wanted: dict[str, Any], files: list[str], scratch: Path
 ) -> Iterator[dict[str, Any]]:
@@ -252,4 +260,4 @@ def _mixed(case: dict[str, Any], scratch: Path) -> Path:
     return path
 
 
-MADE = {"linear": _linear, "train": _train}
+MADE = {"hostile": _hostile, "linear": _linear, "train": _train}

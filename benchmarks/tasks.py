@@ -79,6 +79,38 @@ def linear(job: Job) -> Iterator[Sample]:
         yield Sample(f"decode ({name})", *cost, len(text), len(ids), _digest([data]))
 
 
+def hostile(job: Job) -> Iterator[Sample]:
+    """Train on words, load a file, or count a text that grows: chosen to cost much."""
+    import bytepair
+
+    from . import adversary
+
+    n_bytes = job["n_bytes"]
+    if job["kind"] == "words of one hash":
+        text = adversary.words_of_one_hash(n_bytes)
+        train = functools.partial(bytepair.train_from_iterator, dialect="gpt2")
+        own, cost = timed(functools.partial(train, merges=100, threads=1), [text])
+        digest = _digest(left + right for left, right in own.merges)
+        yield Sample("train", *cost, n_bytes, len(own.merges), digest)
+        return
+    if job["kind"] == "letters one by one":
+        counter = bytepair.train_from_iterator([texts.prose()], merges=500).counter()
+        _, cost = timed(_call_all, counter.append, ["a"] * n_bytes)
+        yield Sample("count", *cost, n_bytes, counter.total, "")
+        return
+    write, name = adversary.FILES[job["kind"]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        write(path, n_bytes)
+        tokenizer, cost = timed(bytepair.Tokenizer.from_file, path)
+    yield Sample("load", *cost, n_bytes, tokenizer.n_vocab, tokenizer.fingerprint)
+    # Without its last character, so that a long symbol is begun everywhere and found nowhere.
+    text = tokenizer.decode(range(tokenizer.n_vocab))[:-1]
+    ids, cost = timed(tokenizer.encode_to_numpy, text)
+    n_bytes = len(text.encode())
+    yield Sample("encode", *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
+
+
 def encode(job: Job) -> Iterator[Sample]:
     """Encode with a new tokenizer, then new text, then the same text again."""
     module, tokenizer, output = _loaded(job)

@@ -21,7 +21,7 @@ import bytepair
 
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
-    *("train", "counts", "linear", "imports"),
+    *("train", "counts", "linear", "hostile", "imports"),
     *("encode", "latency", "worst", "file", "corpus", "added", "calls"),
 }
 
@@ -228,6 +228,17 @@ def test_many_added_tokens_are_measured(tmp_path, contents):
     assert {row.phase for row in rows} == {"load", "add", "encode"}
     assert len({row.digest for row in rows}) == 1
     assert list(report.table("added", rows))
+
+
+@pytest.mark.parametrize("kind", cases.definition("hostile")["kinds"])
+def test_inputs_that_were_chosen_to_cost_much_are_measured(tmp_path, kind):
+    """Each can be made, and gives something."""
+    pytest.importorskip("numpy")
+    wanted = cases.definition("hostile") | {"rounds": 1, "kinds": [kind]}
+    [few] = cases.cases(wanted | {"megabytes": [0.01]}, [], tmp_path)
+    rows, *problems = runner.run(few)
+    assert problems == [[], [], []]
+    assert all(row.n_results for row in rows)
 
 
 def row_of(engine, phase, seconds, **changes):
