@@ -57,12 +57,11 @@ impl Encoder {
         scratch: &mut Scratch,
     ) -> Option<()> {
         let n_before = growing.symbols.len();
-        let end = match self.has_marks() {
-            true => self.push_marked(growing, std::str::from_utf8(text).ok()?)?,
-            false => {
-                self.push_known(text, &mut growing.symbols)?;
-                Vec::new()
-            }
+        let end = if self.has_marks() {
+            self.push_marked(growing, std::str::from_utf8(text).ok()?)?
+        } else {
+            self.push_known(text, &mut growing.symbols)?;
+            Vec::new()
         };
         let lengths = self.lengths()?;
         let length = |id: TokenId| lengths[id as usize] as usize;
