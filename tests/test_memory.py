@@ -276,7 +276,7 @@ def test_where_memory_ends_python_gets_a_memory_error(what):
 
 
 PACKED = """
-    import bytepair
+    import bytepair, bytepair.data  # and numpy, whose import waits for ever without memory
     limit_to(100 << 20)
     try:
         bytepair.train(sys.argv[1], vocab_size=300, dialect="gpt2")
