@@ -994,7 +994,7 @@ def test_verify_shows_the_first_difference(saved, tmp_path):
 def test_convert_refuses_what_it_cannot_do(saved, tmp_path):
     """One line of reason, and no file."""
     assert "unknown format" in refused("convert", saved, tmp_path / "x", "--to", "onnx")
-    assert "ending '.txt'" in refused("convert", saved, tmp_path / "x.txt")
+    assert "extension '.txt'" in refused("convert", saved, tmp_path / "x.txt")
     assert "no such file" in refused(
         "convert", saved, tmp_path / "x.json", "--text", "no"
     )
