@@ -94,6 +94,7 @@ def test_published_vocabularies_give_the_same_ids_in_parts(name, shared, tmp_pat
                 has_header=False,
                 allowed_special=special,
                 disallowed_special=(),
+                added_tokens="find",
                 threads=threads,
                 stretch_len=stretch_len,
             )
