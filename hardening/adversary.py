@@ -3,6 +3,7 @@
 Measured is CPU time, so this is a check for people to run, not a test.
 """
 
+import json
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ def emoji(n: int, _chance: random.Random) -> str:
 
 
 def spaces(n: int, _chance: random.Random) -> str:
-    return " \t\n" * (n * 333)
+    return "ab" + " \t\n" * (n * 333)
 
 
 def distinct_words(n: int, _chance: random.Random) -> str:
@@ -115,8 +116,6 @@ def nested_pieces(n: int, _chance: random.Random) -> Work:
     side = int((2 * n * 1000) ** 0.5)
     text = "a" * (side + 1)
     names = ["a" * length for length in range(1, side)]
-    import json
-
     model = {
         "type": "BPE",
         "vocab": {name: number for number, name in enumerate(names)},
