@@ -17,7 +17,6 @@ __all__ = ["cases"]
 
 READ = (
     "import sys, bytepair\n"
-    "from bytepair.cli.entry import main\n"
     "from bytepair.data import TokenDataset\n"
     "try:\n"
     "    dataset = TokenDataset(sys.argv[1])\n"

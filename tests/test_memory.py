@@ -39,7 +39,7 @@ def peak():
     return status("VmHWM")
 
 def limit_to(n_bytes):
-    import numpy  # loaded without memory, its OpenBLAS asks for some without end
+    import numpy  # without address space, loading its OpenBLAS retries forever
     most = status("VmSize") + n_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 """
