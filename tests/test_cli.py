@@ -896,7 +896,7 @@ def test_what_is_missing_is_named(missing):
     """Without typer or rich one line says what to install."""
     program = (
         f"import sys; sys.modules[{missing!r}] = None; "
-        "from bytepair.cli.entry import main; main()"
+        "sys.argv[1:] = ['demo']; from bytepair.cli.entry import main; main()"
     )
     found = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, check=False

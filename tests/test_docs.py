@@ -298,7 +298,7 @@ def test_every_argument_has_help(name):
 
 def test_every_command_is_in_the_readme():
     """The table of commands has each command."""
-    assert set(re.findall(r"^\| `bytepair (\w+)", README, re.MULTILINE)) == set(
+    assert set(re.findall(r"^\| `bytepair ([\w-]+)", README, re.MULTILINE)) == set(
         COMMANDS
     )
 

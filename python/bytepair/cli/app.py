@@ -3,26 +3,16 @@
 import os
 import re
 import sys
-from typing import Annotated, NoReturn
+from collections.abc import Iterator, MutableMapping
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from bytepair import TokenizerError, __version__
 
-from . import (
-    convert,
-    count,
-    decode,
-    demo,
-    encode,
-    info,
-    plot,
-    segment,
-    tokenize,
-    train,
-    verify,
-)
+from .commands import COMMANDS, OLD_NAMES, function_of
+from .help_pages import Command, page, sections_of
 
 __all__ = ["app", "run"]
 
@@ -32,8 +22,60 @@ CLOSED_PIPE = 141
 """What a shell reports for a program that SIGINT or SIGPIPE ended."""
 
 
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+
+
+class Loaded(MutableMapping[str, Any]):
+    """The commands by name, each imported when it is asked for."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 -- typer names no class for it
+        if name not in self.found:
+            current = OLD_NAMES.get(name, name)
+            if current not in set(self):
+                raise KeyError(name)
+            own = typer.Typer(
+                add_completion=False,
+                rich_markup_mode=None,
+                pretty_exceptions_enable=False,
+                context_settings=CONTEXT,
+            )
+            own.command(current, cls=Command)(function_of(current))
+            self.found[name] = typer.main.get_command(own)
+        return self.found[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401
+        self.found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self.found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(entry.name for entry in COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
 class Commands(TyperGroup):
     """The commands; an error ends them with one line and an exit code."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 -- typer's
+        super().__init__(**{**settings, "commands": {}})
+        self.commands = Loaded()
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """List the names without a look at the commands."""
+        return list(self.commands)
+
+    def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
+        """Write the help page: the commands in groups, then the options."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for entry in COMMANDS:
+            groups.setdefault(entry.group, []).append((entry.name, entry.summary))
+        formatter.write(page(self, ctx, groups | sections_of(self, ctx)))
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         """Run the command that was named."""
@@ -78,19 +120,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
-app.command("train")(train.train)
-app.command("encode")(encode.encode)
-app.command("decode")(decode.decode)
-app.command("count")(count.count)
-app.command("tokenize")(tokenize.tokenize)
-app.command("segment")(segment.segment)
-app.command("plot")(plot.plot)
-app.command("info")(info.info)
-app.command("convert")(convert.convert)
-app.command("verify")(verify.verify)
-app.command("demo")(demo.demo)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 -- typer passes the value

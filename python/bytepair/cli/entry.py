@@ -11,6 +11,8 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     try:
         from .app import run
+
+        run()
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in ("typer", "rich"):
@@ -22,4 +24,3 @@ def main() -> None:
         sys.exit(f"bytepair: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
-    run()

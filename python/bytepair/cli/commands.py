@@ -1,0 +1,52 @@
+"""The commands: their names, their groups and their summaries, a line for each.
+
+A command ``count-pieces`` is the function ``count_pieces`` of the module ``count_pieces`` beside
+this one. That module is imported when its command runs or its own help is shown, so that no
+command waits for what another one imports. The summary is therefore written here too; it is the
+first sentence of the function's docstring.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+__all__ = ["COMMANDS", "OLD_NAMES", "Entry", "function_of"]
+
+TRAIN = "Train"
+USE = "Use"
+LOOK = "Look inside"
+CHANGE = "Convert and check"
+
+
+class Entry(NamedTuple):
+    """A command in the list of commands."""
+
+    name: str
+    group: str
+    summary: str
+
+
+COMMANDS = (
+    Entry("train", TRAIN, "Train a tokenizer on text files and save it."),
+    Entry("count", TRAIN, "Count the pieces of a corpus, for training without the corpus."),
+    Entry("demo", TRAIN, "Train on Python's own sources and help, then save, load, encode and decode."),
+    Entry("encode", USE, "Encode text: one line of ids for the whole input, or for each line of it."),
+    Entry("decode", USE, "Decode ids to text: all of them at once, or each line of ids to a line of text."),
+    Entry("tokenize", USE, "Tokenize a corpus into shards; running it again continues an interrupted run."),
+    Entry("segment", USE, "Split words with subword-nmt or fastBPE codes: low@@ er."),
+    Entry("info", LOOK, "Show what a tokenizer is made of and what it loses."),
+    Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
+    Entry("convert", CHANGE, "Write a tokenizer in another format, read it again, and compare both."),
+    Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),
+)  # fmt: skip
+
+OLD_NAMES: dict[str, str] = {}
+"""Earlier names of commands, which still run them and are listed nowhere."""
+
+
+def function_of(name: str) -> Callable[..., None]:
+    """Import the module of a command and give its function."""
+    module_name = name.replace("-", "_")
+    module = importlib.import_module(f".{module_name}", __package__)
+    function: Callable[..., None] = getattr(module, module_name)
+    return function

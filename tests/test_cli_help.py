@@ -1,0 +1,101 @@
+"""Help pages and the list of commands: complete, uncut, and quick to show."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+typer = pytest.importorskip("typer", reason="runs the command line")
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli import commands, help_pages  # noqa: E402 -- need typer
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+
+COMMANDS = typer.main.get_command(app).commands
+PAGES = ["", *COMMANDS]
+
+
+def page(name: str, monkeypatch: pytest.MonkeyPatch, n_columns: int) -> str:
+    """Show the help of a command, or of all for an empty name."""
+    monkeypatch.setenv("COLUMNS", str(n_columns))
+    found = testing.CliRunner().invoke(app, [*name.split(), "--help"])
+    assert found.exit_code == 0
+    return str(found.stdout)
+
+
+def words(text: str) -> str:
+    """Write a text on one line."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("entry", commands.COMMANDS, ids=lambda entry: entry.name)
+def test_a_summary_is_what_the_command_says_of_itself(entry: commands.Entry) -> None:
+    """The list of commands, which imports none of them, agrees with their docstrings."""
+    text = words(COMMANDS[entry.name].help)
+    assert text == entry.summary or text.startswith(f"{entry.summary} ")
+
+
+@pytest.mark.parametrize("n_columns", [40, 80, 200])
+@pytest.mark.parametrize("name", PAGES)
+def test_help_is_whole_at_any_width(
+    name: str, n_columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every summary, option and explanation stands there uncut, and lines fit the terminal."""
+    text = page(name, monkeypatch, n_columns)
+    for line in text.splitlines():
+        assert len(line) <= n_columns or len(line.split()) == 1 or "<" in line
+    shown = words(text)
+    command = COMMANDS[name] if name else None
+    expected = (
+        [words(command.help), *(words(param.help) for param in command.params)]
+        if command
+        else [entry.summary for entry in commands.COMMANDS]
+    )
+    hidden = (
+        {p.help for p in command.params if getattr(p, "hidden", False)}
+        if command
+        else set()
+    )
+    for sentence in expected:
+        assert sentence in shown or sentence in hidden
+
+
+def test_commands_are_listed_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command stands below the title of its group, in the order of the table."""
+    title = ""
+    found = []
+    for line in page("", monkeypatch, 200).splitlines():
+        if re.fullmatch(r"\w.*:", line):
+            title = line.removesuffix(":")
+        elif match := re.match(r"  ([a-z][\w-]*)  ", line):
+            found.append((match[1], title))
+    assert found == [(entry.name, entry.group) for entry in commands.COMMANDS]
+
+
+def test_help_is_painted_for_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe gets no colours; painted rows say the same as plain ones."""
+    assert "\x1b" not in page("encode", monkeypatch, 80)
+    rows = [("-o, --output FILE", "Where to write."), ("--added <find|text>", "What.")]
+    plain = help_pages.laid_out(rows, 80, 25)
+    painted = help_pages.laid_out(rows, 80, 25, is_painted=True)
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in painted] == plain
+    assert painted[0].startswith(
+        "  \x1b[1;36m-o,\x1b[0m \x1b[1;36m--output\x1b[0m \x1b[36mFILE"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"]])
+def test_help_waits_for_no_other_command(arguments: list[str]) -> None:
+    """Neither the list of commands nor one command imports numpy, or what others need."""
+    code = (
+        "import sys; from bytepair.cli.app import app\n"
+        f"try: app({arguments!r}, prog_name='bytepair')\n"
+        "except SystemExit: pass\n"
+        "names = set(sys.modules)\n"
+        "print(sorted(names & {'numpy', 'rich', 'pyarrow', 'bytepair.cli.train'}), file=sys.stderr)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stderr.strip() == "[]"
