@@ -1,6 +1,6 @@
 """Curves of compression, drawn by matplotlib.
 
-Needs ``pip install bytepair[plot]``. The same logs give the same file: neither a date nor
+Needs ``pip install bytepair[plot]``. Only ``bytepair plot`` may call it, in its own process. The same logs give the same file: neither a date nor
 chance goes into it, though another version of matplotlib may draw otherwise.
 """
 
@@ -44,6 +44,7 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
     file = io.BytesIO()
     suffix = Path(path).suffix.lower()
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
+    # matplotlib keeps its settings for the whole process: that of `bytepair plot` alone.
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rc("svg", hashsalt="bytepair", fonttype="none")  # else ids come by chance

@@ -147,7 +147,10 @@ def common(
 
 
 def run() -> None:
-    """Run the command that the arguments name."""
+    """Run the command that the arguments name, in a process that does nothing else.
+
+    Nothing that Python code calls may change standard output for all.
+    """
     if sys.stdout is None:
         sys.exit("bytepair: standard output is closed")
     for stream in (sys.stdout, sys.stderr):

@@ -8,7 +8,6 @@ import importlib
 import inspect
 import sys
 import sysconfig
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -69,16 +68,19 @@ def docstrings() -> list[bytes]:
     True
     """
     modules = [m for m in list(sys.modules.values()) if inspect.ismodule(m)]
-    values = [value for module in modules for value in [module, *_members(module)]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of values that are deprecated
-        found = {getattr(value, "__doc__", None) for value in values}
-    return sorted(text.encode() for text in found if isinstance(text, str))
+    found = [text for module in modules for text in _texts_of(module)]
+    return sorted({text.encode() for text in found if isinstance(text, str)})
 
 
-def _members(module: ModuleType) -> list[object]:
-    """List the functions and classes of a module."""
-    values = list(vars(module).values())
-    return [
-        value for value in values if inspect.isroutine(value) or isinstance(value, type)
-    ]
+def _texts_of(module: ModuleType) -> Iterator[object]:
+    """Give the docstrings of a module, its functions and its classes.
+
+    They are read where they are stored. Asking an object for an attribute may run code of
+    others, which warns of what is deprecated.
+    """
+    yield vars(module).get("__doc__")
+    for value in list(vars(module).values()):
+        if inspect.isfunction(value) or inspect.isbuiltin(value):
+            yield value.__doc__
+        elif isinstance(value, type):
+            yield vars(value).get("__doc__")

@@ -129,7 +129,7 @@ _board: MutableSequence[int] = []
 
 
 def _begin(work: Callable[..., Any], board: MutableSequence[int]) -> None:
-    """Prepare a process: Ctrl-C is for the main one, and it ends when that does."""
+    """Prepare a process of our own: Ctrl-C is for the main one, and it ends when that does."""
     global _work, _board
     _work, _board = work, board
     signal.signal(signal.SIGINT, signal.SIG_IGN)

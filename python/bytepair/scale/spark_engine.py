@@ -86,12 +86,13 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
         Spark cannot begin, mostly since there is no Java.
     """
     spark = load("pyspark", "spark")
+    is_own = False
     conf = spark.SparkConf()
     for name, value in settings.items():
         conf.set(name, value)
     if not conf.contains("spark.master") and "MASTER" not in os.environ:
         conf.set("spark.master", f"local[{cores},4]")
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        is_own = spark.SparkContext._active_spark_context is None
     conf.setIfMissing("spark.app.name", "bytepair")
     builder = load("pyspark.sql", "spark").SparkSession.builder
     try:
@@ -99,6 +100,8 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
     except load("pyspark.errors", "spark").PySparkRuntimeError as error:
         message = f"Spark did not start: {error}; it needs Java 17 (JAVA_HOME)"
         raise TokenizerError(message) from error
+    if is_own and "PYSPARK_PYTHON" not in os.environ:  # this one, not the first by name
+        found.sparkContext.pythonExec = sys.executable
     return found
 
 
