@@ -1,7 +1,9 @@
 """``added_tokens="text"``: ids are those of a tokenizer without added tokens, in every entry point."""
 
+import inspect
 import json
 import random
+import re
 import subprocess
 import sys
 
@@ -345,6 +347,125 @@ def test_tiktoken_shape_takes_the_option_and_refuses_special_tokens_as_ever(ours
     assert both == [expected]
     with pytest.raises(bytepair.SpecialTokenError):
         shaped.encode(FORGING, added_tokens="text")
+
+
+def test_unstable_tokens_of_tiktoken_shape_hold_no_added_token_as_text(ours):
+    """They are those of an encoding without added tokens; found ones end what may change."""
+    shaped = Encoding.from_tokenizer(ours)
+    trained = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    bare = Encoding.from_tokenizer(trained)
+    free = {"disallowed_special": (), "added_tokens": "text"}
+    think = ours.token_to_id("<think>")
+    for text in (
+        FORGING,
+        "low<think>",
+        "low  ",
+        "low<thin",
+        "lo",
+        "<s>",
+        "low<think>lo",
+    ):
+        expected = bare.encode_with_unstable(text)
+        assert shaped.encode_with_unstable(text, **free) == expected
+        core = shaped._core_bpe.encode_with_unstable(text, (), added_tokens="text")
+        assert core == expected
+    stable, rows = shaped.encode_with_unstable("low<think>")
+    assert (stable[-1], rows) == (think, [])
+    stable, _ = shaped.encode_with_unstable("low<think>low")
+    assert think in stable
+    with pytest.raises(bytepair.SpecialTokenError):
+        shaped.encode_with_unstable(FORGING, added_tokens="text")
+    with pytest.raises(ValueError, match="allowed_special"):
+        shaped.encode_with_unstable(FORGING, allowed_special="all", **free)
+
+
+OBJECT_HAS_IT = "the object has a property of this name"
+SPEC_HAS_IT = "the field of this name in ShardSpec"
+PASSED_ON = "passed on to __call__ with other keywords"
+NO_ADDED = "codes of words have no added tokens"
+NO_TEXT = "takes one token or one piece, or ids"
+PIECES = "counts or gives pieces, which are no tokens yet"
+WITHOUT_THE_OPTION = {
+    "Tokenizer.split": PIECES,
+    "Encoding.truncate": NO_TEXT,
+    "scale.count": PIECES,
+    "scale.count_batches": PIECES,
+    "scale.merge_counts": PIECES,
+    "scale.encode_batch": SPEC_HAS_IT,
+    "scale.ShardSpec.encode": SPEC_HAS_IT,
+    "scale.spark.spark_count": PIECES,
+    "scale.spark.collect_counts": PIECES,
+    "train_from_counts": PIECES,
+    "segmentation.Segmenter.encode": NO_ADDED,
+    "segmentation.Segmenter.segment": NO_ADDED,
+    "segmentation.Segmenter.segment_lines": NO_ADDED,
+    "segmentation.Segmenter.segment_words": NO_ADDED,
+    "segmentation.count_words": NO_ADDED,
+    "TokenFile.count": NO_TEXT,
+    "compat.tiktoken.Encoding.encode_single_token": NO_TEXT,
+    "compat.tiktoken.core.Encoding.encode_single_token": NO_TEXT,
+    "compat.tiktoken.core.CoreBPE.encode_single_piece": NO_TEXT,
+    "compat.tiktoken.core.CoreBPE.encode_single_token": NO_TEXT,
+    **{
+        f"compat.tokenizers.Tokenizer.{name}": OBJECT_HAS_IT
+        for name in (
+            "async_encode",
+            "async_encode_batch",
+            "async_encode_batch_fast",
+            "encode",
+            "encode_batch",
+            "encode_batch_fast",
+        )
+    },
+    **{
+        f"compat.transformers.PreTrainedTokenizerFast.{name}": PASSED_ON
+        for name in ("__call__", "encode", "tokenize")
+    },
+    "compat.transformers.PreTrainedTokenizerFast.encode_message_with_chat_template": (
+        "the chat template writes control tokens, so it would be refused"
+    ),
+}
+MODULES = [
+    "",
+    *("scale", "scale.spark", "segmentation"),
+    *("compat.tiktoken", "compat.tiktoken.core"),
+    *("compat.tokenizers", "compat.transformers", "compat.streaming"),
+]
+ENCODES = re.compile(r"encode|^tokenize$|count|__call__|^truncate$|^split$|segment")
+
+
+def callables():
+    """Give what users call whose names speak of encoding, with the name of the module."""
+    for module_name in MODULES:
+        path = ".".join(filter(None, ["bytepair", module_name]))
+        module = pytest.importorskip(path)
+        for name in module.__all__:
+            value = getattr(module, name)
+            whole = f"{module_name}.{name}".lstrip(".")
+            if not inspect.isclass(value) or issubclass(value, Exception):
+                yield whole, name, value
+                continue
+            for method in dir(value):
+                if method == "__call__" and "__call__" not in vars_of(value):
+                    continue
+                if method == "__call__" or not method.startswith("_"):
+                    yield f"{whole}.{method}", method, getattr(value, method)
+
+
+def vars_of(kind):
+    """Give all names that a class and those above it define."""
+    return {name for one in kind.__mro__ for name in vars(one)}
+
+
+def test_everything_that_encodes_takes_the_option_or_is_listed_with_the_reason():
+    """No way in was forgotten, and none will be."""
+    without = set()
+    for whole, name, value in callables():
+        is_other = not callable(value) or "decode" in name or not ENCODES.search(name)
+        if is_other or "added_tokens" in inspect.signature(value).parameters:
+            continue
+        without.add(whole)
+    assert without == set(WITHOUT_THE_OPTION)
 
 
 def test_what_is_allowed_cannot_be_text(ours):

@@ -4,6 +4,7 @@ What templates mean is compared with transformers' own rendering, so bounds chan
 attack is refused with an error of ours, quickly, by the name of the limit or of what is wrong.
 """
 
+import itertools
 import json
 import random
 import string
@@ -282,7 +283,7 @@ WRONG += [
 
 
 @pytest.mark.parametrize("value", WRONG)
-def test_settings_that_are_no_templates_are_refused_with_their_folder(
+def test_settings_that_are_no_templates_are_refused_with_their_file(
     folder, tmp_path, value
 ):
     """A list of names and texts, a text, or a mapping: nothing else is a chat template."""
@@ -295,16 +296,82 @@ def test_settings_that_are_no_templates_are_refused_with_their_folder(
     if value == []:
         assert AutoTokenizer.from_pretrained(tmp_path).chat_template in ({}, None)
         return
-    with pytest.raises(FormatError, match=rf"{tmp_path}: chat_template must be"):
+    with pytest.raises(
+        FormatError, match=rf"{tmp_path}/tokenizer_config.json: chat_template must be"
+    ):
         AutoTokenizer.from_pretrained(tmp_path)
 
 
-def test_errors_of_a_models_own_template_name_its_folder(folder, tmp_path):
-    """And the line of the template."""
+BROKEN = "{{ 1 }}\n{{ 1 / 0 }}"
+FILES_OF_TEMPLATES = [
+    ("chat_template.jinja", BROKEN),
+    ("additional_chat_templates/default.jinja", BROKEN),
+    ("tokenizer_config.json", BROKEN),
+    ("tokenizer_config.json", {"default": BROKEN, "other": "x"}),
+    ("tokenizer_config.json", [{"name": "default", "template": BROKEN}]),
+]
+
+
+@pytest.mark.parametrize(("file", "template"), FILES_OF_TEMPLATES)
+def test_errors_of_a_models_own_template_name_its_file(
+    folder, tmp_path, file, template
+):
+    """And the line of the template; what was set later stands in no file."""
     for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "chat_template.jinja").write_text("{{ 1 }}\n{{ 1 / 0 }}")
+        if path.is_file() and path.suffix != ".jinja":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    if path.suffix == ".json":
+        config = json.loads(path.read_bytes())
+        template = json.dumps({**config, "chat_template": template})
+    path.write_text(template)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    expected = f"{tmp_path}: chat template, line 2: ZeroDivisionError"
+    expected = f"^{path}: chat template, line 2: ZeroDivisionError"
     with pytest.raises(TokenizerError, match=expected):
         tokenizer.apply_chat_template(MESSAGES)
+    tokenizer.chat_template = "{{ 2 / 0 }}"
+    with pytest.raises(TokenizerError, match=f"^{tmp_path}: chat template, line 1"):
+        tokenizer.apply_chat_template(MESSAGES)
+
+
+NOTHING = [5, True, "x", "\ud800", [1], [["a"]], {"a": 1}, {"content": 3}, float("inf")]
+SETTINGS = {
+    "tokenizer_config.json": [
+        *(
+            "padding_side",
+            "truncation_side",
+            "added_tokens",
+            "bos_token",
+            "image_token",
+        ),
+        *("extra_special_tokens", "additional_special_tokens", "model_max_length"),
+        *("max_len", "model_input_names", "chat_template", "added_tokens_decoder"),
+        *("fast_tokenizer_files", "model_specific_special_tokens", "tokenizer_class"),
+    ],
+    "special_tokens_map.json": ["pad_token", "extra_special_tokens"],
+    "added_tokens.json": ["<new>"],
+    "config.json": ["tokenizer_class", "model_type"],
+}
+
+
+def test_settings_that_mean_nothing_are_refused_with_their_file(folder, tmp_path):
+    """Whatever a file of settings holds, its folder is loaded or the error names the file."""
+    errors = []
+    for file, names in SETTINGS.items():
+        for name, value in itertools.product(names, NOTHING):
+            for path in folder.iterdir():
+                (tmp_path / path.name).write_bytes(path.read_bytes())
+            plain = {"tokenizer_class": "PreTrainedTokenizerFast"}
+            (tmp_path / "tokenizer_config.json").write_text(json.dumps(plain))
+            (tmp_path / file).write_text(json.dumps({**plain, name: value}))
+            if file == "added_tokens.json":
+                (tmp_path / file).write_text(json.dumps({name: value}))
+            try:
+                AutoTokenizer.from_pretrained(tmp_path)
+            except TokenizerError as error:
+                errors.append((file, str(error)))
+            if file != "tokenizer_config.json":
+                (tmp_path / file).unlink()
+    assert [error for file, error in errors if file not in error] == []
+    assert len(errors) > 80

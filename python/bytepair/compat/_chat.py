@@ -9,7 +9,7 @@ Left out: schemas of tools that are functions; pass the schema.
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -38,11 +38,11 @@ def render(
     variables: Mapping[str, Any] | None = None,
     *,
     continued: bool | str = False,
-    name: str = "",
+    place: Callable[[], str] = str,
 ) -> Rendered:
     """Render messages; ``continued`` leaves the last one open, or a field of it.
 
-    ``name`` is what errors begin with.
+    ``place`` says where the template stands: what errors begin with.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def render(
             for block in compiled.generate(given):
                 blocks.append(block)  # noqa: PERF402 -- a block asks for those before it
     except Exception as error:
-        message = f"{name}chat template{_line_of(error)}: {_reason(error)}"
+        message = f"{place()}chat template{_line_of(error)}: {_reason(error)}"
         raise TokenizerError(message) from error
     text = "".join(blocks)
     return Rendered(_cut_at_mark(text, last) if continued else text, generated)

@@ -23,14 +23,14 @@ from bytepair.errors import FormatError
 from ._classes import OF_MODEL, Class, as_asked, chosen, named
 from ._keywords import Loading
 from ._pretrained import (
-    ROLES,
     Folder,
-    content,
+    file_of_added,
     read_folder,
     read_object,
     settings_of,
     with_extra,
 )
+from ._settings import ROLES, check_settings, content
 
 __all__ = ["Loaded", "load", "put_together", "rebuilt", "roles_of", "tokens_of"]
 
@@ -53,6 +53,7 @@ def load(
     FormatError
         Files are damaged, or their class is not known here.
     """
+    check_settings(passed)
     if path.is_file():
         tokenizer = _read(path, path)
         settings = {**_of_model(path, tokenizer), "name_or_path": str(path), **passed}
@@ -412,8 +413,7 @@ def rebuilt(
     source = document["model"]
     ids = dict(source["vocab"])
     tokens = _added_by(kind, settings)
-    claimed = _claims(settings, document)
-    _number(tokens, ids, claimed)
+    _number(tokens, ids, _claims(settings, document), settings)
     model = {
         "type": "BPE",
         "dropout": None,
@@ -488,13 +488,16 @@ MAKES_SPECIAL = ("Qwen2Tokenizer", "CohereTokenizer")
 
 
 def _number(
-    tokens: list[AddedToken], ids: dict[str, int], claimed: Mapping[str, int]
+    tokens: list[AddedToken],
+    ids: dict[str, int],
+    claimed: Mapping[str, int],
+    settings: Mapping[str, Any],
 ) -> None:
     """Give ids to added tokens: those of the vocabulary, else the next."""
     next_id = len(ids)
     for token in tokens:
         if token.content not in ids:
-            check_claim(token.content, claimed.get(token.content), next_id)
+            check_claim(token.content, claimed.get(token.content), next_id, settings)
             ids[token.content] = next_id
         next_id = max(next_id, ids[token.content] + 1)
 
@@ -507,11 +510,18 @@ def _claims(settings: Mapping[str, Any], document: Mapping[str, Any]) -> dict[st
     return {text: id_ for text, id_ in claims.items() if text not in own}
 
 
-def check_claim(text: str, claimed: int | None, id_: int) -> None:
-    """Refuse a new token that is listed with another id than it would get."""
+def check_claim(
+    text: str, claimed: int | None, id_: int, settings: Mapping[str, Any]
+) -> None:
+    """Refuse a new token that is listed with another id than it would get.
+
+    The error names the file of the folder that lists it, where ``settings`` are of a folder.
+    """
     if claimed not in (None, id_):
+        folder = settings.get("name_or_path")
+        file = file_of_added(Path(folder)) if folder else None
         message = (
-            f"the added token {text!r} is listed with the id {claimed}, but the vocabulary "
+            f"{f'{file}: ' if file else ''}the added token {text!r} is listed with the id {claimed}, but the vocabulary "
             f"goes up to {id_ - 1}, and transformers would give it {id_}; write a tokenizer.json "
             "that has it"
         )

@@ -19,10 +19,12 @@ from bytepair._added import AddedToken, added_token
 from bytepair._files import read, write
 from bytepair.errors import FileError, FormatError, TokenizerError
 
+from ._settings import EXTRA, ROLES, check_settings, content, templates_of
+
 __all__ = [
-    "ROLES",
     "Folder",
-    "content",
+    "file_of_added",
+    "file_of_template",
     "read_folder",
     "read_object",
     "settings_of",
@@ -31,16 +33,6 @@ __all__ = [
     "write_templates",
 ]
 
-ROLES = (
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-)
-"""The settings that name the special tokens which all models may have."""
 CONFIG = "tokenizer_config.json"
 TOKENS = "special_tokens_map.json"
 ADDED = "added_tokens.json"
@@ -60,14 +52,27 @@ class Folder(NamedTuple):
 
 
 def read_folder(folder: Path) -> Folder:
-    """Read the settings of a folder; a missing file has none."""
-    return Folder(
+    """Read the settings of a folder; a missing file has none.
+
+    Raises
+    ------
+    FormatError
+        A file is damaged, or a setting in it means nothing.
+    FileError
+        A file cannot be read.
+    """
+    found = Folder(
         read_object(folder / CONFIG),
         read_object(folder / MODEL),
         read_object(folder / TOKENS),
         read_object(folder / ADDED),
         _read_templates(folder),
     )
+    check_settings(found.config, folder / CONFIG)
+    check_settings(found.tokens, folder / TOKENS)
+    model_class = {"tokenizer_class": found.model.get("tokenizer_class")}
+    check_settings(model_class, folder / MODEL)
+    return found
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -87,6 +92,28 @@ def read_object(path: Path) -> dict[str, Any]:
     return found
 
 
+def file_of_added(folder: Path) -> Path | None:
+    """Find the file of settings that lists the added tokens of a folder."""
+    listed = "added_tokens_decoder" in read_object(folder / CONFIG)
+    path = folder / (CONFIG if listed else ADDED)
+    return path if path.exists() else None
+
+
+def file_of_template(folder: Path, text: str) -> Path | None:
+    """Find the file of a folder that holds a chat template, if one does."""
+    paths = [folder / TEMPLATE, *sorted((folder / TEMPLATES).glob("*.jinja"))]
+    try:
+        for path in paths:
+            if path.exists() and _read_text(path) == text:
+                return path
+        config = folder / CONFIG
+        found = templates_of(read_object(config).get("chat_template"), config)
+    except TokenizerError:  # the files are not those that were loaded
+        return None
+    own = found.values() if isinstance(found, Mapping) else [found]
+    return config if text in own else None
+
+
 def _read_templates(folder: Path) -> dict[str, str]:
     paths = {path.stem: path for path in sorted((folder / TEMPLATES).glob("*.jinja"))}
     if (folder / TEMPLATE).exists():
@@ -101,22 +128,6 @@ def _read_text(path: Path) -> str:
         message = f"{path}: not UTF-8: {error}"
         raise FormatError(message) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def content(token: object) -> str | None:
-    """Give the text of a token, which settings write as text or as an object.
-
-    >>> (
-    ...     content({"__type": "AddedToken", "content": "<s>"}),
-    ...     content("<s>"),
-    ...     content(None),
-    ... )
-    ('<s>', '<s>', None)
-    """
-    if isinstance(token, Mapping):
-        token = token.get("content")
-    token = getattr(token, "content", token)
-    return token if isinstance(token, str) else None
 
 
 # Settings
@@ -141,6 +152,7 @@ def settings_of(
     if has_json:
         settings.pop("add_bos_token", None)
         settings.pop("add_eos_token", None)
+    templates_of(settings.get("chat_template"), path / CONFIG)
     if folder.templates:
         is_one = list(folder.templates) == ["default"]
         one = folder.templates.get("default")
@@ -183,7 +195,7 @@ def _older_tokens(
             known = settings.get(name) or []
             known = list(known) if isinstance(known, (list, tuple)) else []
             found[name] = known + [one for one in token if one not in known]
-        elif isinstance(token, Mapping) and "content" in token:
+        elif name not in EXTRA and isinstance(token, Mapping) and "content" in token:
             found[name] = added_token({**token, "special": True})
         else:
             found[name] = token

@@ -21,12 +21,12 @@ from bytepair import Tokenizer
 from bytepair._added import AddedToken, added_token, added_tokens
 from bytepair._names import refuse_set
 from bytepair._numpy import np
-from bytepair.errors import EncodingError, FormatError, TokenizerError
+from bytepair.errors import EncodingError, TokenizerError
 
 from ._classes import Class, as_asked
 from ._lengths import NO_LIMIT, Side
 from ._loading import check_claim, extra_of, roles_of, tokens_of
-from ._pretrained import ROLES, content
+from ._settings import ROLES, check_settings, content, templates_of
 
 __all__ = ["Roles", "check_id"]
 
@@ -132,16 +132,14 @@ class Roles:
             settings.get("clean_up_tokenization_spaces")
         )
         limit = settings.get("model_max_length", settings.get("max_len"))
-        self.model_max_length = NO_LIMIT if limit is None else int(limit)
+        self.model_max_length = NO_LIMIT if limit is None else int(min(limit, NO_LIMIT))
         self.padding_side: Side = settings.get("padding_side", type(self).padding_side)
         self.truncation_side: Side = settings.get("truncation_side", "right")
         self.model_input_names: list[str] = list(
             settings.get("model_input_names") or type(self).model_input_names
         )
         self.name_or_path = str(settings.get("name_or_path", ""))
-        self.chat_template: Any = _templates(
-            settings.get("chat_template"), self.name_or_path
-        )
+        self.chat_template: Any = templates_of(settings.get("chat_template"))
         self._add_tokens_of(settings)
         self._begin_template(settings)
 
@@ -179,7 +177,7 @@ class Roles:
         ids = {text: id_ for id_, text, _ in self.tokenizer._added_tokens}
         for text in dict.fromkeys(token.content for token in wanted):
             if text not in known and ids.get(text, 0) >= first:
-                check_claim(text, claimed.get(text), ids[text])
+                check_claim(text, claimed.get(text), ids[text], settings)
 
     def _begin_template(self, settings: Mapping[str, Any]) -> None:
         """Put the beginning and the end around texts, where settings passed ask for that."""
@@ -653,79 +651,6 @@ def _listed(name: str, tokens: Any) -> list[Any]:  # noqa: ANN401 -- a caller's
         message = f"{name} must be a list of tokens, not {tokens!r:.80}"
         raise TokenizerError(message)
     return list(tokens)
-
-
-def _templates(found: Any, path: str) -> Any:  # noqa: ANN401 -- of settings
-    """Read one chat template, or several by name.
-
-    Raises
-    ------
-    FormatError
-        It is something else.
-    """
-    if found is None or isinstance(found, str):
-        return found
-    pairs = found.items() if isinstance(found, Mapping) else _pairs(found)
-    if pairs is None or not all(
-        isinstance(part, str) for pair in pairs for part in pair
-    ):
-        begin = f"{path}: " if path else ""
-        message = (
-            f"{begin}chat_template must be a text, or texts by their names, not this "
-            f"{type(found).__name__}"
-        )
-        raise FormatError(message)
-    return dict(pairs)
-
-
-def _pairs(found: Any) -> list[tuple[Any, Any]] | None:  # noqa: ANN401 -- of settings
-    """Take templates from a list of names and texts."""
-    if not isinstance(found, (list, tuple)):
-        return None
-    is_named = all(
-        isinstance(one, Mapping) and {"name", "template"} <= one.keys() for one in found
-    )
-    return [(one["name"], one["template"]) for one in found] if is_named else None
-
-
-def check_added_tokens(word: object) -> None:
-    """Refuse what is neither of the two words, nor left out."""
-    if word not in ("find", "text", None):
-        message = f"added_tokens must be 'find' or 'text', not {word!r:.80}"
-        raise TokenizerError(message)
-
-
-def check_settings(settings: Mapping[str, Any]) -> None:
-    """Refuse settings whose values mean nothing.
-
-    Raises
-    ------
-    TokenizerError
-        A side is neither left nor right, ``added_tokens`` neither find nor text, a token is no token, or a length is no number.
-    """
-    for name in ("padding_side", "truncation_side"):
-        if settings.get(name, "right") not in ("left", "right"):
-            message = f"{name} must be 'left' or 'right', not {settings[name]!r}"
-            raise TokenizerError(message)
-    check_added_tokens(settings.get("added_tokens"))
-    for role in ROLES:
-        token = settings.get(role)
-        if token is not None and content(token) is None:
-            message = f"{role} must be a token, not {token!r:.80}"
-            raise TokenizerError(message)
-    for name in ("extra_special_tokens", "additional_special_tokens"):
-        tokens = settings.get(name)
-        if isinstance(tokens, Mapping):
-            tokens = list(tokens.values())
-        for token in [] if tokens is None else _listed(name, tokens):
-            if content(token) is None:
-                message = f"{name}: expected tokens, not {token!r:.80}"
-                raise TokenizerError(message)
-    limit = settings.get("model_max_length")
-    is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
-    if limit is not None and not is_number:
-        message = f"model_max_length must be a number, not {limit!r:.80}"
-        raise TokenizerError(message)
 
 
 def _settings_of(tokenizer: Tokenizer) -> dict[str, Any]:

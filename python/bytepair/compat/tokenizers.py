@@ -22,8 +22,8 @@ from bytepair._files import StrPath, write
 
 from ._calls import Calls
 from ._lengths import Side
-from ._roles import check_added_tokens
 from ._rows import Work, treated
+from ._settings import check_added_tokens
 
 __all__ = ["Tokenizer", "write_model"]
 

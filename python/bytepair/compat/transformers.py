@@ -17,6 +17,7 @@ Left out: schemas of tools that are functions, and programs that folders bring a
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
@@ -42,7 +43,8 @@ from ._extras import Extras
 from ._keywords import NameOfMethodError, is_kept, split
 from ._loading import Loaded, load, put_together, rebuilt
 from ._locating import located
-from ._pretrained import ROLES, write_folder, write_templates
+from ._pretrained import file_of_template, write_folder, write_templates
+from ._settings import ROLES
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 
@@ -280,6 +282,14 @@ class PreTrainedTokenizerFast(Extras):
             return dict(self.chat_template)
         return {"default": str(self.chat_template)}
 
+    def _place_of(self, template: str) -> str:
+        """Say where a template stands, for errors: its file, or what else is known."""
+        if template not in self._named_templates().values():
+            return ""
+        folder = self.name_or_path
+        file = file_of_template(Path(folder), template) if folder else None
+        return f"{file or folder or 'this tokenizer'}: "
+
     # Chats
 
     def get_chat_template(
@@ -369,8 +379,7 @@ class PreTrainedTokenizerFast(Extras):
             )
             raise NotImplementedError(message)
         text = self.get_chat_template(chat_template, tools)
-        is_own = text in self._named_templates().values()
-        name = f"{self.name_or_path or 'this tokenizer'}: " if is_own else ""
+        place = partial(self._place_of, text)
         is_batch = not is_chat(conversation)
         chats: Any = conversation if is_batch else [conversation]
         variables = {
@@ -382,7 +391,7 @@ class PreTrainedTokenizerFast(Extras):
         }
         chats = [getattr(chat, "messages", chat) for chat in chats]
         rendered = [
-            render(text, chat, variables, continued=continue_final_message, name=name)
+            render(text, chat, variables, continued=continue_final_message, place=place)
             for chat in chats
         ]
         texts = [one.text for one in rendered]

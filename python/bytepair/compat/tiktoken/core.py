@@ -21,11 +21,11 @@ from bytepair.errors import (
 
 from . import unstable
 from .load import ranks_file
+from .unstable import AddedTokens
 
 __all__ = ["CoreBPE", "Encoding", "raise_disallowed_special_token"]
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
-AddedTokens: TypeAlias = Literal["find", "text"]
 Result = TypeVar("Result")
 
 HINT = "or pass disallowed_special=() to allow any text"
@@ -194,21 +194,27 @@ class Encoding:
         *,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        added_tokens: AddedTokens = "find",
     ) -> tuple[list[int], list[list[int]]]:
         """Give the tokens that stay if more text comes, and rows of tokens for the rest.
 
         The rows are those that tiktoken finds, in order; each begins with what is left of
-        the text, and may be longer.
+        the text, and may be longer. With ``added_tokens="text"`` no added token is in them.
         """
         options = self._specials(allowed_special, disallowed_special, (text,))
+        options["added_tokens"] = added_tokens
         text = _without_surrogates(text)
         ids, places = _encoded(self.tokenizer.encode_with_offsets, text, options)
-        special = (
+        if added_tokens == "text":
+            return unstable.encode_with_unstable(
+                self._of_text, text, ids, text, added_tokens
+            )
+        found = (
             end
             for id_, (_, end) in zip(reversed(ids), reversed(places), strict=True)
-            if self.is_special_token(id_)
+            if id_ in self._added_token_values
         )
-        return unstable.encode_with_unstable(self, text, ids, text[next(special, 0) :])
+        return unstable.encode_with_unstable(self, text, ids, text[next(found, 0) :])
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Look up one token, a special one too; a ``KeyError`` if there is none."""
@@ -378,6 +384,21 @@ class Encoding:
         return _tokenizer(self._mergeable_ranks, WHOLE_TEXT, {})
 
     @cached_property
+    def _of_text(self) -> "Encoding":
+        """The same, with the ranks of tokens that text without added tokens gives."""
+        made = Encoding.from_tokenizer(self.tokenizer, name=self.name)
+        made.__dict__["_mergeable_ranks"] = {
+            token: id_
+            for token, id_ in self._mergeable_ranks.items()
+            if id_ not in self._added_token_values
+        }
+        return made
+
+    @cached_property
+    def _added_token_values(self) -> set[int]:
+        return {id_ for id_, _content, _flags in self.tokenizer._added_tokens}
+
+    @cached_property
     def _sorted_tokens(self) -> list[bytes]:
         return sorted(self._mergeable_ranks)
 
@@ -433,30 +454,55 @@ class CoreBPE:
         made._encoding = encoding
         return made
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def encode_ordinary(
+        self, text: str, *, added_tokens: AddedTokens = "find"
+    ) -> list[int]:
         """Encode a text in which special tokens are plain text."""
-        return self._encoding.encode_ordinary(text)
+        return self._encoding.encode_ordinary(text, added_tokens=added_tokens)
 
-    def encode(self, text: str, allowed_special: Collection[str]) -> list[int]:
+    def encode(
+        self,
+        text: str,
+        allowed_special: Collection[str],
+        *,
+        added_tokens: AddedTokens = "find",
+    ) -> list[int]:
         """Encode a text; special tokens that are not allowed are plain text."""
         return self._encoding.encode(
-            text, allowed_special=allowed_special, disallowed_special=()
+            text,
+            allowed_special=allowed_special,
+            disallowed_special=(),
+            added_tokens=added_tokens,
         )
 
     def encode_to_tiktoken_buffer(
-        self, text: str, allowed_special: Collection[str]
+        self,
+        text: str,
+        allowed_special: Collection[str],
+        *,
+        added_tokens: AddedTokens = "find",
     ) -> NDArray[np.uint32]:
         """Encode a text to a buffer of numbers of four bytes."""
         return self._encoding.encode_to_numpy(
-            text, allowed_special=allowed_special, disallowed_special=()
+            text,
+            allowed_special=allowed_special,
+            disallowed_special=(),
+            added_tokens=added_tokens,
         )
 
     def encode_with_unstable(
-        self, text: str, allowed_special: Collection[str]
+        self,
+        text: str,
+        allowed_special: Collection[str],
+        *,
+        added_tokens: AddedTokens = "find",
     ) -> tuple[list[int], list[list[int]]]:
         """Do what ``Encoding.encode_with_unstable`` does."""
         return self._encoding.encode_with_unstable(
-            text, allowed_special=allowed_special, disallowed_special=()
+            text,
+            allowed_special=allowed_special,
+            disallowed_special=(),
+            added_tokens=added_tokens,
         )
 
     def encode_single_token(self, piece: bytes) -> int:

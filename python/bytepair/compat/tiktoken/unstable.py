@@ -8,15 +8,16 @@ among them.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair.errors import EncodingError
 
 if TYPE_CHECKING:
     from .core import Encoding
 
-__all__ = ["encode_bytes", "encode_with_unstable"]
+__all__ = ["AddedTokens", "encode_bytes", "encode_with_unstable"]
 
+AddedTokens: TypeAlias = Literal["find", "text"]
 SPACES = b" \n\t"
 
 
@@ -33,12 +34,16 @@ def encode_bytes(encoding: "Encoding", data: bytes) -> list[int]:
 
 
 def encode_with_unstable(
-    encoding: "Encoding", text: str, ids: list[int], ordinary_end: str
+    encoding: "Encoding",
+    text: str,
+    ids: list[int],
+    ordinary_end: str,
+    added_tokens: AddedTokens = "find",
 ) -> tuple[list[int], list[list[int]]]:
     """Give the stable tokens, and the rows of tokens that the text may go on with.
 
-    ``ids`` are those of the text, ``ordinary_end`` is what stands behind the last special
-    token. Rows are in order.
+    ``ids`` are those of the text, ``ordinary_end`` is what stands behind the last added
+    token that was found. Rows are in order.
     """
     n_last = _n_of_last_piece(encoding, ordinary_end)
     if n_last == 0:
@@ -49,7 +54,7 @@ def encode_with_unstable(
     found: set[tuple[int, ...]] = {
         (encoding._mergeable_ranks[token],) for token in _beginning(encoding, unstable)
     }
-    found.update(_straddling(encoding, unstable))
+    found.update(_straddling(encoding, unstable, added_tokens))
     if split := _split_before_space(encoding, unstable):
         found.add(split)
     return stable, sorted(map(list, found))
@@ -89,17 +94,21 @@ def _beginning(encoding: "Encoding", start: bytes) -> Iterator[bytes]:
         place += 1
 
 
-def _straddling(encoding: "Encoding", unstable: bytes) -> Iterator[tuple[int, ...]]:
+def _straddling(
+    encoding: "Encoding", unstable: bytes, added_tokens: AddedTokens
+) -> Iterator[tuple[int, ...]]:
     """Let a token go on with each ending, and encode what that gives as far as needed."""
     for place in range(1, len(unstable)):
         for token in _beginning(encoding, unstable[place:]):
             longer = unstable[:place] + token
-            yield _covering(encoding, _encoded(encoding, longer), len(unstable))
+            ids = _encoded(encoding, longer, added_tokens)
+            yield _covering(encoding, ids, len(unstable))
 
 
-def _encoded(encoding: "Encoding", data: bytes) -> list[int]:
+def _encoded(encoding: "Encoding", data: bytes, added_tokens: AddedTokens) -> list[int]:
+    encode = encoding.tokenizer.encode_ordinary
     try:
-        return encoding.tokenizer.encode_ordinary(data.decode())
+        return encode(data.decode(), added_tokens=added_tokens)
     except (UnicodeDecodeError, EncodingError):
         return encoding._encode_single_piece(data)
 
