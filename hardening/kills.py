@@ -28,11 +28,13 @@ def undisturbed(job: Job, folder: Path) -> tuple[dict[str, bytes], float]:
     return state(into), time.monotonic() - started
 
 
-def kill_once(words: list[str], seconds: float, *, whole_group: bool) -> None:
+def kill_once(
+    words: list[str], seconds: float, temporary: Path, *, whole_group: bool
+) -> None:
     """Start a command and kill it, alone or with all its processes."""
     with subprocess.Popen(
         words,
-        env=environment(),
+        env={**environment(), "TMPDIR": str(temporary)},
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -61,25 +63,42 @@ def cases(chance: random.Random, folder: Path) -> Iterator[str | None]:
     while True:
         job = chance.choice(all_jobs)
         whole, seconds = expected[job.name]
-        into = folder / "killed"
+        into, temporary = folder / "killed", folder / "temporary"
         into.mkdir()
+        temporary.mkdir()
         words, problem = job.command(folder, into), None
         for _ in range(chance.randint(1, MAX_KILLS)):
             moment = chance.uniform(0.1, max(seconds, 0.2))
-            kill_once(words, moment, whole_group=chance.random() < 0.5)
+            whole_group = chance.random() < 0.5
+            kill_once(words, moment, temporary, whole_group=whole_group)
             problem = problem or half_done(job, into, whole)
-        last = subprocess.run(
-            words, env=environment(), capture_output=True, text=True, check=False
-        )
-        if last.returncode:
-            problem = f"{job.name}: {last.stderr[-300:]}"
-        elif not problem and state(into) != whole:
-            found = state(into)
-            other = {
-                name
-                for name in found.keys() | whole.keys()
-                if found.get(name) != whole.get(name)
-            }
-            problem = f"{job.name}: other files than undisturbed: {sorted(other)[:5]}"
+        problem = end(job, words, temporary) or problem
+        problem = problem or difference(job, state(into), whole)
+        if not problem and any(temporary.iterdir()):
+            problem = f"{job.name}: temporary files are left over"
         shutil.rmtree(into)
+        shutil.rmtree(temporary)
         yield problem
+
+
+def end(job: Job, words: list[str], temporary: Path) -> str | None:
+    """Let a command end; gives what it says if it fails."""
+    last = subprocess.run(
+        words,
+        env={**environment(), "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"{job.name}: {last.stderr[-300:]}" if last.returncode else None
+
+
+def difference(
+    job: Job, found: dict[str, bytes], whole: dict[str, bytes]
+) -> str | None:
+    """Say which files are other than those of a command that nobody disturbed."""
+    names = sorted(found.keys() | whole.keys())
+    other = [name for name in names if found.get(name) != whole.get(name)]
+    if not other:
+        return None
+    return f"{job.name}: other files than undisturbed: {other[:5]}"

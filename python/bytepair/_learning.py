@@ -7,7 +7,6 @@ that is to be continued is compared with it before any merge is learned.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -32,6 +31,7 @@ from ._plurals import amount
 from ._progress import Progress, Reporter
 from ._ranges import check_count, check_range
 from ._remaining import Remaining
+from ._temporary import TemporaryFolder
 from ._tokenizer import Tokenizer
 from ._weights import exact, unscaled
 from .errors import TrainingError, TrainingInterrupted
@@ -102,6 +102,7 @@ class Learner:
                 message = f"memory_limit must not be negative, as {memory_limit:,} is"
                 raise TrainingError(message)
         self.memory_limit = memory_limit
+        self.folder: TemporaryFolder | None = None
         self._limit_memory(reads_blocks=False)
         self.report = report
         self.n_texts = 0
@@ -124,9 +125,9 @@ class Learner:
 
     def _limit_memory(self, *, reads_blocks: bool) -> None:
         if self.memory_limit is not None:
-            folder = tempfile.gettempdir()
+            self.folder = self.folder or TemporaryFolder()
             self.corpus.set_memory_limit(
-                self.memory_limit, folder, reads_blocks=reads_blocks
+                self.memory_limit, self.folder.name, reads_blocks=reads_blocks
             )
 
     def _choose(self, dialect: str | None, parts: dict[str, Any]) -> _core.Dialect:
@@ -226,6 +227,8 @@ class Learner:
         self._check_growth(vocab_size)
         with self.counting():
             counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
+            if self.folder is not None:
+                self.folder.remove()
             del counted["dropped_bound"]  # it speaks through `certain_merges`
             for name, before in self.counted_before.items():
                 is_sum = name.startswith("dropped")

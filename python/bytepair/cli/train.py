@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -32,6 +31,7 @@ from bytepair._earlier import read_earlier
 from bytepair._files import StrPath, check_writable
 from bytepair._plurals import amount
 from bytepair._progress import ProgressLine
+from bytepair._temporary import TemporaryFolder
 from bytepair._training import refuse_text_options
 from bytepair._weights import Weight
 
@@ -263,7 +263,7 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
         raise FileError(message)
     _formats.format_of(output, format_name, option="--format")
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         rehearsed = Path(folder) / output.name
         tiny.save(rehearsed, format=format_name, ids_may_change=True)
         if output.exists() and output.is_dir() != rehearsed.is_dir():

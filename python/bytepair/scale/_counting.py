@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bytepair._files import check_writable, refuse_no_name
 from bytepair._limits import longest_within
 from bytepair._names import in_order
 from bytepair._ranges import check_count
+from bytepair._temporary import TemporaryFolder
 from bytepair.data._counts import (
     Counts,
     CountsInfo,
@@ -171,7 +171,7 @@ def count(
     )
     prepared_in(spec)  # refuses what cannot be
     if memory_limit is not None:
-        with TemporaryDirectory() as folder:
+        with TemporaryFolder() as folder:
             spec.new_corpus(folder)  # refuses a limit that is too small
     check_count(min_piece_count=min_piece_count or 0)
     if group is not None:
@@ -181,7 +181,7 @@ def count(
     refuse_idle(sources, reading)
     tasks = plan(sources, reading, task_bytes)
     total = sum(source.size for source in sources)
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         sums = CountSums(folder, memory_limit)
         if engine is not None:
             info = engine.count(tasks, spec, reading, min_piece_count, sums)
@@ -223,7 +223,7 @@ def merge_files(
     """
     refuse_output(output)
     info: CountsInfo | None = None
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         sums = CountSums(folder, memory_limit)
         for number, path in enumerate(paths):
             counts = read_counts(path)
@@ -292,7 +292,7 @@ def _count_task(
 
 def count_alone(parts: Sequence[Part], spec: CountSpec, options: ReadOptions) -> Counts:
     """Count parts of sources that follow each other; gives their rows in memory."""
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         return counts_of(_Work(spec, options, folder)((0, parts)), spec, folder)
 
 

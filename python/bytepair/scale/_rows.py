@@ -9,11 +9,11 @@ through, in batches of about 32 MiB.
 from __future__ import annotations
 
 from itertools import pairwise
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 from bytepair import _core
 from bytepair._numpy import np
+from bytepair._temporary import TemporaryFolder
 from bytepair.data._columns import as_bytes
 from bytepair.data._counts import Counts, CountsInfo
 from bytepair.data._grouped import LARGEST, arrays_of_rows
@@ -51,7 +51,7 @@ def count_documents(
     batches: Iterable[pa.RecordBatch], spec: CountSpec
 ) -> Iterator[pa.RecordBatch]:
     """Count documents whose order does not matter, as rows."""
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         counter, tally = PieceCounter(spec, folder), Tally()
         for batch in batches:
             tally.add_batch(batch)

@@ -8,12 +8,12 @@ who calls them, how often, and with which part.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import Tokenizer, _core
 from bytepair._added import names_of
 from bytepair._numpy import np
+from bytepair._temporary import TemporaryFolder
 from bytepair.data._columns import texts_of
 from bytepair.data._optional import load
 from bytepair.data._shards import ShardFormat, Shards, list_column
@@ -48,7 +48,7 @@ def count_batches(batches: Iterable[pa.RecordBatch], spec: CountSpec) -> pa.Tabl
     >>> count_batches([batch], CountSpec("sennrich")).to_pydict()
     {'piece': [b'low'], 'count': [3], 'first': [0]}
     """
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         counter = PieceCounter(spec, folder)
         for batch in batches:
             counter.add(batch)
@@ -69,7 +69,7 @@ def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
     >>> merge_counts([one, one]).to_pydict()
     {'piece': [b'low'], 'count': [6]}
     """
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         sums = CountSums(folder)
         for source, table in enumerate(tables):
             sums.add(table, source)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair._names import in_order
+from bytepair._temporary import TemporaryFolder
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
 from bytepair.data._sums import CountSums
@@ -82,7 +82,7 @@ def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Co
     Pieces that occur less often than ``min_piece_count`` are left out on the cluster, and what
     that can change is told with the counts.
     """
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         sums = CountSums(folder)
         return settled(sums, collect_into(sums, counted, min_piece_count))
 

@@ -1,0 +1,171 @@
+"""Temporary folders: gone at the end, and after a kill with the next process that needs one."""
+
+import ast
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bytepair
+from bytepair import _temporary
+from bytepair._temporary import MARK, TemporaryFolder
+
+PACKAGE = Path(bytepair.__file__).parent
+KILLED = """
+import os, signal
+{before}
+def end(*_args, **_named):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+WAYS = {
+    "a folder": (
+        "from bytepair._temporary import TemporaryFolder\n"
+        "kept = TemporaryFolder()\n"
+        "open(kept.name + '/rows', 'w').close(); os.mkdir(kept.name + '/more')\n"
+        "open(kept.name + '/more/rows', 'w').close()",
+        "end()",
+    ),
+    "count": (
+        "import bytepair.scale._counting as counting\nfrom bytepair import scale",
+        "counting.settled = end; scale.count({corpus!r}, dialect='gpt2')",
+    ),
+    "count by processes": (
+        "import bytepair.scale._counting as counting\nfrom bytepair import scale",
+        "counting.settled = end\n"
+        "if __name__ == '__main__':\n"
+        "    scale.count({corpus!r}, dialect='gpt2', task_bytes=100_000, processes=2)",
+    ),
+    "train": (
+        "import bytepair, bytepair._learning as learning",
+        "learning.Learner.learn = end\n"
+        "bytepair.train({corpus!r}, vocab_size=300, memory_limit=64 << 20, threads=1)",
+    ),
+    "rows": (
+        "import pyarrow, bytepair.scale as scale, bytepair.data._sums as sums",
+        "sums.CountSums.finish = end; scale.contract.CountSums.finish = end\n"
+        "batch = pyarrow.RecordBatch.from_pydict({{'text': ['low low', 'low']}})\n"
+        "scale.count_batches([batch], scale.CountSpec('gpt2'))",
+    ),
+}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Write some documents."""
+    path = tmp_path / "docs.jsonl"
+    lines = (json.dumps({"text": f"low lower {n:x}"}) for n in range(20_000))
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def run(program, folder, path):
+    """Run a program whose folder for temporary files is this one."""
+    path.write_text(program, encoding="utf-8")
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.run([sys.executable, path], env=environment, check=False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_killed_process_leaves_nothing_for_longer_than_the_next(
+    tmp_path, corpus, way
+):
+    """Files of rows that it held go with the next process that makes a folder."""
+    pytest.importorskip("pyarrow")
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    before, then = WAYS[way]
+    program = KILLED.format(before=before) + then.format(corpus=str(corpus))
+    done = run(program, folder, tmp_path / "program.py")
+    assert done.returncode == -signal.SIGKILL
+    assert list(folder.iterdir())
+    after = (
+        "from bytepair._temporary import TemporaryFolder\nwith TemporaryFolder(): pass"
+    )
+    assert run(after, folder, tmp_path / "after.py").returncode == 0
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def alone(tmp_path, monkeypatch):
+    """Give a folder for temporary files that nobody has looked at."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    _temporary._remove_abandoned.cache_clear()
+    yield tmp_path
+    _temporary._remove_abandoned.cache_clear()
+
+
+def test_only_what_is_ours_is_removed(alone):
+    """Another name, another file in it, a link, and what is held stay as they are."""
+    names = [f"bytepair-{n:016x}" for n in range(6)]
+    (alone / names[0]).mkdir()
+    (alone / names[0] / "thesis.txt").write_text("mine")
+    (alone / "bytepair-notes").mkdir()
+    (alone / names[1]).write_text("a file")
+    target = alone / "elsewhere"
+    target.mkdir()
+    (target / MARK).touch()
+    (alone / names[2]).symlink_to(target)
+    (alone / names[3]).mkdir()  # abandoned before it was marked
+    (alone / names[4]).mkdir()
+    for name in (MARK, "rows"):
+        (alone / names[4] / name).touch()
+    (alone / names[5]).mkdir()
+    (alone / names[5] / MARK).touch()
+    held = os.open(alone / names[5], os.O_RDONLY)
+    assert _temporary.lock(held)
+    with TemporaryFolder() as folder:
+        own = Path(folder).name
+        found = {path.name for path in alone.iterdir()}
+    os.close(held)
+    stays = {names[0], "bytepair-notes", names[1], names[2], names[5], "elsewhere"}
+    assert found == {*stays, own}
+    assert (target / MARK).exists()
+    assert {path.name for path in alone.iterdir()} == stays
+
+
+def test_a_folder_is_only_for_its_user_and_goes_with_its_object(alone):
+    """Also where nobody removes it by name."""
+    folder = TemporaryFolder()
+    path = Path(folder.name)
+    (path / "more").mkdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    del folder
+    assert list(alone.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_leaves_the_folder(alone):
+    """It ends like any other, and the folder is not its own."""
+    program = (
+        "import os, sys\nfrom bytepair._temporary import TemporaryFolder\n"
+        "folder = TemporaryFolder()\n"
+        "number = os.fork()\nif number == 0: sys.exit()\nos.waitpid(number, 0)\n"
+        "assert os.path.isdir(folder.name)"
+    )
+    assert run(program, alone, alone / "program.py").returncode == 0
+    assert [path.name for path in alone.iterdir()] == ["program.py"]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(alone, monkeypatch):
+    """It names the folder for temporary files."""
+    monkeypatch.setattr("tempfile.tempdir", str(alone / "none"))
+    with pytest.raises(bytepair.FileError, match="none"):
+        TemporaryFolder()
+
+
+def test_nothing_else_makes_temporary_files_with_names():
+    """A name outlives its process; what has none, or is in a folder of ours, does not."""
+    for path in PACKAGE.rglob("*.py"):
+        calls = (
+            node.func
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call)
+        )
+        names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+        named = {"TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp"}
+        assert not names & named, path
