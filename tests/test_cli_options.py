@@ -18,6 +18,7 @@ import bytepair
 from bytepair import Tokenizer, scale
 from bytepair._convert import convert
 from bytepair._training import TrainingOptions
+from bytepair.analyze import compare
 from bytepair.segmentation import Segmenter
 
 typer = pytest.importorskip("typer", reason="runs the command line")
@@ -164,6 +165,7 @@ def python_names() -> set[str]:
         scale.tokenize,
         scale.merge_files,
         convert,
+        compare,
     ]
     names = {name for call in called for name in inspect.signature(call).parameters}
     names |= set(TrainingOptions.__annotations__) | {"normalize"}
@@ -202,6 +204,11 @@ BASES = {
     "info": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
     "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
     "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],
+    "compare": [
+        ["own.json", "described.tiktoken"],
+        ["ranks.tiktoken", "own.json", "c.txt"],
+        ["own.json", "own.json", "c.jsonl"],
+    ],
 }
 
 # Values of options that are texts; others get a name that nothing has.
@@ -217,6 +224,8 @@ VALUES = {
     "separator": ["", "x"],
     "unknown_token": ["", "<unk>"],
     "glossaries": ["("],
+    "max_growth": ["0%", "x"],
+    "max_changed_texts": ["0", "0%", "x"],
 }
 
 

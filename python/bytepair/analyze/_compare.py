@@ -1,0 +1,446 @@
+"""How two tokenizers differ: vocabularies, merges, parts, and what they make of a corpus.
+
+Two vocabularies number their tokens differently, so tokens are compared by the bytes that they
+stand for, never by their ids. Where one tokenizer works on bytes and the other on characters, the
+mark for a space (``▁``) counts as a space, and byte tokens as their bytes. Added tokens are
+compared by their contents, apart from the others.
+
+Costs a look at each token and merge; merges in another order cost a search for each.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import TokenizerError
+
+from ._compare_texts import Added, CorpusComparison, compare_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from bytepair._added import AddedToken
+    from bytepair._files import StrPath
+    from bytepair.data._sources import Corpus
+
+__all__ = [
+    "AddedComparison",
+    "Comparison",
+    "MergeAt",
+    "MergeComparison",
+    "Moved",
+    "PartComparison",
+    "TokenAt",
+    "VocabularyComparison",
+    "compare",
+]
+
+Token = str | bytes
+Key = Token | Added
+"""What a token stands for."""
+_BYTE_TOKEN = re.compile("<0x([0-9A-F]{2})>")
+
+
+class TokenAt(NamedTuple):
+    """A token and its id."""
+
+    token: Token
+    id: int
+
+
+class Moved(NamedTuple):
+    """A token that both have, with its ids in each; most have one, some files several."""
+
+    token: Token
+    first_ids: tuple[int, ...]
+    second_ids: tuple[int, ...]
+
+
+class MergeAt(NamedTuple):
+    """A merge, and its place in the list, from 0 on."""
+
+    place: int
+    left: Token
+    right: Token
+
+
+class AddedComparison(NamedTuple):
+    """An added token on which two tokenizers differ; ``None`` where one has none."""
+
+    content: str
+    first: AddedToken | None
+    second: AddedToken | None
+    first_id: int | None
+    second_id: int | None
+
+
+class PartComparison(NamedTuple):
+    """A part of the pipeline on which two tokenizers differ; ``None`` where one has none."""
+
+    name: str
+    first: str | None
+    second: str | None
+
+
+@dataclass(frozen=True)
+class VocabularyComparison:
+    """The tokens of two tokenizers, added tokens left out.
+
+    Attributes
+    ----------
+    basis
+        What tokens are compared by, in words.
+    n_first, n_second, n_common
+        Numbers of different tokens.
+    only_in_first, only_in_second
+        Tokens that one alone has, by ids.
+    moved
+        Tokens of both with other ids, by their ids in the first.
+    """
+
+    basis: str
+    n_first: int
+    n_second: int
+    n_common: int
+    only_in_first: tuple[TokenAt, ...]
+    only_in_second: tuple[TokenAt, ...]
+    moved: tuple[Moved, ...]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both have the same tokens with the same ids."""
+        return not (self.only_in_first or self.only_in_second or self.moved)
+
+
+@dataclass(frozen=True)
+class MergeComparison:
+    """The merges of two tokenizers.
+
+    Attributes
+    ----------
+    n_first, n_second
+        Numbers of merges.
+    only_in_first, only_in_second
+        Merges that one alone has, in order.
+    n_common
+        Number of merges that both have.
+    n_other_order
+        The least number of these to leave out so that the others have the same order in both.
+    n_alike
+        Number of merges from the first on that are the same.
+    first_difference
+        The next merge of each; ``None`` where one has no more, both where all are the same.
+    """
+
+    n_first: int
+    n_second: int
+    only_in_first: tuple[MergeAt, ...]
+    only_in_second: tuple[MergeAt, ...]
+    n_common: int
+    n_other_order: int
+    n_alike: int
+    first_difference: tuple[MergeAt | None, MergeAt | None]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both have the same merges in the same order."""
+        return self.first_difference == (None, None)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two tokenizers differ; see :func:`compare`.
+
+    Attributes
+    ----------
+    n_vocab
+        The size of each vocabulary, in ids.
+    fingerprints
+        The fingerprint of each.
+    vocabulary, merges
+        What was learned.
+    added, parts
+        Added tokens that differ, and parts of the pipeline that differ.
+    corpus
+        What they make of texts, where there are some.
+    """
+
+    n_vocab: tuple[int, int]
+    fingerprints: tuple[str, str]
+    vocabulary: VocabularyComparison
+    merges: MergeComparison
+    added: tuple[AddedComparison, ...]
+    parts: tuple[PartComparison, ...]
+    corpus: CorpusComparison | None
+
+    @property
+    def has_same_vocabulary(self) -> bool:
+        """Whether all tokens, added ones too, are the same and have the same ids."""
+        return self.vocabulary.is_same and not self.added
+
+    @property
+    def is_same(self) -> bool:
+        """Whether neither vocabularies nor merges nor parts differ.
+
+        Texts prove more, and :func:`bytepair.verify` has some that are hard.
+        """
+        return self.has_same_vocabulary and self.merges.is_same and not self.parts
+
+
+def compare(
+    first: Tokenizer | StrPath,
+    second: Tokenizer | StrPath,
+    corpus: Corpus | None = None,
+    *,
+    texts: Iterable[str | bytes] | None = None,
+    n_most: int = 10,
+    added_tokens: Literal["find", "text"] = "find",
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Comparison:
+    """Compare two tokenizers: their vocabularies, merges and parts, and texts if given.
+
+    Parameters
+    ----------
+    first, second
+        Tokenizers, or their paths.
+    corpus
+        Files, folders, globs, and addresses that fsspec opens, as :func:`bytepair.scale.count`
+        reads them, with its options; memory holds some blocks of it.
+    texts
+        Texts instead of a corpus.
+    n_most
+        How many of the texts that differ most are kept.
+    added_tokens
+        Whether added tokens that are not special are found in texts, or are text.
+    threads
+        How many threads encode; all processors if not given.
+    progress
+        Called with the bytes of the corpus that are done, and all of them.
+
+    Raises
+    ------
+    FileError, FormatError
+        A tokenizer or a file of the corpus cannot be read.
+    TokenizerError
+        A tokenizer refuses a text; the message names the file.
+
+    Examples
+    --------
+    >>> import bytepair
+    >>> from bytepair.analyze import compare
+    >>> small = bytepair.train_from_iterator(["low lower lowest"], vocab_size=258)
+    >>> large = bytepair.train_from_iterator(["low lower lowest"], vocab_size=260)
+    >>> found = compare(small, large, texts=["low", "lower"])
+    >>> found.merges.n_alike, found.vocabulary.only_in_second
+    (2, (TokenAt(token=b' low', id=258), TokenAt(token=b' lowe', id=259)))
+    >>> found.corpus.first_tokens, found.corpus.second_tokens, found.corpus.n_changed
+    (4, 4, 0)
+    """
+    first, second = _loaded(first), _loaded(second)
+    if corpus is not None and texts is not None:
+        message = "give either a corpus or texts, not both"
+        raise TokenizerError(message)
+    basis = _Basis(first, second)
+    found = None
+    if corpus is not None or texts is not None:
+        found = compare_texts(
+            (first, second),
+            basis.keys,
+            corpus if texts is None else texts,
+            is_texts=texts is not None,
+            reading=(input_format, field, lines, separator, skip_bad),
+            n_most=n_most,
+            added_tokens=added_tokens,
+            threads=threads,
+            progress=progress,
+        )
+    return Comparison(
+        n_vocab=(first.n_vocab, second.n_vocab),
+        fingerprints=(first.fingerprint, second.fingerprint),
+        vocabulary=_compare_vocabularies(basis),
+        merges=_compare_merges(basis),
+        added=_compare_added(first, second),
+        parts=_compare_parts(first, second),
+        corpus=found,
+    )
+
+
+def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer
+    return Tokenizer.from_file(tokenizer)
+
+
+class _Basis:
+    """What tokens of two tokenizers are compared by."""
+
+    def __init__(self, first: Tokenizer, second: Tokenizer) -> None:
+        self.tokenizers = first, second
+        are_bytes = [_is_of_bytes(tokenizer) for tokenizer in self.tokenizers]
+        self.is_mixed = are_bytes[0] != are_bytes[1]
+        self.is_of_bytes = all(are_bytes)
+        of_characters = second if are_bytes[0] else first
+        self.has_marks = self.is_mixed and _marks_spaces(of_characters)
+        self.has_byte_tokens = (
+            "byte fallback" in dict(of_characters._describe())["units"]
+        )
+        self.keys = self._keys(first), self._keys(second)
+
+    def __str__(self) -> str:
+        if not self.is_mixed:
+            return "their bytes" if self.is_of_bytes else "their characters"
+        marks = ", ▁ as a space" if self.has_marks else ""
+        return f"the bytes that they stand for{marks}"
+
+    def key(self, token: Token) -> Token:
+        """Give what two tokens share that are the same."""
+        if not self.is_mixed or isinstance(token, bytes):
+            return token
+        if self.has_byte_tokens and (found := _BYTE_TOKEN.fullmatch(token)):
+            return bytes([int(found[1], 16)])
+        return (token.replace("▁", " ") if self.has_marks else token).encode()
+
+    def _keys(self, tokenizer: Tokenizer) -> list[Key | None]:
+        """Say what each id stands for; ``None`` for a hole."""
+        keys: list[Key | None] = [
+            None if token is None else self.key(token) for token in tokenizer.vocabulary
+        ]
+        for id_, token in tokenizer.added_tokens.items():
+            keys[id_] = Added(token.content)
+        return keys
+
+    def tokens(self, side: int) -> dict[Key, list[TokenAt]]:
+        """List the tokens of a side that are not added, with their ids."""
+        found: dict[Key, list[TokenAt]] = {}
+        vocabulary = self.tokenizers[side].vocabulary
+        for id_, key in enumerate(self.keys[side]):
+            if key is not None and not isinstance(key, Added):
+                found.setdefault(key, []).append(TokenAt(vocabulary[id_], id_))
+        return found
+
+    def merges(self, side: int) -> dict[tuple[Token, Token], MergeAt]:
+        """List the merges of a side by what they merge."""
+        found: dict[tuple[Token, Token], MergeAt] = {}
+        for place, (left, right) in enumerate(self.tokenizers[side].merges):
+            pair = self.key(left), self.key(right)
+            found.setdefault(pair, MergeAt(place, left, right))
+        return found
+
+
+def _is_of_bytes(tokenizer: Tokenizer) -> bool:
+    """Tell tokens of bytes from tokens of characters, whose byte tokens are few."""
+    added = tokenizer.added_tokens
+    tokens = enumerate(tokenizer.vocabulary)
+    return not any(isinstance(t, str) for id_, t in tokens if id_ not in added)
+
+
+def _marks_spaces(tokenizer: Tokenizer) -> bool:
+    """Tell whether a tokenizer writes ``▁`` for a space."""
+    try:
+        return any("▁" in token for token in tokenizer.tokenize(" "))
+    except TokenizerError:
+        return False
+
+
+def _compare_vocabularies(basis: _Basis) -> VocabularyComparison:
+    first, second = basis.tokens(0), basis.tokens(1)
+    common = [key for key in first if key in second]
+    moved = [
+        Moved(first[key][0].token, _ids(first[key]), _ids(second[key]))
+        for key in common
+        if _ids(first[key]) != _ids(second[key])
+    ]
+    return VocabularyComparison(
+        basis=str(basis),
+        n_first=len(first),
+        n_second=len(second),
+        n_common=len(common),
+        only_in_first=_only(first, second),
+        only_in_second=_only(second, first),
+        moved=tuple(sorted(moved, key=lambda token: token.first_ids)),
+    )
+
+
+def _ids(tokens: list[TokenAt]) -> tuple[int, ...]:
+    return tuple(token.id for token in tokens)
+
+
+def _only(
+    here: dict[Key, list[TokenAt]], there: dict[Key, list[TokenAt]]
+) -> tuple[TokenAt, ...]:
+    found = [token for key, some in here.items() if key not in there for token in some]
+    return tuple(sorted(found, key=lambda token: token.id))
+
+
+def _compare_merges(basis: _Basis) -> MergeComparison:
+    first, second = basis.merges(0), basis.merges(1)
+    places = [second[pair].place for pair in first if pair in second]
+    here, there = list(first), list(second)
+    n_shorter = min(len(here), len(there))
+    n_alike = next((n for n in range(n_shorter) if here[n] != there[n]), n_shorter)
+    return MergeComparison(
+        n_first=len(here),
+        n_second=len(there),
+        only_in_first=tuple(m for pair, m in first.items() if pair not in second),
+        only_in_second=tuple(m for pair, m in second.items() if pair not in first),
+        n_common=len(places),
+        n_other_order=len(places) - _longest_rise(places),
+        n_alike=n_alike,
+        first_difference=(
+            first[here[n_alike]] if n_alike < len(here) else None,
+            second[there[n_alike]] if n_alike < len(there) else None,
+        ),
+    )
+
+
+def _longest_rise(numbers: list[int]) -> int:
+    """Give the length of the longest rising subsequence of different numbers.
+
+    >>> _longest_rise([0, 1, 2]), _longest_rise([2, 0, 1]), _longest_rise([2, 1, 0])
+    (3, 2, 1)
+    """
+    ends: list[int] = []
+    """The least end of a rise of each length."""
+    for number in numbers:
+        if not ends or number > ends[-1]:
+            ends.append(number)
+        else:
+            ends[bisect_left(ends, number)] = number
+    return len(ends)
+
+
+def _compare_added(first: Tokenizer, second: Tokenizer) -> tuple[AddedComparison, ...]:
+    here = {token.content: (id_, token) for id_, token in first.added_tokens.items()}
+    there = {token.content: (id_, token) for id_, token in second.added_tokens.items()}
+    found = []
+    for content in dict.fromkeys([*here, *there]):
+        one, other = here.get(content), there.get(content)
+        if one != other:
+            (id_, token), (other_id, other_token) = one or _NONE, other or _NONE
+            found.append(AddedComparison(content, token, other_token, id_, other_id))
+    return tuple(found)
+
+
+_NONE: tuple[None, None] = None, None
+
+COUNTED = ("vocabulary", "added tokens")
+"""Parts of a description that say in short what is compared in full."""
+
+
+def _compare_parts(first: Tokenizer, second: Tokenizer) -> tuple[PartComparison, ...]:
+    here, there = dict(first._describe()), dict(second._describe())
+    return tuple(
+        PartComparison(name, here.get(name), there.get(name))
+        for name in dict.fromkeys([*here, *there])
+        if name not in COUNTED and here.get(name) != there.get(name)
+    )

@@ -1,0 +1,489 @@
+"""What two tokenizers make of the same texts: tokens in each, and the texts that differ most.
+
+Ids become numbers that say what their tokens stand for, so that two vocabularies can be compared.
+Memory holds some blocks of texts with their ids. A text file that is one long text is encoded by
+each tokenizer to a temporary file, which takes about as much disk as the text, twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from bytepair import _core
+from bytepair._numpy import np
+from bytepair.data._opening import open_source
+from bytepair.data._readers import (
+    Part,
+    ReadOptions,
+    Tally,
+    is_whole_text,
+    naming_texts,
+    read_rows,
+)
+from bytepair.data._sources import list_sources, refuse_idle
+from bytepair.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from bytepair._tokenizer import Tokenizer
+    from bytepair.data._recognise import Source
+
+__all__ = [
+    "CorpusComparison",
+    "FileComparison",
+    "FirstDifference",
+    "TextComparison",
+    "compare_texts",
+]
+
+LARGE_TEXT_LEN = 64 << 20
+"""Text files of one text that are longer than this, as stored, are encoded to files, in bytes."""
+BLOCK_LEN = 1 << 20
+"""How many ids of such a file are compared at once."""
+BATCH_LEN = 4 << 20
+"""How much of texts that are given is encoded at once, in bytes."""
+N_BEFORE = 3
+"""How many tokens before a difference are kept."""
+N_AFTER = 12
+"""How many tokens of each are kept from a difference on, at most."""
+
+Token = str | bytes
+
+
+class Added(NamedTuple):
+    """What an added token stands for: it is none of the tokens of a model."""
+
+    content: str
+
+
+Key = Token | Added
+
+
+class FirstDifference(NamedTuple):
+    """Where two rows of tokens begin to differ, up to where both cut again.
+
+    Attributes
+    ----------
+    place
+        How many tokens come before it, which are the same in both.
+    before
+        The last of these.
+    first, second
+        The tokens of each from there on.
+    is_whole
+        Whether these stand for the same text; else the rows go on.
+    """
+
+    place: int
+    before: tuple[Token, ...]
+    first: tuple[Token, ...]
+    second: tuple[Token, ...]
+    is_whole: bool
+
+
+class TextComparison(NamedTuple):
+    """A text of which two tokenizers make different tokens.
+
+    Attributes
+    ----------
+    path
+        The file that it is in, empty for texts that were given.
+    number
+        Its place in that file, from 1 on.
+    first_tokens, second_tokens
+        How many tokens each makes of it.
+    difference
+        Where they begin to differ.
+    """
+
+    path: str
+    number: int
+    first_tokens: int
+    second_tokens: int
+    difference: FirstDifference
+
+
+class FileComparison(NamedTuple):
+    """What two tokenizers make of a file."""
+
+    path: str
+    n_texts: int
+    n_changed: int
+    first_tokens: int
+    second_tokens: int
+
+
+@dataclass(frozen=True)
+class CorpusComparison:
+    """What two tokenizers make of a corpus.
+
+    Attributes
+    ----------
+    n_texts, n_bytes, n_bad
+        Texts, their bytes, and lines without a text that were skipped.
+    first_tokens, second_tokens
+        How many tokens each makes of all.
+    n_changed
+        How many texts have other tokens, told by what they stand for, not by their ids.
+    most
+        The texts with the largest difference in the number of tokens, the largest first.
+    first_changed
+        The first text with other tokens.
+    files
+        The same numbers for each file, in the order of the corpus.
+    """
+
+    n_texts: int
+    n_bytes: int
+    n_bad: int
+    first_tokens: int
+    second_tokens: int
+    n_changed: int
+    most: tuple[TextComparison, ...]
+    first_changed: TextComparison | None
+    files: tuple[FileComparison, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """Tokens of the second for each of the first; ``None`` where that has none.
+
+        >>> CorpusComparison(1, 9, 0, 4, 5, 1, (), None, ()).ratio
+        1.25
+        """
+        return self.second_tokens / self.first_tokens if self.first_tokens else None
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two tokenizers, and what their ids stand for."""
+
+    tokenizers: tuple[Tokenizer, Tokenizer]
+    numbers: tuple[NDArray[np.int32], NDArray[np.int32]]
+    keys: tuple[list[Key | None], list[Key | None]]
+    added_tokens: Literal["find", "text"]
+    threads: int | None
+
+    def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[_Row]:
+        """Encode rows of texts by both."""
+        rows = []
+        for name, tokenizer in zip(("first", "second"), self.tokenizers, strict=True):
+            with _naming_tokenizer(name):
+                found = _core.encode_rows(
+                    tokenizer,
+                    data,
+                    offsets,
+                    added_tokens=self.added_tokens,
+                    threads=self.threads,
+                )
+            rows.append(_Row(*found))
+        return rows
+
+    def difference(self, first: Any, second: Any) -> FirstDifference | None:  # noqa: ANN401 -- arrays of ids
+        """Say where the tokens of a text begin to differ; blocks bound the memory."""
+        for start in range(0, max(len(first), len(second), 1), BLOCK_LEN):
+            here = self.numbers[0][first[start : start + BLOCK_LEN]]
+            there = self.numbers[1][second[start : start + BLOCK_LEN]]
+            n_shorter = min(len(here), len(there))
+            (places,) = np.nonzero(here[:n_shorter] != there[:n_shorter])
+            if len(places) or len(here) != len(there):
+                place = start + int(places[0] if len(places) else n_shorter)
+                return self._difference_at(place, first, second)
+        return None
+
+    def _difference_at(
+        self,
+        place: int,
+        first: Any,  # noqa: ANN401
+        second: Any,  # noqa: ANN401
+    ) -> FirstDifference:
+        before = first[max(0, place - N_BEFORE) : place]
+        shown = [ids[place : place + N_AFTER].tolist() for ids in (first, second)]
+        n_alike = _until_alike(
+            [
+                [_bytes(keys[id_]) for id_ in ids]
+                for keys, ids in zip(self.keys, shown, strict=True)
+            ],
+            is_begin=place == 0,
+        )
+        is_whole = n_alike is not None or all(
+            len(ids) <= place + N_AFTER for ids in (first, second)
+        )
+        if n_alike is not None:
+            shown = [ids[:n] for ids, n in zip(shown, n_alike, strict=True)]
+        here, there = (self._tokens(side, ids) for side, ids in enumerate(shown))
+        return FirstDifference(place, self._tokens(0, before), here, there, is_whole)
+
+    def _tokens(self, side: int, ids: Sequence[int]) -> tuple[Token, ...]:
+        return tuple(self.tokenizers[side].id_to_token(int(id_)) for id_ in ids)
+
+
+@contextlib.contextmanager
+def _naming_tokenizer(name: str) -> Iterator[None]:
+    """Say which of the two refuses a text."""
+    try:
+        yield
+    except TokenizerError as error:
+        message = f"the {name} tokenizer: {error}"
+        raise type(error)(message) from error
+
+
+def _until_alike(rows: list[list[bytes]], *, is_begin: bool) -> tuple[int, int] | None:
+    """Say after how many tokens of each both stand for the same text, if ever.
+
+    At the beginning of a text, one may have put a space before it.
+
+    >>> _until_alike([[b"l", b"ow", b"er"], [b"low", b"er"]], is_begin=False)
+    (2, 1)
+    >>> _until_alike([[b"low", b"er"], [b" lo", b"w"]], is_begin=True)
+    (1, 2)
+    """
+    numbers, texts = [0, 0], [b"", b""]
+    while True:
+        side = 0 if len(texts[0]) <= len(texts[1]) else 1
+        if numbers[side] == len(rows[side]):
+            return None
+        texts[side] += rows[side][numbers[side]]
+        numbers[side] += 1
+        if is_begin and sum(numbers) == 2:
+            texts = [text.removeprefix(b" ") for text in texts]
+        if all(numbers) and texts[0] == texts[1]:
+            return numbers[0], numbers[1]
+
+
+def _bytes(key: Key | None) -> bytes:
+    if isinstance(key, bytes):
+        return key
+    return (key.content if isinstance(key, Added) else key or "").encode()
+
+
+class _Row(NamedTuple):
+    """The ids of some texts, and where those of each end."""
+
+    ids: NDArray[Any]
+    ends: NDArray[np.int64]
+
+    def of(self, place: int) -> NDArray[Any]:
+        start = int(self.ends[place - 1]) if place else 0
+        return self.ids[start : int(self.ends[place])]
+
+    def counts(self) -> NDArray[np.int64]:
+        return np.diff(self.ends, prepend=0)
+
+
+@dataclass
+class _Totals:
+    """What was found so far."""
+
+    n_most: int
+    n_texts: int = 0
+    n_bytes: int = 0
+    tokens: list[int] = field(default_factory=lambda: [0, 0])
+    n_changed: int = 0
+    heap: list[tuple[tuple[int, int], TextComparison]] = field(default_factory=list)
+    first_changed: TextComparison | None = None
+    files: list[FileComparison] = field(default_factory=list)
+
+    def add_text(
+        self,
+        pair: _Pair,
+        path: str,
+        number: int,
+        ids: tuple[Any, Any],
+    ) -> None:
+        """Note a text of which the tokens differ."""
+        order = (abs(len(ids[0]) - len(ids[1])), -self.n_changed)
+        self.n_changed += 1
+        is_kept = len(self.heap) < self.n_most or bool(
+            self.heap and order > self.heap[0][0]
+        )
+        if self.first_changed is not None and not (is_kept and self.n_most):
+            return
+        difference = pair.difference(*ids)
+        if difference is None:  # pragma: no cover -- told apart before
+            return
+        found = TextComparison(path, number, len(ids[0]), len(ids[1]), difference)
+        self.first_changed = self.first_changed or found
+        if not (is_kept and self.n_most):
+            return
+        change = heapq.heappush if len(self.heap) < self.n_most else heapq.heapreplace
+        change(self.heap, (order, found))
+
+    def finished(self, n_bad: int) -> CorpusComparison:
+        """Give the numbers of all texts."""
+        return CorpusComparison(
+            n_texts=self.n_texts,
+            n_bytes=self.n_bytes,
+            n_bad=n_bad,
+            first_tokens=self.tokens[0],
+            second_tokens=self.tokens[1],
+            n_changed=self.n_changed,
+            most=tuple(text for _order, text in sorted(self.heap, reverse=True)),
+            first_changed=self.first_changed,
+            files=tuple(self.files),
+        )
+
+
+def compare_texts(
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    keys: tuple[list[Key | None], list[Key | None]],
+    corpus: Any,  # noqa: ANN401 -- a corpus, or texts
+    *,
+    is_texts: bool,
+    reading: tuple[str | None, str, bool, str | None, bool],
+    n_most: int,
+    added_tokens: Literal["find", "text"],
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> CorpusComparison:
+    """Encode texts by both tokenizers and compare the tokens; ``keys`` says what ids mean."""
+    pair = _Pair(tokenizers, _numbered(keys), keys, added_tokens, threads)
+    totals = _Totals(n_most)
+    if is_texts:
+        n_texts = 0
+        for data, offsets in _batches(corpus):
+            _add_rows(pair, totals, "", n_texts, data, offsets)
+            n_texts += len(offsets) - 1
+        return totals.finished(0)
+    input_format, field_name, lines, separator, skip_bad = reading
+    options = ReadOptions(field_name, lines, separator, skip_bad)
+    sources = list_sources(corpus, input_format)
+    refuse_idle(sources, options)
+    n_total = sum(source.size for source in sources)
+    n_before = n_bad = 0
+    for source in sources:
+        before = (totals.n_texts, totals.n_changed, *totals.tokens)
+        tally = Tally()
+        with naming_texts(source.path):
+            for part in _add_source(pair, totals, source, options, tally):
+                if progress is not None:
+                    done = n_before + tally.place(part)
+                    progress(min(done, n_total), n_total)
+        n_before += source.size
+        n_bad += tally.bad
+        after = (totals.n_texts, totals.n_changed, *totals.tokens)
+        numbers_of = (b - a for a, b in zip(before, after, strict=True))
+        totals.files.append(FileComparison(source.path, *numbers_of))
+    if progress is not None:
+        progress(n_total, n_total)
+    return totals.finished(n_bad)
+
+
+def _numbered(
+    keys: tuple[list[Key | None], list[Key | None]],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Give a number to what each id stands for, alike in both."""
+    known: dict[Key | None, int] = {}
+    first, second = (
+        np.array([known.setdefault(key, len(known)) for key in side], np.int32)
+        for side in keys
+    )
+    return first, second
+
+
+def _batches(
+    texts: Iterable[str | bytes],
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Lay texts out as rows, some megabytes at a time."""
+    batch: list[bytes] = []
+    n_bytes = 0
+    for text in texts:
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        batch.append(data)
+        n_bytes += len(data)
+        if n_bytes >= BATCH_LEN:
+            yield _laid_out(batch)
+            batch, n_bytes = [], 0
+    if batch:
+        yield _laid_out(batch)
+
+
+def _laid_out(batch: list[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    offsets = np.cumsum([0, *map(len, batch)], dtype=np.int64)
+    return np.frombuffer(b"".join(batch), np.uint8), offsets
+
+
+def _add_source(
+    pair: _Pair, totals: _Totals, source: Source, options: ReadOptions, tally: Tally
+) -> Iterator[Part]:
+    """Compare the texts of a file; gives it back after each block."""
+    part = Part(source)
+    most = LARGE_TEXT_LEN // 4 if source.compression else LARGE_TEXT_LEN
+    if is_whole_text(source, options) and source.size > most:
+        _add_large_text(pair, totals, source)
+        return
+    n_texts = 0
+    for data, offsets in read_rows(part, options, tally):
+        _add_rows(pair, totals, source.path, n_texts, data, offsets)
+        n_texts += len(offsets) - 1
+        yield part
+
+
+def _add_rows(
+    pair: _Pair,
+    totals: _Totals,
+    path: str,
+    n_before: int,
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+) -> None:
+    """Compare some texts of a file; ``n_before`` come before them."""
+    first, second = pair.encode(data, offsets)
+    totals.n_texts += len(offsets) - 1
+    totals.n_bytes += int(offsets[-1] - offsets[0])
+    totals.tokens[0] += len(first.ids)
+    totals.tokens[1] += len(second.ids)
+    for place in _changed(pair, first, second):
+        ids = first.of(place), second.of(place)
+        totals.add_text(pair, path, n_before + place + 1, ids)
+
+
+def _changed(pair: _Pair, first: _Row, second: _Row) -> list[int]:
+    """List the texts of which the tokens differ."""
+    counts, other_counts = first.counts(), second.counts()
+    is_as_long = counts == other_counts
+    here = pair.numbers[0][first.ids[np.repeat(is_as_long, counts)]]
+    there = pair.numbers[1][second.ids[np.repeat(is_as_long, other_counts)]]
+    rows = np.repeat(np.arange(len(counts)), np.where(is_as_long, counts, 0))
+    is_changed = ~is_as_long
+    is_changed[rows[here != there]] = True
+    found: list[int] = np.flatnonzero(is_changed).tolist()
+    return found
+
+
+def _add_large_text(pair: _Pair, totals: _Totals, source: Source) -> None:
+    """Compare a long text by files of its ids."""
+    with TemporaryDirectory() as folder:
+        path = Path(source.path)
+        if source.compression or not source.is_stored_text:
+            path = Path(folder, "text")
+            with open_source(source) as stored, path.open("wb") as file:
+                shutil.copyfileobj(stored, file)
+        all_ids = []
+        for side, tokenizer in enumerate(pair.tokenizers):
+            ids_path = Path(folder, f"{side}.bin")
+            with _naming_tokenizer(("first", "second")[side]):
+                tokenizer.encode_file(
+                    path,
+                    ids_path,
+                    dtype="uint32",
+                    added_tokens=pair.added_tokens,
+                    threads=pair.threads,
+                )
+            n_ids = ids_path.stat().st_size // 4
+            ids: Any = np.memmap(ids_path, "<u4", "r") if n_ids else np.zeros(0, "<u4")
+            totals.tokens[side] += n_ids
+            all_ids.append(ids)
+        totals.n_texts += 1
+        totals.n_bytes += path.stat().st_size
+        if pair.difference(*all_ids) is not None:
+            totals.add_text(pair, source.path, 1, (all_ids[0], all_ids[1]))
+        del ids, all_ids  # so that the files can go

@@ -1,0 +1,236 @@
+"""``bytepair compare``: how two tokenizers differ, and whether that is more than is allowed.
+
+Exit codes: 0, whatever the differences, unless a limit was given and is exceeded: then 3.
+"""
+
+import json
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from bytepair.analyze import Comparison
+
+from . import corpus_options
+from .help_pages import DISPLAY
+from .options import Added, AddedTokens, LoadingOptions
+from .progress_line import ProgressLine
+from .spreading import spread
+from .training_options import Threads
+
+__all__ = ["EXCEEDED", "compare"]
+
+EXCEEDED = 3
+"""The exit code where a limit was given and the tokenizers differ by more."""
+LIMITS = "Limits, for continuous integration"
+
+FirstPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="A",
+        help="A tokenizer: a file, or a folder with vocab.json and merges.txt.",
+        show_default=False,
+    ),
+]
+SecondPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="B", help="The tokenizer to compare with it.", show_default=False
+    ),
+]
+Corpus = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CORPUS]",
+        help="Texts to encode by both: files, folders, globs, or URLs that fsspec opens. "
+        "The name sets the format, as for count-pieces.",
+        show_default=False,
+    ),
+]
+MaxGrowth = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PERCENT",
+        help="Exit with code 3 if B needs more tokens for the corpus than A by more than "
+        "this, such as 1%.",
+        show_default=False,
+        rich_help_panel=LIMITS,
+    ),
+]
+MaxChangedTexts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|PERCENT",
+        help="Exit with code 3 if more texts of the corpus than this have other tokens, such "
+        "as 0, 100 or 0.5%.",
+        show_default=False,
+        rich_help_panel=LIMITS,
+    ),
+]
+SameVocabulary = Annotated[
+    bool,
+    typer.Option(
+        "--same-vocabulary",
+        help="Exit with code 3 if a token of A is missing in B or has another id there, or "
+        "the other way round; added tokens count.",
+        rich_help_panel=LIMITS,
+    ),
+]
+ListLimit = Annotated[
+    int,
+    typer.Option(
+        "--limit",
+        metavar="N",
+        min=0,
+        help="How many tokens, merges and texts to list of each kind; numbers are of all.",
+        rich_help_panel=DISPLAY,
+    ),
+]
+
+
+class Limits(NamedTuple):
+    """By how much two tokenizers may differ."""
+
+    growth: Fraction | None
+    changed: int | Fraction | None
+    has_same_vocabulary: bool
+
+
+@spread
+def compare(
+    first_path: FirstPath,
+    second_path: SecondPath,
+    corpus: Corpus = None,
+    *,
+    max_growth: MaxGrowth = None,
+    max_changed_texts: MaxChangedTexts = None,
+    same_vocabulary: SameVocabulary = False,
+    reading: corpus_options.ReadingOptions,
+    added_tokens: AddedTokens = Added.FIND,
+    threads: Threads = None,
+    loading: LoadingOptions,
+    limit: ListLimit = 10,
+    quiet: corpus_options.Quiet = False,
+    as_json: corpus_options.Json = False,
+) -> None:
+    """Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.
+
+    Tokens are compared by what they stand for, not by their ids, since two vocabularies number
+    them differently.
+    """
+    from rich.console import Console
+
+    from bytepair.analyze import compare as compared
+    from bytepair.views._compare import as_lines, as_object
+
+    limits = Limits(
+        _limit(max_growth, "--max-growth", is_number=False),  # type: ignore[arg-type]
+        _limit(max_changed_texts, "--max-changed-texts", is_number=True),
+        same_vocabulary,
+    )
+    _refuse_without_corpus(corpus, reading, max_growth, max_changed_texts)
+    first, second = loading.load_all((first_path, second_path))
+    line = ProgressLine(is_shown=not quiet)
+    found = compared(
+        first,
+        second,
+        corpus or None,
+        **reading.reading(),
+        n_most=limit,
+        added_tokens=added_tokens.value,
+        threads=threads,
+        progress=lambda done, total: line.show_bytes("comparing", done, total),
+    )
+    line.clear()
+    names = str(first_path), str(second_path)
+    exceeded = reasons(found, limits)
+    if as_json:
+        print(json.dumps({**as_object(found, names, limit), "exceeded": exceeded}))
+    elif not quiet:
+        console = Console(highlight=False, soft_wrap=True)
+        for text in as_lines(found, names, limit):
+            console.print(text)
+    for reason in exceeded:
+        print(f"bytepair: {reason}", file=sys.stderr)
+    if exceeded:
+        raise typer.Exit(EXCEEDED)
+
+
+def _refuse_without_corpus(
+    corpus: list[str] | None,
+    reading: corpus_options.ReadingOptions,
+    max_growth: str | None,
+    max_changed_texts: str | None,
+) -> None:
+    """Refuse options that only a corpus gives a meaning to."""
+    if corpus:
+        return
+    given = {
+        "--max-growth": max_growth,
+        "--max-changed-texts": max_changed_texts,
+        **{f"--{n.replace('_', '-')}": v for n, v in reading.given().items()},
+    }
+    for option, value in given.items():
+        if value is not None:
+            message = "needs a corpus; name its files after A and B"
+            raise typer.BadParameter(message, param_hint=option)
+
+
+def _limit(text: str | None, option: str, *, is_number: bool) -> int | Fraction | None:
+    """Read a share in percent, or a number if that is one too.
+
+    >>> _limit("0.5%", "--max-growth", is_number=False)
+    Fraction(1, 200)
+    >>> _limit("12", "--max-changed-texts", is_number=True)
+    12
+    """
+    if text is None:
+        return None
+    if found := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?%", text):
+        return Fraction(found[1]) / 100
+    if is_number and re.fullmatch(r"[0-9]+", text):
+        return int(text)
+    number = "a number such as 100, or " if is_number else ""
+    message = f"{text!r} is not {number}a share such as 1% or 0.5%"
+    raise typer.BadParameter(message, param_hint=option)
+
+
+def reasons(found: Comparison, limits: Limits) -> list[str]:
+    """List the limits that are exceeded, in words."""
+    exceeded = []
+    vocabulary = found.vocabulary
+    if limits.has_same_vocabulary and not found.has_same_vocabulary:
+        numbers = {
+            "only in A": len(vocabulary.only_in_first),
+            "only in B": len(vocabulary.only_in_second),
+            "with other ids": len(vocabulary.moved),
+            "added tokens that differ": len(found.added),
+        }
+        words = ", ".join(f"{n:,} {what}" for what, n in numbers.items() if n)
+        exceeded.append(f"the vocabularies differ (--same-vocabulary): {words}")
+    corpus = found.corpus
+    if corpus is None:
+        return exceeded
+    first, second = corpus.first_tokens, corpus.second_tokens
+    if limits.growth is not None and second > first * (1 + limits.growth):
+        more = f" {100 * (second - first) / first:.2f} %" if first else ""
+        exceeded.append(
+            f"B needs{more} more tokens than A, {second:,} instead of {first:,}; "
+            f"--max-growth allows {float(100 * limits.growth):g} %"
+        )
+    most = limits.changed
+    if isinstance(most, Fraction):
+        most = most * corpus.n_texts
+    if most is not None and corpus.n_changed > most:
+        exceeded.append(
+            f"{corpus.n_changed:,} of {corpus.n_texts:,} texts have other tokens; "
+            f"--max-changed-texts allows {_allowed(limits.changed)}"
+        )
+    return exceeded
+
+
+def _allowed(most: int | Fraction | None) -> str:
+    return f"{float(100 * most):g} %" if isinstance(most, Fraction) else f"{most:,}"

@@ -1,0 +1,4 @@
+"""Drawings of what ``bytepair.analyze`` gives: for a terminal, a notebook, as SVG.
+
+Nothing is computed here but where things stand.
+"""

@@ -1,0 +1,418 @@
+"""Comparing two tokenizers: each number beside one that is worked out from the lists of both."""
+
+import csv
+import gzip
+import itertools
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bytepair
+from bytepair import Tokenizer
+from bytepair.analyze import _compare, _compare_texts, compare
+
+TEXTS = ["low lower lowest", "it's newer, newest", "widest wide", "", "🙂 low 🙂", "é"]
+
+
+def trained(text: str, vocab_size: int, **options: Any) -> Tokenizer:
+    """Train a small tokenizer."""
+    return bytepair.train_from_iterator([text] * 3, vocab_size=vocab_size, **options)
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[Tokenizer, Tokenizer]:
+    """Two tokenizers of bytes that learned different texts, with different patterns."""
+    first = trained("low lower lowest wide wider it's", 270, special_tokens=["<a>"])
+    second = trained("newer newest widest low", 268, dialect="gpt2")
+    return first, second.with_special_tokens({"<a>": 300, "<b>": 301})
+
+
+# Vocabularies and merges
+
+
+def test_tokens_of_one_alone_and_other_ids_are_those_of_the_lists(
+    pair: tuple[Tokenizer, Tokenizer],
+) -> None:
+    """Sets of the two lists of tokens give the same rows."""
+    found = compare(*pair).vocabulary
+    here, there = (
+        {t: i for i, t in enumerate(one.vocabulary) if i not in one.added_tokens}
+        for one in pair
+    )
+    there.pop(None, None)
+    assert (found.n_first, found.n_second) == (len(here), len(there))
+    assert found.n_common == len(here.keys() & there.keys())
+    assert dict(found.only_in_first) == {t: here[t] for t in here.keys() - there.keys()}
+    assert dict(found.only_in_second) == {
+        t: there[t] for t in there.keys() - here.keys()
+    }
+    assert {t: (a, b) for t, (a,), (b,) in found.moved} == {
+        t: (here[t], there[t])
+        for t in here.keys() & there.keys()
+        if here[t] != there[t]
+    }
+    assert found.moved
+    assert not found.is_same
+
+
+def test_merges_are_those_of_the_lists(pair: tuple[Tokenizer, Tokenizer]) -> None:
+    """The first that differs, those of one alone, and how many stand in another order."""
+    found = compare(*pair).merges
+    here, there = pair[0].merges, pair[1].merges
+    assert (found.n_first, found.n_second) == (len(here), len(there))
+    assert [m[1:] for m in found.only_in_first] == [m for m in here if m not in there]
+    assert [m[1:] for m in found.only_in_second] == [m for m in there if m not in here]
+    assert all(here[m.place] == m[1:] for m in found.only_in_first)
+    n_alike = next(n for n, (a, b) in enumerate(zip(here, there)) if a != b)  # noqa: B905
+    assert found.n_alike == n_alike
+    assert found.first_difference == (
+        _compare.MergeAt(n_alike, *here[n_alike]),
+        _compare.MergeAt(n_alike, *there[n_alike]),
+    )
+    assert found.n_common == len(set(here) & set(there))
+
+
+def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one() -> None:
+    """All merges are alike, and then one has no more."""
+    large = trained("low lower lowest", 262)
+    small = large.truncated(259)
+    found = compare(small, large)
+    assert found.merges.n_alike == 3
+    assert found.merges.first_difference == (
+        None,
+        _compare.MergeAt(3, *large.merges[3]),
+    )
+    assert [token.id for token in found.vocabulary.only_in_second] == [259, 260, 261]
+    assert found.vocabulary.only_in_first == found.vocabulary.moved == ()
+
+
+def test_the_order_of_merges_is_the_longest_rise() -> None:
+    """Beside the longest of all subsequences that rise, for each order of five numbers."""
+    for numbers in itertools.permutations(range(5)):
+        rises = (
+            n
+            for n in range(6)
+            for some in itertools.combinations(numbers, n)
+            if list(some) == sorted(some)
+        )
+        assert _compare._longest_rise(list(numbers)) == max(rises)
+
+
+def test_nothing_differs_from_itself(pair: tuple[Tokenizer, Tokenizer]) -> None:
+    """Every list is empty, and every text the same."""
+    found = compare(pair[0], pair[0], texts=TEXTS)
+    assert found.has_same_vocabulary
+    assert found.merges.is_same
+    assert found.merges.n_other_order == 0
+    assert found.added == found.parts == ()
+    assert found.corpus is not None
+    assert (found.corpus.n_changed, found.corpus.most) == (0, ())
+
+
+def test_added_tokens_and_parts_that_differ_are_listed(
+    pair: tuple[Tokenizer, Tokenizer],
+) -> None:
+    """Ids, properties, and each part of the description but those that are counted."""
+    first = pair[0].with_added_tokens([bytepair.AddedToken("<c>", lstrip=True)])
+    second = pair[1].with_added_tokens([bytepair.AddedToken("<c>")])
+    found = compare(first, second)
+    rows = {row.content: (row.first_id, row.second_id) for row in found.added}
+    c_ids = first.token_to_id("<c>"), second.token_to_id("<c>")
+    assert rows == {"<a>": (269, 300), "<b>": (None, 301), "<c>": c_ids}
+    parts = {part.name: (part.first, part.second) for part in found.parts}
+    here, there = dict(first._describe()), dict(second._describe())
+    assert parts == {n: (here[n], there[n]) for n in ("split", "loses")}
+
+
+def test_tokens_of_bytes_and_of_characters_are_compared_by_bytes() -> None:
+    """``▁low`` is `` low``, a byte token is its byte, and the basis says so."""
+    first = trained("low low low", 260)
+    second = trained("low low low", 263, dialect="sentencepiece")
+    found = compare(first, second).vocabulary
+    assert found.basis == "the bytes that they stand for, ▁ as a space"
+    assert found.only_in_first == ()
+    assert {token.token for token in found.only_in_second} == set()
+    moved = {token: (here, there) for token, here, there in found.moved}
+    id_of = second.get_vocab()
+    assert moved[b" low"] == ((258,), (id_of["▁low"],))
+    assert moved[b"l"] == ((first.get_vocab()["l"],), (id_of["<0x6C>"], id_of["l"]))
+
+
+def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(
+    shared: Callable[[str], Path],
+) -> None:
+    """The keys of both published files give the numbers."""
+    paths = (
+        shared("vocabularies/gpt2/tokenizer.json"),
+        shared("vocabularies/qwen3/tokenizer.json"),
+    )
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    here, there = (file["model"]["vocab"] for file in files)
+    here.pop("<|endoftext|>")
+    found = compare(*paths).vocabulary
+    common = here.keys() & there.keys()
+    assert found.n_common == len(common)
+    assert len(found.only_in_first) == len(here.keys() - there.keys())
+    assert len(found.only_in_second) == len(there.keys() - here.keys())
+    assert len(found.moved) == sum(here[t] != there[t] for t in common)
+
+
+# Texts
+
+
+def meaning(tokenizer: Tokenizer, text: str) -> list[Any]:
+    """List what the ids of a text stand for."""
+    return [tokenizer.id_to_token(id_) for id_ in tokenizer.encode(text)]
+
+
+def random_texts() -> list[str]:
+    """Make texts of parts of words, some of them empty."""
+    chance = random.Random(7)
+    parts = ["low", "er", " new", "est", " wide", "é", "🙂", "<a>", "'s", "  "]
+    return ["".join(chance.choices(parts, k=chance.randrange(9))) for _ in range(300)]
+
+
+@pytest.mark.parametrize("batch_len", [1, 100, 1 << 20])
+def test_texts_are_compared_one_by_one(
+    batch_len: int,
+    pair: tuple[Tokenizer, Tokenizer],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Totals and the texts that differ most, beside the tokens of each text alone."""
+    monkeypatch.setattr(_compare_texts, "BATCH_LEN", batch_len)
+    texts = random_texts()
+    found = compare(*pair, texts=texts, n_most=5).corpus
+    assert found is not None
+    rows = [(meaning(pair[0], text), meaning(pair[1], text)) for text in texts]
+    lens = [(len(here), len(there)) for here, there in rows]
+    changed = [n for n, (here, there) in enumerate(rows, 1) if here != there]
+    assert found.n_texts == 300
+    assert found.n_bytes == sum(len(text.encode()) for text in texts)
+    assert (found.first_tokens, found.second_tokens) == tuple(
+        map(sum, zip(*lens, strict=True))
+    )
+    assert found.n_changed == len(changed)
+    assert found.first_changed is not None
+    assert found.first_changed.number == changed[0]
+    assert found.ratio == found.second_tokens / found.first_tokens
+    by_size = sorted(changed, key=lambda n: (-abs(lens[n - 1][0] - lens[n - 1][1]), n))
+    assert [text.number for text in found.most] == by_size[:5]
+
+
+def test_ids_with_the_same_meaning_are_no_difference(
+    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
+) -> None:
+    """A tokenizer whose ids were dealt out anew makes the same tokens of every text."""
+    path = tmp_path / "t.json"
+    pair[0].save(path)
+    file = json.loads(path.read_text())
+    vocabulary = file["model"]["vocab"]
+    last = max(id_ for token, id_ in vocabulary.items() if token != "<a>")
+    file["model"]["vocab"] = {
+        token: id_ if token == "<a>" else last - id_
+        for token, id_ in vocabulary.items()
+    }
+    path.write_text(json.dumps(file))
+    other = Tokenizer.from_file(path)
+    found = compare(pair[0], other, texts=random_texts())
+    assert pair[0].encode("low") != other.encode("low")
+    assert len(found.vocabulary.moved) == found.vocabulary.n_common - (last % 2 == 0)
+    assert found.corpus is not None
+    assert found.corpus.n_changed == 0
+
+
+def test_a_first_difference_is_where_tokens_begin_to_differ(
+    pair: tuple[Tokenizer, Tokenizer],
+) -> None:
+    """The tokens before are the same, and the rows behind stand for the same text."""
+    found = compare(*pair, texts=random_texts(), n_most=300).corpus
+    assert found is not None
+    texts = random_texts()
+    assert len(found.most) == found.n_changed > 50
+    for text in found.most:
+        here, there = (meaning(one, texts[text.number - 1]) for one in pair)
+        place, before, first, second, is_whole = text.difference
+        assert here[:place] == there[:place]
+        assert here[place : place + 1] != there[place : place + 1]
+        assert list(before) == here[max(0, place - 3) : place]
+        assert list(first) == here[place : place + len(first)]
+        assert list(second) == there[place : place + len(second)]
+        assert is_whole
+        assert b"".join(first) == b"".join(second)
+
+
+def test_a_difference_without_an_end_is_cut() -> None:
+    """Where the texts of tokens never meet again, some tokens of each are shown."""
+    lower = trained("low", 256, dialect="gpt4", normalize=["lowercase"])
+    found = compare(trained("low", 256), lower, texts=["A" * 50]).corpus
+    assert found is not None
+    assert found.first_changed is not None
+    difference = found.first_changed.difference
+    assert (len(difference.first), len(difference.second)) == (12, 12)
+    assert not difference.is_whole
+
+
+def test_every_reader_gives_the_same_numbers(
+    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
+) -> None:
+    """Lines, JSON lines, CSV, Parquet and gzip hold the same texts; files are told apart."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    texts = [text for text in random_texts() if text.strip()]
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (tmp_path / "c.jsonl").write_text(lines)
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    pq.write_table(pa.table({"text": texts}), tmp_path / "c.parquet")
+    with (tmp_path / "c.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["text"], *([text] for text in texts)])
+    (tmp_path / "c.txt").write_text("\n".join(texts))
+    expected = compare(*pair, texts=texts).corpus
+    assert expected is not None
+    for name in ("c.jsonl", "c.jsonl.gz", "c.parquet", "c.csv", "c.txt"):
+        found = compare(*pair, tmp_path / name, lines=name == "c.txt").corpus
+        assert found is not None
+        assert found.n_texts == len(texts)
+        assert found.n_changed == expected.n_changed
+        assert found.first_tokens == expected.first_tokens
+        assert [t.number for t in found.most] == [t.number for t in expected.most]
+    both = compare(*pair, [tmp_path / "c.jsonl", tmp_path / "c.csv"]).corpus
+    assert both is not None
+    assert [(file.n_texts, file.n_changed) for file in both.files] == [
+        (len(texts), expected.n_changed)
+    ] * 2
+    assert both.first_tokens == 2 * expected.first_tokens
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_long_text_is_compared_by_files(
+    is_packed: bool,
+    pair: tuple[Tokenizer, Tokenizer],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In blocks of few ids, the outcome is that of the text as a whole."""
+    data = " ".join(random_texts()).encode()
+    path = tmp_path / ("c.txt.gz" if is_packed else "c.txt")
+    path.write_bytes(gzip.compress(data) if is_packed else data)
+    whole = compare(*pair, path).corpus
+    monkeypatch.setattr(_compare_texts, "LARGE_TEXT_LEN", 8)
+    monkeypatch.setattr(_compare_texts, "BLOCK_LEN", 7)
+    assert compare(*pair, path).corpus == whole
+    assert whole is not None
+    assert (whole.n_texts, whole.n_changed, whole.n_bytes) == (1, 1, len(data))
+    same = compare(pair[0], pair[0], path).corpus
+    assert same is not None
+    assert (same.n_changed, same.first_tokens) == (0, whole.first_tokens)
+
+
+def test_a_text_that_is_refused_names_the_tokenizer_and_the_file(
+    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
+) -> None:
+    """A tokenizer without that character, the second of the two, is told."""
+    path = tmp_path / "c.txt"
+    path.write_text("low 🙂")
+    words = bytepair.train_from_iterator(["low"], merges=1, dialect="subword-nmt")
+    with pytest.raises(bytepair.TokenizerError, match=r"c\.txt: the second tokenizer"):
+        compare(pair[0], words, path)
+
+
+# The command
+
+
+@pytest.fixture
+def files(
+    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Write both tokenizers and a corpus in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    pair[0].save("a.bytepair")
+    pair[1].save("b.bytepair")
+    Path("c.txt").write_text("low lower\nnewest\nfoo\nwide\n")
+    return tmp_path
+
+
+def run(*arguments: str) -> Any:
+    """Run the command, and give its outcome."""
+    typer_testing = pytest.importorskip("typer.testing", reason="runs the command line")
+    from bytepair.cli.app import app
+
+    return typer_testing.CliRunner().invoke(app, ["compare", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        ([], 0),
+        (["--max-growth", "0%"], 3),
+        (["--max-growth", "16.6%"], 3),
+        (["--max-growth", "16.7%"], 0),
+        (["--max-changed-texts", "2"], 3),
+        (["--max-changed-texts", "3"], 0),
+        (["--max-changed-texts", "74.9%"], 3),
+        (["--max-changed-texts", "75%"], 0),
+        (["--same-vocabulary"], 3),
+        (["--max-growth", "50%", "--max-changed-texts", "0"], 3),
+    ],
+    ids=str,
+)
+def test_limits_set_the_exit_code(limits: list[str], code: int, files: Path) -> None:
+    """Tokens grow from 3 + 5 + 3 + 1 to 5 + 2 + 3 + 4, and three of four texts differ."""
+    found = run("a.bytepair", "b.bytepair", "c.txt", "--lines", *limits)
+    assert found.exit_code == code, found.stderr
+    assert found.stderr.startswith("bytepair: ") == (code == 3)
+    as_json = run("a.bytepair", "b.bytepair", "c.txt", "--lines", "--json", *limits)
+    assert as_json.exit_code == code
+    assert bool(json.loads(as_json.stdout)["exceeded"]) == (code == 3)
+
+
+def test_the_same_tokenizer_in_two_files_is_within_all_limits(files: Path) -> None:
+    """Exit code 0, and one line says that nothing differs."""
+    Tokenizer.from_file("a.bytepair").save("a.json")
+    limits = ["--max-growth", "0%", "--max-changed-texts", "0", "--same-vocabulary"]
+    found = run("a.bytepair", "a.json", "c.txt", *limits)
+    assert found.exit_code == 0
+    assert "no difference" in found.stdout
+    found = run("a.bytepair", "a.json", "--quiet")
+    assert (found.exit_code, found.stdout, found.stderr) == (0, "", "")
+
+
+def test_json_has_the_numbers_of_the_function(files: Path) -> None:
+    """Lists are as long as ``--limit`` says, and counts are of all."""
+    found = json.loads(
+        run(
+            "a.bytepair", "b.bytepair", "c.txt", "--lines", "--json", "--limit", "2"
+        ).stdout
+    )
+    expected = compare("a.bytepair", "b.bytepair", "c.txt", lines=True)
+    assert expected.corpus is not None
+    assert found["tokens"]["n_only_in_a"] == len(expected.vocabulary.only_in_first)
+    assert len(found["tokens"]["only_in_a"]) == len(found["corpus"]["most"]) == 2
+    assert found["corpus"]["ratio"] == expected.corpus.ratio
+    assert found["merges"]["n_alike"] == expected.merges.n_alike
+    assert found["corpus"]["first_changed"]["number"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--max-growth", "1%"], "needs a corpus"),
+        (["--max-changed-texts", "1"], "needs a corpus"),
+        (["--lines"], "needs a corpus"),
+        (["c.txt", "--max-growth", "1"], "is not a share such as 1%"),
+        (["c.txt", "--max-changed-texts", "-1"], "is not a number such as 100"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_has_no_meaning_is_refused(
+    arguments: list[str], message: str, files: Path
+) -> None:
+    """Wrong usage, with the option as it is typed."""
+    found = run("a.bytepair", "b.bytepair", *arguments)
+    assert found.exit_code == 2
+    shown = " ".join(found.stderr.split())
+    assert message in shown
+    assert next(a for a in arguments if a.startswith("--")) in shown
