@@ -12,11 +12,11 @@ import heapq
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bytepair import _core
 from bytepair._numpy import np
+from bytepair._temporary import TemporaryFolder
 from bytepair.data._opening import open_source
 from bytepair.data._readers import (
     Part,
@@ -461,7 +461,7 @@ def _changed(pair: _Pair, first: _Row, second: _Row) -> list[int]:
 
 def _add_large_text(pair: _Pair, totals: _Totals, source: Source) -> None:
     """Compare a long text by files of its ids."""
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         path = Path(source.path)
         if source.compression or not source.is_stored_text:
             path = Path(folder, "text")
