@@ -585,10 +585,10 @@ def test_commands_take_the_option_and_say_how_many_texts_held_tokens(ours, tmp_p
     assert code == 2
     assert "--added-tokens text" in err
     path, _ = corpus_in(tmp_path)
-    code, _, err = command("tokenize", model, path, "-o", tmp_path / "t", *as_text)
+    code, _, err = command("shard", model, path, "-o", tmp_path / "t", *as_text)
     assert code == 0
     assert "2 with the text of another added token, encoded as plain text" in err
-    code, _, err = command("tokenize", model, path, "-o", tmp_path / "f")
+    code, _, err = command("shard", model, path, "-o", tmp_path / "f")
     assert "2 with the text of another added token, encoded as that token" in err
 
 

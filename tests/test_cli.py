@@ -190,7 +190,7 @@ def test_a_line_of_progress_fits_the_terminal(corpus, tmp_path, n_columns):
     tokenizer = tmp_path / "t.bytepair"
     commands = [
         ("train", corpus, "-o", tokenizer, "--merges", 20),
-        ("tokenize", tokenizer, corpus, "-o", tmp_path / "shards"),
+        ("shard", tokenizer, corpus, "-o", tmp_path / "shards"),
     ]
     for command in commands:
         shown = on_terminal(*command, n_columns=n_columns)

@@ -41,10 +41,10 @@ def test_count_merge_and_train_give_the_tokenizer_of_the_text(tmp_path, corpus):
         "--processes",
         1,
     ]
-    counted = run("count", corpus, "-o", one, *options, "--json", "--quiet")
+    counted = run("count-pieces", corpus, "-o", one, *options, "--json", "--quiet")
     assert counted.exit_code == 0, counted.output
     assert json.loads(counted.stdout)["documents"] == 20
-    assert run("count", "--merge", one, one, "-o", two).exit_code == 0
+    assert run("count-pieces", "--merge", one, one, "-o", two).exit_code == 0
     trained = run("train", two, "-o", out, "--merges", 5, "--json", "--quiet")
     assert trained.exit_code == 0, trained.output
     assert json.loads(trained.stdout)["texts"] == 40
@@ -54,7 +54,7 @@ def test_count_merge_and_train_give_the_tokenizer_of_the_text(tmp_path, corpus):
     )
     assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
     several = run("train", one, two, "-o", out, "--merges", 5)
-    assert (several.exit_code, "count --merge" in several.stderr) == (1, True)
+    assert (several.exit_code, "count-pieces --merge" in several.stderr) == (1, True)
     separated = run("train", one, "-o", out, "--merges", 5, "--separator", "x")
     assert (separated.exit_code, "--separator is for text" in separated.stderr) == (
         1,
@@ -66,7 +66,7 @@ def test_tokenize_writes_a_dataset_and_says_what_it_holds(tmp_path, corpus):
     """The same command again does nothing; a field that is missing is told with its line."""
     tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     tokenizer.save(tmp_path / "t.bytepair")
-    command = ["tokenize", tmp_path / "t.bytepair", corpus, "-o", tmp_path / "out"]
+    command = ["shard", tmp_path / "t.bytepair", corpus, "-o", tmp_path / "out"]
     command += ["--format", "megatron", "--processes", 1, "--json"]
     missing = run(*command)
     assert missing.exit_code == 1
@@ -88,7 +88,7 @@ def test_tokens_around_documents_are_named_on_the_command_line(tmp_path, corpus)
         ["low low"], vocab_size=260, special_tokens=["<s>", "</s>"]
     )
     tokenizer.save(tmp_path / "t.bytepair")
-    command = ["tokenize", tmp_path / "t.bytepair", corpus, "--field", "body"]
+    command = ["shard", tmp_path / "t.bytepair", corpus, "--field", "body"]
     command += ["--processes", 1, "--check"]
     both = ["--begin-of-document", "<s>", "--end-of-document", "</s>"]
     done = run(*command, "-o", tmp_path / "both", *both)
@@ -111,7 +111,7 @@ def test_a_check_of_what_cannot_be_checked_is_refused_before_the_work(tmp_path, 
     bytepair.train_from_iterator(["low low"], vocab_size=258).save(
         tmp_path / "t.bytepair"
     )
-    command = ["tokenize", tmp_path / "t.bytepair", corpus, "--field", "body"]
+    command = ["shard", tmp_path / "t.bytepair", corpus, "--field", "body"]
     command += ["--processes", 1, "--check"]
     refused = run(*command, "-o", tmp_path / "out", "--format", "parquet")
     assert refused.exit_code == 1

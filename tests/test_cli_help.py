@@ -99,3 +99,15 @@ def test_help_waits_for_no_other_command(arguments: list[str]) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert found.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(("old", "current"), commands.OLD_NAMES.items())
+def test_an_old_name_runs_the_command_and_is_listed_nowhere(
+    old: str, current: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its help is that of the current name, and nothing else is said."""
+    assert current in COMMANDS
+    assert old not in list(COMMANDS)
+    assert page(old, monkeypatch, 80) == page(current, monkeypatch, 80)
+    assert f"Usage: bytepair {current} " in page(old, monkeypatch, 80)
+    assert not re.search(rf"^  {old} ", page("", monkeypatch, 80), re.MULTILINE)

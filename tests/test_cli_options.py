@@ -97,7 +97,7 @@ def test_every_command_that_reads_a_tokenizer_takes_what_its_file_leaves_out(
     assert Tokenizer.from_file("converted.bytepair") == expected
     output("verify", "ranks.tiktoken", "expected.bytepair", *typed)
     output("verify", "expected.bytepair", "ranks.tiktoken", *typed)
-    output("tokenize", "ranks.tiktoken", "c.txt", "-o", "shards", *typed, "--check")
+    output("shard", "ranks.tiktoken", "c.txt", "-o", "shards", *typed, "--check")
 
 
 def test_an_encoding_is_chosen_among_those_of_a_file(
@@ -191,11 +191,11 @@ BASES = {
     ],
     "encode": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
     "decode": [["own.json", "ids.txt"], ["ranks.tiktoken", "ids.txt"]],
-    "count": [
+    "count-pieces": [
         ["c.txt", "-o", "n.parquet", "--processes", "1"],
         ["counts.parquet", "-o", "n.parquet", "--merge"],
     ],
-    "tokenize": [
+    "shard": [
         ["own.json", "c.txt", "-o", "shards", "--processes", "1"],
         ["ranks.tiktoken", "c.jsonl", "-o", "others", "--processes", "1"],
     ],
@@ -330,8 +330,8 @@ def test_a_file_that_is_no_text_is_refused_by_name(name: str, files: Path) -> No
     output("encode", "own.json", "c.txt", "-o", "ids.npy")
     for command in (
         ["train", name, "-o", "o.json", "--merges", "2"],
-        ["count", name, "-o", "o.parquet"],
-        ["tokenize", "own.json", name, "-o", "shards"],
+        ["count-pieces", name, "-o", "o.parquet"],
+        ["shard", "own.json", name, "-o", "shards"],
         ["encode", "own.json", name],
         ["segment", "codes", name],
     ):
@@ -365,7 +365,7 @@ def test_a_compression_that_nothing_reads_is_refused_by_its_ending(
     Path(path).write_bytes(b"\x0b\x02\x80low\x03")
     for command in (
         ["train", path, "-o", "o.json", "--merges", "2"],
-        ["count", path, "-o", "o.parquet"],
+        ["count-pieces", path, "-o", "o.parquet"],
         ["encode", "own.json", path],
     ):
         found = run(*command)

@@ -272,9 +272,9 @@ def test_input_format_is_asked_instead_of_the_name(tmp_path):
         bytepair.train(path, input_format="yaml")
     for option in ("--input-format", "--corpus-format"):
         out = tmp_path / "counts.parquet"
-        done = run("count", path, "-o", out, option, "jsonl", "--processes", 1)
+        done = run("count-pieces", path, "-o", out, option, "jsonl", "--processes", 1)
         assert done.exit_code == 0, done.stderr
-    assert "--corpus-format" not in run("count", "--help").stdout
+    assert "--corpus-format" not in run("count-pieces", "--help").stdout
 
 
 def test_plain_text_of_any_name_is_text(tmp_path):
@@ -455,8 +455,8 @@ def test_the_first_line_says_what_was_recognised(tmp_path):
     out = tmp_path / "out"
     for command in (
         ["train", *files, "-o", tmp_path / "t.json", "--merges", 3],
-        ["count", *files, "-o", tmp_path / "c.parquet", "--processes", 1],
-        ["tokenize", tmp_path / "t.bytepair", *files, "-o", out, "--processes", 1],
+        ["count-pieces", *files, "-o", tmp_path / "c.parquet", "--processes", 1],
+        ["shard", tmp_path / "t.bytepair", *files, "-o", out, "--processes", 1],
     ):
         done = run(*command)
         assert done.exit_code == 0, done.stderr
@@ -530,7 +530,14 @@ def test_counts_are_trained_on_alone_and_without_options_for_text(tmp_path):
             bytepair.train(counts, merges=9, **options)
     with pytest.raises(FormatError, match="counts of pieces, not documents"):
         scale.count(counts)
-    merge = ["count", "--merge", counts, "-o", tmp_path / "two.parquet", "--lines"]
+    merge = [
+        "count-pieces",
+        "--merge",
+        counts,
+        "-o",
+        tmp_path / "two.parquet",
+        "--lines",
+    ]
     assert "--lines has no effect on --merge" in run(*merge).stderr
 
 

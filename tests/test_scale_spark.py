@@ -397,8 +397,8 @@ def test_the_commands_run_on_spark(spark, tmp_path, corpus, tokenizer):
     tokenizer.save(tmp_path / "t.bytepair")
     for engine in ("local", "spark"):
         out = tmp_path / engine
-        counted = ["count", corpus, "-o", tmp_path / f"{engine}.parquet"]
-        tokenized = ["tokenize", tmp_path / "t.bytepair", corpus, "-o", out]
+        counted = ["count-pieces", corpus, "-o", tmp_path / f"{engine}.parquet"]
+        tokenized = ["shard", tmp_path / "t.bytepair", corpus, "-o", out]
         for command in (counted, tokenized):
             words = [str(part) for part in [*command, "--engine", engine]]
             done = CliRunner().invoke(app, words)
@@ -408,14 +408,21 @@ def test_the_commands_run_on_spark(spark, tmp_path, corpus, tokenizer):
     assert one.with_suffix(".parquet").read_bytes() == (
         other.with_suffix(".parquet").read_bytes()
     )
-    wrong = ["count", corpus, "-o", tmp_path / "x.parquet", "--spark", "spark.x=1"]
+    wrong = [
+        "count-pieces",
+        corpus,
+        "-o",
+        tmp_path / "x.parquet",
+        "--spark",
+        "spark.x=1",
+    ]
     refused = CliRunner().invoke(app, [str(part) for part in wrong])
     assert "--engine spark" in refused.stderr
 
 
 def test_a_machine_without_java_is_told_what_to_do(tmp_path, corpus):
     """The command ends with one message, not with a trace."""
-    command = ["-m", "bytepair", "count", corpus, "-o", tmp_path / "c.parquet"]
+    command = ["-m", "bytepair", "count-pieces", corpus, "-o", tmp_path / "c.parquet"]
     ended = subprocess.run(
         [sys.executable, *map(str, command), "--engine", "spark"],
         env={**os.environ, "JAVA_HOME": str(tmp_path)},

@@ -395,9 +395,9 @@ def test_commands_on_tampered_files_end_in_one_line(tmp_path, corpus, tokenizer)
     counts.write_bytes(counts.read_bytes()[:-30] + bytes(22) + b"PAR1    "[:8])
     log.write_bytes(b"[" * 100_000 + b"\n")
     commands = [
-        ["tokenize", tmp_path / "t.bytepair", corpus, "-o", out, "--check"],
+        ["shard", tmp_path / "t.bytepair", corpus, "-o", out, "--check"],
         ["train", counts, "--merges", "3", "-o", tmp_path / "new.json"],
-        ["count", "--merge", counts, counts, "-o", tmp_path / "new.parquet"],
+        ["count-pieces", "--merge", counts, counts, "-o", tmp_path / "new.parquet"],
         ["plot", log, "-o", tmp_path / "plot.svg"],
     ]
     for command in commands:

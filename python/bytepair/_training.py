@@ -369,7 +369,7 @@ def _counts_file(files: object) -> StrPath | None:
     if len(names) > 1 or isinstance(files, Mapping):
         message = (
             f"{os.fspath(counts[0])} holds counts: train on it alone, without a weight; "
-            "bytepair count --merge adds up files of counts"
+            "bytepair count-pieces --merge adds up files of counts"
         )
         raise TrainingError(message)
     return counts[0]

@@ -70,6 +70,11 @@ class Commands(TyperGroup):
         """List the names without a look at the commands."""
         return list(self.commands)
 
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """Find the command that is named; one with an old name has the current one in its help."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return OLD_NAMES.get(name or "", name), command, rest
+
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
         """Write the help page: the commands in groups, then the options."""
         groups: dict[str, list[tuple[str, str]]] = {}

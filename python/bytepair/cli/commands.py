@@ -28,11 +28,11 @@ class Entry(NamedTuple):
 
 COMMANDS = (
     Entry("train", TRAIN, "Train a tokenizer on text files and save it."),
-    Entry("count", TRAIN, "Count the pieces of a corpus, for training without the corpus."),
+    Entry("count-pieces", TRAIN, "Count the pieces of a corpus, for training without the corpus."),
     Entry("demo", TRAIN, "Train on Python's own sources and help, then save, load, encode and decode."),
     Entry("encode", USE, "Encode text: one line of ids for the whole input, or for each line of it."),
     Entry("decode", USE, "Decode ids to text: all of them at once, or each line of ids to a line of text."),
-    Entry("tokenize", USE, "Tokenize a corpus into shards; running it again continues an interrupted run."),
+    Entry("shard", USE, "Tokenize a corpus into shards; running it again continues an interrupted run."),
     Entry("segment", USE, "Split words with subword-nmt or fastBPE codes: low@@ er."),
     Entry("info", LOOK, "Show what a tokenizer is made of and what it loses."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
@@ -41,7 +41,7 @@ COMMANDS = (
     Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),
 )  # fmt: skip
 
-OLD_NAMES: dict[str, str] = {}
+OLD_NAMES = {"count": "count-pieces", "tokenize": "shard"}
 """Earlier names of commands, which still run them and are listed nowhere."""
 
 

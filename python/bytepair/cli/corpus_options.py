@@ -1,4 +1,4 @@
-"""Shared arguments: what a corpus is (``train``, ``count``, ``tokenize``), and who works."""
+"""Shared arguments: what a corpus is (``train``, ``count-pieces``, ``shard``), and who works."""
 
 import enum
 import os
@@ -170,7 +170,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class CorpusOptions(ReadingOptions):
-    """What ``count`` and ``tokenize`` ask alike: what a document is, and who works."""
+    """What ``count-pieces`` and ``shard`` ask alike: what a document is, and who works."""
 
     processes: Processes = None
     threads: ThreadsEach = None

@@ -122,7 +122,7 @@ def train(
         }
         wanted = {**found_parts, **wanted, **names, "dialect": found_dialect}
     elif group:
-        message = "--group needs counts by group (bytepair count --group)"
+        message = "--group needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
     rehearse(output, format_name, wanted)
     n_bytes = None if memory_limit is None else size(memory_limit)
@@ -168,7 +168,7 @@ def stored_counts(files: list[str]) -> "Counts | None":
     if not any(is_counts(file) for file in files):
         return None
     if len(files) > 1:
-        message = "merge files of counts first: bytepair count --merge"
+        message = "merge files of counts first: bytepair count-pieces --merge"
         raise TrainingError(message)
     return read_counts(files[0])
 

@@ -40,7 +40,7 @@ Files = Annotated[
         "The name sets the format: .jsonl, .parquet, .csv, .tsv, else text, followed by .gz, "
         ".zst, .xz or .bz2 if compressed. A text file is one text. file.txt@4 "
         "counts everything in file.txt four times, unless a file has that whole name. One "
-        "file of counts (see bytepair count) works too.",
+        "file of counts (see bytepair count-pieces) works too.",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""``bytepair count``: a corpus to a file of counts, which ``bytepair train`` learns from."""
+"""``bytepair count-pieces``: a corpus to a file of counts, which ``bytepair train`` learns from."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ from .progress_line import ProgressLine
 from .sizes import size
 from .spreading import spread
 
-__all__ = ["count"]
+__all__ = ["count_pieces"]
 
 Output = Annotated[
     Path,
@@ -38,7 +38,7 @@ Merge = Annotated[
 
 
 @spread
-def count(
+def count_pieces(
     corpus: corpus_options.Corpus,
     *,
     output: Output,

@@ -1,4 +1,4 @@
-"""``bytepair tokenize``: a corpus to a folder of shards of tokens, resumed where it ended."""
+"""``bytepair shard``: a corpus to a folder of shards of tokens, resumed where it ended."""
 
 import enum
 import json
@@ -20,7 +20,7 @@ from .spreading import spread
 if TYPE_CHECKING:
     from bytepair.scale import TokenizeProgress
 
-__all__ = ["tokenize"]
+__all__ = ["shard"]
 
 
 class FormatName(str, enum.Enum):
@@ -96,7 +96,7 @@ Check = Annotated[
 
 
 @spread
-def tokenize(
+def shard(
     tokenizer: TokenizerPath,
     corpus: corpus_options.Corpus,
     *,
