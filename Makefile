@@ -10,7 +10,7 @@ LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustb
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize audit wheel clean help
+.PHONY: demo test check stubs format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize audit chromium wheel clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -94,6 +94,9 @@ audit: ## Look at licences, sources and known faults of all that is linked or in
 	test -x target/audit/bin/pip-audit || \
 	{ $(PYTHON) -m venv target/audit && target/audit/bin/python -m pip install --quiet --group audit; }
 	target/audit/bin/pip-audit --strict .
+
+chromium: ## Install Chromium on Debian and Ubuntu, for the tests that look at the report in a browser
+	sudo apt-get install --yes --no-install-recommends chromium
 
 wheel: $(VENV)/tools ## Build a wheel, with the licences of the crates that are linked
 	cargo about --version >/dev/null 2>&1 || cargo install --locked cargo-about --features cli

@@ -204,6 +204,10 @@ BASES = {
     "info": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
     "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
     "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],
+    "report": [
+        ["own.json", "-o", "r.html"],
+        ["ranks.tiktoken", "own.json", "-o", "r.html"],
+    ],
     "compare": [
         ["own.json", "described.tiktoken"],
         ["ranks.tiktoken", "own.json", "c.txt"],

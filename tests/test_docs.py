@@ -83,7 +83,8 @@ def test_the_quick_start_in_python_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_least"), [("untrusted-text.md", 10), ("compare-tokenizers.md", 6)]
+    ("name", "n_least"),
+    [("untrusted-text.md", 10), ("compare-tokenizers.md", 6), ("report.md", 5)],
 )
 def test_the_examples_of_a_how_to_run(name, n_least):
     """What the page shows is what Python gives, errors included."""

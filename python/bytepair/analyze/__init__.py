@@ -4,5 +4,7 @@
 """
 
 from ._compare import Comparison, compare
+from ._portrait import Portrait, portrait
+from ._report import Report, describe
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "Portrait", "Report", "compare", "describe", "portrait"]

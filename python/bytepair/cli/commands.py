@@ -36,6 +36,7 @@ COMMANDS = (
     Entry("segment", USE, "Split words with subword-nmt or fastBPE codes: low@@ er."),
     Entry("info", LOOK, "Show what a tokenizer is made of and what it loses."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
+    Entry("report", LOOK, "Write what is known of tokenizers as one HTML file."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it again, and compare both."),
     Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),

@@ -1,0 +1,99 @@
+"""A report as one file of HTML, which loads nothing: styles, script and charts stand in it.
+
+``page.html.jinja`` is the page, ``page.css`` its styles, ``page.js`` what sorts tables and shows
+tokens. The page allows exactly this script and these styles, told by their hashes, and no
+connection; so even text that got past the escaping could not run or load anything. The same
+report gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytepair.data._optional import load
+
+if TYPE_CHECKING:
+    from bytepair.analyze._report import Report
+
+__all__ = ["check_libraries", "render"]
+
+FOLDER = Path(__file__).parent
+
+
+def check_libraries() -> None:
+    """Refuse to begin where the library for templates is missing.
+
+    Raises
+    ------
+    MissingLibraryError
+        It is not installed.
+    """
+    load("jinja2", "report")
+
+
+def render(report: Report) -> str:
+    """Write a report as a page of HTML.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import describe
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> page = render(describe({"own": tokenizer}))
+    >>> page.startswith("<!doctype html>"), "http:" in page, "https:" in page
+    (True, False, False)
+
+    Raises
+    ------
+    MissingLibraryError
+        jinja2 is not installed.
+    """
+    check_libraries()
+    from markupsafe import Markup
+
+    from ._charts import bar
+    from ._page import page_of
+
+    css, script = _text("page.css"), _text("page.js")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(css)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    html: str = _template().render(
+        page=page_of(report),
+        policy=policy,
+        css=Markup(css),
+        script=Markup(script),
+        bar=bar,
+    )
+    return html
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:  # noqa: ANN401 -- of a library that may be missing
+    jinja2 = load("jinja2", "report")
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.from_string(_text("page.html.jinja"))
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Name a text as a policy does."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
