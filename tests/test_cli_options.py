@@ -186,7 +186,6 @@ BASES = {
         ["counts.parquet", "-o", "o.json", "--merges", "3"],
         ["groups.parquet", "-o", "o.json", "--merges", "3"],
         ["c.jsonl", "-o", "o.model", "--merges", "30", "--resume", "own.json"],
-        ["c.txt", "-o", "o.model", "--merges", "3", "--dialect", "sentencepiece"],
         ["c.txt", "-o", "o.x", "--merges", "3"],
     ],
     "encode": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
@@ -235,12 +234,12 @@ VALUES = {
 
 def values(option: Any) -> list[list[str]]:
     """List values for an option, most of them bad."""
-    kind = option.bare_type
+    kind = option.type_descriptor.annotation
     if option.is_flag:
         return [[]]
     if inspect.isclass(kind) and issubclass(kind, Enum):
         return [[member.value] for member in kind]
-    numbers = {int: ["0", "1", "-1", str(10**25)], float: ["0", "0.5", "-1", "nan"]}
+    numbers = {int: ["0", "1", "-1", "x", str(10**25)], float: ["0", "-1", "nan"]}
     return [[v] for v in numbers.get(kind) or VALUES.get(option.name, ["no-such"])]
 
 

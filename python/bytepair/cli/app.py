@@ -13,10 +13,12 @@ from bytepair import TokenizerError, __version__
 
 from .commands import COMMANDS, OLD_NAMES, function_of
 from .help_pages import Command, page, sections_of
+from .problems import UsageError, tell, tell_usage
 
 __all__ = ["app", "run"]
 
 REFUSED = 1
+WRONG_USAGE = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 """What a shell reports for a program that SIGINT or SIGPIPE ended."""
@@ -65,6 +67,7 @@ class Commands(TyperGroup):
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 -- typer's
         super().__init__(**{**settings, "commands": {}})
         self.commands = Loaded()
+        self.chosen: typer.Context | None = None
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """List the names without a look at the commands."""
@@ -73,7 +76,10 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401
         """Find the command that is named; one with an old name has the current one in its help."""
         name, command, rest = super().resolve_command(ctx, args)
-        return OLD_NAMES.get(name or "", name), command, rest
+        name = OLD_NAMES.get(name or "", name)
+        if command is not None:
+            self.chosen = typer.Context(command, parent=ctx, info_name=name)
+        return name, command, rest
 
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
         """Write the help page: the commands in groups, then the options."""
@@ -81,6 +87,25 @@ class Commands(TyperGroup):
         for entry in COMMANDS:
             groups.setdefault(entry.group, []).append((entry.name, entry.summary))
         formatter.write(page(self, ctx, groups | sections_of(self, ctx)))
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:  # noqa: ANN401
+        """Run the command that the arguments name, and leave with its exit code."""
+        if not settings.get("standalone_mode", True):
+            return super().main(*arguments, **settings)
+        settings["standalone_mode"] = False
+        try:
+            code = super().main(*arguments, **settings)
+        except UsageError as error:
+            tell_usage(error, self.chosen)
+            sys.exit(WRONG_USAGE)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Read the options before the command; without a command, show the help."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help(), err=True)
+            raise typer.Exit(WRONG_USAGE)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         """Run the command that was named."""
@@ -121,7 +146,6 @@ app = typer.Typer(
     name="bytepair",
     cls=Commands,
     help="Train, use and inspect byte-pair-encoding tokenizers.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -194,13 +218,14 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    print(f"bytepair: {message}", file=sys.stderr)
+    tell(message)
     raise typer.Exit(REFUSED)
 
 
 def _interrupt() -> NoReturn:
-    before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
-    print(f"{before}bytepair: interrupted", file=sys.stderr)
+    if sys.stderr.isatty():  # after a line of progress
+        print(file=sys.stderr)
+    tell("interrupted")
     raise typer.Exit(INTERRUPTED)
 
 

@@ -5,7 +5,6 @@ Exit codes: 0, whatever the differences, unless a limit was given and is exceede
 
 import json
 import re
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -17,7 +16,9 @@ from bytepair.analyze import Comparison
 from . import corpus_options
 from .help_pages import DISPLAY
 from .options import Added, AddedTokens, LoadingOptions
+from .problems import tell
 from .progress_line import ProgressLine
+from .sizes import number
 from .spreading import spread
 from .training_options import Threads
 
@@ -84,7 +85,7 @@ ListLimit = Annotated[
     typer.Option(
         "--limit",
         metavar="N",
-        min=0,
+        parser=number(),
         help="How many tokens, merges and texts to list of each kind; numbers are of all.",
         rich_help_panel=DISPLAY,
     ),
@@ -154,7 +155,7 @@ def compare(
         for text in as_lines(found, names, limit):
             console.print(text)
     for reason in exceeded:
-        print(f"bytepair: {reason}", file=sys.stderr)
+        tell(reason)
     if exceeded:
         raise typer.Exit(EXCEEDED)
 

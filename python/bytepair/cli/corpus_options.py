@@ -9,7 +9,8 @@ import typer
 
 from bytepair import TokenizerError
 
-from .sizes import size
+from .help_pages import DISPLAY, READING, WORK
+from .sizes import MOST_WORKERS, number, size
 
 if TYPE_CHECKING:
     from bytepair.scale.spark_engine import SparkEngine
@@ -37,7 +38,8 @@ class EngineName(str, enum.Enum):
 Engine = Annotated[
     EngineName,
     typer.Option(
-        help="What runs the work: processes on this machine, or Apache Spark."
+        help="What runs the work: processes on this machine, or Apache Spark.",
+        rich_help_panel=WORK,
     ),
 ]
 SparkSettings = Annotated[
@@ -48,6 +50,7 @@ SparkSettings = Annotated[
         help="A Spark setting, such as spark.master=yarn. May be repeated. Without a master, "
         "Spark runs on this machine.",
         show_default=False,
+        rich_help_panel=WORK,
     ),
 ]
 Corpus = Annotated[
@@ -67,6 +70,7 @@ InputFormat = Annotated[
         help="The format of the files, whatever their names; text takes their bytes as they "
         "are. Without it, a file whose name and first bytes disagree is refused.",
         show_default=False,
+        rich_help_panel=READING,
     ),
 ]
 CorpusFormat = Annotated[
@@ -80,6 +84,7 @@ Field = Annotated[
     typer.Option(
         metavar="PATH",
         help="The field with the text: keys of a JSON line (data.body), or a column.",
+        rich_help_panel=READING,
     ),
 ]
 GroupField = Annotated[
@@ -90,38 +95,51 @@ GroupField = Annotated[
         help="Count by group: the field or column with the group of a document, such as its "
         "language.",
         show_default=False,
+        rich_help_panel=READING,
     ),
 ]
 LinesOfText = Annotated[
-    bool, typer.Option("--lines", help="Each line of a text file is a document.")
+    bool,
+    typer.Option(
+        "--lines",
+        help="Each line of a text file is a document.",
+        rich_help_panel=READING,
+    ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="The text between two documents of a text file."),
+    typer.Option(
+        metavar="TEXT",
+        help="The text between two documents of a text file.",
+        rich_help_panel=READING,
+    ),
 ]
 SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
         help="Skip lines without a document instead of refusing them.",
+        rich_help_panel=READING,
     ),
 ]
 Processes = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
+        parser=number(1, MOST_WORKERS),
         help="Number of processes; by default one for each processor.",
         show_default=False,
+        rich_help_panel=WORK,
     ),
 ]
 ThreadsEach = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
+        parser=number(1, MOST_WORKERS),
         help="Threads in each process; by default one, or one for each processor if there is one process.",
         show_default=False,
+        rich_help_panel=WORK,
     ),
 ]
 TaskSize = Annotated[
@@ -129,13 +147,25 @@ TaskSize = Annotated[
     typer.Option(
         metavar="SIZE",
         help="The size of a task, the unit of work that is repeated after an interruption.",
+        rich_help_panel=WORK,
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Show no progress and no summary.",
+        rich_help_panel=DISPLAY,
+    ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Write the summary as JSON to standard output.")
+    bool,
+    typer.Option(
+        "--json",
+        help="Write the summary as JSON to standard output.",
+        rich_help_panel=DISPLAY,
+    ),
 ]
 
 
@@ -184,7 +214,7 @@ class CorpusOptions(ReadingOptions):
             **self.reading(),
             "processes": self.processes or os.cpu_count() or 1,
             "threads": self.threads,
-            "task_bytes": size(self.task_size),
+            "task_bytes": size(self.task_size, "--task-size"),
             "engine": engine_of(self.engine, self.spark, self.processes),
         }
 

@@ -76,7 +76,7 @@ def count_pieces(
         "min_piece_count": min_piece_count,
         "group": group,
     }
-    n_bytes = None if memory_limit is None else size(memory_limit)
+    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     if merge:
         _refuse_to_count({**options, **reading.given()})
         counts = scale.merge_files(corpus, memory_limit=n_bytes, output=output)

@@ -19,6 +19,7 @@ from rich.text import Text
 import bytepair
 from bytepair import Tokenizer, TokenizerError
 
+from .help_pages import DISPLAY
 from .python_texts import python_texts
 from .show import merge_lines
 from .train import Watch, summary_lines
@@ -54,7 +55,10 @@ def demo(
         ),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Show no progress.", rich_help_panel=DISPLAY
+        ),
     ] = False,
 ) -> None:
     """Train on Python's own sources and help, then save, load, encode and decode."""

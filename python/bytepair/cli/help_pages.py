@@ -4,6 +4,7 @@ A page is as wide as the terminal, up to a width that is easy to read. On a narr
 explanation stands below its option instead of beside it. No text is cut.
 """
 
+import re
 import shutil
 import sys
 import textwrap
@@ -14,12 +15,28 @@ from typer.core import TyperCommand
 
 from .colours import HEADING, LITERAL, VALUE, has_colours, paint
 
-__all__ = ["DISPLAY", "Command", "page", "sections_of"]
+__all__ = [
+    "DIALECT",
+    "DISPLAY",
+    "LIMITS",
+    "LOADING",
+    "READING",
+    "WORK",
+    "Command",
+    "page",
+    "sections_of",
+]
 
 MAX_WIDTH = 100
 MIN_WIDTH_BESIDE = 70
 MAX_TERM_LEN = 28
 """Longer terms, such as options with many choices, have their explanation below."""
+DIALECT = "Dialect options"
+LIMITS = "Learning limits"
+READING = "Corpus options"
+LOADING = "Tokenizer options"
+WORK = "Performance options"
+"""Groups of options that several commands have."""
 DISPLAY = "Display options"
 """The group at the end of each page: what is shown, and ``--help``."""
 
@@ -44,8 +61,10 @@ def sections_of(command: Any, ctx: typer.Context) -> Sections:  # noqa: ANN401 -
         if record is None:
             continue
         named = getattr(param, "rich_help_panel", None)
+        term, text = record[0], _without_bounds(record[1])
+        record = term, text
         if param.param_type_name == "argument":
-            row = (_name_of(param), record[1].removesuffix("[required]").rstrip())
+            row = (_name_of(param), text.removesuffix("[required]").rstrip())
             found["Arguments"].append(row)
         elif named == DISPLAY or param.name == "help":
             last.append(record)
@@ -130,6 +149,17 @@ def wrapped(text: str, width: int) -> list[str]:
         kept, max(width, 12), break_long_words=False, break_on_hyphens=False
     )
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def _without_bounds(text: str) -> str:
+    """Leave out bounds that go without saying.
+
+    >>> _without_bounds("How many.  [default: 1; x>=1]"), _without_bounds("N.  [x>=0]")
+    ('How many.  [default: 1]', 'N.')
+    """
+    return re.sub(
+        r"(?:; |  \[)x>=[01]\]$", lambda m: "]" if m[0][0] == ";" else "", text
+    )
 
 
 def _name_of(argument: Any) -> str:  # noqa: ANN401

@@ -7,6 +7,7 @@ import typer
 
 from bytepair import Tokenizer
 
+from .help_pages import DISPLAY
 from .options import LoadingOptions, TokenizerPath
 from .show import longest_tokens, merge_lines, plain, quoted
 from .spreading import spread
@@ -22,7 +23,8 @@ def info(
     tokenizer_path: TokenizerPath,
     *,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON object.")
+        bool,
+        typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
     ] = False,
     loading: LoadingOptions,
 ) -> None:

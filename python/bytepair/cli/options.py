@@ -11,6 +11,8 @@ import typer
 from bytepair import Tokenizer
 from bytepair._formats import FORMATS, Options, acting_options
 
+from .help_pages import LOADING
+
 __all__ = [
     "Added",
     "AddedTokens",
@@ -76,6 +78,7 @@ DialectName = Annotated[
         metavar="NAME",
         help="The dialect of a .tiktoken file without its sidecar .tiktoken.json.",
         show_default=False,
+        rich_help_panel=LOADING,
     ),
 ]
 SplitPattern = Annotated[
@@ -87,6 +90,7 @@ SplitPattern = Annotated[
         ".gguf file: a regular expression or the name of a pattern; '' splits nothing. May be "
         "repeated; patterns apply one after the other.",
         show_default=False,
+        rich_help_panel=LOADING,
     ),
 ]
 SpecialIds = Annotated[
@@ -97,6 +101,7 @@ SpecialIds = Annotated[
         help="With --dialect or --pattern: a special token of a .tiktoken file, and its id. "
         "May be repeated.",
         show_default=False,
+        rich_help_panel=LOADING,
     ),
 ]
 EncodingName = Annotated[
@@ -107,6 +112,7 @@ EncodingName = Annotated[
         help="The encoding, such as o200k_harmony, if several encodings share a published file "
         "of ranks.",
         show_default=False,
+        rich_help_panel=LOADING,
     ),
 ]
 Texts = Annotated[

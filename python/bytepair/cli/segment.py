@@ -16,6 +16,7 @@ from bytepair.errors import EncodingError
 from bytepair.segmentation import Segmenter, count_words, write_vocabulary
 
 from .options import Output
+from .sizes import number
 from .streams import name_of, reading, refuse_no_text, writing_to
 from .training_options import Threads
 
@@ -58,6 +59,7 @@ def segment(
         int | None,
         typer.Option(
             metavar="N",
+            parser=number(),
             help="Leave out tokens of the vocabulary with a lower count.",
             show_default=False,
         ),
@@ -81,7 +83,7 @@ def segment(
         int | None,
         typer.Option(
             metavar="N",
-            min=0,
+            parser=number(),
             help="Use the first N merges; by default all.",
             show_default=False,
         ),

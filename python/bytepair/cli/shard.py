@@ -15,6 +15,7 @@ from bytepair._progress import clock
 from . import corpus_options
 from .options import Added, AddedTokens, LoadingOptions, TokenizerPath
 from .progress_line import ProgressLine
+from .sizes import number
 from .spreading import spread
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ ShardTokens = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
+        parser=number(1),
         help="Start a new shard before a document that would exceed this number of tokens.",
         show_default=False,
     ),

@@ -38,6 +38,7 @@ from bytepair._weights import Weight
 from . import training_options as options
 from .corpus_options import ReadingOptions
 from .options import Format
+from .problems import tell
 from .sizes import size
 from .spreading import spread
 
@@ -87,6 +88,7 @@ def train(
     if (vocab_size is None) == (merges is None):
         message = "give either --vocab-size or --merges"
         raise typer.BadParameter(message)
+    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     parts = {
         "pattern": "" if pattern == [""] else pattern,
         "normalize": [] if normalize == [""] else normalize,
@@ -125,7 +127,6 @@ def train(
         message = "--group needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
     rehearse(output, format_name, wanted)
-    n_bytes = None if memory_limit is None else size(memory_limit)
     watch = Watch(is_shown=not quiet)
     common: dict[str, Any] = {
         "threads": threads,
@@ -221,7 +222,7 @@ def rescue(
     log: Path | None,
 ) -> NoReturn:
     """Save what was learned until Ctrl-C, say what it is, and end."""
-    lines = [f"bytepair: {interrupted}"]
+    lines = []
     if interrupted.tokenizer is not None:
         saved, _changes = save(interrupted.tokenizer, output, format_name)
         quoted = as_pasted(str(saved))
@@ -229,8 +230,9 @@ def rescue(
             f"saved: {saved}; to continue, run the same command with --resume {quoted}"
         )
         lines += [f"log: {log}"] if log else []
-    before = "\n" if sys.stderr.isatty() else ""  # after a line of progress
-    print(before + "\n".join(lines), file=sys.stderr)
+    if sys.stderr.isatty():  # after a line of progress
+        print(file=sys.stderr)
+    tell("\n".join([str(interrupted), *lines]))
     raise typer.Exit(INTERRUPTED)
 
 

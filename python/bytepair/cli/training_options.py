@@ -8,6 +8,9 @@ import typer
 
 from bytepair import dialects, patterns
 
+from .help_pages import DIALECT, DISPLAY, LIMITS, WORK
+from .sizes import MOST_WORKERS, number
+
 
 class UnmatchedName(str, enum.Enum):
     """What becomes of text that the pattern does not match."""
@@ -59,12 +62,16 @@ OutputPath = Annotated[
 VocabSize = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Stop at this number of ids, special tokens included."
+        metavar="N",
+        parser=number(1),
+        help="Stop at this number of ids, special tokens included: 32000, 100k (100,000) or 32Ki (32,768).",
     ),
 ]
 Merges = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="Stop after this number of merges."),
+    typer.Option(
+        metavar="N", parser=number(), help="Stop after this number of merges."
+    ),
 ]
 Dialect = Annotated[
     str | None,
@@ -90,6 +97,7 @@ Pattern = Annotated[
         help="Split by this regular expression, or by one of the patterns "
         + ", ".join(patterns())
         + "; '' splits nothing. May be repeated; patterns apply one after the other.",
+        rich_help_panel=DIALECT,
     ),
 ]
 Normalize = Annotated[
@@ -99,20 +107,30 @@ Normalize = Annotated[
         help="Normalize text by this step: nfc, nfd, nfkc, nfkd or lowercase; '' changes nothing. "
         "May be repeated; steps apply one after the other.",
         show_default=False,
+        rich_help_panel=DIALECT,
     ),
 ]
 UnmatchedChoice = Annotated[
     UnmatchedName | None,
-    typer.Option(help="Keep or drop text that the pattern does not match."),
+    typer.Option(
+        help="Keep or drop text that the pattern does not match.",
+        rich_help_panel=DIALECT,
+    ),
 ]
 TiesChoice = Annotated[
     TiesName | None,
-    typer.Option(help="Which of several equally frequent pairs is merged first."),
+    typer.Option(
+        help="Which of several equally frequent pairs is merged first.",
+        rich_help_panel=DIALECT,
+    ),
 ]
 MinCount = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Do not merge pairs that occur fewer than N times."
+        metavar="N",
+        parser=number(1),
+        help="Do not merge pairs that occur fewer than N times.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Group = Annotated[
@@ -128,9 +146,10 @@ MinPieceCount = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
+        parser=number(1),
         help="Leave out pieces of text that occur fewer than N times. The summary shows how many, "
         "and how many merges are certain to be the same without this option.",
+        rich_help_panel=LIMITS,
     ),
 ]
 CharacterCoverage = Annotated[
@@ -140,25 +159,35 @@ CharacterCoverage = Annotated[
         help="In character-level dialects, give ids only to the most frequent characters that make up "
         "this share of the text, such as 0.9995. The others are unknown characters.",
         show_default=False,
+        rich_help_panel=LIMITS,
     ),
 ]
 MaxAlphabet = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
+        parser=number(1),
         help="In character-level dialects, give ids only to the N most frequent characters.",
         show_default=False,
+        rich_help_panel=LIMITS,
     ),
 ]
 MaxTokenBytes = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Do not learn tokens of more than N bytes."),
+    typer.Option(
+        metavar="N",
+        parser=number(1),
+        help="Do not learn tokens of more than N bytes.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 MaxTokenChars = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Do not learn tokens of more than N characters."
+        metavar="N",
+        parser=number(1),
+        help="Do not learn tokens of more than N characters.",
+        rich_help_panel=LIMITS,
     ),
 ]
 WholeCharacters = Annotated[
@@ -166,6 +195,7 @@ WholeCharacters = Annotated[
     typer.Option(
         "--whole-characters",
         help="Do not learn tokens that end inside a character, except parts of a single character.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Resume = Annotated[
@@ -185,22 +215,30 @@ Log = Annotated[
     ),
 ]
 LowercaseChoice = Annotated[
-    LowercaseName | None, typer.Option(help="When to lowercase text.")
+    LowercaseName | None,
+    typer.Option(help="When to lowercase text.", rich_help_panel=DIALECT),
 ]
 UnknownToken = Annotated[
     str | None,
-    typer.Option(metavar="TOKEN", help="The token that stands for unknown characters."),
+    typer.Option(
+        metavar="TOKEN",
+        help="The token that stands for unknown characters.",
+        rich_help_panel=DIALECT,
+    ),
 ]
 ByteFallback = Annotated[
     bool | None,
-    typer.Option(help="Encode unknown characters as byte tokens."),
+    typer.Option(
+        help="Encode unknown characters as byte tokens.", rich_help_panel=DIALECT
+    ),
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
+        parser=number(1, MOST_WORKERS),
         help="How many threads to use; by default one for each processor.",
+        rich_help_panel=WORK,
     ),
 ]
 MemoryLimit = Annotated[
@@ -209,11 +247,23 @@ MemoryLimit = Annotated[
         metavar="SIZE",
         help="How much memory may be taken, such as 500MB or 2GB; the rest goes to "
         "temporary files, and what cannot be within is an error.",
+        rich_help_panel=WORK,
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Show no progress and no summary.",
+        rich_help_panel=DISPLAY,
+    ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Write the summary as JSON to standard output.")
+    bool,
+    typer.Option(
+        "--json",
+        help="Write the summary as JSON to standard output.",
+        rich_help_panel=DISPLAY,
+    ),
 ]

@@ -1,0 +1,76 @@
+"""What went wrong, on standard error: one line that begins with ``bytepair:``, and what to do.
+
+On a terminal the beginning is red.
+"""
+
+import difflib
+import re
+import sys
+from typing import Any
+
+import typer
+
+from .colours import PROBLEM, has_colours, paint
+from .help_pages import usage_of
+
+__all__ = ["UsageError", "tell", "tell_usage"]
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer raises for wrong usage; it does not give it a public name."""
+
+
+def tell(message: str) -> None:
+    """Write a message to standard error."""
+    begin = paint("bytepair:", PROBLEM, is_painted=has_colours(sys.stderr))
+    print(f"{begin} {message}", file=sys.stderr)
+
+
+def tell_usage(error: Any, chosen: typer.Context | None) -> None:  # noqa: ANN401 -- see UsageError
+    """Say what is wrong with a command line, how the command is called, and where its help is.
+
+    Some errors do not say which command they are of: it is the one that was chosen.
+    """
+    tell(in_our_words(error.format_message()))
+    context = error.ctx or chosen
+    if context is not None:
+        usage = usage_of(context.command, context)
+        print(f"\nUsage: {usage}", file=sys.stderr)
+        print(f"For more, see: {context.command_path} --help", file=sys.stderr)
+
+
+def in_our_words(message: str) -> str:
+    """Write a message of typer as ours are written.
+
+    >>> in_our_words("No such option: --line (Possible options: --lines, --limit)")
+    'no such option: --line; did you mean --lines?'
+    >>> in_our_words("Missing option '--output' / '-o'.")
+    'missing option --output / -o'
+    >>> in_our_words("Invalid value for '--merges': 'x' is not a number")
+    "--merges: 'x' is not a number"
+    >>> in_our_words("Invalid value for --lines: needs a corpus")
+    '--lines needs a corpus'
+    """
+    message = re.sub(r"'(-[^' ]*)'", r"\1", message).removesuffix(".")
+    if found := re.fullmatch(
+        r"(No such .*?)[. ]+(?:\(|Did you mean )(.*)[)?]", message
+    ):
+        (wanted,) = re.findall(r"\S+$", found[1])
+        names = re.findall(r"[^\s',]+", found[2].removeprefix("Possible options: "))
+        near = difflib.get_close_matches(wanted.strip("'"), names, 1, cutoff=0)
+        message = f"{found[1]}; did you mean {near[0]}?"
+    if found := re.fullmatch(r"Invalid value(?: for (\S+))?: (.*)", message, re.DOTALL):
+        return _about_value(found[1], found[2])
+    return message[:1].lower() + message[1:]
+
+
+def _about_value(option: str | None, reason: str) -> str:
+    """Say what is wrong with the value of an option."""
+    reason = reason.removeprefix("Value error, ")
+    if reason.startswith("Input should be a valid integer"):
+        reason = "is not a whole number"
+    if reason.startswith("Input should be a valid number"):
+        reason = "is not a number"
+    if option is None:
+        return reason
+    is_predicate = reason.startswith(("needs ", "is ", "has ", "must "))
+    return f"{option}{'' if is_predicate else ':'} {reason}"

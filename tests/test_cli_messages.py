@@ -1,0 +1,156 @@
+"""Messages of the command line: wrong usage, numbers as users write them, colours."""
+
+import io
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+typer = pytest.importorskip("typer", reason="runs the command line")
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli import colours, problems  # noqa: E402 -- need typer
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+from bytepair.cli.sizes import number  # noqa: E402 -- needs typer
+
+
+def run(*arguments: str) -> Any:
+    """Run a command in this process."""
+    return testing.CliRunner().invoke(app, list(arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first_line"),
+    [
+        ("trian", "no such command 'trian'; did you mean train?"),
+        ("train a --vocabsize 3", "no such option: --vocabsize; did you mean --vocab-size?"),
+        ("train", "missing argument 'FILES'"),
+        ("train a -o b", "give either --vocab-size or --merges"),
+        ("train a --merges 3", "missing option --output / -o"),
+        ("train a -o b --merges", "option --merges requires an argument"),
+        (
+            "train a -o b --merges many",
+            "--merges: 'many' is not a whole number; give one such as 32000, 100k (100,000) "
+            "or 32Ki (32,768)",
+        ),
+        ("train a -o b --merges -1", "--merges must be at least 0, not -1"),
+        ("train a -o b --vocab-size 0k", "--vocab-size must be at least 1, not 0k"),
+        ("train a -o b --merges 1 --threads 9k", "--threads must be at most 4,096, not 9k"),
+        (
+            "train a -o b --merges 1 --memory-limit much",
+            "--memory-limit: 'much' is not a size in bytes; give one such as 500MB or 2GB",
+        ),
+        ("compare a b --max-growth 1%", "--max-growth needs a corpus; name its files after A and B"),
+        ("info a b", "got unexpected extra argument(s) (b)"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_says_what_is_wrong_and_where_the_help_is(
+    arguments: str, first_line: str
+) -> None:
+    """One line that begins as all messages do, then the usage of the command."""
+    found = run(*arguments.split())
+    lines = found.stderr.splitlines()
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert lines[0] == f"bytepair: {first_line}"
+    command = "bytepair" if arguments == "trian" else f"bytepair {arguments.split()[0]}"
+    assert lines[1] == ""
+    assert lines[2].startswith(f"Usage: {command} [OPTIONS] ")
+    assert lines[3] == f"For more, see: {command} --help"
+
+
+def test_no_command_is_answered_with_the_help() -> None:
+    """On standard error, and as wrong usage."""
+    found = run()
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    assert found.stderr.rstrip() == run("--help").stdout.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("32000", 32_000),
+        ("100k", 100_000),
+        ("100K", 100_000),
+        ("1.5M", 1_500_000),
+        ("0.001k", 1),
+        ("32Ki", 32_768),
+        ("1Mi", 1_048_576),
+        ("2G", 2_000_000_000),
+    ],
+)
+def test_numbers_have_prefixes(text: str, value: int) -> None:
+    """Powers of 1000, and of 1024 with an ``i``."""
+    assert number()(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "k", "1.5", "1.0001k", "5i", "5kB", "1e3", "0x10", "100,000", "٣", " 5"],
+)
+def test_what_is_no_whole_number_is_refused(text: str) -> None:
+    """Nothing is rounded or guessed."""
+    with pytest.raises(typer.BadParameter, match="is not a whole number"):
+        number()(text)
+
+
+def test_a_vocabulary_size_has_a_prefix(tmp_path: Any) -> None:
+    """``0.3k`` gives the tokenizer that 300 gives."""
+    text = tmp_path / "t.txt"
+    text.write_text("low lower lowest newer newest " * 9)
+    for name, size in (("a", "300"), ("b", "0.3k")):
+        out = str(tmp_path / f"{name}.bytepair")
+        assert run("train", str(text), "-o", out, "--vocab-size", size).exit_code == 0
+    files = [(tmp_path / f"{name}.bytepair").read_bytes() for name in "ab"]
+    assert files[0] == files[1]
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "environment", "is_painted"),
+    [
+        (Terminal(), {}, True),
+        (Terminal(), {"NO_COLOR": "1"}, False),
+        (Terminal(), {"NO_COLOR": ""}, True),
+        (Terminal(), {"TERM": "dumb"}, False),
+        (io.StringIO(), {}, False),
+    ],
+)
+def test_a_message_is_red_on_a_terminal_only(
+    stream: io.StringIO,
+    environment: dict[str, str],
+    is_painted: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The text is the same everywhere, and begins with the name of the program."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert colours.has_colours(stream) == is_painted
+    monkeypatch.setattr(sys, "stderr", stream)
+    stream.truncate(0)
+    stream.seek(0)
+    problems.tell("no file")
+    painted = "\x1b[1;31mbytepair:\x1b[0m no file\n"
+    assert stream.getvalue() == (painted if is_painted else "bytepair: no file\n")
+
+
+def test_a_pipe_gets_no_colour() -> None:
+    """The command as a process, with both streams in pipes."""
+    found = subprocess.run(
+        [sys.executable, "-m", "bytepair", "info", "nowhere"],
+        capture_output=True,
+        check=False,
+    )
+    assert found.stdout == b""
+    assert found.stderr.startswith(b"bytepair: nowhere: ")
