@@ -19,6 +19,7 @@ __all__ = [
     "Dialect",
     "Encoding",
     "Lengths",
+    "Measure",
     "PieceTable",
     "TokenCounter",
     "check_whole_ranks",
@@ -48,6 +49,8 @@ __all__ = [
     "read_tiktoken_sidecar",
     "recognise_encoding",
     "sentencepiece_roles",
+    "token_table",
+    "unicode_scripts",
     "write_compiled",
     "write_fastbpe",
     "write_gpt2",
@@ -1493,6 +1496,56 @@ def encode_rows(
     ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
     all rows, and where those of each row end.
     """
+
+@final
+class Measure:
+    """What a tokenizer makes of texts, added up by group.
+
+    ``words`` is a pattern of what counts as a word. Without it no word is counted.
+    """
+
+    def __new__(
+        cls,
+        tokenizer: CoreTokenizer,
+        *,
+        words: str | None = None,
+        added_tokens: _AddedTokens = "find",
+        threads: int | None = None,
+    ) -> Measure: ...
+    def add_rows(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None,
+    ) -> None:
+        """Add the rows of a column of texts; ``groups`` is a column with the group of each."""
+
+    def add_stream(
+        self, read: Callable[[int], bytes], group: bytes | None = None
+    ) -> None:
+        """Add a text that comes in parts: ``read`` gives at most so many bytes, and none at the end."""
+
+    @property
+    def groups(self) -> list[bytes]:
+        """The names of the groups, in the order in which they came."""
+
+    def sums(self, group: int) -> dict[str, int]:
+        """The sums of a group, by name."""
+
+    def counts(self, group: int) -> NDArray[np.int64]:
+        """How often each id occurs in a group."""
+
+def token_table(
+    tokenizer: CoreTokenizer,
+) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.uint8]]:
+    """Give the bytes of each token by its id, without marks, and its kind.
+
+    Kinds are ``0`` for tokens of text, ``1`` for single bytes, ``2`` for the unknown token, ``3``
+    for tokens that are only added, and ``4`` where no token has the id.
+    """
+
+def unicode_scripts() -> list[tuple[str, list[tuple[int, int]]]]:
+    """Give the name of each script of Unicode, with the first and last code points of its ranges."""
 
 def dialect_names() -> list[str]:
     """List the dialects by name.

@@ -29,6 +29,7 @@ mod error;
 mod formats;
 mod interpreter;
 mod lent;
+mod measure;
 mod output;
 mod reading;
 mod rows;
@@ -60,6 +61,8 @@ mod _core {
         write_huggingface, write_huggingface_with_changes, write_native, write_sentencepiece,
         write_sentencepiece_with_changes, write_subword_nmt, write_tiktoken,
     };
+    #[pymodule_export]
+    use crate::measure::{Measure, token_table, unicode_scripts};
     #[pymodule_export]
     use crate::rows::{CsvTable, PieceTable, count_rows_holding, encode_rows, read_jsonl};
     #[pymodule_export]

@@ -64,8 +64,8 @@ pub use normalize::{
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{
-    AddedTokens, EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer, WordsOrPair,
-    Written,
+    AddedTokens, EncodeOptions, IdFormat, Measure, Parts, Reading, Sums, TokenCounter, Tokenizer,
+    WordsOrPair, Written,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

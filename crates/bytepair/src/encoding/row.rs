@@ -28,6 +28,11 @@ impl Row {
         &self.offsets
     }
 
+    /// The number of the piece of each id.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
     /// Refuses so many more ids where there is no memory for them.
     pub(crate) fn ask_for_room(&self, n_more: usize) -> Result<()> {
         ask_to_grow(&self.ids, n_more)?;

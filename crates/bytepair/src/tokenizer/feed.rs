@@ -5,8 +5,8 @@
 //! memory grows with the longest such part. Costs a copy of what is carried.
 
 use std::io::Read;
+use std::ops::Range;
 
-use super::Tokenizer;
 use crate::error::{Error, Result};
 use crate::memory::reserve_exact;
 use crate::split::Segment;
@@ -14,9 +14,8 @@ use crate::split::Segment;
 /// How much is read for a stretch, in bytes, if nothing speaks against it.
 pub(super) const STRETCH_LEN: usize = 256 << 10;
 
-/// What to do about a part without a place to cut that is too long.
-const WAY_OUT: &str =
-    "cut the text into documents, or encode it as one in memory, with encode_to_numpy";
+/// For texts that lie in memory as a whole.
+pub(super) const NO_LIMIT: (usize, &str) = (usize::MAX, "");
 
 /// A part of a text, with its own memory.
 #[derive(Default)]
@@ -48,13 +47,14 @@ impl Stretch {
     }
 }
 
-/// Reads stretches that end where a cut changes nothing.
-pub(super) struct Feed<'t, R> {
-    tokenizer: &'t Tokenizer,
+/// Reads stretches that end where a cut changes nothing: at the last such place in a range of a text, as `C` finds it.
+pub(super) struct Feed<C, R> {
+    last_cut: C,
     reader: R,
     stretch_len: usize,
-    /// How long a part without a place to cut may be.
+    /// How long a part without a place to cut may be, and what to do about a longer one.
     longest: usize,
+    way_out: &'static str,
     /// What was read behind the last cut.
     carried: Vec<u8>,
     /// The number of bytes before that.
@@ -62,17 +62,17 @@ pub(super) struct Feed<'t, R> {
     is_end: bool,
 }
 
-impl<'t, R: Read> Feed<'t, R> {
+impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
     /// Reads stretches of about this length, in bytes, and refuses parts without a place to cut that are longer than
     /// `longest`.
     pub(super) fn new(
-        tokenizer: &'t Tokenizer,
+        last_cut: C,
         reader: R,
         stretch_len: usize,
-        longest: usize,
+        (longest, way_out): (usize, &'static str),
     ) -> Self {
-        let carried = Vec::new();
-        Self { tokenizer, reader, stretch_len, longest, carried, n_bytes: 0, is_end: false }
+        let (carried, n_bytes, is_end) = (Vec::new(), 0, false);
+        Self { last_cut, reader, stretch_len, longest, way_out, carried, n_bytes, is_end }
     }
 
     /// The next stretch, in the memory of one that is done.
@@ -89,14 +89,12 @@ impl<'t, R: Read> Feed<'t, R> {
             if self.is_end {
                 break stretch.text.len();
             }
-            if let Some(cut) =
-                self.tokenizer.last_cut(&stretch.text, n_searched..stretch.text.len())
-            {
+            if let Some(cut) = (self.last_cut)(&stretch.text, n_searched..stretch.text.len()) {
                 break cut;
             }
             if stretch.text.len() >= self.longest {
                 let (most, text) = (self.longest, &stretch.text);
-                return Err(Error::part_too_long(self.n_bytes, text, most, WAY_OUT));
+                return Err(Error::part_too_long(self.n_bytes, text, most, self.way_out));
             }
             // The last characters may be cut, now that more stands behind them.
             n_searched = stretch.text.len().saturating_sub(16);

@@ -25,6 +25,10 @@ const MEMORY: usize = 96 << 20;
 /// How long a part without a place to cut may be, in bytes.
 const MAX_UNCUT: usize = 256 << 20;
 
+/// What to do about a longer one.
+const WAY_OUT: &str =
+    "cut the text into documents, or encode it as one in memory, with encode_to_numpy";
+
 /// How many ids a thread keeps memory for from stretch to stretch.
 const MAX_KEPT_IDS: usize = 1 << 20;
 
@@ -91,7 +95,8 @@ impl Tokenizer {
             writer.write_all(&header(format, 0))?;
         }
         let longest = reading.max_uncut.unwrap_or(MAX_UNCUT);
-        let mut feed = Feed::new(call.tokenizer, reader, stretch_len, longest);
+        let last_cut = |text: &[u8], range| call.tokenizer.last_cut(text, range);
+        let mut feed = Feed::new(last_cut, reader, stretch_len, (longest, WAY_OUT));
         let emptied = RefCell::new(Vec::<Job>::new());
         // What is out, in bytes: beside a stretch that is much longer than others there is no second one.
         let (n_out, most_out) = (Cell::new(0), n_threads.max(1) * N_JOBS_PER_THREAD * stretch_len);

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::io::{self, Read};
 
 use super::call::Call;
-use super::feed::{self, Feed, Stretch};
+use super::feed::{self, Feed, NO_LIMIT, Stretch};
 use super::threads::{Team, append_part};
 use super::worker::Worker;
 use crate::code_units::{CodeUnits, Text};
@@ -94,7 +94,8 @@ impl Call<'_> {
                 append_part(ids, part, expected, &mut ahead)
             });
         }
-        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), STRETCH_LEN, usize::MAX);
+        let last_cut = |text: &[u8], range| self.tokenizer.last_cut(text, range);
+        let mut feed = Feed::new(last_cut, Utf8::of(units), STRETCH_LEN, NO_LIMIT);
         let mut emptied = Stretch::default();
         while let Some(stretch) = feed.next(emptied)? {
             self.encode_stretch(stretch.segment(), ids, team.first())?;
@@ -114,7 +115,8 @@ impl Call<'_> {
         let n_units = Text::Units(units).least_len();
         let stretch_len = team.stretch_len(n_units).min(STRETCH_LEN);
         let n_threads = team.len().min(n_units.div_ceil(stretch_len));
-        let mut feed = Feed::new(self.tokenizer, Utf8::of(units), stretch_len, usize::MAX);
+        let last_cut = |text: &[u8], range| self.tokenizer.last_cut(text, range);
+        let mut feed = Feed::new(last_cut, Utf8::of(units), stretch_len, NO_LIMIT);
         let emptied = RefCell::new(Vec::new());
         let next = || {
             let (stretch, ids): (_, Vec<TokenId>) = emptied.borrow_mut().pop().unwrap_or_default();

@@ -12,7 +12,7 @@ const PREFIX: &str = "Script=";
 
 impl UnicodeTables {
     /// Every script with its characters, as ascending ranges; there may be none.
-    pub(crate) fn scripts(&self) -> Vec<(&'static str, Vec<RangeInclusive<char>>)> {
+    pub fn scripts(&self) -> Vec<(&'static str, Vec<RangeInclusive<char>>)> {
         let lines = self.text.lines().filter(|line| line.starts_with(PREFIX));
         let rows = lines.filter_map(|line| line.split_once(' '));
         let scripts = rows.map(|(name, ranges)| {

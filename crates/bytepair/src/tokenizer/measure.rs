@@ -1,0 +1,465 @@
+//! What a tokenizer makes of texts, added up: how often each id occurs, and the lengths that ratios are made of.
+//!
+//! Texts belong to groups, each with sums of its own. Rows of a column and streams of any length are cut into stretches
+//! where neither ids nor words change (`cutting`), and threads measure these as they come: each adds up what a run of
+//! them gives, and then adds that to the group. So nothing depends on threads, blocks or order. Ratios are none of this:
+//! all that is kept are sums.
+//!
+//! Words are what a pattern of the caller matches in the text as it was given, and tokens and pieces belong to the words
+//! that they share a byte with (`placing`). Memory is eight bytes for each id of the vocabulary in each group, and the ids
+//! of a stretch on each thread. Costs what encoding costs and splitting once more; with words, a look at each token too,
+//! and where the normalizer changes the text, what tracing takes.
+
+mod feeding;
+mod placing;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use self::placing::Place;
+use super::call::Call;
+use super::named::Rules;
+use super::worker::Worker;
+use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
+use crate::count::n_characters;
+use crate::error::{Error, ErrorKind, Result};
+use crate::in_order::in_order;
+use crate::memory::ask;
+use crate::split::{Boundaries, Flavour, Pattern, Segment, Splitter, Stage, Unmatched};
+use crate::unicode::UnicodeTables;
+use crate::units::{ByteIds, Units};
+use crate::vocabulary::{Token, TokenId, Vocabulary};
+
+/// More groups than this are taken for a mistake: each has a count for each id.
+const MAX_GROUPS: usize = 1024;
+
+/// A run of texts ends when it is this long, in bytes.
+const RUN_LEN: usize = if cfg!(test) { 40 } else { 64 << 10 };
+
+/// A longer text is measured in stretches, in bytes.
+const STRETCH_LEN: usize = if cfg!(test) { 16 } else { 128 << 10 };
+
+/// What is added up over the texts of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Texts.
+    pub texts: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Characters of them; a stray continuation byte is none.
+    pub characters: u64,
+    /// Lines of them: newlines, and what stands behind the last one of a text.
+    pub lines: u64,
+    /// Ids.
+    pub tokens: u64,
+    /// Pieces, which no merge crosses; an added token is one.
+    pub pieces: u64,
+    /// Words.
+    pub words: u64,
+    /// For each word the tokens that share a byte with it.
+    pub word_tokens: u64,
+    /// For each word the pieces that share a byte with it.
+    pub word_pieces: u64,
+    /// Words that share bytes with one token.
+    pub whole_words: u64,
+    /// Words that share bytes with several tokens.
+    pub continued_words: u64,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.texts += other.texts;
+        self.bytes += other.bytes;
+        self.characters += other.characters;
+        self.lines += other.lines;
+        self.tokens += other.tokens;
+        self.pieces += other.pieces;
+        self.words += other.words;
+        self.word_tokens += other.word_tokens;
+        self.word_pieces += other.word_pieces;
+        self.whole_words += other.whole_words;
+        self.continued_words += other.continued_words;
+    }
+
+    /// Adds a part of a text.
+    fn add_text(&mut self, text: &[u8]) {
+        self.bytes += text.len() as u64;
+        self.characters += n_characters(text);
+        self.lines += memchr::memchr_iter(b'\n', text).count() as u64;
+    }
+
+    /// Adds the end of a text, whose last byte this is, if it has any.
+    fn end_text(&mut self, last: Option<u8>) {
+        self.texts += 1;
+        self.lines += u64::from(last.is_some_and(|byte| byte != b'\n'));
+    }
+}
+
+/// What is known of a group.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    name: Vec<u8>,
+    sums: Sums,
+    /// By id: how often it occurs.
+    counts: Vec<u64>,
+}
+
+/// Adds up what a tokenizer makes of texts.
+///
+/// ```
+/// # use bytepair::{AddedTokens, ByteIds, Measure, Parts, Token, Tokenizer, Units, Vocabulary};
+/// # use std::sync::Arc;
+/// # let mut vocabulary = Vocabulary::new();
+/// # for byte in 0..=255 { vocabulary.push(Token::plain(&[byte]))?; }
+/// # vocabulary.push_merge(u32::from(b'a'), u32::from(b'b'))?;
+/// # let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
+/// let tokenizer = Arc::new(Tokenizer::new(parts)?);
+/// let mut measure = Measure::new(tokenizer, Some(r"\w+"), AddedTokens::Find)?;
+/// measure.add(&[b"ab abc"], None, 1)?;
+/// let sums = measure.sums(0).unwrap_or_default();
+/// assert_eq!((sums.tokens, sums.words, sums.word_tokens), (4, 2, 3)); // ab, a space, ab, c
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Measure {
+    tokenizer: Arc<Tokenizer>,
+    rules: Rules,
+    words: Option<Words>,
+    groups: Vec<Mutex<Group>>,
+    /// By name: the number of a group.
+    numbers: HashMap<Vec<u8>, usize>,
+    desks: Vec<Desk>,
+}
+
+/// What words are.
+#[derive(Debug)]
+struct Words {
+    splitter: Splitter,
+    /// Cuts texts where words end; of its tokens nothing is asked.
+    cutting: Tokenizer,
+    /// By id: how many bytes of the text a token stands for, where that is the same everywhere.
+    lens: Vec<Option<usize>>,
+}
+
+/// What a thread adds up, and memory that it uses again.
+#[derive(Debug, Default)]
+struct Desk {
+    sums: Sums,
+    /// By id, and the ids that occur.
+    counts: Vec<u64>,
+    seen: Vec<TokenId>,
+    place: Place,
+    boundaries: Boundaries,
+}
+
+impl Desk {
+    fn new(n_ids: usize) -> Self {
+        Self { counts: vec![0; n_ids], ..Self::default() }
+    }
+
+    fn count_ids(&mut self) {
+        self.sums.tokens += self.place.ids.len() as u64;
+        for &id in &self.place.ids {
+            let count = &mut self.counts[id as usize];
+            if *count == 0 {
+                self.seen.push(id);
+            }
+            *count += 1;
+        }
+    }
+
+    /// Hands over what was added up.
+    fn hand_over(&mut self, group: &Mutex<Group>) {
+        let mut group = lock(group);
+        group.sums.add(&std::mem::take(&mut self.sums));
+        for id in self.seen.drain(..) {
+            group.counts[id as usize] += std::mem::take(&mut self.counts[id as usize]);
+        }
+    }
+}
+
+/// Texts, or a part of one, that a thread measures in one go.
+enum Job<'t> {
+    Texts(Range<usize>),
+    Stretch(usize, Segment<'t>),
+}
+
+/// What a thread has.
+struct State<'s> {
+    worker: &'s mut Worker,
+    desk: &'s mut Desk,
+}
+
+/// Texts and the numbers of their groups.
+struct Column<'t> {
+    texts: &'t [&'t [u8]],
+    groups: Vec<usize>,
+}
+
+impl Measure {
+    /// Nothing yet. Words are what the pattern matches, if there is one; it is read in the flavour of Rust.
+    ///
+    /// # Errors
+    /// Where the pattern is not understood.
+    pub fn new(
+        tokenizer: Arc<Tokenizer>,
+        words: Option<&str>,
+        added_tokens: AddedTokens,
+    ) -> Result<Self> {
+        let options = EncodeOptions { added_tokens, ..EncodeOptions::default() };
+        let rules = tokenizer.call(options)?.into_rules();
+        let tokenizer = tokenizer.shared_of(added_tokens);
+        let words = words.map(|pattern| Words::new(pattern, &tokenizer)).transpose()?;
+        let (groups, numbers) = (Vec::new(), HashMap::new());
+        Ok(Self { tokenizer, rules, words, groups, numbers, desks: Vec::new() })
+    }
+
+    /// The names of the groups that texts were added to, in the order in which they came.
+    pub fn groups(&self) -> Vec<Vec<u8>> {
+        self.groups.iter().map(|group| lock(group).name.clone()).collect()
+    }
+
+    /// The sums of a group.
+    pub fn sums(&self, group: usize) -> Option<Sums> {
+        self.groups.get(group).map(|group| lock(group).sums)
+    }
+
+    /// How often each id occurs in a group.
+    pub fn counts(&self, group: usize) -> Option<Vec<u64>> {
+        self.groups.get(group).map(|group| lock(group).counts.clone())
+    }
+
+    /// Adds texts on `n_threads` threads, each to the group of its name, which is empty where there are no names.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode_batch`], and where there are too many groups. Some of the texts may have been added
+    /// then.
+    pub fn add(
+        &mut self,
+        texts: &[&[u8]],
+        names: Option<&[&[u8]]>,
+        n_threads: usize,
+    ) -> Result<()> {
+        let column = Column { texts, groups: self.groups_of(texts.len(), names)? };
+        let n_bytes: usize = texts.iter().map(|text| text.len() + 16).sum();
+        let n_threads = n_threads.clamp(1, n_bytes.div_ceil(RUN_LEN).max(1));
+        self.with_states(n_threads, |measure, states| {
+            let mut jobs = Jobs { measure, texts, next: 0, rest: None };
+            let work = |job, state: &mut State<'_>| measure.do_job(job, &column, state);
+            in_order(states, || Ok(jobs.next()), work, |done| done)
+        })
+    }
+
+    /// Calls `work` with a state for each thread.
+    fn with_states<R>(
+        &mut self,
+        n_threads: usize,
+        work: impl FnOnce(&Self, &mut [State<'_>]) -> R,
+    ) -> R {
+        let mut desks = std::mem::take(&mut self.desks);
+        let n_desks = desks.len().max(n_threads);
+        desks.resize_with(n_desks, || Desk::new(self.tokenizer.parts.vocabulary.len()));
+        let measure = &*self;
+        let result = measure.tokenizer.with_workers(n_threads, |workers| {
+            let both = workers.iter_mut().zip(&mut desks);
+            let mut states: Vec<_> =
+                both.map(|(worker, desk)| State { worker: &mut **worker, desk }).collect();
+            work(measure, &mut states)
+        });
+        self.desks = desks;
+        result
+    }
+
+    /// The numbers of the groups of texts.
+    fn groups_of(&mut self, n_texts: usize, names: Option<&[&[u8]]>) -> Result<Vec<usize>> {
+        let Some(names) = names else { return Ok(vec![self.group(b"")?; n_texts]) };
+        if names.len() != n_texts {
+            return Err(Error::option("groups", "there must be one for each text"));
+        }
+        names.iter().map(|name| self.group(name)).collect()
+    }
+
+    /// The number of a group.
+    fn group(&mut self, name: &[u8]) -> Result<usize> {
+        if let Some(&number) = self.numbers.get(name) {
+            return Ok(number);
+        }
+        if self.groups.len() == MAX_GROUPS {
+            let problem =
+                format!("there are more than {MAX_GROUPS} of them; name a field with fewer values");
+            return Err(Error::option("group", problem));
+        }
+        let n_ids = self.tokenizer.parts.vocabulary.len();
+        ask(n_ids * size_of::<u64>())?;
+        let counts = vec![0; n_ids];
+        self.groups.push(Mutex::new(Group { name: name.to_vec(), sums: Sums::default(), counts }));
+        self.numbers.insert(name.to_vec(), self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
+    }
+
+    fn do_job(&self, job: Job<'_>, column: &Column<'_>, state: &mut State<'_>) -> Result<()> {
+        let (range, segment) = match job {
+            Job::Texts(range) => (range, None),
+            Job::Stretch(index, segment) => (index..index + 1, Some(segment)),
+        };
+        let mut last_group = None;
+        for index in range {
+            let (text, group) = (column.texts[index], column.groups[index]);
+            // What neighbours give is handed over at once: others may wait.
+            if let Some(last) = last_group.replace(group).filter(|&last| last != group) {
+                state.desk.hand_over(&self.groups[last]);
+            }
+            let segment = segment.unwrap_or_else(|| Segment::whole(text));
+            let measured = self.measure(segment, state);
+            measured.map_err(|error| {
+                let error = self.call().first_error(text, error);
+                ErrorKind::InBatch { index, error }
+            })?;
+            if segment.is_last {
+                state.desk.sums.end_text(text.last().copied());
+            }
+        }
+        last_group.into_iter().for_each(|last| state.desk.hand_over(&self.groups[last]));
+        Ok(())
+    }
+
+    fn call(&self) -> Call<'_> {
+        Call::by_rules(&self.tokenizer, &self.rules)
+    }
+
+    /// Adds up a text, or a part of one that begins and ends where a cut changes neither ids nor words.
+    fn measure(&self, stretch: Segment<'_>, state: &mut State<'_>) -> Result<()> {
+        let (call, State { worker, desk }) = (self.call(), state);
+        desk.place.clear();
+        match &self.words {
+            None => {
+                call.encode_stretch(stretch, &mut desk.place.ids, worker)?;
+                desk.sums.pieces += call.n_pieces(stretch, &mut desk.boundaries, worker)?;
+            }
+            Some(words) => {
+                desk.sums.pieces += call.place(stretch, &words.lens, worker, desk)?;
+                words.add_up(stretch.text, desk)?;
+            }
+        }
+        desk.sums.add_text(stretch.text);
+        desk.count_ids();
+        Ok(())
+    }
+
+    /// Where a text can be cut at or behind a length; its end, if there is no such place.
+    fn stretch_end(&self, text: &[u8]) -> usize {
+        let Some(words) = &self.words else {
+            return self.tokenizer.stretch_end(text, STRETCH_LEN);
+        };
+        let mut near = STRETCH_LEN;
+        while near < text.len() && words.cutting.has_cuts() {
+            near = match self.tokenizer.stretch_end(text, near) {
+                end if end == text.len() || words.is_cut(text, end) => return end,
+                end => end + 1,
+            };
+        }
+        text.len()
+    }
+
+    /// The last place in a range where a text can be cut.
+    fn last_cut(&self, text: &[u8], mut range: Range<usize>) -> Option<usize> {
+        loop {
+            let cut = self.tokenizer.last_cut(text, range.clone())?;
+            if self.words.as_ref().is_none_or(|words| words.is_cut(text, cut)) {
+                return Some(cut);
+            }
+            range.end = cut;
+        }
+    }
+}
+
+/// Texts dealt out as jobs.
+struct Jobs<'m, 't> {
+    measure: &'m Measure,
+    texts: &'t [&'t [u8]],
+    next: usize,
+    /// What is left of a long text.
+    rest: Option<Segment<'t>>,
+}
+
+impl<'t> Iterator for Jobs<'_, 't> {
+    type Item = Job<'t>;
+
+    fn next(&mut self) -> Option<Job<'t>> {
+        let text = *self.texts.get(self.next)?;
+        if text.len() > STRETCH_LEN {
+            return Some(self.stretch(text));
+        }
+        let (first, mut left) = (self.next, RUN_LEN);
+        while let Some(text) = self.texts.get(self.next).filter(|text| text.len() <= STRETCH_LEN) {
+            self.next += 1;
+            left = left.saturating_sub(text.len() + 16);
+            if left == 0 {
+                break;
+            }
+        }
+        Some(Job::Texts(first..self.next))
+    }
+}
+
+impl<'t> Jobs<'_, 't> {
+    fn stretch(&mut self, text: &'t [u8]) -> Job<'t> {
+        let index = self.next;
+        let rest = self.rest.take().unwrap_or_else(|| Segment::whole(text));
+        let end = self.measure.stretch_end(rest.text);
+        if end == rest.text.len() {
+            self.next += 1;
+        } else {
+            self.rest = Some(rest.rest(end));
+        }
+        Job::Stretch(index, rest.part(0..end))
+    }
+}
+
+impl Words {
+    fn new(pattern: &str, tokenizer: &Tokenizer) -> Result<Self> {
+        let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Rust };
+        let stage = Stage::matches(pattern, Unmatched::Drop);
+        let splitter = Splitter::new(vec![stage], &UnicodeTables::latest())?;
+        let mut bytes = Vocabulary::new();
+        for byte in 0..=u8::MAX {
+            bytes.push(Token::plain(&[byte]))?;
+        }
+        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(bytes));
+        let pre_tokenizer = splitter.clone().into();
+        let cutting = Tokenizer::unprepared(Parts { pre_tokenizer, ..parts })?;
+        Ok(Self { splitter, cutting, lens: placing::lens(tokenizer) })
+    }
+
+    /// Whether no word reaches across a place.
+    fn is_cut(&self, text: &[u8], place: usize) -> bool {
+        self.cutting.last_cut(text, place..place + 1).is_some()
+    }
+
+    /// Adds up the words of a text whose tokens and pieces have their places.
+    fn add_up(&self, text: &[u8], desk: &mut Desk) -> Result<()> {
+        let Desk { sums, place, boundaries, .. } = desk;
+        let (mut tokens, mut pieces) = (place.tokens.cursor(), place.pieces.cursor());
+        let mut from = 0;
+        while from < text.len() {
+            from = self.splitter.split_block(text, from, boundaries)?;
+            for word in boundaries.pieces() {
+                let n_tokens = tokens.n_within(&word);
+                sums.words += 1;
+                sums.word_tokens += n_tokens;
+                sums.word_pieces += pieces.n_within(&word);
+                sums.whole_words += u64::from(n_tokens == 1);
+                sums.continued_words += u64::from(n_tokens > 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lock(group: &Mutex<Group>) -> MutexGuard<'_, Group> {
+    group.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

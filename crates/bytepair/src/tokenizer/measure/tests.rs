@@ -1,0 +1,105 @@
+//! Sums beside those of the definition: each text whole, each token traced.
+
+use std::io::Cursor;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::added::Part;
+use crate::tokenizer::pieces::Grain;
+use crate::tokenizer::tests::{text, tokenizers};
+
+/// Words of a pattern, and one that matches across spaces, so that a cut between pieces may be none between words.
+const WORDS: [&str; 4] = [r"\S+", r"[\p{L}\p{M}]+", "[^t]+", r"a(?=b)|\p{N}+"];
+
+fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sums, Vec<u64>)) {
+    let (sums, counts) = all;
+    let call = tokenizer.call(EncodeOptions::default()).unwrap();
+    let row = call.trace(text, 0).unwrap();
+    sums.texts += 1;
+    sums.bytes += text.len() as u64;
+    sums.characters += text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
+    sums.lines += text.split_inclusive(|&byte| byte == b'\n').count() as u64;
+    sums.tokens += row.ids.len() as u64;
+    row.ids.iter().for_each(|&id| counts[id as usize] += 1);
+    let mut n_pieces = 0;
+    let grain = Grain::Piece;
+    tokenizer.workers.with(|worker| {
+        let ids = &mut Vec::new();
+        call.for_each_part(Segment::whole(text), (ids, grain), worker, |_, part, _, _| {
+            n_pieces += u64::from(!matches!(part, Part::Text(range) if range.is_empty()));
+            Ok(())
+        })
+        .unwrap();
+    });
+    sums.pieces += n_pieces;
+    let Some(words) = words else { return };
+    let pattern = Pattern { source: words.to_owned(), flavour: Flavour::Rust };
+    let stage = Stage::matches(pattern, Unmatched::Drop);
+    let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+    let shares =
+        |span: &(usize, usize), word: &Range<usize>| span.0 < word.end && span.1 > word.start;
+    let mut pieces: Vec<(usize, usize)> = Vec::new();
+    for (place, span) in row.offsets().iter().enumerate() {
+        match pieces.last_mut() {
+            Some(last) if row.words()[place - 1] == row.words()[place] => {
+                *last = (last.0.min(span.0), last.1.max(span.1));
+            }
+            _ => pieces.push(*span),
+        }
+    }
+    let note = |word: Range<usize>| {
+        let n_tokens = row.offsets().iter().filter(|span| shares(span, &word)).count() as u64;
+        sums.words += 1;
+        sums.word_tokens += n_tokens;
+        sums.word_pieces += pieces.iter().filter(|span| shares(span, &word)).count() as u64;
+        sums.whole_words += u64::from(n_tokens == 1);
+        sums.continued_words += u64::from(n_tokens > 1);
+        Ok(())
+    };
+    splitter.for_each_piece(text, note).unwrap();
+}
+
+proptest! {
+    #[test]
+    fn sums_are_those_of_each_text_traced_as_a_whole_whatever_the_threads_and_cuts(
+        which: prop::sample::Index,
+        texts in prop::collection::vec(text(), 0..8),
+        words in prop::option::of(prop::sample::select(WORDS.to_vec())),
+        n_threads in 1..4_usize,
+    ) {
+        let tokenizer = which.get(tokenizers());
+        let encodes = |text: &&[u8]| tokenizer.encode(text, EncodeOptions::default()).is_ok();
+        let texts: Vec<_> = texts.iter().map(Vec::as_slice).filter(encodes).collect();
+        let group = |text: &[u8]| usize::from(text.len() % 3 == 0);
+        let groups: Vec<_> = texts.iter().map(|text| [&b"a"[..], b"b"][group(text)]).collect();
+        let n_ids = tokenizer.parts.vocabulary.len();
+        let mut expected = [0, 1].map(|_| (Sums::default(), vec![0; n_ids]));
+        for text in &texts {
+            naive(tokenizer, text, words, &mut expected[group(text)]);
+        }
+        let new = || Measure::new(Arc::clone(tokenizer), words, AddedTokens::Find).unwrap();
+        let (mut at_once, mut streamed) = (new(), new());
+        at_once.add(&texts, Some(&groups), n_threads).unwrap();
+        for (text, group) in texts.iter().zip(&groups) {
+            streamed.add_stream(Cursor::new(text), group, n_threads).unwrap();
+        }
+        for measure in [at_once, streamed] {
+            for (number, name) in measure.groups().iter().enumerate() {
+                let (sums, counts) = &expected[usize::from(name == b"b")];
+                prop_assert_eq!(measure.sums(number).as_ref(), Some(sums));
+                prop_assert_eq!(measure.counts(number).as_ref(), Some(counts));
+            }
+        }
+    }
+}
+
+#[test]
+fn too_many_groups_are_refused() {
+    let mut measure = Measure::new(Arc::clone(&tokenizers()[0]), None, AddedTokens::Find).unwrap();
+    let names: Vec<_> = (0..=MAX_GROUPS).map(|number| number.to_string()).collect();
+    let names: Vec<_> = names.iter().map(String::as_bytes).collect();
+    let texts = vec![&b""[..]; names.len()];
+    let error = measure.add(&texts, Some(&names), 1).unwrap_err().to_string();
+    assert!(error.contains("more than 1024"), "{error}");
+}
