@@ -24,6 +24,7 @@ __all__ = [
     "format_of",
     "from_bytes",
     "has_ids",
+    "is_tokenizer",
     "load",
     "load_folder",
     "needed_options",
@@ -121,6 +122,11 @@ HUB_FILES = [
     "*.tiktoken.json",
 ]
 
+# What only tokenizers are called, and what begins as some texts do.
+TOKENIZER_ENDINGS = (".bytepair", ".bytepair-compiled", ".tiktoken", ".model", ".gguf")
+UNSURE_FORMATS = ("sentencepiece", "clip", "subword-nmt", "fastbpe")
+THREE_RANKS = rb"(?:[A-Za-z0-9+/]+=* [0-9]+\r?\n){3}"
+
 # Vocabularies that need a second file beside them, with its possible names.
 MERGES_OF = {
     "vocab.json": ("merges.txt",),
@@ -216,6 +222,30 @@ def _format_of_file(path: Path) -> str:
     if path.suffix == ".tiktoken":
         return "tiktoken"
     return sniff(_beginning(path, n_bytes=1 << 16))
+
+
+def is_tokenizer(path: Path) -> bool:
+    """Tell whether what lies at ``path`` is a tokenizer and no other text or file.
+
+    One that is damaged counts, where its name or its first bytes say that it is one. Of
+    formats that are lines of text, those that can be loaded count.
+    """
+    try:
+        if _is_folder(path):
+            file_in(path)
+            return True
+        if not path.is_file():
+            return False
+        if path.suffix in TOKENIZER_ENDINGS:
+            return True
+        format_name = _format_of_file(path)
+        if format_name == "tiktoken":
+            return bool(re.match(THREE_RANKS, _beginning(path, n_bytes=1 << 16)))
+        if format_name in UNSURE_FORMATS:
+            load(path)
+    except (TokenizerError, OSError, ValueError):
+        return False
+    return True
 
 
 def _refuse_idle(path: Path, format_name: str, options: Options) -> None:

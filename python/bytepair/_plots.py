@@ -1,22 +1,23 @@
-"""Curves of compression, drawn by matplotlib.
+"""Figures drawn by matplotlib: curves of compression, and how any figure becomes a file.
 
 Needs ``pip install bytepair[plot]``. Only ``bytepair plot`` may call it, in its own process. The same logs give the same file: neither a date nor
 chance goes into it, though another version of matplotlib may draw otherwise.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ._files import StrPath, check_writable, refuse_no_name, write
+from ._labels import label_of
 from ._merge_log import MergeLog
 from .errors import FormatError, TokenizerError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_output", "distinct_names", "plot_logs"]
+__all__ = ["check_output", "distinct_names", "plot_logs", "save"]
 
 SUFFIXES = (".svg", ".png")
 MAX_POINTS = 2000
@@ -35,6 +36,14 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
     FileError
         The file cannot be written.
     """
+    save(lambda: _draw(logs), path)
+
+
+def save(draw: "Callable[[], Figure]", path: StrPath) -> None:
+    """Write the figure that ``draw`` makes; the same figure gives the same bytes.
+
+    Raises the errors of :func:`plot_logs`.
+    """
     check_output(path)
     try:
         import matplotlib as mpl
@@ -49,7 +58,7 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
         mpl.rcdefaults()
         mpl.rc("svg", hashsalt="bytepair", fonttype="none")  # else ids come by chance
         mpl.rc("font", size=10)
-        figure = _draw(logs)
+        figure = draw()
         figure.savefig(file, format=suffix[1:], metadata=metadata, dpi=150)
     write(path, file.getvalue())
 
@@ -62,7 +71,7 @@ def _draw(logs: Mapping[str, MergeLog]) -> "Figure":
     axes = figure.add_subplot()
     for name, log in logs.items():
         sizes, ratios = zip(*thinned(log.curve()), strict=True)
-        axes.plot(sizes, ratios, label=name.replace("$", r"\$").lstrip("_"))
+        axes.plot(sizes, ratios, label=label_of(name))
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.set_xlabel("vocabulary size")

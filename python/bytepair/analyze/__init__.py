@@ -4,7 +4,55 @@
 """
 
 from ._compare import Comparison, compare
+from ._measure import (
+    SEGMENTERS,
+    GroupSums,
+    Measurement,
+    Segmenter,
+    WordTypes,
+    file_tokens,
+    measure,
+    measure_all,
+    measure_texts,
+)
+from ._metric_table import METRICS, Metric
+from ._metrics import (
+    gini,
+    renyi_efficiency,
+    renyi_entropy,
+    shannon_efficiency,
+    shannon_entropy,
+)
 from ._portrait import Portrait, portrait
 from ._report import Report, describe
+from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
 
-__all__ = ["Comparison", "Portrait", "Report", "compare", "describe", "portrait"]
+__all__ = [
+    "METRICS",
+    "SEGMENTERS",
+    "Comparison",
+    "GroupSums",
+    "Measurement",
+    "Metric",
+    "Portrait",
+    "Report",
+    "ScriptRow",
+    "Segmenter",
+    "Stats",
+    "StatsRow",
+    "WordTypes",
+    "compare",
+    "describe",
+    "file_tokens",
+    "gini",
+    "measure",
+    "measure_all",
+    "measure_texts",
+    "portrait",
+    "renyi_efficiency",
+    "renyi_entropy",
+    "shannon_efficiency",
+    "shannon_entropy",
+    "stats",
+    "stats_of",
+]

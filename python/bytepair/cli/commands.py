@@ -37,6 +37,8 @@ COMMANDS = (
     Entry("info", LOOK, "Show what a tokenizer is made of and what it loses."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
     Entry("report", LOOK, "Write what is known of tokenizers as one HTML file."),
+    Entry("stats", LOOK, "Measure what tokenizers make of a corpus, side by side."),
+    Entry("count-tokens", LOOK, "Count the tokens of files, of each and of all."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it again, and compare both."),
     Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),

@@ -33,9 +33,10 @@ class ProgressLine:
             sys.stderr.write(f"\r\x1b[K{fitting(text, sys.stderr)}")
             sys.stderr.flush()
 
-    def show_bytes(self, what: str, done: int, total: int) -> None:
-        """Show how many bytes are done of how many."""
-        self.show(f"{what}: {done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+    def show_bytes(self, what: str, done: int, total: int | None) -> None:
+        """Show how many bytes are done, and of how many if that is known."""
+        of_all = "" if total is None else f" of {total / 1e6:,.1f}"
+        self.show(f"{what}: {done / 1e6:,.1f}{of_all} MB")
 
     def clear(self) -> None:
         """Take the line away."""

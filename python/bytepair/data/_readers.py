@@ -18,7 +18,7 @@ from bytepair import _core
 from bytepair._numpy import np
 from bytepair.errors import EncodingError, FormatError, TokenizerError
 
-from ._columns import as_bytes, column_of, text_batch, texts_of
+from ._columns import arrays_of, as_bytes, column_of, text_batch, texts_of
 from ._counts import KEY as COUNTS_KEY
 from ._opening import open_source, open_stored
 from ._optional import load
@@ -38,6 +38,7 @@ __all__ = [
     "naming_texts",
     "open_text",
     "read",
+    "read_grouped_rows",
     "read_part",
     "read_rows",
 ]
@@ -244,6 +245,19 @@ def read_rows(
         return
     for rows in _reader_of(part)(part, options, tally):
         yield rows.data, rows.offsets
+
+
+def read_grouped_rows(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
+    """Read the documents of a part as rows, with the groups of ``options.group``.
+
+    As :func:`read_rows`; only Parquet needs Arrow.
+    """
+    if part.source.format != "parquet":
+        yield from _reader_of(part)(part, options, tally)
+        return
+    for batch in _read_parquet(part, options, tally):
+        groups = None if options.group is None else arrays_of(batch.column("group"))
+        yield Rows(*texts_of(batch), batch.column("text").null_count, groups)
 
 
 def _reader_of(part: Part) -> Callable[[Part, ReadOptions, Tally], Iterator[Rows]]:

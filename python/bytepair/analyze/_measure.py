@@ -1,0 +1,680 @@
+"""What a tokenizer makes of a corpus, added up: raw sums and counts, of all texts and by group.
+
+Ratios are made of these elsewhere (`_metric_table.py`). A corpus is read once, however many
+tokenizers measure it, in blocks of some megabytes on all processors; nothing depends on blocks
+or threads. Memory is eight bytes for each token of a vocabulary in each group, a few blocks of
+the corpus, and its longest document; a text file that is one document is no longer held whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from typing_extensions import Self
+
+from bytepair import Tokenizer, _core
+from bytepair._numpy import np
+from bytepair._temporary import TemporaryFolder
+from bytepair.data._readers import (
+    Part,
+    ReadOptions,
+    Tally,
+    is_whole_text,
+    naming_texts,
+    open_text,
+    read_grouped_rows,
+)
+from bytepair.data._recognise import Source, Stream
+from bytepair.data._sources import list_sources, refuse_idle
+from bytepair.errors import PatternError, TokenizerError, UnknownTokenError
+
+from ._tokens import TokenTable, token_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from bytepair.data._sources import Corpus
+
+__all__ = [
+    "SEGMENTERS",
+    "GroupSums",
+    "Measurement",
+    "Segmenter",
+    "WordTypes",
+    "file_tokens",
+    "measure",
+    "measure_all",
+    "measure_texts",
+]
+
+SEGMENTERS = {
+    "whitespace": r"\S+",
+    "letters": r"[\p{L}\p{M}]+",
+}
+"""Word segmenters with a name, and their patterns."""
+WORD_MEMORY = 256 << 20
+"""How much memory distinct words may take, in bytes; more go to temporary files."""
+N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
+TEXTS_AT_ONCE, BYTES_AT_ONCE = 4096, 4 << 20
+"""How many texts, and how many bytes of them, are measured at once."""
+
+Progress: TypeAlias = Callable[[int, "int | None"], object]
+
+
+@dataclass(frozen=True)
+class Segmenter:
+    r"""What counts as a word: a pattern, and what it is called.
+
+    >>> Segmenter.named("letters")
+    Segmenter(name='letters', pattern='[\\p{L}\\p{M}]+')
+    >>> Segmenter.named(r"\w+").name
+    '\\w+'
+    """
+
+    name: str
+    pattern: str
+
+    @classmethod
+    def named(cls, name: str) -> Segmenter:
+        """Give the segmenter of a name, or of a regular expression.
+
+        Raises
+        ------
+        TokenizerError
+            It looks like a name, and is none.
+        """
+        if name in SEGMENTERS:
+            return cls(name, SEGMENTERS[name])
+        if re.fullmatch(r"[\w-]*", name):
+            known = ", ".join(SEGMENTERS)
+            message = f"segmenter={name!r} is neither a name ({known}) nor a regular expression of words"
+            raise TokenizerError(message)
+        return cls(name, name)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums over the texts of a group, or over all texts.
+
+    Attributes
+    ----------
+    documents, bytes, characters, lines
+        How many there are in the texts as they are given. A byte of no character is a character,
+        unless it looks like the rest of one. Lines are ended by a newline or the end of a
+        document; an empty document has none.
+    tokens
+        Tokens, without those that a template puts around a text.
+    pieces
+        Pieces, which no merge crosses: an added token is one, and where the tokenizer does not
+        split, so is all text between two.
+    words, word_tokens, word_pieces
+        Words, and the tokens and pieces that share a byte with a word, counted for each word.
+        They are 0 without a segmenter.
+    whole_words, continued_words
+        Words that share bytes with one token, and with several.
+    counts
+        How often each token occurs, by id.
+    """
+
+    documents: int
+    bytes: int
+    characters: int
+    lines: int
+    tokens: int
+    pieces: int
+    words: int
+    word_tokens: int
+    word_pieces: int
+    whole_words: int
+    continued_words: int
+    counts: NDArray[np.int64]
+
+    def __add__(self, other: GroupSums) -> GroupSums:
+        """Add sums of other texts."""
+        names = [field.name for field in fields(self)]
+        return GroupSums(
+            **{name: getattr(self, name) + getattr(other, name) for name in names}
+        )
+
+
+@dataclass(frozen=True)
+class WordTypes:
+    """Distinct words of a corpus, and how many of them are one token each.
+
+    Attributes
+    ----------
+    types
+        Distinct words.
+    whole
+        Those that are one token when encoded alone.
+    whole_after_space
+        Those that are one token when encoded with a space before them, which may be part of the
+        token.
+    """
+
+    types: int
+    whole: int
+    whole_after_space: int
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What a tokenizer makes of a corpus.
+
+    Attributes
+    ----------
+    tokenizer
+        The tokenizer.
+    total
+        Sums over all texts.
+    groups
+        Sums over the texts of each group, in the order of names; empty where there are none.
+    segmenter
+        What counts as a word, or ``None``.
+    word_types
+        Distinct words; ``None`` without a segmenter.
+    grouped_by
+        The field whose values are the groups; ``"file"`` where each file is one.
+    bad_lines
+        How many lines without a document were skipped.
+    """
+
+    tokenizer: Tokenizer
+    total: GroupSums
+    groups: Mapping[str, GroupSums]
+    segmenter: Segmenter | None
+    word_types: WordTypes | None
+    grouped_by: str | None
+    bad_lines: int = 0
+
+    @cached_property
+    def tokens(self) -> TokenTable:
+        """What the tokens of the vocabulary are."""
+        return token_table(self.tokenizer)
+
+    def of(self, group: str | None) -> GroupSums:
+        """Give the sums of a group, or of all texts."""
+        return self.total if group is None else self.groups[group]
+
+
+def measure(
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    *,
+    group: str | None = None,
+    by_file: bool = False,
+    segmenter: str | Segmenter | None = None,
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    added_tokens: Literal["find", "text"] = "find",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Measurement:
+    r"""Measure a corpus with a tokenizer.
+
+    Parameters
+    ----------
+    tokenizer
+        What encodes. Special tokens in the texts are plain text.
+    corpus
+        Files, folders, globs and addresses, read as by :func:`bytepair.scale.count`; ``-`` is
+        standard input.
+    group
+        The field or column with the group of a document, such as its language. A document
+        without one is in the group ``""``.
+    by_file
+        Whether each file is a group.
+    segmenter
+        What a word is: ``"whitespace"`` (runs of other characters than white space),
+        ``"letters"`` (runs of letters and marks), or a regular expression. Without it no word is
+        counted.
+    input_format, field, lines, separator, skip_bad
+        What a document is, as in :func:`bytepair.train`.
+    added_tokens
+        ``"text"`` treats added tokens in texts as text.
+    threads
+        How many encode; by default as many as there are processors.
+    progress
+        Is told, after each block, how many bytes of the files are done, and of how many.
+
+    Raises
+    ------
+    TokenizerError
+        A :class:`~bytepair.FileError` or :class:`~bytepair.FormatError` for files that cannot be
+        read, a :class:`~bytepair.PatternError` for a segmenter that is not understood; and where
+        the tokenizer cannot encode a text.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.jsonl")
+    >>> _ = file.write_text('{"text": "low lower", "lang": "en"}\n{"text": "newer"}\n')
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> measured = measure(tokenizer, file, segmenter="whitespace")
+    >>> measured.total.documents, measured.total.bytes, measured.total.tokens
+    (2, 14, 10)
+    >>> measured.total.words, measured.total.word_tokens, measured.word_types.types
+    (3, 9, 3)
+    """
+    [measured] = measure_all(
+        [tokenizer],
+        corpus,
+        group=group,
+        by_file=by_file,
+        segmenter=segmenter,
+        input_format=input_format,
+        field=field,
+        lines=lines,
+        separator=separator,
+        skip_bad=skip_bad,
+        added_tokens=added_tokens,
+        threads=threads,
+        progress=progress,
+    )
+    return measured
+
+
+def measure_all(
+    tokenizers: Sequence[Tokenizer],
+    corpus: Corpus,
+    *,
+    group: str | None = None,
+    by_file: bool = False,
+    segmenter: str | Segmenter | None = None,
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    added_tokens: Literal["find", "text"] = "find",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Measurement]:
+    """Measure a corpus with several tokenizers in one pass; see :func:`measure`."""
+    if group is not None and by_file:
+        message = "give either group= or by_file=True, not both"
+        raise TokenizerError(message)
+    sources = list_sources(corpus, input_format, with_streams=True)
+    options = ReadOptions(field, lines, separator, skip_bad, group)
+    refuse_idle(sources, options)
+    names = file_names([source.path for source in sources]) if by_file else None
+    grouped_by = "file" if by_file else group
+    with _Measuring(tokenizers, segmenter, grouped_by, added_tokens, threads) as work:
+        work.add_files(sources, names, options, progress)
+        return work.finish()
+
+
+def file_tokens(
+    tokenizers: Sequence[Tokenizer],
+    corpus: Corpus,
+    *,
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    added_tokens: Literal["find", "text"] = "find",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Count the tokens of each file of a corpus, by each tokenizer; see :func:`measure`.
+
+    >>> import bytepair, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
+    >>> _ = file.write_text("low lower")
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> [numbers for _path, numbers in file_tokens([tokenizer], file)]
+    [(5,)]
+    """
+    sources = list_sources(corpus, input_format, with_streams=True)
+    options = ReadOptions(field, lines, separator, skip_bad)
+    refuse_idle(sources, options)
+    is_known = not any(isinstance(source, Stream) for source in sources)
+    n_total = sum(source.size for source in sources) if is_known else None
+    found = []
+    n_before = 0
+    for source in sources:
+        with _Measuring(tokenizers, None, None, added_tokens, threads) as work:
+            work.add_files([source], None, options, _later(progress, n_before, n_total))
+            numbers = tuple(each.total.tokens for each in work.finish())
+        found.append((source.path, numbers))
+        n_before += source.size
+    return found
+
+
+def measure_texts(
+    tokenizer: Tokenizer,
+    texts: Iterable[str | bytes] | Mapping[str, Iterable[str | bytes]],
+    *,
+    segmenter: str | Segmenter | None = None,
+    added_tokens: Literal["find", "text"] = "find",
+    threads: int | None = None,
+) -> Measurement:
+    """Measure texts with a tokenizer; a mapping gives texts by group. See :func:`measure`.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> measured = measure_texts(tokenizer, {"en": ["low", "lower"], "de": ["neu"]})
+    >>> measured.total.tokens, {name: g.tokens for name, g in measured.groups.items()}
+    (7, {'de': 3, 'en': 4})
+    """
+    grouped = texts if isinstance(texts, Mapping) else {None: texts}
+    grouped_by = "group" if isinstance(texts, Mapping) else None
+    with _Measuring([tokenizer], segmenter, grouped_by, added_tokens, threads) as work:
+        for name, some in grouped.items():
+            work.add_texts(some, name)
+        return work.finish()[0]
+
+
+def file_names(paths: Sequence[str]) -> list[str]:
+    """Name files by what tells their paths apart.
+
+    >>> file_names(["a/en.txt", "a/de.txt"]), file_names(["a/text", "b/text"])
+    (['en.txt', 'de.txt'], ['a/text', 'b/text'])
+    """
+    names = [Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else list(paths)
+
+
+class _Measuring:
+    """Measures texts with several tokenizers; has temporary files until it ends."""
+
+    def __init__(
+        self,
+        tokenizers: Sequence[Tokenizer],
+        segmenter: str | Segmenter | None,
+        grouped_by: str | None,
+        added_tokens: Literal["find", "text"],
+        threads: int | None,
+    ) -> None:
+        if isinstance(segmenter, str):
+            segmenter = Segmenter.named(segmenter)
+        self.tokenizers, self.segmenter = tokenizers, segmenter
+        self.grouped_by = grouped_by
+        self.threads = threads
+        words = None if segmenter is None else segmenter.pattern
+        with _naming_segmenter(segmenter):
+            self.measures = [
+                _core.Measure(
+                    tokenizer, words=words, added_tokens=added_tokens, threads=threads
+                )
+                for tokenizer in tokenizers
+            ]
+        self.words = None if segmenter is None else _Words(segmenter, threads)
+        self.tally = Tally()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self.words is not None:
+            self.words.close()
+
+    def add_files(
+        self,
+        sources: Sequence[Source],
+        names: Sequence[str] | None,
+        options: ReadOptions,
+        progress: Progress | None,
+    ) -> None:
+        """Add the documents of files; ``names`` are their groups, if each is one."""
+        is_known = not any(isinstance(source, Stream) for source in sources)
+        n_total = sum(source.size for source in sources) if is_known else None
+        n_before = 0
+
+        def tell(n_bytes: float) -> None:
+            if progress is not None:
+                progress(n_before + int(n_bytes), n_total)
+
+        for place, source in enumerate(sources):
+            part = Part(source)
+            name = None if names is None else names[place].encode()
+            with naming_texts(source.path):
+                if is_whole_text(source, options):
+                    self._add_text(part, name, tell)
+                else:
+                    self._add_rows(part, name, options, tell)
+            n_before += part.size
+        tell(0)
+
+    def add_texts(self, texts: Iterable[str | bytes], group: str | None) -> None:
+        """Add texts of a group."""
+        if isinstance(texts, (str, bytes)):
+            message = "expected an iterable of texts, not one text; put it in a list"
+            raise TypeError(message)
+        name = None if group is None else group.encode()
+        for batch in _batches(texts):
+            data = np.frombuffer(b"".join(batch), np.uint8)
+            offsets = np.zeros(len(batch) + 1, np.int64)
+            np.cumsum([len(text) for text in batch], out=offsets[1:])
+            self._add(data, offsets, None if name is None else _alike(name, len(batch)))
+
+    def finish(self) -> list[Measurement]:
+        """Give what was measured."""
+        words = None if self.words is None else self.words.rows()
+        types = _word_types(self.tokenizers, words, self.threads)
+        return [
+            self._measurement(tokenizer, measure, found)
+            for tokenizer, measure, found in zip(
+                self.tokenizers, self.measures, types, strict=True
+            )
+        ]
+
+    def _measurement(
+        self, tokenizer: Tokenizer, measure: _core.Measure, types: WordTypes | None
+    ) -> Measurement:
+        groups = {
+            name.decode(errors="backslashreplace"): _sums(measure, number)
+            for number, name in enumerate(measure.groups)
+        }
+        nothing = _no_sums(tokenizer.n_vocab)
+        return Measurement(
+            tokenizer=tokenizer,
+            total=sum(groups.values(), nothing),
+            groups={} if self.grouped_by is None else dict(sorted(groups.items())),
+            segmenter=self.segmenter,
+            word_types=types,
+            grouped_by=self.grouped_by,
+            bad_lines=self.tally.bad,
+        )
+
+    def _add(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None,
+    ) -> None:
+        for measure in self.measures:
+            measure.add_rows(data, offsets, groups)
+        if self.words is not None:
+            self.words.corpus.add_rows(data, offsets)
+
+    def _add_rows(
+        self,
+        part: Part,
+        name: bytes | None,
+        options: ReadOptions,
+        tell: Callable[[float], None],
+    ) -> None:
+        for rows in read_grouped_rows(part, options, self.tally):
+            n_rows = len(rows.offsets) - 1
+            groups = rows.groups if name is None else _alike(name, n_rows)
+            self._add(rows.data, rows.offsets, groups)
+            tell(self.tally.place(part))
+
+    def _add_text(
+        self, part: Part, name: bytes | None, tell: Callable[[float], None]
+    ) -> None:
+        """Add a text that is one document, which each tokenizer reads for itself."""
+        streams: list[Callable[[Callable[[int], bytes]], object]] = [
+            partial(measure.add_stream, group=name) for measure in self.measures
+        ]
+        if self.words is not None:
+            streams.append(self.words.corpus.add_stream)
+        with contextlib.ExitStack() as stack:
+            if isinstance(part.source, Stream) and len(streams) > 1:
+                part = Part(stack.enter_context(_copied(part)))
+            for number, stream in enumerate(streams):
+                tally = self.tally if number == 0 else Tally()
+                read = stack.enter_context(open_text(part, tally))
+                share = number / len(streams) * part.size
+
+                def read_and_tell(
+                    most: int,
+                    read: Callable[[int], bytes] = read,
+                    tally: Tally = tally,
+                    share: float = share,
+                ) -> bytes:
+                    tell(share + tally.place(part) / len(streams))
+                    return read(most)
+
+                stream(read_and_tell)
+
+
+class _Words:
+    """Counts distinct words, within memory: the rest goes to temporary files."""
+
+    def __init__(self, segmenter: Segmenter, threads: int | None) -> None:
+        self.folder = TemporaryFolder()
+        options = {"pattern": segmenter.pattern, "unmatched": "drop"}
+        dialect = _core.Dialect("gpt2", **options)
+        self.corpus = _core.Corpus(dialect, [], threads=threads)
+        self.corpus.set_memory_limit(WORD_MEMORY, self.folder.name, reads_blocks=True)
+
+    def close(self) -> None:
+        """Remove the files."""
+        self.folder.remove()
+
+    def rows(self) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+        """Give the distinct words: the bytes of some at once, and their offsets."""
+        sums = _core.CountSums(self.folder.name, WORD_MEMORY)
+        runs, _found = self.corpus.finish_runs(self.folder.name)
+        for run in runs:
+            sums.add_run(run)
+        sums.finish(1, [0], with_first=False)
+        while True:
+            (data, offsets), *_ = sums.next_rows(N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE)
+            if len(offsets) < 2:
+                return
+            yield data, offsets
+
+
+def _word_types(
+    tokenizers: Sequence[Tokenizer],
+    words: Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]] | None,
+    threads: int | None,
+) -> list[WordTypes | None]:
+    """Encode distinct words one by one, and count those that are one token."""
+    if words is None:
+        return [None] * len(tokenizers)
+    n_types = 0
+    whole = np.zeros((2, len(tokenizers)), np.int64)
+    for data, offsets in words:
+        n_types += len(offsets) - 1
+        spaced = np.insert(data, offsets[:-1], ord(" "))
+        spaced_offsets = offsets + np.arange(len(offsets))
+        for number, tokenizer in enumerate(tokenizers):
+            whole[0, number] += _n_single(tokenizer, data, offsets, threads)
+            whole[1, number] += _n_single(tokenizer, spaced, spaced_offsets, threads)
+    return [WordTypes(n_types, int(alone), int(after)) for alone, after in whole.T]
+
+
+def _n_single(
+    tokenizer: Tokenizer,
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    threads: int | None,
+) -> int:
+    """Count the texts that are one token; one that cannot be encoded alone is none."""
+    try:
+        _ids, ends = _core.encode_rows(tokenizer, data, offsets, threads=threads)
+    except UnknownTokenError:
+        content = data.tobytes()
+        texts = (content[start:end] for start, end in pairwise(offsets.tolist()))
+        return sum(_is_single(tokenizer, text) for text in texts)
+    return int(np.count_nonzero(np.diff(ends, prepend=0) == 1))
+
+
+def _is_single(tokenizer: Tokenizer, text: bytes) -> bool:
+    try:
+        return tokenizer.count(text) == 1
+    except UnknownTokenError:
+        return False
+
+
+def _later(
+    progress: Progress | None, n_before: int, n_total: int | None
+) -> Progress | None:
+    """Tell how much of all is done, where some was done before."""
+    if progress is None:
+        return None
+    return lambda done, _total: progress(n_before + done, n_total)
+
+
+def _sums(measure: _core.Measure, number: int) -> GroupSums:
+    sums = measure.sums(number)
+    documents = sums.pop("texts")
+    return GroupSums(documents=documents, counts=measure.counts(number), **sums)
+
+
+def _no_sums(n_ids: int) -> GroupSums:
+    names = [field.name for field in fields(GroupSums) if field.name != "counts"]
+    return GroupSums(**dict.fromkeys(names, 0), counts=np.zeros(n_ids, np.int64))
+
+
+def _alike(name: bytes, n_rows: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Give a column with the same name in each row."""
+    data = np.frombuffer(name * n_rows, np.uint8)
+    return data, np.arange(n_rows + 1, dtype=np.int64) * len(name)
+
+
+def _batches(texts: Iterable[str | bytes]) -> Iterator[list[bytes]]:
+    """Group texts so that threads have enough to do and memory stays bounded."""
+    batch: list[bytes] = []
+    n_bytes = 0
+    for text in texts:
+        if not isinstance(text, (str, bytes)):
+            message = f"a text is str or bytes, not {type(text).__name__}"
+            raise TypeError(message)
+        batch.append(text.encode() if isinstance(text, str) else text)
+        n_bytes += len(batch[-1])
+        if len(batch) == TEXTS_AT_ONCE or n_bytes >= BYTES_AT_ONCE:
+            yield batch
+            batch, n_bytes = [], 0
+    if batch:
+        yield batch
+
+
+@contextlib.contextmanager
+def _copied(part: Part) -> Iterator[Source]:
+    """Copy what can be read only once to a temporary file."""
+    with TemporaryFolder() as folder:
+        path = Path(folder, "text")
+        with path.open("wb") as copy, open_text(part, Tally()) as read:
+            while block := read(BYTES_AT_ONCE):
+                copy.write(block)
+        yield Source(str(path), path.stat().st_size, "text", None)
+
+
+@contextlib.contextmanager
+def _naming_segmenter(segmenter: Segmenter | None) -> Iterator[None]:
+    """Say that a pattern that is not understood is that of words."""
+    try:
+        yield
+    except PatternError as error:
+        if segmenter is None:
+            raise
+        message = f"segmenter={segmenter.name!r}: {error}"
+        raise PatternError(message) from error

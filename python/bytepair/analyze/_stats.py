@@ -1,0 +1,442 @@
+"""Tokenizers side by side on a corpus: every metric, by group where there are groups.
+
+What is measured is in `_measure.py`, what metrics are in `_metric_table.py`; here they meet, as
+rows that can be written down. Results that cannot be compared are refused: those of different
+texts, and those of different words.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bytepair import Tokenizer
+from bytepair._numpy import np
+from bytepair.data._optional import load
+from bytepair.errors import TokenizerError
+
+from ._measure import Measurement, measure_all
+from ._metric_table import METRICS, Metric, Value, value
+from ._metrics import ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bytepair.data._sources import Corpus
+
+    from ._measure import Progress, Segmenter
+
+__all__ = ["ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
+
+
+@dataclass(frozen=True)
+class StatsRow:
+    """A metric of all texts, or of a group, by each tokenizer.
+
+    Attributes
+    ----------
+    metric
+        The metric, with its unit and caveat.
+    group
+        The group, or ``None`` for all texts.
+    values
+        One for each tokenizer; ``None`` where it does not exist.
+    """
+
+    metric: Metric
+    group: str | None
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class ScriptRow:
+    """Tokens of a script, by each tokenizer.
+
+    Attributes
+    ----------
+    script
+        Its name; ``none`` for tokens without a letter, ``several`` for those with letters of
+        several scripts.
+    tokens
+        How many tokens of each model have it; those with part of a character have none.
+    shares
+        Their share of occurrences.
+    """
+
+    script: str
+    tokens: tuple[int, ...]
+    shares: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Stats:
+    """What several tokenizers make of the same texts.
+
+    Attributes
+    ----------
+    names
+        What the tokenizers are called.
+    measurements
+        What each makes of the texts.
+    is_parallel
+        Whether the groups say the same, document by document.
+    baseline
+        The group that others are compared with, or ``None``.
+    """
+
+    names: tuple[str, ...]
+    measurements: tuple[Measurement, ...]
+    is_parallel: bool = False
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.measurements:
+            message = "there is nothing to compare: name a tokenizer"
+            raise TokenizerError(message)
+        if len(self.names) != len(self.measurements):
+            message = "give one name for each measurement"
+            raise TokenizerError(message)
+        for name, other in zip(self.names, self.measurements, strict=True):
+            self._refuse_other_texts(name, other)
+        self._refuse_no_groups()
+
+    def _refuse_other_texts(self, name: str, other: Measurement) -> None:
+        """Refuse what was measured otherwise."""
+        first = self._first
+        if other.segmenter != first.segmenter:
+            words = [
+                m.segmenter.name if m.segmenter else "none" for m in (first, other)
+            ]
+            message = (
+                f"{self.names[0]} and {name} were measured with different segmenters, {words[0]} and "
+                f"{words[1]}: their words are not the same, so they cannot be compared"
+            )
+            raise TokenizerError(message)
+        sizes = [
+            {
+                group: (s.documents, s.bytes, s.characters, s.lines)
+                for group, s in all_sums
+            }
+            for all_sums in (_sums_by_group(first), _sums_by_group(other))
+        ]
+        if sizes[0] != sizes[1]:
+            message = (
+                f"{self.names[0]} and {name} were measured on different texts, so they cannot be "
+                "compared"
+            )
+            raise TokenizerError(message)
+
+    def _refuse_no_groups(self) -> None:
+        """Refuse a comparison of groups that say different things."""
+        groups = self._first.groups
+        if self.baseline is not None and not self.is_parallel:
+            message = (
+                "baseline= compares the tokens of groups, which needs texts that say the same: say so "
+                "with parallel=True"
+            )
+            raise TokenizerError(message)
+        if not self.is_parallel:
+            return
+        if len(groups) < 2:
+            message = (
+                "parallel=True needs at least two groups: name a field with group="
+            )
+            raise TokenizerError(message)
+        what, numbers = "documents", {n: s.documents for n, s in groups.items()}
+        if set(numbers.values()) == {1}:
+            what, numbers = "lines", {n: s.lines for n, s in groups.items()}
+        if len(set(numbers.values())) > 1:
+            least, most = (
+                min(groups, key=numbers.__getitem__),
+                max(groups, key=numbers.__getitem__),
+            )
+            message = (
+                f"parallel=True: the groups do not say the same, as {least!r} has {numbers[least]:,} "
+                f"{what} and {most!r} has {numbers[most]:,}"
+            )
+            raise TokenizerError(message)
+        if self.baseline is not None and self.baseline not in groups:
+            message = f"baseline={self.baseline!r} is no group; there are {', '.join(map(repr, groups))}"
+            raise TokenizerError(message)
+
+    @property
+    def _first(self) -> Measurement:
+        return self.measurements[0]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the groups."""
+        return tuple(self._first.groups)
+
+    @property
+    def segmenter(self) -> Segmenter | None:
+        """What counts as a word."""
+        return self._first.segmenter
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """Say for each metric that is left out why."""
+        why = {
+            "": "",
+            "segmenter": "" if self.segmenter else "no word segmenter was named",
+            "parallel": ""
+            if self.is_parallel
+            else "the text was not said to be parallel",
+            "baseline": "" if self.baseline is not None else "no baseline was named",
+        }
+        return {
+            key: why[metric.need] for key, metric in METRICS.items() if why[metric.need]
+        }
+
+    def row(self, key: str, group: str | None = None) -> StatsRow:
+        """Give a metric of all texts, or of a group.
+
+        Raises
+        ------
+        TokenizerError
+            There is no such metric or group.
+        """
+        metric = METRICS.get(key)
+        if metric is None:
+            message = f"metric={key!r} is unknown; there are {', '.join(METRICS)}"
+            raise TokenizerError(message)
+        if group is not None and group not in self.groups:
+            message = f"group={group!r} is unknown; there are {', '.join(self.groups)}"
+            raise TokenizerError(message)
+        values = (
+            value(
+                metric,
+                measurement,
+                group,
+                is_parallel=self.is_parallel,
+                baseline=self.baseline,
+            )
+            for measurement in self.measurements
+        )
+        return StatsRow(metric, group, tuple(values))
+
+    def rows(self) -> list[StatsRow]:
+        """Give every metric that exists, of all texts and then of each group."""
+        return [
+            self.row(key, group)
+            for group in (None, *self.groups)
+            for key, metric in METRICS.items()
+            if key not in self.absent
+            and (metric.of_all if group is None else metric.by_group)
+        ]
+
+    def scripts(self) -> list[ScriptRow]:
+        """Give the tokens of each script, those with the most occurrences first."""
+        found = [_scripts(measurement) for measurement in self.measurements]
+        names = sorted({name for scripts in found for name in scripts})
+        rows = [
+            ScriptRow(
+                name,
+                tuple(scripts.get(name, (0, 0))[0] for scripts in found),
+                tuple(
+                    ratio(scripts.get(name, (0, 0))[1], measurement.total.tokens)
+                    for scripts, measurement in zip(
+                        found, self.measurements, strict=True
+                    )
+                ),
+            )
+            for name in names
+        ]
+        return sorted(rows, key=lambda row: -max(share or 0 for share in row.shares))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as JSON has it.
+
+        Metrics are by key; a value is ``null`` where it does not exist.
+        """
+        first = self._first
+        return {
+            "segmenter": None if first.segmenter is None else asdict(first.segmenter),
+            "grouped_by": first.grouped_by,
+            "parallel": self.is_parallel,
+            "baseline": self.baseline,
+            "bad_lines": first.bad_lines,
+            "tokenizers": [
+                self._tokenizer_dict(name, place)
+                for place, name in enumerate(self.names)
+            ],
+            "units": {
+                key: metric.unit
+                for key, metric in METRICS.items()
+                if key not in self.absent
+            },
+            "absent": self.absent,
+        }
+
+    def _tokenizer_dict(self, name: str, place: int) -> dict[str, Any]:
+        rows = self.rows()
+        return {
+            "name": name,
+            "fingerprint": self.measurements[place].tokenizer.fingerprint,
+            "metrics": {
+                row.metric.key: row.values[place] for row in rows if row.group is None
+            },
+            "groups": {
+                group: {
+                    row.metric.key: row.values[place]
+                    for row in rows
+                    if row.group == group
+                }
+                for group in self.groups
+            },
+            "scripts": {
+                row.script: {"tokens": row.tokens[place], "share": row.shares[place]}
+                for row in self.scripts()
+            },
+        }
+
+    def to_json(self) -> str:
+        """Give all of it as a JSON object."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Give a record for each value: tokenizer, group, metric, unit, value.
+
+        The group of all texts is ``None``.
+        """
+        for row in self.rows():
+            for name, found in zip(self.names, row.values, strict=True):
+                yield {
+                    "tokenizer": name,
+                    "group": row.group,
+                    "metric": row.metric.key,
+                    "unit": row.metric.unit,
+                    "value": found,
+                }
+
+    def to_csv(self) -> str:
+        """Give the records as CSV; what does not exist, and the group of all texts, are empty."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["tokenizer", "group", "metric", "unit", "value"])
+        writer.writerows(record.values() for record in self.records())
+        return file.getvalue()
+
+    def to_parquet(self) -> bytes:
+        """Give the records as a Parquet file; values are ``float64``. Needs pyarrow."""
+        pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+        records = list(self.records())
+        texts = ("tokenizer", "group", "metric", "unit")
+        schema = pa.schema(
+            [(name, pa.string()) for name in texts] + [("value", pa.float64())]
+        )
+        file = io.BytesIO()
+        parquet.write_table(pa.Table.from_pylist(records, schema=schema), file)
+        return file.getvalue()
+
+
+def stats(
+    tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
+    corpus: Corpus,
+    *,
+    group: str | None = None,
+    by_file: bool = False,
+    parallel: bool = False,
+    baseline: str | None = None,
+    segmenter: str | Segmenter | None = None,
+    input_format: str | None = None,
+    field: str = "text",
+    lines: bool = False,
+    separator: str | None = None,
+    skip_bad: bool = False,
+    added_tokens: Literal["find", "text"] = "find",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Stats:
+    """Measure a corpus with one tokenizer or several, and give every metric.
+
+    Parameters
+    ----------
+    tokenizers
+        A tokenizer, several, or several by name.
+    corpus, group, by_file, segmenter, input_format, field, lines, separator, skip_bad,
+    added_tokens, threads, progress
+        As for :func:`measure`.
+    parallel
+        Whether the documents of all groups say the same, in their order. There must be as many
+        of each; where a group is one document, as many lines. Then groups are compared by their
+        tokens.
+    baseline
+        The group that others are compared with; it needs ``parallel``.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
+    >>> _ = file.write_text("low lower newest")
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> found = stats({"mine": tokenizer}, file, segmenter="whitespace")
+    >>> found.row("bytes_per_token").values, found.row("pieces_per_word").values
+    ((1.3333333333333333,), (1.0,))
+    """
+    named = _named(tokenizers)
+    measurements = measure_all(
+        list(named.values()),
+        corpus,
+        group=group,
+        by_file=by_file,
+        segmenter=segmenter,
+        input_format=input_format,
+        field=field,
+        lines=lines,
+        separator=separator,
+        skip_bad=skip_bad,
+        added_tokens=added_tokens,
+        threads=threads,
+        progress=progress,
+    )
+    found = dict(zip(named, measurements, strict=True))
+    return stats_of(found, parallel=parallel, baseline=baseline)
+
+
+def stats_of(
+    measurements: Mapping[str, Measurement],
+    *,
+    parallel: bool = False,
+    baseline: str | None = None,
+) -> Stats:
+    """Put measurements of the same texts side by side, by the names of their tokenizers.
+
+    Raises
+    ------
+    TokenizerError
+        They are of different texts or of different words, or groups that say different things
+        are to be compared.
+    """
+    names, found = tuple(measurements), tuple(measurements.values())
+    return Stats(names, found, parallel, baseline)
+
+
+def _named(
+    tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
+) -> Mapping[str, Tokenizer]:
+    """Give tokenizers by name: by their numbers, where they have none."""
+    if isinstance(tokenizers, Mapping):
+        return tokenizers
+    several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
+    return {str(number): tokenizer for number, tokenizer in enumerate(several, 1)}
+
+
+def _sums_by_group(measurement: Measurement) -> list[tuple[str | None, Any]]:
+    return [(None, measurement.total), *measurement.groups.items()]
+
+
+def _scripts(measurement: Measurement) -> dict[str, tuple[int, int]]:
+    """Give for each script the number of the model's tokens, and their occurrences."""
+    table, counts = measurement.tokens, measurement.total.counts
+    is_known = table.is_model & ~table.is_partial
+    n_names = len(table.script_names)
+    n_tokens = np.bincount(table.scripts[is_known], minlength=n_names)
+    n_found = np.zeros(n_names, np.int64)
+    np.add.at(n_found, table.scripts[is_known], counts[is_known])
+    numbers = zip(table.script_names, n_tokens.tolist(), n_found.tolist(), strict=True)
+    return {name: (n, found) for name, n, found in numbers if n}

@@ -1,0 +1,236 @@
+"""``bytepair stats``: what tokenizers make of a corpus, side by side."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bytepair import TokenizerError
+from bytepair._files import check_writable, write
+
+from . import corpus_options
+from .colours import HEADING, VALUE, has_colours, paint
+from .help_pages import DISPLAY
+from .options import Added, AddedTokens, LoadingOptions
+from .progress_line import ProgressLine
+from .spreading import spread
+from .tokenizers_first import TokenizerOption, short_names, told_apart
+from .training_options import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bytepair.analyze import Stats
+    from bytepair.views._stats import Line
+
+__all__ = ["stats"]
+
+GROUPS = "Groups"
+WRITTEN = (".json", ".csv", ".parquet", ".svg", ".png")
+
+Arguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TOKENIZER... CORPUS",
+        help="One tokenizer or several, then files, folders, globs, or URLs that fsspec opens; "
+        "- is standard input. What is no tokenizer, and all after it, is the corpus. The name "
+        "of a file sets its format, as for count-pieces.",
+        show_default=False,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="PATH",
+        help="The field or column with the group of a document, such as its language.",
+        show_default=False,
+        rich_help_panel=GROUPS,
+    ),
+]
+ByFile = Annotated[
+    bool,
+    typer.Option("--by-file", help="Each file is a group.", rich_help_panel=GROUPS),
+]
+Parallel = Annotated[
+    bool,
+    typer.Option(
+        "--parallel",
+        help="The documents of all groups say the same, in their order (of files that are one "
+        "document, the lines): compare groups by their tokens.",
+        rich_help_panel=GROUPS,
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="GROUP",
+        help="With --parallel: the group that others are compared with.",
+        show_default=False,
+        rich_help_panel=GROUPS,
+    ),
+]
+MetricKeys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="KEY",
+        help="A metric to show by group, as --json names it. May be repeated.",
+        show_default=False,
+        rich_help_panel=GROUPS,
+    ),
+]
+SegmenterName = Annotated[
+    str | None,
+    typer.Option(
+        "--segmenter",
+        metavar="NAME|REGEX",
+        help="What a word is: whitespace (runs of other characters than white space), letters "
+        "(runs of letters and marks), or a regular expression. Without it no word is counted.",
+        show_default=False,
+    ),
+]
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write a file: .json, .csv or .parquet with the numbers, .svg or .png with plots. "
+        "May be repeated.",
+        show_default=False,
+        rich_help_panel=DISPLAY,
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
+]
+AsCsv = Annotated[
+    bool,
+    typer.Option(
+        "--csv", help="Write CSV, a line for each value.", rich_help_panel=DISPLAY
+    ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Say below the table how each metric is made, and what it does not say.",
+        rich_help_panel=DISPLAY,
+    ),
+]
+
+
+@spread
+def stats(
+    arguments: Arguments,
+    *,
+    tokenizer: TokenizerOption = None,
+    segmenter: SegmenterName = None,
+    group: Group = None,
+    by_file: ByFile = False,
+    parallel: Parallel = False,
+    baseline: Baseline = None,
+    metric: MetricKeys = None,
+    reading: corpus_options.ReadingOptions,
+    added_tokens: AddedTokens = Added.FIND,
+    threads: Threads = None,
+    loading: LoadingOptions,
+    output: Outputs = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    explain: Explain = False,
+    quiet: corpus_options.Quiet = False,
+) -> None:
+    """Measure what tokenizers make of a corpus, side by side.
+
+    All metrics are ratios of sums over the whole corpus; --explain says how each is made.
+    """
+    from bytepair.analyze import stats as measured
+
+    if as_json and as_csv:
+        message = "give one of --json and --csv; -o writes files of both"
+        raise TokenizerError(message)
+    outputs = output or []
+    _check(outputs, metric or [])
+    paths, corpus = told_apart(arguments, tokenizer, default=None)
+    names = short_names(paths)
+    tokenizers = dict(zip(names, loading.load_all(paths), strict=True))
+    line = ProgressLine(is_shown=not quiet)
+    found = measured(
+        tokenizers,
+        corpus,
+        group=group,
+        by_file=by_file,
+        parallel=parallel,
+        baseline=baseline,
+        segmenter=segmenter,
+        **reading.reading(),
+        added_tokens=added_tokens.value,
+        threads=threads,
+        progress=lambda done, total: line.show_bytes("measuring", done, total),
+    )
+    line.clear()
+    for path in outputs:
+        _write(found, path)
+    if as_json:
+        print(found.to_json())
+    elif as_csv:
+        print(found.to_csv(), end="")
+    elif not quiet:
+        _print(found, metric, explain=explain)
+    if not quiet:
+        for path in outputs:
+            print(f"saved: {path}", file=sys.stderr)
+
+
+def _check(outputs: list[Path], metrics: list[str]) -> None:
+    """Refuse before the corpus is read what would be refused after it."""
+    from bytepair.analyze import METRICS
+
+    for path in outputs:
+        if path.suffix.lower() not in WRITTEN:
+            message = f"{path}: a file ends with one of {', '.join(WRITTEN)}"
+            raise TokenizerError(message)
+        check_writable(path.parent)
+    for key in metrics:
+        if key not in METRICS:
+            message = f"metric={key!r} is unknown; there are {', '.join(METRICS)}"
+            raise TokenizerError(message)
+
+
+def _write(found: "Stats", path: Path) -> None:
+    """Write a file of the kind that its name says."""
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        write(path, found.to_json().encode() + b"\n")
+    elif suffix == ".csv":
+        write(path, found.to_csv().encode())
+    elif suffix == ".parquet":
+        write(path, found.to_parquet())
+    else:
+        from bytepair import _plots
+        from bytepair.views._stats_figure import figure_of
+
+        _plots.save(lambda: figure_of(found), path)
+
+
+def _print(found: "Stats", metrics: list[str] | None, *, explain: bool) -> None:
+    from bytepair.views._stats import as_lines, caveats
+
+    width = shutil.get_terminal_size().columns
+    _print_lines(as_lines(found, width, metrics))
+    if explain:
+        print()
+        _print_lines(caveats(found, width))
+
+
+def _print_lines(lines: "Iterable[Line]") -> None:
+    is_painted = has_colours(sys.stdout)
+    colours = {"heading": HEADING, "names": VALUE}
+    for line in lines:
+        colour = colours.get(line.kind)
+        print(paint(line.text, colour, is_painted=is_painted) if colour else line.text)

@@ -1,0 +1,82 @@
+"""Arguments that begin with tokenizers: which of them are tokenizers, and what these are called."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bytepair import FileError, TokenizerError
+from bytepair._formats import is_tokenizer
+
+__all__ = ["TokenizerOption", "short_names", "told_apart"]
+
+USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
+"""What files of tokenizers are called in every folder, without their endings."""
+
+TokenizerOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tokenizer",
+        metavar="TOKENIZER",
+        help="A tokenizer; then all arguments are what it reads. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
+def told_apart(
+    arguments: list[str], tokenizers: list[Path] | None, default: str | None
+) -> tuple[list[Path], list[str]]:
+    """Tell the paths of tokenizers from what they read, which may have a default.
+
+    The first argument is a tokenizer, and so are those behind it up to the first that is none.
+    """
+    if tokenizers:
+        paths, rest = tokenizers, arguments
+    else:
+        first, *others = arguments or [""]
+        n_more = next(
+            (n for n, name in enumerate(others) if not is_tokenizer(Path(name))),
+            len(others),
+        )
+        paths, rest = (
+            [Path(name) for name in [first, *others[:n_more]]],
+            others[n_more:],
+        )
+    for path in paths:
+        if not path.exists():
+            message = f"{path}: no such file or folder; tokenizers come first"
+            raise FileError(message)
+    if not rest and default is not None:
+        return paths, [default]
+    if not rest:
+        message = (
+            "name the files of a corpus behind the tokenizers; where they are tokenizers "
+            "themselves, name tokenizers by --tokenizer"
+        )
+        raise TokenizerError(message)
+    return paths, rest
+
+
+def short_names(paths: list[Path]) -> list[str]:
+    """Name tokenizers by what tells their paths apart.
+
+    >>> short_names([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
+    ['a', 'b']
+    >>> short_names([Path("a.json"), Path("b/c.json"), Path("d"), Path("vocab.json")])
+    ['a.json', 'c.json', 'd', 'vocab.json']
+    """
+    names = [_own_name(path) for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    names = list(map(str, paths))
+    if len(set(names)) == len(names):
+        return names
+    message = "a tokenizer is named twice"
+    raise TokenizerError(message)
+
+
+def _own_name(path: Path) -> str:
+    """Name a tokenizer by its file, or by its folder where all such files have that name."""
+    is_usual = path.name.partition(".")[0] in USUAL_NAMES and path.suffix
+    return path.parent.name or path.name if is_usual else path.name

@@ -1,0 +1,256 @@
+"""Metrics as tables for a terminal: tokenizers side by side, as many as there is room for.
+
+Nothing is computed here. On a narrow terminal a table is cut between tokenizers into several,
+and names of metrics are broken into lines; no number is cut.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair.analyze import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bytepair.analyze import Metric, Stats
+
+__all__ = ["GROUP_METRICS", "Line", "as_lines", "caveats", "shown"]
+
+GROUP_METRICS = (
+    "bytes_per_token",
+    "tokens_per_word",
+    "pieces_per_word",
+    "premium",
+    "used_share",
+)
+"""Metrics that are shown by group, those that exist."""
+SECTIONS = {
+    "corpus": "Corpus",
+    "compression": "Compression",
+    "words": "Words",
+    "groups": "Groups, of parallel text",
+    "distribution": "Distribution",
+    "vocabulary": "Vocabulary",
+    "tokens": "Tokens",
+}
+INDENT, GAP = "  ", "  "
+MIN_TITLE, MAX_TITLE = 14, 44
+MIN_COLUMN, MAX_COLUMN = 7, 24
+MAX_WIDTH = 200
+"""Wider tables are hard to read."""
+NO_VALUE = "-"
+N_SCRIPTS = 8
+"""How many scripts are shown: those with the most occurrences."""
+
+
+class Line(NamedTuple):
+    """A line of a table: its text, and what it is: a heading, names, a row, or a note."""
+
+    text: str
+    kind: str = "row"
+
+
+class Row(NamedTuple):
+    """A row of a table: a title and a cell for each tokenizer; a heading has none."""
+
+    title: str
+    cells: Sequence[str]
+
+
+def shown(value: float | None, unit: str) -> str:
+    """Write a value with its unit, as far as a number has one.
+
+    >>> shown(0.12345, "share"), shown(4.56789, "bytes/token"), shown(1234567, "bytes")
+    ('12.35 %', '4.568', '1,234,567')
+    >>> shown(None, "share"), shown(1234.5, "tokens/line"), shown(1.75, "times")
+    ('-', '1,234.5', '1.750 x')
+    """
+    if value is None:
+        return NO_VALUE
+    if unit == "share":
+        return f"{100 * value:.2f} %"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = f"{value:.3f}" if value < 1000 else f"{value:,.1f}"
+    return f"{text} x" if unit == "times" else text
+
+
+def as_lines(
+    stats: Stats, width: int, metrics: Sequence[str] | None = None
+) -> Iterator[Line]:
+    """Lay out all metrics, then some of each group, then scripts."""
+    width = min(width, MAX_WIDTH)
+    names = list(stats.names)
+    yield from _table(names, list(_metric_rows(stats)), width)
+    yield from _table(names, list(_script_rows(stats)), width)
+    wanted = GROUP_METRICS if metrics is None else metrics
+    for key in wanted:
+        metric = METRICS[key]
+        if stats.groups and metric.by_group and key not in stats.absent:
+            yield from _table(names, list(_group_rows(stats, metric)), width)
+    for note in _notes(stats):
+        for text in textwrap.wrap(note, width):
+            yield Line(text, "note")
+
+
+def caveats(stats: Stats, width: int) -> Iterator[Line]:
+    """Explain each metric that is shown: its unit, how it is made, and its caveat."""
+    yield Line("What the metrics are", "heading")
+    for key, metric in METRICS.items():
+        if key in stats.absent:
+            continue
+        yield Line(f"{metric.title} ({key}, {metric.unit})", "names")
+        for text in (f"{metric.formula}.", metric.caveat):
+            lines = textwrap.wrap(
+                text,
+                max(min(width, 100), 20),
+                initial_indent=INDENT,
+                subsequent_indent=INDENT,
+            )
+            yield from map(Line, lines)
+
+
+def _metric_rows(stats: Stats) -> Iterator[Row]:
+    section = ""
+    for row in stats.rows():
+        if row.group is not None:
+            return
+        if row.metric.section != section:
+            section = row.metric.section
+            yield Row(SECTIONS[section], ())
+        yield Row(row.metric.title, [shown(v, row.metric.unit) for v in row.values])
+
+
+def _script_rows(stats: Stats) -> Iterator[Row]:
+    yield Row("Occurrences of tokens, by script", ())
+    scripts = [row for row in stats.scripts() if any(row.shares)]
+    for row in scripts[:N_SCRIPTS]:
+        yield Row(row.script, [shown(share, "share") for share in row.shares])
+    if len(scripts) > N_SCRIPTS:
+        others = zip(*(row.shares for row in scripts[N_SCRIPTS:]), strict=True)
+        cells = [shown(sum(share or 0 for share in each), "share") for each in others]
+        yield Row(f"{len(scripts) - N_SCRIPTS} others", cells)
+
+
+def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
+    title = metric.title if metric.unit != "share" else f"{metric.title}"
+    yield Row(f"{title[:1].upper()}{title[1:]}, by group", ())
+    for group in stats.groups:
+        row = stats.row(metric.key, group)
+        yield Row(group or "(no group)", [shown(v, metric.unit) for v in row.values])
+
+
+def _notes(stats: Stats) -> Iterator[str]:
+    """Say what is left out, and how to have it."""
+    segmenter = stats.segmenter
+    if segmenter is None:
+        yield (
+            "No word is counted, as no segmenter was named: --segmenter whitespace, letters, or a "
+            "regular expression of words."
+        )
+    else:
+        yield f"Words: {segmenter.name}, the matches of {segmenter.pattern}"
+    if stats.groups and not stats.is_parallel:
+        yield (
+            "Groups are not compared by their tokens (premium, Gini), which needs texts that say the "
+            "same: --parallel."
+        )
+    n_bad = stats.measurements[0].bad_lines
+    if n_bad:
+        yield f"{n_bad:,} bad lines skipped."
+
+
+# Tables
+
+
+def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Line]:
+    """Lay out a table, in several parts if there is no room for all columns."""
+    if not any(row.cells for row in rows):
+        return
+    columns = [
+        max(
+            MIN_COLUMN,
+            min(len(name), MAX_COLUMN),
+            *(len(row.cells[place]) for row in rows if row.cells),
+        )
+        for place, name in enumerate(names)
+    ]
+    longest = max(len(row.title) for row in rows if row.cells) + len(INDENT)
+    title = max(MIN_TITLE, min(longest, MAX_TITLE, width - max(columns) - len(GAP)))
+    for places in _parts(columns, width - title):
+        yield from _part(names, rows, places, title, columns)
+        yield Line("")
+
+
+def _parts(columns: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Group columns so that each group has room; each has one at least.
+
+    >>> list(_parts([7, 7, 7], 18))
+    [[0, 1], [2]]
+    """
+    part: list[int] = []
+    taken = 0
+    for place, column in enumerate(columns):
+        if part and taken + column + len(GAP) > room:
+            yield part
+            part, taken = [], 0
+        part.append(place)
+        taken += column + len(GAP)
+    yield part
+
+
+def _part(
+    names: Sequence[str],
+    rows: Sequence[Row],
+    places: Sequence[int],
+    title: int,
+    columns: Sequence[int],
+) -> Iterator[Line]:
+    names_lines = [_broken(names[place], columns[place]) for place in places]
+    n_lines = max(map(len, names_lines))
+    for number in range(n_lines):
+        cells = (
+            lines[number - n_lines + len(lines)]
+            if number >= n_lines - len(lines)
+            else ""
+            for lines in names_lines
+        )
+        yield Line(_joined("", title, cells, places, columns), "names")
+    is_first = True
+    for row in rows:
+        if not row.cells:
+            if not is_first:
+                yield Line("")
+            is_first = False
+            yield Line(row.title, "heading")
+            continue
+        *first, last = textwrap.wrap(row.title, title - len(INDENT)) or [""]
+        yield from (Line(INDENT + text) for text in first)
+        cells = (row.cells[place] for place in places)
+        yield Line(_joined(INDENT + last, title, cells, places, columns))
+
+
+def _joined(
+    title: str,
+    width: int,
+    cells: Iterable[str],
+    places: Sequence[int],
+    columns: Sequence[int],
+) -> str:
+    parts = (
+        f"{cell:>{columns[place]}}" for cell, place in zip(cells, places, strict=True)
+    )
+    return GAP.join([f"{title:<{width}}", *parts]).rstrip()
+
+
+def _broken(name: str, width: int) -> list[str]:
+    """Break a name that is longer than its column.
+
+    >>> _broken("published/qwen3", 10), _broken("gpt2", 10)
+    (['published/', 'qwen3'], ['gpt2'])
+    """
+    return (
+        textwrap.wrap(name.replace("/", "/ "), width) if len(name) > width else [name]
+    )

@@ -1,0 +1,119 @@
+"""Formulas of metrics beside the same written out, and their page beside their table."""
+
+import itertools
+import math
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bytepair.analyze import (
+    METRICS,
+    gini,
+    renyi_efficiency,
+    renyi_entropy,
+    shannon_efficiency,
+    shannon_entropy,
+)
+from bytepair.analyze._metric_table import SECTIONS
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "metrics.md"
+
+COUNTS = st.lists(st.integers(0, 1000), max_size=20)
+FEW = "pick @@ed pick @@l @@ed pick @@les"
+MANY = "pick @@e @@d pick @@l @@e @@d pick @@l @@e @@s"
+
+
+@given(COUNTS)
+def test_entropies_are_those_of_the_definition(counts: list[int]) -> None:
+    """Shannon's is a sum of p log2 1/p, Rényi's a logarithm of a sum of powers."""
+    total = sum(counts)
+    if not total:
+        assert shannon_entropy(counts) is renyi_entropy(counts) is None
+        return
+    shares = [count / total for count in counts if count]
+    shannon = sum(share * math.log2(1 / share) for share in shares)
+    assert shannon_entropy(counts) == pytest.approx(shannon, abs=1e-12)
+    assert renyi_entropy(counts, order=1) == shannon_entropy(counts)
+    for order in (0.5, 2, 2.5, 3):
+        powers = sum(share**order for share in shares)
+        expected = math.log2(powers) / (1 - order)
+        assert renyi_entropy(counts, order) == pytest.approx(expected, abs=1e-12)
+
+
+@given(COUNTS, st.integers(2, 50))
+def test_efficiencies_are_shares_of_the_largest_entropy(
+    counts: list[int], n_types: int
+) -> None:
+    """That of so many types that occur equally often is 1, whatever the order."""
+    n_found = sum(count > 0 for count in counts)
+    if n_found > 1:
+        entropy = shannon_entropy(counts)
+        assert entropy is not None
+        assert shannon_efficiency(counts) == entropy / math.log2(n_found)
+        assert shannon_efficiency(counts, 64) == entropy / 6
+    else:
+        assert shannon_efficiency(counts) is renyi_efficiency(counts) is None
+    assert renyi_efficiency([7] * n_types) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "expected"),
+    [
+        (FEW, 2.5, 0.8265064834225245),
+        (MANY, 2.5, 0.9204840242168808),
+        (FEW, 3, 0.8031528501359657),
+        (MANY, 3, 0.9105681923824472),
+    ],
+)
+def test_the_examples_of_tokenization_scorer_have_its_values(
+    text: str, order: float, expected: float
+) -> None:
+    """Its tests have those of order 2.5, its README those of 3, its default."""
+    counts = list(Counter(text.split()).values())
+    assert renyi_efficiency(counts, order) == pytest.approx(expected, abs=1e-14)
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=12))
+def test_gini_is_the_mean_difference_of_all_pairs(costs: list[int]) -> None:
+    """Half of the mean difference of two, as a share of the mean."""
+    mean = sum(costs) / len(costs)
+    if not mean:
+        assert gini(costs) is None
+        return
+    differences = sum(abs(a - b) for a, b in itertools.product(costs, repeat=2))
+    expected = differences / (2 * len(costs) ** 2 * mean)
+    assert gini(costs) == pytest.approx(expected, abs=1e-12)
+
+
+def test_gini_has_the_values_that_are_known_by_hand() -> None:
+    """All the same, one with three times as much, and one that has all."""
+    assert gini([1, 1, 1]) == 0
+    assert gini([1, 3]) == 0.25
+    assert gini([0, 0, 1]) == pytest.approx(2 / 3)
+
+
+def test_every_metric_says_its_unit_its_formula_and_its_caveat() -> None:
+    """None is empty, keys and titles are distinct, and sections come in their order."""
+    for key, metric in METRICS.items():
+        assert metric.key == key
+        assert all((metric.title, metric.unit, metric.formula, metric.caveat))
+        assert metric.caveat.endswith(".")
+        assert metric.of_all or metric.by_group
+    assert len({metric.title for metric in METRICS.values()}) == len(METRICS)
+    sections = [metric.section for metric in METRICS.values()]
+    assert [name for name, _ in itertools.groupby(sections)] == list(SECTIONS)
+
+
+def test_the_page_of_metrics_is_their_table() -> None:
+    """Each has an entry with its title, key, unit, formula and caveat, in the order of the table."""
+    page = re.sub(r"\s+", " ", PAGE.read_text(encoding="utf-8"))
+    entries = re.findall(r"- \*\*.*?(?= - \*\*| ## |$)", page)
+    expected = [
+        f"- **{metric.title}** (`{metric.key}`, {metric.unit}): *{metric.formula}*. {metric.caveat}"
+        for metric in METRICS.values()
+    ]
+    assert [entry.strip() for entry in entries] == expected
