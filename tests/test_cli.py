@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import re
 import shlex
 import signal
 import struct
@@ -184,9 +185,9 @@ def on_terminal(*arguments, n_columns=0):
     return shown.decode()
 
 
-@pytest.mark.parametrize("n_columns", [20, 40])
+@pytest.mark.parametrize("n_columns", [20, 40, 120])
 def test_a_line_of_progress_fits_the_terminal(corpus, tmp_path, n_columns):
-    """What is longer is cut: a line that wraps cannot be written over."""
+    """What is longer is cut: a line that wraps cannot be written over; a wide one has a bar."""
     tokenizer = tmp_path / "t.bytepair"
     commands = [
         ("train", corpus, "-o", tokenizer, "--merges", 20),
@@ -196,8 +197,11 @@ def test_a_line_of_progress_fits_the_terminal(corpus, tmp_path, n_columns):
         shown = on_terminal(*command, n_columns=n_columns)
         written_over = shown.split("\r\x1b[K")[1:-1]
         assert any("merges done" in text or "MB" in text for text in written_over)
-        for text in written_over:
+        plain = [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in written_over]
+        for text in plain:
             assert "\n" in text or len(text) < n_columns
+        has_bar = any(re.match(r"━*╸?━* +[0-9]+% ", text) for text in plain)
+        assert has_bar == (n_columns == 120)
 
 
 def test_progress_tells_merges_time_and_ratio(corpus, tmp_path):

@@ -131,7 +131,7 @@ def test_a_message_is_red_on_a_terminal_only(
     is_painted: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The text is the same everywhere, and begins with the name of the program."""
+    """There it takes the place of a line of progress; the text is the same everywhere."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environment.items():
@@ -141,8 +141,9 @@ def test_a_message_is_red_on_a_terminal_only(
     stream.truncate(0)
     stream.seek(0)
     problems.tell("no file")
-    painted = "\x1b[1;31mbytepair:\x1b[0m no file\n"
-    assert stream.getvalue() == (painted if is_painted else "bytepair: no file\n")
+    begin = "\x1b[1;31mbytepair:\x1b[0m" if is_painted else "bytepair:"
+    over = "\r\x1b[K" if isinstance(stream, Terminal) else ""
+    assert stream.getvalue() == f"{over}{begin} no file\n"
 
 
 def test_a_pipe_gets_no_colour() -> None:

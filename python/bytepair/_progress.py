@@ -4,13 +4,13 @@ The time that is left assumes the speed so far. Nothing is shown where there is 
 """
 
 import math
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TextIO, TypeAlias
 
 from ._plurals import amount
+from ._terminal import with_bar
 
 __all__ = ["Progress", "ProgressLine", "Reporter", "reporter"]
 
@@ -72,6 +72,9 @@ class Progress:
         return self.characters / self.tokens if self.tokens else 0.0
 
 
+SECONDS_UNTIL_RATE = 0.5
+"""How long a job lasts before its rate says anything."""
+
 Reporter: TypeAlias = Callable[[Progress], object]
 
 
@@ -88,18 +91,20 @@ class ProgressLine:
             return
         text = progress.corpus or describe(progress)
         is_last = bool(progress.corpus) or progress.phase == "done"
-        line = f"{text}\n" if is_last else fitting(text, self.stream)
+        line = (
+            f"{text}\n" if is_last else with_bar(text, share_of(progress), self.stream)
+        )
         self.stream.write(f"\r\x1b[K{line}")
         self.stream.flush()
 
 
-def fitting(text: str, stream: TextIO) -> str:
-    """Cut a text so that a terminal shows it in one line: of two, only the last can be written over."""
-    try:
-        n_columns = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):  # a terminal that does not say
-        return text
-    return text[: n_columns - 1] if n_columns > 1 else text
+def share_of(progress: Progress) -> float | None:
+    """Say how much of its phase is done, from 0 to 1, where that is known.
+
+    >>> share_of(Progress("merge", 300, 1000, 300, 200, seconds=6.0))
+    0.3
+    """
+    return progress.done / progress.total if progress.total else None
 
 
 def describe(progress: Progress) -> str:
@@ -108,10 +113,13 @@ def describe(progress: Progress) -> str:
     >>> step = Progress("merge", 300, 1000, 300, 200, seconds=6.0, seconds_left=9.5)
     >>> describe(step)
     '300 of 1,000 merges done, 0:00:10 remaining, compression ratio 1.50'
+    >>> describe(Progress("count", 5_000_000, 20_000_000, 0, 0, seconds=2.0))
+    'counting: 5.0 of 20.0 MB, 0:00:06 remaining, 2.5 MB/s'
     """
     if progress.phase == "count":
         total = "" if progress.total is None else f" of {progress.total / 1e6:,.1f}"
-        return f"counting: {progress.done / 1e6:,.1f}{total} MB{_remaining(progress)}"
+        text = f"counting: {progress.done / 1e6:,.1f}{total} MB"
+        return f"{text}{_speed(progress)}"
     ratio = f"compression ratio {progress.characters_per_token:.2f}"
     if progress.phase == "done":
         return f"{amount(progress.done, 'merge')} done in {clock(progress.seconds)}, {ratio}"
@@ -127,6 +135,18 @@ def clock(seconds: float) -> str:
     """
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def _speed(progress: Progress) -> str:
+    """Say how fast bytes are counted, and how long the rest takes at that rate."""
+    done, seconds = progress.done, progress.seconds
+    if not done or seconds < SECONDS_UNTIL_RATE:
+        return ""
+    rate = f", {done / 1e6 / seconds:,.1f} MB/s"
+    if progress.total is None:
+        return rate
+    left = seconds * max(progress.total - done, 0) / done
+    return f", {clock(math.ceil(left))} remaining{rate}"
 
 
 def _remaining(progress: Progress) -> str:

@@ -223,8 +223,6 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _interrupt() -> NoReturn:
-    if sys.stderr.isatty():  # after a line of progress
-        print(file=sys.stderr)
     tell("interrupted")
     raise typer.Exit(INTERRUPTED)
 

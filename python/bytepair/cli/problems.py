@@ -22,7 +22,8 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 def tell(message: str) -> None:
     """Write a message to standard error."""
     begin = paint("bytepair:", PROBLEM, is_painted=has_colours(sys.stderr))
-    print(f"{begin} {message}", file=sys.stderr)
+    over = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress
+    print(f"{over}{begin} {message}", file=sys.stderr)
 
 
 def tell_usage(error: Any, chosen: typer.Context | None) -> None:  # noqa: ANN401 -- see UsageError

@@ -1,10 +1,19 @@
-"""One line on a terminal that is written over again; nothing where there is none."""
+"""One line on a terminal that is written over again; nothing where there is none.
 
+It has a bar, what is done of what, the rate and the remaining time at the rate so far.
+"""
+
+import math
 import sys
+import time
 
-from bytepair._progress import fitting
+from bytepair._progress import SECONDS_UNTIL_RATE, clock
+from bytepair._terminal import with_bar
 
-__all__ = ["ProgressLine"]
+__all__ = ["ProgressLine", "rate"]
+
+SECONDS_BETWEEN = 0.1
+"""The shortest time between two lines."""
 
 
 class ProgressLine:
@@ -12,6 +21,8 @@ class ProgressLine:
 
     Attributes
     ----------
+    is_shown
+        Whether there is a terminal to show it on, and it is wanted.
     untold
         Lines that a summary begins with, since no terminal showed them.
     """
@@ -19,6 +30,7 @@ class ProgressLine:
     def __init__(self, *, is_shown: bool) -> None:
         self.is_shown = is_shown and sys.stderr.isatty()
         self.untold: list[str] = []
+        self.start = self.shown_at = time.perf_counter() - SECONDS_BETWEEN
 
     def note(self, text: str) -> None:
         """Write a line that stays; without a terminal it waits for the summary."""
@@ -27,17 +39,38 @@ class ProgressLine:
         else:
             self.untold.append(text)
 
-    def show(self, text: str) -> None:
-        """Show a text in place of the last one."""
+    def show(self, text: str, share: float | None = None) -> None:
+        """Show a text in place of the last one, with a bar where a share of the job is done."""
         if self.is_shown:
-            sys.stderr.write(f"\r\x1b[K{fitting(text, sys.stderr)}")
+            sys.stderr.write(f"\r\x1b[K{with_bar(text, share, sys.stderr)}")
             sys.stderr.flush()
 
     def show_bytes(self, what: str, done: int, total: int | None) -> None:
-        """Show how many bytes are done, and of how many if that is known."""
+        """Show how many bytes are done of how many, how fast, and how long the rest takes."""
+        now = time.perf_counter()
+        is_last = done == total
+        if not self.is_shown or (now - self.shown_at < SECONDS_BETWEEN and not is_last):
+            return
+        self.shown_at = now
         of_all = "" if total is None else f" of {total / 1e6:,.1f}"
-        self.show(f"{what}: {done / 1e6:,.1f}{of_all} MB")
+        text = f"{what}: {done / 1e6:,.1f}{of_all} MB"
+        seconds = now - self.start
+        if done and seconds > SECONDS_UNTIL_RATE:
+            if total is not None:
+                left = seconds * max(total - done, 0) / done
+                text += f", {clock(math.ceil(left))} remaining"
+            text += f", {rate(done, seconds)}"
+        self.show(text, done / total if total else None)
 
     def clear(self) -> None:
         """Take the line away."""
         self.show("")
+
+
+def rate(n_bytes: int, seconds: float) -> str:
+    """Write a rate.
+
+    >>> rate(2_500_000, 0.5)
+    '5.0 MB/s'
+    """
+    return f"{n_bytes / 1e6 / max(seconds, 1e-9):,.1f} MB/s"

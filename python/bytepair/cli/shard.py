@@ -140,7 +140,9 @@ def shard(
         added_tokens=added_tokens.value,
         shard_tokens=shard_tokens,
         **reading.arguments(),
-        progress=lambda progress: line.show(describe(progress)),
+        progress=lambda progress: line.show(
+            describe(progress), progress.done_bytes / max(progress.total_bytes, 1)
+        ),
     )
     line.clear()
     totals = manifest["totals"]
@@ -161,8 +163,8 @@ def describe(progress: "TokenizeProgress") -> str:
     left = progress.seconds_left
     remaining = "" if left is None else f", {clock(left)} remaining"
     return (
-        f"{done:,.0f} of {total:,.0f} MB, {rate:,.1f} MB/s, "
-        f"{progress.tokens:,} tokens{remaining}"
+        f"{done:,.0f} of {total:,.0f} MB{remaining}, {rate:,.1f} MB/s, "
+        f"{progress.tokens:,} tokens"
     )
 
 

@@ -230,8 +230,6 @@ def rescue(
             f"saved: {saved}; to continue, run the same command with --resume {quoted}"
         )
         lines += [f"log: {log}"] if log else []
-    if sys.stderr.isatty():  # after a line of progress
-        print(file=sys.stderr)
     tell("\n".join([str(interrupted), *lines]))
     raise typer.Exit(INTERRUPTED)
 
