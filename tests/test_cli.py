@@ -538,7 +538,9 @@ def test_ids_are_a_line_of_numbers(saved):
     assert found.stdout == " ".join(map(str, expected)).encode() + b"\n"
 
 
-@pytest.mark.parametrize("number_format", ["text", "json", "uint16", "uint32"])
+@pytest.mark.parametrize(
+    "number_format", ["text", "pieces", "json", "uint16", "uint32"]
+)
 def test_decode_undoes_encode(saved, tmp_path, number_format):
     """Any bytes come back from ids in every format, through files and through pipes."""
     data = TEXT.encode() + bytes(range(256)) + b"\r\n\n"

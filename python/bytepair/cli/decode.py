@@ -5,6 +5,7 @@ where an end mark has become a space and ``▁`` a space again.
 """
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,10 +13,13 @@ import typer
 
 from bytepair import Tokenizer
 
+from .corpus_options import Quiet
 from .ids import RAW, RAW_ENDINGS, parse_file, parse_ids
 from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
+from .pieces import Pieces
 from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
+from .transfer import Transfer
 
 __all__ = ["decode"]
 
@@ -30,13 +34,15 @@ def decode(
         NumberFormat | None,
         typer.Option(
             "--format",
-            help="Space-separated numbers, a JSON array, or raw little-endian numbers. "
+            help="Space-separated numbers, tokens as text (pieces), a JSON array, or raw "
+            "little-endian numbers. "
             "By default what encode writes: a .npy array if the input is one, raw numbers in a .bin, "
             "else text.",
         ),
     ] = None,
     lines: Lines = False,
     loading: LoadingOptions,
+    quiet: Quiet = False,
 ) -> None:
     """Decode ids to text: all of them at once, or each line of ids to a line of text."""
     is_array = Path(file).suffix == ".npy"
@@ -47,19 +53,38 @@ def decode(
     name = name_of(file)
     tokenizer = loading.load(tokenizer_path)
     to_bytes = decoder(tokenizer)
+    parse_all, parse_line = parsers(tokenizer, number_format, file)
+    transfer = Transfer("decoding", file, output, quiet=quiet)
     with reading(file) as source, writing_to(output) as target:
-        if not lines:
+        if lines:
+            n_bytes, n_tokens = 0, 0
+            rows = chain.from_iterable(transfer.counted(line_batches(source)))
+            for number, line in enumerate(rows, 1):
+                with naming(f"{name}: line {number}"):
+                    ids = parse_line(line)
+                    n_bytes += target.write(to_bytes(ids) + b"\n")
+                    n_tokens += len(ids)
+        else:
             with naming(name):
-                ids = parse_file(source.read(), number_format, file, tokenizer.n_vocab)
-                target.write(to_bytes(ids))
-            return
-        n_lines = 0
-        for batch in line_batches(source):
-            for line in batch:
-                n_lines += 1
-                with naming(f"{name}: line {n_lines}"):
-                    ids = parse_ids(line, number_format or NumberFormat.TEXT)
-                    target.write(to_bytes(ids) + b"\n")
+                data = source.read()
+                transfer.begin(len(data))
+                ids = parse_all(data)
+                n_bytes, n_tokens = target.write(to_bytes(ids)), len(ids)
+    transfer.finish(n_bytes, n_tokens)
+
+
+def parsers(
+    tokenizer: Tokenizer, number_format: NumberFormat | None, file: str
+) -> tuple[Callable[[bytes], list[int]], Callable[[bytes], list[int]]]:
+    """Choose how ids are read: of a whole file, and of a line."""
+    if number_format is NumberFormat.PIECES:
+        pieces = Pieces(tokenizer)
+        return pieces.read, pieces.read
+    n_vocab = tokenizer.n_vocab
+    return (
+        lambda data: parse_file(data, number_format, file, n_vocab),
+        lambda line: parse_ids(line, number_format or NumberFormat.TEXT),
+    )
 
 
 def decoder(tokenizer: Tokenizer) -> Callable[[list[int]], bytes]:

@@ -6,7 +6,7 @@ lines at a time.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -18,6 +18,7 @@ from bytepair import Tokenizer, TokenizerError, _core
 from bytepair._added import names_of
 from bytepair._plurals import amount
 
+from .corpus_options import Quiet
 from .ids import RAW, check_width, format_ids
 from .options import (
     Added,
@@ -29,6 +30,7 @@ from .options import (
     Output,
     TokenizerPath,
 )
+from .pieces import Pieces
 from .spreading import spread
 from .streams import (
     line_batches,
@@ -38,6 +40,7 @@ from .streams import (
     refuse_no_text,
     writing_to,
 )
+from .transfer import Transfer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,8 +58,10 @@ def encode(
         NumberFormat | None,
         typer.Option(
             "--format",
-            help="Space-separated numbers, a JSON array, or raw little-endian numbers; "
-            "by default raw numbers wide enough for all ids if the output ends in .npy or .bin, else text.",
+            help="Space-separated numbers, tokens as text (pieces), a JSON array, or raw "
+            "little-endian numbers; by default raw numbers wide enough for all ids if the output "
+            "ends in .npy or .bin, else text. Pieces write a space as ▁ and what is not seen as "
+            "escapes; decode --format pieces reads them.",
             show_default=False,
         ),
     ] = None,
@@ -79,6 +84,7 @@ def encode(
     ] = None,
     added_tokens: AddedTokens = Added.FIND,
     loading: LoadingOptions,
+    quiet: Quiet = False,
 ) -> None:
     """Encode text: one line of ids for the whole input, or for each line of it."""
     is_array = Path(output).suffix == ".npy"
@@ -105,27 +111,45 @@ def encode(
     if number_format is not None:
         check_width(tokenizer, number_format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
+    transfer = Transfer("encoding", file, output, quiet=quiet)
     if is_raw and output != "-" and not add_special_tokens:
         dtype: Any = number_format.value if number_format else None
-        tokenizer.encode_file(file, output, dtype=dtype, **options)
+        tell = transfer.tell if transfer.is_shown else None
+        done = tokenizer.encode_file(
+            file, output, dtype=dtype, progress=tell, **options
+        )
         if Path(file).is_file():
             held.look_at_file(file)
+        transfer.finish(done.n_bytes, done.n_tokens)
         held.tell("text")
         return
     options["add_special_tokens"] = add_special_tokens
-    number_format = number_format or NumberFormat.TEXT
+    write = writer(tokenizer, number_format or NumberFormat.TEXT)
     with reading(file) as source, writing_to(output) as target:
         if lines:
-            batches = held.looked_at(line_batches(source))
-            write_lines(
-                tokenizer, batches, target, number_format, options, name_of(file)
+            batches = held.looked_at(transfer.counted(line_batches(source)))
+            n_tokens = write_lines(
+                tokenizer, batches, target, write, options, name_of(file)
             )
         else:
             with naming(name_of(file)):
                 [text] = next(held.looked_at([[source.read()]]))
+                transfer.begin(len(text))
                 ids = tokenizer.encode_to_numpy(text, **options)
-            target.write(format_ids(ids, number_format))
+            n_tokens = len(ids)
+            target.write(write(ids))
+    transfer.finish(transfer.n_bytes, n_tokens)
     held.tell("line" if lines else "text")
+
+
+def writer(
+    tokenizer: Tokenizer, number_format: NumberFormat
+) -> Callable[["NDArray[np.uint32]"], bytes]:
+    """Choose how the ids of a text are written."""
+    if number_format is NumberFormat.PIECES:
+        pieces = Pieces(tokenizer)
+        return lambda ids: pieces.written(ids.tolist())
+    return lambda ids: format_ids(ids, number_format)
 
 
 class Held:
@@ -170,12 +194,12 @@ def write_lines(
     tokenizer: Tokenizer,
     batches: Iterable[Sequence[bytes]],
     target: BinaryIO,
-    number_format: NumberFormat,
+    write: Callable[["NDArray[np.uint32]"], bytes],
     options: dict[str, Any],
     name: str,
-) -> None:
-    """Write the ids of each line as a line."""
-    n_lines = 0
+) -> int:
+    """Write the ids of each line as a line, and give their number."""
+    n_lines = n_tokens = 0
     for batch in batches:
         try:
             ids, starts = tokenizer.encode_batch_to_numpy(batch, **options)
@@ -185,5 +209,7 @@ def write_lines(
                     tokenizer.count(line, **options)
             raise
         for start, end in pairwise(starts):
-            target.write(format_ids(ids[start:end], number_format))
+            target.write(write(ids[start:end]))
         n_lines += len(batch)
+        n_tokens += len(ids)
+    return n_tokens

@@ -31,6 +31,7 @@ class NumberFormat(str, enum.Enum):
     """How ids are written."""
 
     TEXT = "text"
+    PIECES = "pieces"
     JSON = "json"
     UINT16 = "uint16"
     UINT32 = "uint32"

@@ -1,0 +1,110 @@
+r"""Tokens as text, separated by spaces: ``low ▁lower \n``; and back.
+
+A token of bytes is written as its text, where ``▁`` is a space. A token of characters is written
+as its vocabulary has it, where ``▁`` is a mark. Written as escapes are ``\\``, ``\n``, ``\r`` and
+``\t``, bytes that are no character and characters that are not seen (``\xe4``), and among tokens of
+bytes the character ``▁`` itself (``\u2581``). So each token can be read again. Where several ids
+have the same text, the lowest is read.
+"""
+
+import re
+
+from bytepair import FormatError, Tokenizer
+
+__all__ = ["Pieces", "escaped", "unescaped"]
+
+Token = str | bytes
+
+NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+MARK = "▁"
+ESCAPED_MARK = r"\u2581"
+_PART = re.compile(r"\\(?:x[0-9a-f]{2}|u2581|[\\nrt])|[^\\]+|\\")
+_SURROGATES = range(0xDC80, 0xDD00)
+"""What stands for bytes that are no character, by ``surrogateescape``."""
+
+
+class Pieces:
+    """Writes and reads the tokens of a tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.texts = [
+            "" if token is None else escaped(token) for token in tokenizer.vocabulary
+        ]
+        self.ids: dict[str, int] = {}
+
+    def written(self, ids: list[int]) -> bytes:
+        """Write ids as a line of tokens."""
+        texts = self.texts
+        return " ".join([texts[id_] for id_ in ids]).encode() + b"\n"
+
+    def read(self, data: bytes) -> list[int]:
+        """Read tokens, whatever lines they stand on.
+
+        Raises
+        ------
+        FormatError
+            A token is not in the vocabulary; the message says which place it has.
+        """
+        if not self.ids:
+            pairs = reversed(list(enumerate(self.texts)))
+            self.ids = {text: id_ for id_, text in pairs if text}
+        try:
+            words = data.decode().replace("\n", " ").split(" ")
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start} of the input is not UTF-8, so it is no text of tokens"
+            raise FormatError(message) from error
+        found = [word for word in words if word]
+        for place, word in enumerate(found):
+            if word not in self.ids:
+                message = (
+                    f"word {place} of the input is no token of this tokenizer: {word[:40]!r}; "
+                    "expected tokens as encode --format pieces writes them"
+                )
+                raise FormatError(message)
+        return [self.ids[word] for word in found]
+
+
+def escaped(token: Token) -> str:
+    r"""Write a token without spaces and line ends.
+
+    >>> escaped(b" low"), escaped("▁low"), escaped(b"\xe4\n"), escaped("▁".encode())
+    ('▁low', '▁low', '\\xe4\\n', '\\u2581')
+    """
+    if isinstance(token, str):
+        return "".join(map(_escaped_character, token)).replace(" ", r"\x20")
+    text = token.decode(errors="surrogateescape")
+    plain = "".join(map(_escaped_character, text))
+    return plain.replace(MARK, ESCAPED_MARK).replace(" ", MARK)
+
+
+def unescaped(text: str, *, is_of_bytes: bool) -> Token:
+    r"""Read a token again.
+
+    >>> unescaped("▁low", is_of_bytes=True), unescaped(r"\xe4\n", is_of_bytes=True)
+    (b' low', b'\xe4\n')
+    >>> unescaped("▁low", is_of_bytes=False)
+    '▁low'
+    """
+    names = {written: plain for plain, written in NAMED.items()}
+    parts = []
+    for part in _PART.findall(text):
+        if part.startswith(r"\x"):
+            parts.append(bytes([int(part[2:], 16)]))
+        elif part == ESCAPED_MARK:
+            parts.append(MARK.encode())
+        elif part in names:
+            parts.append(names[part].encode())
+        else:
+            parts.append((part.replace(MARK, " ") if is_of_bytes else part).encode())
+    data = b"".join(parts)
+    return data if is_of_bytes else data.decode()
+
+
+def _escaped_character(character: str) -> str:
+    if character in NAMED:
+        return NAMED[character]
+    if ord(character) in _SURROGATES:
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\x{byte:02x}" for byte in character.encode())

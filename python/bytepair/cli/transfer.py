@@ -1,0 +1,70 @@
+"""Progress and a summary of commands that read a file and write what they make of it.
+
+Both are for a terminal, and not where the output itself is shown there. A summary of little
+text that goes to a pipe would only be in the way.
+"""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from bytepair._plurals import amount
+
+from .progress_line import ProgressLine, rate
+
+__all__ = ["Transfer"]
+
+MIN_LEN = 1 << 20
+"""How much is read or written before a pipe is worth a summary, in bytes."""
+
+
+class Transfer:
+    """Shows how much of a file is read, and in the end what became of it."""
+
+    def __init__(self, doing: str, file: str, output: str, *, quiet: bool) -> None:
+        is_beside = output == "-" and sys.stdout.isatty()
+        self.doing, self.output = doing, output
+        self.line = ProgressLine(is_shown=not quiet and not is_beside)
+        self.total = Path(file).stat().st_size if Path(file).is_file() else None
+        self.n_bytes = 0
+        self.start = time.perf_counter()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether anything is shown."""
+        return self.line.is_shown
+
+    def counted(self, batches: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
+        """Give batches of lines, and show how far reading has come."""
+        for batch in batches:
+            yield batch
+            self.n_bytes += sum(map(len, batch)) + len(batch)
+            self.line.show_bytes(self.doing, self.n_bytes, self.total)
+
+    def begin(self, n_bytes: int) -> None:
+        """Show that work on a whole text begins."""
+        self.n_bytes = n_bytes
+        if n_bytes >= MIN_LEN:
+            self.line.show(f"{self.doing}: {n_bytes / 1e6:,.1f} MB")
+
+    def tell(self, n_bytes: int) -> None:
+        """Show how much is done."""
+        self.n_bytes = n_bytes
+        self.line.show_bytes(self.doing, n_bytes, self.total)
+
+    def finish(self, n_bytes: int, n_tokens: int) -> None:
+        """Say how many bytes of text were how many tokens, and how fast that was."""
+        self.line.clear()
+        is_much = max(n_bytes, self.n_bytes) >= MIN_LEN
+        if not self.is_shown or not (is_much or self.output != "-"):
+            return
+        seconds = time.perf_counter() - self.start
+        mean = f", {n_bytes / n_tokens:.2f} bytes per token" if n_tokens else ""
+        print(
+            f"{amount(n_bytes, 'byte')}, {amount(n_tokens, 'token')}{mean}, "
+            f"{rate(n_bytes, seconds)}",
+            file=sys.stderr,
+        )
+        if self.output != "-":
+            print(f"saved: {self.output}", file=sys.stderr)

@@ -1,0 +1,164 @@
+"""``--format pieces``: tokens as text that can be read again; and what encoding says of itself."""
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bytepair
+from bytepair import Tokenizer
+
+pytest.importorskip("typer", reason="runs the command line")
+
+from bytepair.cli.pieces import Pieces, escaped, unescaped
+
+COMMAND = [sys.executable, "-m", "bytepair"]
+
+
+@given(st.binary(min_size=1))
+def test_a_token_of_bytes_is_read_as_it_was(token: bytes) -> None:
+    """Any bytes come back, and what is written has no white space and is seen."""
+    text = escaped(token)
+    assert unescaped(text, is_of_bytes=True) == token
+    assert text.isprintable()
+    assert " " not in text
+
+
+@given(st.text(min_size=1))
+def test_a_token_of_characters_is_read_as_it_was(token: str) -> None:
+    """Any text comes back, marks and escapes among it."""
+    try:
+        token.encode()
+    except UnicodeEncodeError:  # no token has a surrogate
+        return
+    text = escaped(token)
+    assert unescaped(text, is_of_bytes=False) == token
+    assert text.isprintable()
+    assert " " not in text
+
+
+@pytest.mark.parametrize(
+    ("token", "text"),
+    [
+        (b" the", "▁the"),
+        ("▁the".encode(), r"\u2581the"),
+        (b"\xe2\x96", r"\xe2\x96"),
+        (b"a\\b\n", r"a\\b\n"),
+        ("é\u00ad".encode(), r"é\xc2\xad"),
+        ("▁the", "▁the"),
+        ("the</w>", "the</w>"),
+        ("a b", r"a\x20b"),
+        ("<0x0A>", "<0x0A>"),
+    ],
+)
+def test_tokens_are_written_as_documented(token: str | bytes, text: str) -> None:
+    """A space is a mark among bytes; a vocabulary of characters keeps its own."""
+    assert escaped(token) == text
+
+
+def test_pieces_come_back_from_every_token(shared: Callable[[str], Path]) -> None:
+    """All tokens of GPT-2, and of a vocabulary with byte tokens, have texts of their own."""
+    for name in ("gpt2/tokenizer.json", "llama2-style/tokenizer.json"):
+        tokenizer = Tokenizer.from_file(shared(f"vocabularies/{name}"))
+        pieces = Pieces(tokenizer)
+        ids = list(range(tokenizer.n_vocab))
+        assert pieces.read(pieces.written(ids)) == ids
+
+
+def test_a_piece_that_is_no_token_is_told_with_its_place() -> None:
+    """Nothing is guessed from a part of it."""
+    pieces = Pieces(bytepair.train_from_iterator(["low low"], vocab_size=258))
+    with pytest.raises(bytepair.FormatError, match="word 1 of the input is no token"):
+        pieces.read(b"low lower\n")
+    with pytest.raises(bytepair.FormatError, match="byte 4 of the input is not UTF-8"):
+        pieces.read(b"low \xff\n")
+
+
+# Progress and summary
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a tokenizer and a text that is worth a summary."""
+    folder = tmp_path_factory.mktemp("files")
+    tokenizer = bytepair.train_from_iterator(["low lower lowest"], vocab_size=260)
+    tokenizer.save(folder / "t.bytepair")
+    (folder / "text").write_text("low lower\n" * 110_000)
+    return folder
+
+
+def on_terminal(*arguments: Any, stdout: Any = None) -> str:
+    """Run a command with a terminal for standard error, and give what that shows."""
+    terminal, other_end = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdout=other_end if stdout is None else stdout,
+        stderr=other_end,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm", "PYTHONUTF8": "1"},
+    )
+    os.close(other_end)
+    shown = b""
+    try:
+        while block := os.read(terminal, 65536):
+            shown += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    assert process.wait(60) == 0
+    return shown.decode()
+
+
+@pytest.mark.parametrize("options", [[], ["--lines"]])
+def test_a_terminal_shows_progress_and_a_summary(
+    files: Path, options: list[str]
+) -> None:
+    """Of encoding and of decoding, with the numbers of bytes and tokens."""
+    tokenizer, ids, text = (files / name for name in ("t.bytepair", "ids", "text"))
+    shown = on_terminal("encode", tokenizer, text, "-o", ids, *options)
+    n_tokens = len(ids.read_text().split())
+    n_bytes = 1_100_000
+    assert "encoding: " in shown
+    mean = f"{n_bytes / n_tokens:.2f}"
+    if not options:
+        assert (
+            f"{n_bytes:,} bytes, {n_tokens:,} tokens, {mean} bytes per token" in shown
+        )
+    assert f"saved: {ids}" in shown.replace("\r\n", "")
+    shown = on_terminal("decode", tokenizer, ids, "-o", files / "back", *options)
+    assert f"{n_bytes:,} bytes, {n_tokens:,} tokens" in shown or options
+    assert (files / "back").read_bytes() == text.read_bytes()
+
+
+def test_a_file_of_raw_numbers_shows_its_progress(files: Path) -> None:
+    """Encoding to a file in bounded memory has the same line and summary."""
+    shown = on_terminal(
+        "encode", files / "t.bytepair", files / "text", "-o", files / "ids.npy"
+    )
+    assert "encoding: " in shown
+    assert "1,100,000 bytes, " in shown
+
+
+def test_nothing_is_shown_where_it_is_in_the_way(files: Path) -> None:
+    """With ``--quiet``, in pipes, beside the output on a terminal, for little text in a pipe."""
+    tokenizer, text = files / "t.bytepair", files / "text"
+    command = ("encode", tokenizer, text)
+    assert on_terminal(*command, "-o", files / "q", "--quiet") == ""
+    assert "encoding" not in on_terminal(*command)
+    little = files / "little"
+    little.write_text("low")
+    shown = on_terminal("encode", tokenizer, little, stdout=subprocess.DEVNULL)
+    assert shown.replace("\r\x1b[K", "") == ""
+    found = subprocess.run(
+        [*COMMAND, *map(str, command), "-o", str(files / "p")],
+        capture_output=True,
+        check=True,
+    )
+    assert (found.stdout, found.stderr) == (b"", b"")
