@@ -787,9 +787,23 @@ def test_raw_numbers_have_no_lines(saved):
 # Info
 
 
-def test_info_tells_the_pipeline(saved):
-    """A reader finds every part, how the split runs, and both ends of the merges."""
+def test_info_begins_with_what_is_asked(saved):
+    """The dialect, the size, the special tokens and what is lost, and no pattern."""
     shown = run("info", saved).stdout.decode()
+    names = [line[:16].strip() for line in shown.splitlines()]
+    expected = ["dialect", "size", "special tokens", "units", "loses", "learned from"]
+    assert names == expected
+    assert "dialect         like gpt4o\nsize" in shown
+    assert "275 ids, 18 merges, 1 added token\n" in shown
+    assert "    274  <|end|>" in shown
+    assert "loses           nothing\n" in shown
+    counts = [row[3] for row in bytepair.Tokenizer.from_file(saved).merge_log]
+    assert f"occurred {counts[0]} times at first, {counts[-1]} at last" in shown
+
+
+def test_info_tells_the_pipeline(saved):
+    """At length a reader finds every part, how the split runs, and both ends of the merges."""
+    shown = run("info", saved, "--verbose").stdout.decode()
     tokenizer = bytepair.Tokenizer.from_file(saved)
     for name, text in tokenizer._describe():
         assert f"{name:<16}{text}" in shown
@@ -803,6 +817,7 @@ def test_info_is_json_for_programs(saved):
     """The JSON says the same."""
     found = json.loads(run("info", saved, "--json").stdout)
     tokenizer = bytepair.Tokenizer.from_file(saved)
+    assert found["dialects"] == ["gpt4o"]
     assert found["n_vocab"] == 275
     assert found["n_merges"] == 18
     assert found["fingerprint"] == tokenizer.fingerprint

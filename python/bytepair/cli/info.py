@@ -1,11 +1,13 @@
 """``bytepair info``: what a tokenizer is made of."""
 
 import json
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from bytepair import Tokenizer
+from bytepair._plurals import amount
 
 from .help_pages import DISPLAY
 from .options import LoadingOptions, TokenizerPath
@@ -14,6 +16,8 @@ from .spreading import spread
 
 __all__ = ["info"]
 
+SHORT = ("units", "template", "truncation", "padding", "dropout", "loses")
+"""Parts that are always shown, as they decide what comes out in a way that surprises."""
 N_SHOWN = 5
 """How many merges are shown of each end, and how many of the longest tokens."""
 
@@ -22,6 +26,15 @@ N_SHOWN = 5
 def info(
     tokenizer_path: TokenizerPath,
     *,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Show all parts, the split pattern and how it runs, merges and longest tokens.",
+            rich_help_panel=DISPLAY,
+        ),
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
@@ -30,13 +43,21 @@ def info(
 ) -> None:
     """Show what a tokenizer is made of and what it loses."""
     tokenizer = loading.load(tokenizer_path)
-    print(json.dumps(as_object(tokenizer)) if as_json else as_text(tokenizer))
+    if as_json:
+        print(json.dumps(as_object(tokenizer)))
+        return
+    print(as_text(tokenizer, is_verbose=verbose))
+    if not verbose and sys.stdout.isatty():
+        print(_row("more", ["--verbose shows the split pattern, merges and more"]))
 
 
 def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
     """Describe a tokenizer for a program."""
+    from bytepair.analyze._likeness import likeness
+
     merges = [[plain(left), plain(right)] for left, right in tokenizer.merges]
     return {
+        "dialects": list(likeness(tokenizer).names),
         "n_vocab": tokenizer.n_vocab,
         "n_merges": len(merges),
         "fingerprint": tokenizer.fingerprint,
@@ -51,21 +72,71 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def as_text(tokenizer: Tokenizer) -> str:
+def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
     """Describe a tokenizer for a reader."""
+    parts = dict(tokenizer._describe())
+    n_shown = None if is_verbose else N_SHOWN
+    rows = [
+        ("dialect", [_dialect(tokenizer)]),
+        ("size", [_size(tokenizer)]),
+        ("special tokens", _specials(tokenizer, n_shown)),
+        *((name, [parts[name]]) for name in SHORT if name in parts),
+        ("learned from", _counts(tokenizer)),
+        *(_more_rows(tokenizer, parts) if is_verbose else ()),
+    ]
+    return "\n".join(_row(name, texts) for name, texts in rows if texts)
+
+
+def _dialect(tokenizer: Tokenizer) -> str:
+    """Say which dialects a tokenizer is like."""
+    from bytepair.analyze._likeness import likeness
+
+    parts = dict(tokenizer._describe())
+    found = likeness(tokenizer)
+    if not found.names:
+        return "of its own"
+    names = " or ".join(found.names)
+    other = (
+        "" if found.is_normalized_alike else f", but normalizes {parts['normalize']}"
+    )
+    return f"like {names}{other}"
+
+
+def _size(tokenizer: Tokenizer) -> str:
+    n_added = len(tokenizer.added_tokens)
+    return (
+        f"{amount(tokenizer.n_vocab, 'id')}, {amount(len(tokenizer.merges), 'merge')}, "
+        f"{amount(n_added, 'added token')}"
+    )
+
+
+def _specials(tokenizer: Tokenizer, n_shown: int | None) -> list[str]:
+    found = [f"{id_:>7,}  {name}" for name, id_ in tokenizer.special_tokens.items()]
+    n_more = len(found) - len(found[:n_shown])
+    return [*found[:n_shown], *([f"and {n_more:,} more"] if n_more else [])]
+
+
+def _counts(tokenizer: Tokenizer) -> list[str]:
+    """Say how often pairs occurred in training, which few files know."""
+    counts = [count for *_, count in tokenizer.merge_log if count is not None]
+    if not counts:
+        return []
+    return [f"pairs that occurred {counts[0]:,} times at first, {counts[-1]:,} at last"]
+
+
+def _more_rows(
+    tokenizer: Tokenizer, parts: dict[str, str]
+) -> list[tuple[str, list[str]]]:
     n_merges = len(tokenizer.merges)
     first_of_last = max(N_SHOWN, n_merges - N_SHOWN)
-    specials = [f"{id_:>7,}  {name}" for name, id_ in tokenizer.special_tokens.items()]
-    rows = [
-        *((name, [text]) for name, text in tokenizer._describe()),
+    return [
+        *((name, [text]) for name, text in parts.items() if name not in SHORT),
         ("split runs as", tokenizer.explain()),
-        ("special tokens", specials),
         ("longest tokens", [quoted(t) for t in longest_tokens(tokenizer, N_SHOWN)]),
         ("first merges", merge_lines(tokenizer, range(min(N_SHOWN, n_merges)))),
         ("last merges", merge_lines(tokenizer, range(first_of_last, n_merges))),
         ("fingerprint", [tokenizer.fingerprint]),
     ]
-    return "\n".join(_row(name, texts) for name, texts in rows if texts)
 
 
 def _row(name: str, texts: list[str]) -> str:

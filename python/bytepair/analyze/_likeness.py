@@ -1,0 +1,89 @@
+"""Which of the named dialects a tokenizer is like, told by how it cuts hard texts.
+
+Patterns that are written differently can cut alike, so that not the patterns are compared but
+what they do to a built-in text of many scripts and signs. That is no proof. Costs a look at each
+dialect, together some hundredths of a second.
+"""
+
+from typing import NamedTuple
+
+import bytepair
+from bytepair import Tokenizer, TokenizerError, _torture
+
+__all__ = ["Likeness", "likeness"]
+
+
+MIN_TEXTS = 20
+"""How many texts must be left for a word about a dialect, where normalizers differ.
+
+Only texts that neither of the two changes are looked at then.
+"""
+
+
+class Likeness(NamedTuple):
+    """The dialects that cut texts as a tokenizer does, and whether they also normalize so."""
+
+    names: tuple[str, ...]
+    is_normalized_alike: bool
+
+    def __str__(self) -> str:
+        if not self.names:
+            return "none of the named ones"
+        names = " or ".join(self.names)
+        return names if self.is_normalized_alike else f"{names}, but for normalizing"
+
+
+def likeness(tokenizer: Tokenizer) -> Likeness:
+    """Name the dialects that have the same units and cut texts alike.
+
+    >>> import bytepair
+    >>> own = bytepair.train_from_iterator(["low"], merges=1, dialect="gpt2")
+    >>> likeness(own).names
+    ('gpt2',)
+    >>> lower = bytepair.train_from_iterator(["low"], merges=1, normalize=["lowercase"])
+    >>> str(likeness(lower))
+    'gpt4o, but for normalizing'
+    """
+    parts = dict(tokenizer._describe())
+    alike: dict[bool, list[str]] = {True: [], False: []}
+    for name in bytepair.dialects():
+        other = bytepair.train_from_counts({"ab": 2}, merges=0, dialect=name)
+        other_parts = dict(other._describe())
+        is_normalized_alike = parts["normalize"] == other_parts["normalize"]
+        texts = _lines()
+        if not is_normalized_alike:
+            texts = [t for t in texts if _keeps(tokenizer, t) and _keeps(other, t)]
+        has_enough = len(texts) >= MIN_TEXTS and _units(parts) == _units(other_parts)
+        if has_enough and _cut_alike(tokenizer, other, texts):
+            alike[is_normalized_alike].append(name)
+    names = alike[True] or alike[False]
+    return Likeness(tuple(names), is_normalized_alike=bool(alike[True]))
+
+
+def _units(parts: dict[str, str]) -> tuple[str, str]:
+    """Say what tokens are made of, and which mark the ends of words have."""
+    kind, *others = parts["units"].split(", ")
+    return kind, next((text for text in others if "mark" in text), "")
+
+
+def _cut_alike(first: Tokenizer, second: Tokenizer, texts: list[str]) -> bool:
+    """Tell whether both cut texts alike."""
+    return all(_pieces(first, text) == _pieces(second, text) for text in texts)
+
+
+def _lines() -> list[str]:
+    """Give the hard texts, and their lines and words alone, of which fewer are normalized."""
+    words = " ".join(_torture.TEXTS).split(" ")
+    return [*_torture.TEXTS, *(f"a {word} 1" for word in words)]
+
+
+def _keeps(tokenizer: Tokenizer, text: str) -> bool:
+    return tokenizer._normalized(text) == text
+
+
+def _pieces(tokenizer: Tokenizer, text: str) -> list[bytes] | None:
+    try:
+        pieces = tokenizer.split(text)
+    except TokenizerError:
+        return None
+    return [p.encode() if isinstance(p, str) else p for p in pieces]
