@@ -1,8 +1,12 @@
 """Help pages and the list of commands: complete, uncut, and quick to show."""
 
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +115,43 @@ def test_an_old_name_runs_the_command_and_is_listed_nowhere(
     assert page(old, monkeypatch, 80) == page(current, monkeypatch, 80)
     assert f"Usage: bytepair {current} " in page(old, monkeypatch, 80)
     assert not re.search(rf"^  {old} ", page("", monkeypatch, 80), re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (["cou"], {"count-pieces", "count-tokens"}),
+        (["tok"], set()),
+        (["train", "--dialect", "gpt4"], {"gpt4", "gpt4o"}),
+        (["encode", "--format", "u"], {"uint16", "uint32"}),
+        (["train", "--vocab"], {"--vocab-size"}),
+        (["info", "some"], set()),
+    ],
+    ids=str,
+)
+def test_bash_completes_commands_options_and_values(
+    typed: list[str], expected: set[str], tmp_path: Path
+) -> None:
+    """The script that is shown works in bash; files are completed by bash itself."""
+    program = tmp_path / "bytepair"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bytepair "$@"\n')
+    program.chmod(0o700)
+    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    shown = subprocess.run(
+        [program, "--show-completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert "complete -o default" in shown.stdout
+    words = shlex.join(["bytepair", *typed])
+    commands_of_shell = (
+        f"{shown.stdout}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed)}\n"
+        f'_bytepair_completion {shlex.quote(str(program))}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    )
+    found = subprocess.run(
+        ["bash", "-c", commands_of_shell], capture_output=True, text=True, check=True
+    )
+    assert set(found.stdout.split()) == expected

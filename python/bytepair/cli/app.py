@@ -73,6 +73,18 @@ class Commands(TyperGroup):
         """List the names without a look at the commands."""
         return list(self.commands)
 
+    def shell_complete(self, ctx: typer.Context, incomplete: str) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """List commands with their summaries, of which none is imported."""
+        loaded = self.commands
+        self.commands = {
+            entry.name: Command(entry.name, short_help=entry.summary)
+            for entry in COMMANDS
+        }
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.commands = loaded
+
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401
         """Find the command that is named; one with an old name has the current one in its help."""
         name, command, rest = super().resolve_command(ctx, args)
@@ -146,7 +158,6 @@ app = typer.Typer(
     name="bytepair",
     cls=Commands,
     help="Train, use and inspect byte-pair-encoding tokenizers.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings=CONTEXT,

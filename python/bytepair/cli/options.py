@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bytepair import Tokenizer
+from bytepair import Tokenizer, dialects, encodings, patterns
 from bytepair._formats import FORMATS, Options, acting_options
 
 from .help_pages import LOADING
@@ -77,6 +77,7 @@ DialectName = Annotated[
     typer.Option(
         "--dialect",
         metavar="NAME",
+        autocompletion=dialects,
         help="The dialect of a .tiktoken file without its sidecar .tiktoken.json.",
         show_default=False,
         rich_help_panel=LOADING,
@@ -87,6 +88,7 @@ SplitPattern = Annotated[
     typer.Option(
         "--pattern",
         metavar="REGEX",
+        autocompletion=patterns,
         help="The split pattern of such a .tiktoken file, or one to replace the pattern named in a "
         ".gguf file: a regular expression or the name of a pattern; '' splits nothing. May be "
         "repeated; patterns apply one after the other.",
@@ -110,6 +112,7 @@ EncodingName = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
+        autocompletion=encodings,
         help="The encoding, such as o200k_harmony, if several encodings share a published file "
         "of ranks.",
         show_default=False,
@@ -130,6 +133,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
+        autocompletion=lambda: list(FORMATS),
         help="The format to write, if the extension does not determine it: "
         f"{', '.join(FORMATS)}.",
         show_default=False,

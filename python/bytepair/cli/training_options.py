@@ -77,6 +77,7 @@ Dialect = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
+        autocompletion=dialects,
         help="One of "
         + ", ".join(dialects())
         + "; by default gpt4o, or that of --resume.",
@@ -93,6 +94,7 @@ Special = Annotated[
 Pattern = Annotated[
     list[str] | None,
     typer.Option(
+        autocompletion=patterns,
         metavar="REGEX",
         help="Split by this regular expression, or by one of the patterns "
         + ", ".join(patterns())
