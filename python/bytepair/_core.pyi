@@ -22,6 +22,7 @@ __all__ = [
     "Measure",
     "PieceTable",
     "TokenCounter",
+    "Usage",
     "check_whole_ranks",
     "codes_format",
     "count_rows_holding",
@@ -781,7 +782,27 @@ class CoreTokenizer:
     def _text_of_written(self, tokens: Sequence[str]) -> str:
         """The text of tokens as Hugging Face files write them; they need not be in the vocabulary."""
 
-    def _normalized(self, text: str) -> str:
+    def _tokens(self) -> list[tuple[int, bytes]]:
+        """The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
+        added, none.
+        """
+
+    def _rules(self) -> dict[str, Any]:
+        """The rules by which text becomes units."""
+
+    def _unreached(self) -> tuple[list[int], list[int]]:
+        """The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole."""
+
+    def _units_of(self, id: int) -> list[int] | None:
+        """The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens."""
+
+    def _merged(self, ids: Sequence[int]) -> list[int]:
+        """What units are merged to."""
+
+    def _never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
+        """For each text: whether it is proven that no normalized text contains it."""
+
+    def _normalized(self, text: str | bytes) -> str:
         """A text after the normalizer, special tokens taken as plain text."""
 
 @final
@@ -1309,6 +1330,26 @@ class PieceTable:
 
     def neighbours(self) -> NDArray[np.int64]:
         """Count how often each byte stands before another, or before an end (column 256)."""
+
+@final
+class Usage:
+    """How often each token is made in texts, and how often it stays.
+
+    Special tokens are plain text, and other added tokens are found.
+    """
+
+    def __new__(cls, tokenizer: CoreTokenizer) -> Usage: ...
+    def add_rows(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        *,
+        threads: int | None = None,
+    ) -> None:
+        """Add the rows of a column of texts."""
+
+    def sums(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
+        """Give, by id, how often a token was made and how often it stayed, and the number of pieces."""
 
 @final
 class CountSums:

@@ -1,10 +1,11 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
 //! Here is the class, what it tells of itself, and decoding. Text to ids is in `encoding`, tokenizers that are made from
-//! this one in `changing`.
+//! this one in `changing`, what is asked about a vocabulary in `inspecting`.
 
 mod changing;
 mod encoding;
+mod inspecting;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+pub(crate) use self::inspecting::Usage;
 use crate::convert::{Given, Ids, decode_errors, id};
 use crate::error::to_python;
 use crate::output::{bytes, text};

@@ -65,7 +65,7 @@ pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{
     AddedTokens, EncodeOptions, IdFormat, Measure, Parts, Reading, Sums, TokenCounter, Tokenizer,
-    WordsOrPair, Written,
+    Unreached, Usage, WordsOrPair, Written,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

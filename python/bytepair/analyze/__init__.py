@@ -26,11 +26,15 @@ from ._metrics import (
 from ._portrait import Portrait, portrait
 from ._report import Report, describe
 from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
+from .doctor import Diagnosis, Finding, FoundToken, diagnose
 
 __all__ = [
     "METRICS",
     "SEGMENTERS",
     "Comparison",
+    "Diagnosis",
+    "Finding",
+    "FoundToken",
     "GroupSums",
     "Measurement",
     "Metric",
@@ -43,6 +47,7 @@ __all__ = [
     "WordTypes",
     "compare",
     "describe",
+    "diagnose",
     "file_tokens",
     "gini",
     "measure",

@@ -39,6 +39,7 @@ COMMANDS = (
     Entry("report", LOOK, "Write what is known of tokenizers as one HTML file."),
     Entry("stats", LOOK, "Measure what tokenizers make of a corpus, side by side."),
     Entry("count-tokens", LOOK, "Count the tokens of files, of each and of all."),
+    Entry("doctor", LOOK, "Look for what is wrong with a tokenizer; the exit code is 1 if something is."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it again, and compare both."),
     Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),

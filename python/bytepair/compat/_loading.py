@@ -32,7 +32,15 @@ from ._pretrained import (
 )
 from ._settings import ROLES, check_settings, content
 
-__all__ = ["Loaded", "load", "put_together", "rebuilt", "roles_of", "tokens_of"]
+__all__ = [
+    "Loaded",
+    "as_its_class",
+    "load",
+    "put_together",
+    "rebuilt",
+    "roles_of",
+    "tokens_of",
+]
 
 
 class Loaded(NamedTuple):
@@ -86,6 +94,35 @@ def load(
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     settings["added_tokens_decoder"] = added_tokens(tokenizer)
     return Loaded(tokenizer, found, settings)
+
+
+def as_its_class(
+    config: Mapping[str, Any],
+    model: Mapping[str, Any],
+    document: Mapping[str, Any],
+    path: Path,
+) -> tuple[str, Tokenizer] | None:
+    """Make what the class that settings name makes of a ``tokenizer.json``, with its name.
+
+    ``None`` if that class reads the file as it is.
+
+    Raises
+    ------
+    FormatError
+        The class is not known here, or the settings make no sense.
+    """
+    text = json.dumps(document)
+    name = chosen(config, model, is_byte_level=lambda: '"ByteLevel"' in text)
+    kind = _class(name)
+    if name is None or kind is None or kind.pipeline is None:
+        return None
+    folder = Folder(dict(config), dict(model), {}, {}, {})
+    own = _added_of(document)
+    settings = settings_of(folder, {}, has_json=True, own=own, path=path)
+    settings = {**_defaults(kind), **settings}
+    settings |= _as_the_class_has_them(kind, settings)
+    data = rebuilt(document, kind, settings)
+    return name, Tokenizer.from_bytes(data, format="huggingface")
 
 
 # The files of a folder that has one for each version of transformers.

@@ -54,6 +54,16 @@ pub(super) fn merge_nodes(
     ids: &[TokenId],
     scratch: &mut HeapScratch,
 ) -> Result<()> {
+    merge_telling(merges, ids, scratch, |_| ())
+}
+
+/// The same; calls `tell` with the token that each merge makes.
+pub(super) fn merge_telling(
+    merges: &Merges,
+    ids: &[TokenId],
+    scratch: &mut HeapScratch,
+    mut tell: impl FnMut(TokenId),
+) -> Result<()> {
     let n_symbols = ids.len();
     let is_small = u32::try_from(n_symbols).is_ok_and(|n| n < END);
     if !is_small {
@@ -67,7 +77,7 @@ pub(super) fn merge_nodes(
     storage.extend(entries.map(|(place, node)| entry(node.merge, place)));
     *heap = BinaryHeap::from(storage);
     while let Some(Reverse(lowest)) = heap.pop() {
-        merge_at(merges, lowest, nodes, heap);
+        merge_at(merges, lowest, (nodes, heap), &mut tell);
     }
     Ok(())
 }
@@ -114,11 +124,17 @@ pub(super) fn link(merges: &Merges, ids: &[TokenId], nodes: &mut Vec<Node>) {
 
 /// Merges the pair of a heap entry, unless it is stale.
 #[expect(clippy::cast_possible_truncation, reason = "rank and place are the halves of an entry")]
-fn merge_at(merges: &Merges, lowest: u64, nodes: &mut [Node], heap: &mut BinaryHeap<Reverse<u64>>) {
+fn merge_at(
+    merges: &Merges,
+    lowest: u64,
+    (nodes, heap): (&mut [Node], &mut BinaryHeap<Reverse<u64>>),
+    tell: &mut impl FnMut(TokenId),
+) {
     let (rank, place) = ((lowest >> 32) as u32, lowest as u32);
     if nodes[place as usize].merge.rank != rank {
         return;
     }
+    tell(nodes[place as usize].merge.result);
     for (left, merge) in join(merges, place, nodes).into_iter().flatten() {
         heap.push(entry(merge, left));
     }

@@ -9,7 +9,8 @@
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it,
 //! `repeated` knows those that are added tokens. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance,
-//! `growing` goes on with a piece that becomes longer, `unmade` finds tokens that no merging gives.
+//! `growing` goes on with a piece that becomes longer, `unmade` finds tokens that no merging gives, `unplaced` those that
+//! stand in no piece; `course` tells what is made on the way.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
@@ -19,6 +20,7 @@ mod buckets;
 mod by_parts;
 mod cache;
 mod characters;
+mod course;
 mod cuts;
 mod dropout;
 mod growing;
@@ -33,6 +35,7 @@ mod spelling;
 mod stretches;
 mod symbols;
 mod unmade;
+mod unplaced;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};

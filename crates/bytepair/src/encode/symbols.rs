@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::units::{Missing, Units, printable};
+use crate::units::{EndMarkKind, Missing, Units, printable};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
 /// Resolves units against a vocabulary.
@@ -84,6 +84,14 @@ impl Symbols {
     /// Whether bytes stand for every character that is not in the vocabulary.
     pub(super) fn has_all_bytes(&self) -> bool {
         !self.fallback.contains(&NO_ID)
+    }
+
+    /// Whether every byte is in the vocabulary in each form that it may have in a piece.
+    pub(super) fn has_every_byte(&self) -> bool {
+        let has_prefix = self.units.continuing_prefix.is_some();
+        let has_suffix = self.units.end_mark_kind() == Some(EndMarkKind::Suffix);
+        let occurs = |form: &usize| (form & 1 == 0 || has_prefix) && (form & 2 == 0 || has_suffix);
+        (0..4).filter(occurs).all(|form| !self.of_byte[form].contains(&NO_ID))
     }
 
     /// Whether a symbol is in the vocabulary.

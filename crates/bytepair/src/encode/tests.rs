@@ -447,3 +447,47 @@ fn merges_are_dropped_as_often_as_published_libraries_drop_them() {
         }
     }
 }
+
+/// All pieces of these letters, up to a length.
+fn all_pieces(letters: &str, max_len: u32) -> Vec<Vec<u8>> {
+    let letters = letters.as_bytes();
+    let mut all = Vec::new();
+    for len in 1..=max_len {
+        all.extend((0..letters.len().pow(len)).map(|mut number| {
+            let mut next = || {
+                let letter = letters[number % letters.len()];
+                number /= letters.len();
+                letter
+            };
+            (0..len).map(|_| next()).collect()
+        }));
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_token_is_unmade_exactly_if_no_piece_has_it(
+        picks in prop::collection::vec(any::<(u16, u16)>(), 0..12),
+        swaps in prop::collection::vec(any::<(u16, u16)>(), 0..6),
+        priorities in prop::collection::vec(prop_oneof![0..4_u32, any::<u32>()], 0..5),
+    ) {
+        let vocabulary = Arc::new(shuffled_vocabulary(&picks, &swaps, &priorities));
+        let units = Units::bytes(ByteIds::Printable);
+        let encoder = Encoder::new(Arc::clone(&vocabulary), &units, false);
+        let occurring: HashSet<TokenId> = all_pieces("abc", 6)
+            .into_iter()
+            .flat_map(|piece| {
+                let ids = piece.into_iter().map(|byte| u32::from(byte - b'a')).collect();
+                naive::merge(&vocabulary, ids)
+            })
+            .collect();
+        let unmade: HashSet<_> = encoder.unmade().into_iter().collect();
+        for (id, token) in vocabulary.iter() {
+            prop_assert!(!(unmade.contains(&id) && occurring.contains(&id)));
+            let is_found = occurring.contains(&id) || token.bytes.len() > 6;
+            prop_assert!(unmade.contains(&id) || is_found);
+        }
+    }
+}

@@ -1,9 +1,12 @@
 //! Tokens of text that merging their own units does not give.
 //!
-//! Training leaves none. Vocabularies from elsewhere may have some: they are only found as whole pieces, or never.
-//! Costs what encoding each token takes.
+//! Training leaves none. Vocabularies from elsewhere may have some: they are only found as whole pieces, or never
+//! (proof in `docs/explanation/reachability.md`). Costs what encoding each token takes.
+
+use std::collections::HashSet;
 
 use super::{Encoder, Scratch};
+use crate::error::Result;
 use crate::units::EndMarkKind;
 use crate::vocabulary::{Form, Token, TokenId, TokenKind};
 
@@ -19,6 +22,48 @@ impl Encoder {
             .filter(|(id, form, bytes)| !self.makes(*id, *form, bytes, &mut scratch))
             .map(|(id, ..)| id)
             .collect()
+    }
+
+    /// The units of a token of text, marks included; `None` where one is not in the vocabulary, and for other tokens.
+    pub(crate) fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
+        match self.vocabulary.token(id)? {
+            Token { kind: TokenKind::Text(form), bytes } => self.units_of(form, bytes),
+            _ => None,
+        }
+    }
+
+    /// What symbols are merged to.
+    ///
+    /// # Errors
+    /// Where there are too many for the memory.
+    pub(crate) fn merged(&self, ids: &[TokenId], scratch: &mut Scratch) -> Result<Vec<TokenId>> {
+        scratch.ids.clear();
+        scratch.ids.extend_from_slice(ids);
+        let mut merged = Vec::new();
+        self.merge_symbols(scratch, &mut merged)?;
+        Ok(merged)
+    }
+
+    /// Tokens that merges make of what is no text, such as byte tokens or the unknown token: they may occur without the
+    /// units of their own text. Hardly any vocabulary has one.
+    pub(crate) fn made_of_others(&self) -> HashSet<TokenId> {
+        let is_text = |id: TokenId| {
+            let token = self.vocabulary.token(id);
+            token.is_some_and(|token| matches!(token.kind, TokenKind::Text(_)))
+        };
+        let mut found = HashSet::new();
+        loop {
+            let n_before = found.len();
+            for merge in self.vocabulary.merges() {
+                let is_other = |id: TokenId| !is_text(id) || found.contains(&id);
+                if is_other(merge.left) || is_other(merge.right) {
+                    found.insert(merge.result);
+                }
+            }
+            if found.len() == n_before {
+                return found;
+            }
+        }
     }
 
     /// Whether the units of a token are merged to it, and to it alone.

@@ -13,6 +13,7 @@ mod charsmap;
 mod double_array;
 mod forms;
 mod growth;
+mod never;
 mod operation;
 mod pattern;
 mod plain;

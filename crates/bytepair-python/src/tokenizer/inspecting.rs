@@ -1,0 +1,144 @@
+//! What is asked about a vocabulary: the methods that `bytepair.analyze` needs, and how often tokens are used.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytepair::{EndMarkKind, Missing, TokenId, TokenKind, Tokenizer};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::CoreTokenizer;
+use crate::arrays::{GivenArray, ready};
+use crate::convert::n_threads;
+use crate::error::to_python;
+use crate::rows::Column;
+
+/// Sums by id, and the number of pieces.
+type Sums<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>, u64);
+
+#[pymethods]
+impl CoreTokenizer {
+    /// The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
+    /// added, none.
+    fn _tokens<'py>(&self, py: Python<'py>) -> Vec<(u8, Bound<'py, PyBytes>)> {
+        let vocabulary = &self.0.parts().vocabulary;
+        let tokens = (0..).take(vocabulary.len()).map(|id| match vocabulary.token(id) {
+            Some(token) => (code(token.kind), PyBytes::new(py, token.bytes)),
+            None => (code(TokenKind::Hole), PyBytes::new(py, b"")),
+        });
+        tokens.collect()
+    }
+
+    /// The rules by which text becomes units.
+    fn _rules<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parts = self.0.parts();
+        let units = &parts.units;
+        let rules = PyDict::new(py);
+        rules.set_item("is_bytes", units.is_bytes())?;
+        rules.set_item("end_mark", units.end_mark.as_ref().map(|mark| mark.text.as_str()))?;
+        let is_suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
+        rules.set_item("end_mark_is_suffix", is_suffix)?;
+        rules.set_item("continuing_prefix", units.continuing_prefix.as_deref())?;
+        rules.set_item("unknown", units.unknown.as_deref())?;
+        rules.set_item("byte_fallback", units.byte_fallback)?;
+        rules.set_item("drops_missing", units.missing == Missing::Drop)?;
+        rules.set_item("ignore_merges", parts.ignore_merges)?;
+        let in_model = parts.added.iter().filter(|token| token.in_model).map(|token| token.id);
+        rules.set_item("in_model", in_model.collect::<Vec<_>>())?;
+        rules.set_item("priorities", parts.vocabulary.priorities())?;
+        Ok(rules)
+    }
+
+    /// The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole.
+    fn _unreached(&self, py: Python<'_>) -> (Vec<TokenId>, Vec<TokenId>) {
+        let found = py.detach(|| self.0.unreached());
+        (found.unmade, found.unplaced)
+    }
+
+    /// The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens.
+    fn _units_of(&self, id: TokenId) -> Option<Vec<TokenId>> {
+        self.0.units_of_token(id)
+    }
+
+    /// What units are merged to.
+    fn _merged(&self, ids: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
+        self.0.merged(&ids).map_err(|error| to_python(&error))
+    }
+
+    /// For each text: whether it is proven that no normalized text contains it.
+    fn _never_normalized(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<bool>> {
+        let steps = self.0.parts().normalizer.closed_steps();
+        let is_never = |text: &Vec<u8>| -> bytepair::Result<bool> {
+            for step in &steps {
+                if step.changes(text)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        let never: bytepair::Result<Vec<_>> = py.detach(|| texts.iter().map(is_never).collect());
+        never.map_err(|error| to_python(&error))
+    }
+}
+
+fn code(kind: TokenKind) -> u8 {
+    match kind {
+        TokenKind::Text(form) => u8::from(form.continues) | u8::from(form.ends) << 1,
+        TokenKind::Byte => 4,
+        TokenKind::Unknown => 5,
+        TokenKind::Added => 6,
+        TokenKind::Hole => 7,
+    }
+}
+
+/// How often each token is made in texts, and how often it stays.
+///
+/// Special tokens are plain text, and other added tokens are found.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Usage {
+    tokenizer: Arc<Tokenizer>,
+    sums: Mutex<bytepair::Usage>,
+}
+
+#[pymethods]
+impl Usage {
+    #[new]
+    fn new(tokenizer: PyRef<'_, CoreTokenizer>) -> Self {
+        let n_ids = tokenizer.0.parts().vocabulary.len();
+        let sums = Mutex::new(bytepair::Usage::new(n_ids));
+        Self { tokenizer: Arc::clone(&tokenizer.0), sums }
+    }
+
+    /// Add the rows of a column of texts.
+    #[pyo3(signature = (data, offsets, *, threads=None))]
+    fn add_rows(
+        &self,
+        py: Python<'_>,
+        data: GivenArray<'_, u8>,
+        offsets: GivenArray<'_, i64>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let column = Column::new(data, offsets);
+        let rows = column.rows()?;
+        let n_threads = n_threads(threads)?;
+        let added = py.detach(|| {
+            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+            sums.add(&self.tokenizer, &rows, n_threads)
+        });
+        added.map_err(|error| to_python(&error))
+    }
+
+    /// Give, by id, how often a token was made and how often it stayed, and the number of pieces.
+    fn sums<'py>(&self, py: Python<'py>) -> PyResult<Sums<'py>> {
+        ready(py)?;
+        let n_threads = n_threads(None)?;
+        let (made, kept, n_pieces) = py
+            .detach(|| {
+                let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+                sums.settle(&self.tokenizer, n_threads)?;
+                Ok((sums.made.clone(), sums.kept.clone(), sums.n_pieces))
+            })
+            .map_err(|error: bytepair::Error| to_python(&error))?;
+        Ok((made.into_pyarray(py), kept.into_pyarray(py), n_pieces))
+    }
+}

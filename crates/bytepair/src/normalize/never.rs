@@ -1,0 +1,73 @@
+//! Texts that stand in no normalized text.
+//!
+//! Some steps leave what they give as it is, and every part of that too: Unicode forms, lower case, one character in the
+//! place of another. So a text that such a step changes is in no result of it. Left out: other steps, of which nothing is
+//! claimed, and what steps before such a one give, unless it only puts `▁` in the place of spaces, which means nothing to
+//! forms and lower case.
+
+use super::{NormalizeStep, Normalizer};
+use crate::error::Result;
+use crate::split::Segment;
+
+impl Normalizer {
+    /// The steps that tell of a text whether it is [never given](Self::changes), each alone.
+    pub fn closed_steps(&self) -> Vec<Self> {
+        let mut steps = Vec::new();
+        for step in self.steps.iter().rev() {
+            if !is_closed(step) {
+                break;
+            }
+            steps.push(Self::new(vec![step.clone()], self.unicode));
+            if !is_spaces(step) {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// Whether a text is another once it is normalized.
+    ///
+    /// # Errors
+    /// As for [`Self::normalize`].
+    pub fn changes(&self, text: &[u8]) -> Result<bool> {
+        Ok(*self.normalize(Segment::whole(text))? != *text)
+    }
+}
+
+/// Whether what the step gives, and every part of it, stays as it is when the step is done again.
+fn is_closed(step: &NormalizeStep) -> bool {
+    match step {
+        NormalizeStep::Lowercase | NormalizeStep::Form(_) | NormalizeStep::StripAccents => true,
+        NormalizeStep::Replace { from, to } => from.chars().count() == 1 && !to.contains(from),
+        _ => false,
+    }
+}
+
+/// Whether a step puts `▁` in the place of spaces.
+fn is_spaces(step: &NormalizeStep) -> bool {
+    matches!(step, NormalizeStep::Replace { from, to } if from == " " && to == "▁")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::UnicodeForm;
+    use crate::unicode::UnicodeTables;
+
+    #[test]
+    fn a_step_is_asked_only_where_nothing_behind_it_could_give_the_text() {
+        let spaces = || NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+        let form = || NormalizeStep::Form(UnicodeForm::Nfkc);
+        let strip = || NormalizeStep::Strip { left: true, right: true };
+        for (steps, n_closed) in [
+            (vec![form(), spaces()], 2),
+            (vec![spaces(), form()], 1),
+            (vec![form(), strip()], 0),
+            (vec![strip(), form()], 1),
+            (vec![form(), NormalizeStep::Lowercase, spaces()], 2),
+        ] {
+            let normalizer = Normalizer::new(steps, UnicodeTables::latest());
+            assert_eq!(normalizer.closed_steps().len(), n_closed);
+        }
+    }
+}

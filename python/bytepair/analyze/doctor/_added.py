@@ -1,0 +1,111 @@
+"""BP301 to BP304: added tokens that hide each other, repeat others, or stand in any text."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from bytepair._added import found_in_any_text
+from bytepair.errors import TokenizerError
+
+from ._finding import Finding, FoundToken
+from ._subject import ADDED, BYTE, Subject, plain
+
+__all__ = ["find"]
+
+AROUND = (("", ""), (" ", " "), ("\n", "\n"), ("a", "a"), (".", "."), ("a ", " a"))
+
+
+def find(subject: Subject) -> Iterator[Finding]:
+    """Look at added tokens, and for tokens of one text."""
+    yield from _hidden(subject)
+    yield from _same(subject)
+    yield from _in_plain_text(subject)
+    yield from _in_any_text(subject)
+
+
+def _hidden(subject: Subject) -> Iterator[Finding]:
+    raw = [token.content for token in subject.added.values() if not token.normalized]
+    facts, hints = [], []
+    for id_, token in subject.added.items():
+        if not token.content or _is_found(subject, id_, token.content):
+            continue
+        inside = [
+            name for name in raw if name in token.content and name != token.content
+        ]
+        if token.normalized and inside:
+            facts.append(subject.found(id_, f"{max(inside, key=len)!r} is found first"))
+        else:
+            hints.append(subject.found(id_))
+    if facts:
+        message = (
+            "these added tokens contain another one, which is looked for before them"
+        )
+        yield Finding("BP301", message, tuple(facts))
+    if hints:
+        message = f"these added tokens were not found in their own text, in {len(AROUND)} contexts"
+        yield Finding("BP301", message, tuple(hints), is_fact=False)
+
+
+def _is_found(subject: Subject, id_: int, content: str) -> bool:
+    for before, behind in AROUND:
+        try:
+            ids = subject.tokenizer.encode(
+                before + content + behind, allowed_special="all"
+            )
+        except TokenizerError:
+            continue
+        if id_ in ids:
+            return True
+    return False
+
+
+def _same(subject: Subject) -> Iterator[Finding]:
+    """Look for tokens of one text; special ones are looked at below."""
+    special = set(subject.tokenizer.special_tokens.values())
+    by_content = defaultdict(list)
+    for id_, (kind, own) in enumerate(subject.tokens):
+        if kind < BYTE or (kind == ADDED and id_ not in special):
+            by_content[kind % ADDED, own].append(id_)
+    found = []
+    for ids in by_content.values():
+        taken = next((id_ for id_ in ids if id_ in subject.added), ids[0])
+        others = (id_ for id_ in ids if id_ != taken)
+        found += [subject.found(id_, f"the same as {taken}") for id_ in others]
+    if found:
+        message = "another token has the text of these, and texts that are this text get that one"
+        yield Finding("BP302", message, tuple(found))
+
+
+def _in_plain_text(subject: Subject) -> Iterator[Finding]:
+    found = []
+    for name, id_ in subject.tokenizer.special_tokens.items():
+        try:
+            ids = subject.tokenizer.encode(name, added_tokens="text")
+        except TokenizerError:
+            continue
+        if len(ids) != 1 or ids == [subject.rules["unknown"]]:
+            continue
+        if ids[0] != id_ and plain(subject.written[ids[0]]) != name:
+            continue
+        what = "this token" if ids[0] == id_ else f"the ordinary token {ids[0]}"
+        found.append(subject.found(id_, f"as plain text it is {what}"))
+    if found:
+        message = (
+            "the texts of these special tokens are a single token even where special tokens "
+            "are taken as plain text"
+        )
+        yield Finding("BP303", message, tuple(found))
+
+
+def _in_any_text(subject: Subject) -> Iterator[Finding]:
+    tokens = found_in_any_text(subject.added)
+    found = tuple(
+        FoundToken(id_, token.content)
+        for id_, token in tokens.items()
+        if token.content.replace("▁", " ").strip()
+    )
+    if found:
+        message = (
+            "these added tokens are not special, so any text that contains one gets its id; "
+            'added_tokens="text" prevents that'
+        )
+        yield Finding("BP304", message, found)

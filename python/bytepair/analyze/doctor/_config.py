@@ -1,0 +1,231 @@
+"""BP403 to BP406: files of settings that contradict the tokenizer.
+
+``tokenizer_config.json`` names tokens by id and by role, and the class that transformers
+makes; ``config.json`` says how many rows the model has. Left out: what ``_classes`` of
+``bytepair.compat`` does not know.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bytepair import Tokenizer, _torture
+from bytepair._files import read
+from bytepair.errors import FileError, FormatError, TokenizerError
+
+from ._finding import Finding, FoundToken
+from ._subject import HOLE, Subject, plain
+
+__all__ = ["Settings", "beside", "find", "read_settings"]
+
+ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+
+
+class Settings(NamedTuple):
+    """What files of settings say, and their names."""
+
+    config: Mapping[str, Any] = {}
+    model: Mapping[str, Any] = {}
+    config_name: str = "tokenizer_config.json"
+    model_name: str = "config.json"
+
+
+def read_settings(paths: list[Path]) -> Settings:
+    """Read files of settings: what each is shows in what it says.
+
+    Raises
+    ------
+    FormatError
+        A file is not an object of JSON, or holds no settings.
+    FileError
+        A file cannot be read, or there are two of a kind.
+    """
+    found: dict[str, Any] = {}
+    for path in paths:
+        settings = _object(path)
+        is_model = "vocab_size" in settings or "text_config" in settings
+        is_config = any(
+            name in settings
+            for name in (
+                "tokenizer_class",
+                "added_tokens_decoder",
+                "chat_template",
+                "model_max_length",
+                *(f"{role}_token" for role in ROLES),
+            )
+        )
+        if is_model == is_config and not is_config:
+            message = (
+                f"{path}: neither a tokenizer_config.json nor a config.json of a model"
+            )
+            raise FormatError(message)
+        kind = "config" if is_config else "model"
+        if kind in found:
+            message = (
+                f"{path}: the settings of {found[f'{kind}_name']} were given before"
+            )
+            raise FileError(message)
+        found[kind], found[f"{kind}_name"] = settings, path.name
+    return Settings(**found)
+
+
+def beside(file: Path) -> list[Path]:
+    """List the settings that stand beside a ``tokenizer.json``, or in a folder."""
+    if file.is_file() and file.name != "tokenizer.json":
+        return []
+    folder = file if file.is_dir() else file.parent
+    paths = (folder / name for name in ("tokenizer_config.json", "config.json"))
+    return [path for path in paths if path.is_file()]
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(read(path))
+    except FileError:
+        raise
+    except (ValueError, RecursionError) as error:
+        message = f"{path}: not JSON: {error}"
+        raise FormatError(message) from error
+    if not isinstance(found, dict):
+        message = f"{path}: expected an object"
+        raise FormatError(message)
+    return found
+
+
+def find(
+    subject: Subject, settings: Settings, document: dict[str, Any] | None
+) -> Iterator[Finding]:
+    """Compare what settings say with what the tokenizer has."""
+    yield from _listed(subject, settings)
+    yield from _roles(subject, settings)
+    if document is not None:
+        yield from _class(subject, settings, document)
+    yield from _rows(subject, settings)
+
+
+def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    listed = settings.config.get("added_tokens_decoder")
+    other, missing = [], []
+    for number, token in listed.items() if isinstance(listed, dict) else ():
+        content = _content(token)
+        if content is None or not str(number).isdecimal():
+            continue
+        says, id_ = int(number), _id_of(subject, content)
+        if id_ is None:
+            missing.append(FoundToken(None, content, f"with the id {says}"))
+        elif id_ != says:
+            own = _text_at(subject, says)
+            has = "no token has" if own is None else f"{own!r} has"
+            other.append(FoundToken(id_, content, f"there {says}, which {has}"))
+    name = settings.config_name
+    if other:
+        message = f"{name} names these tokens with other ids"
+        yield Finding("BP403", message, tuple(other))
+    if missing:
+        message = f"{name} lists these tokens, which the tokenizer does not have"
+        yield Finding("BP404", message, tuple(missing))
+
+
+def _roles(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    config = settings.config
+    named = {role: config.get(f"{role}_token") for role in ROLES}
+    for setting in ("extra_special_tokens", "additional_special_tokens"):
+        more = config.get(setting)
+        more = list(more.values()) if isinstance(more, dict) else more
+        named |= {
+            f"{setting}[{place}]": token
+            for place, token in enumerate(more if isinstance(more, list) else ())
+        }
+    listed = config.get("added_tokens_decoder")
+    known = (
+        {_content(token) for token in listed.values()}
+        if isinstance(listed, dict)
+        else set()
+    )
+    missing = []
+    for role, token in named.items():
+        content = _content(token)
+        if content is None or content in known or _id_of(subject, content) is not None:
+            continue
+        missing.append(FoundToken(None, content, role))
+    if missing:
+        message = (
+            f"{settings.config_name} gives a role to these tokens, which the tokenizer does "
+            "not have"
+        )
+        yield Finding("BP404", message, tuple(missing))
+
+
+def _class(
+    subject: Subject, settings: Settings, document: dict[str, Any]
+) -> Iterator[Finding]:
+    from bytepair.compat._loading import as_its_class
+
+    path = Path(settings.config_name)
+    try:
+        made = as_its_class(settings.config, settings.model, document, path)
+    except TokenizerError:
+        return  # a class that is not known here
+    if made is None:
+        return
+    name, tokenizer = made
+    differing = []
+    for text in _torture.TEXTS:
+        own, theirs = subject.ids_of(text.encode()), _ids_of(tokenizer, text)
+        if own != theirs:
+            shown = text if len(text) <= 60 else f"{text[:60]}…"
+            detail = f"{len(own)} ids here, {len(theirs)} by {name}"
+            differing.append(FoundToken(None, shown, detail))
+    if differing:
+        message = (
+            f"{settings.config_name} names the class {name}, which splits or normalizes texts "
+            "in its own way, not as the tokenizer.json says; these get other ids"
+        )
+        yield Finding("BP405", message, tuple(differing))
+
+
+def _ids_of(tokenizer: Tokenizer, text: str) -> list[int]:
+    try:
+        return tokenizer.encode(text)
+    except TokenizerError:
+        return []
+
+
+def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    model = settings.model
+    inner = model.get("text_config")
+    n_rows = model.get("vocab_size")
+    if n_rows is None and isinstance(inner, dict):
+        n_rows = inner.get("vocab_size")
+    if not isinstance(n_rows, int):
+        return
+    outside = [
+        id_
+        for id_ in range(n_rows, len(subject.tokens))
+        if subject.tokens[id_][0] != HOLE
+    ]
+    if outside:
+        message = (
+            f"{settings.model_name} says that the model has {n_rows:,} rows, so it has none for "
+            "these tokens"
+        )
+        yield Finding("BP406", message, subject.all_found(outside))
+
+
+def _content(token: object) -> str | None:
+    if isinstance(token, Mapping):
+        token = token.get("content")
+    return token if isinstance(token, str) and token else None
+
+
+def _id_of(subject: Subject, content: str) -> int | None:
+    for id_, token in subject.added.items():
+        if token.content == content:
+            return id_
+    return subject.tokenizer.token_to_id(content)
+
+
+def _text_at(subject: Subject, id_: int) -> str | None:
+    is_there = id_ < len(subject.tokens) and subject.tokens[id_][0] != HOLE
+    return plain(subject.written[id_]) if is_there else None

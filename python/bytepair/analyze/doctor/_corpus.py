@@ -1,0 +1,137 @@
+"""BP601 to BP603: tokens that a corpus never has, or that it makes and always merges on.
+
+A pass over the corpus counts how often each token is made and how often it stays, exactly.
+A text file that is one document is held in memory.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bytepair import _core
+
+from ._finding import Finding, FoundToken
+from ._subject import Subject, plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Progress = Callable[[int, int], object]
+
+__all__ = ["count", "find"]
+
+RARE = 1e-7
+"""Less than this share of the corpus is rare: one token in ten million."""
+
+LATE = 2 / 3
+"""Of all tokens of text, those behind this share are late."""
+
+LONG = 0.9
+"""Of all tokens of text, this share is no longer than a long one, in characters."""
+
+MOST_CONTAINING = 3
+
+
+class Used:
+    """How often each token was made, and how often it stayed."""
+
+    def __init__(self, made: "NDArray[np.uint64]", kept: "NDArray[np.uint64]") -> None:
+        self.made, self.kept = made, kept
+        self.n_tokens = int(kept.sum())
+
+
+def count(
+    subject: Subject,
+    corpus: Any,  # noqa: ANN401 -- what `list_sources` takes
+    reading: dict[str, Any],
+    progress: "Progress | None" = None,
+) -> Used:
+    """Count the tokens of a corpus, as they are made and as they stay.
+
+    ``reading`` are the options of :func:`bytepair.train` that say what a document is.
+    """
+    from bytepair.data._readers import Part, ReadOptions, Tally, read_rows
+    from bytepair.data._sources import list_sources, refuse_idle
+
+    reading = dict(reading)
+    sources = list_sources(corpus, reading.pop("input_format", None))
+    options = ReadOptions(**reading)
+    refuse_idle(sources, options)
+    usage, tally = _core.Usage(subject.tokenizer), Tally()
+    total, n_before = sum(source.size for source in sources), 0
+    for source in sources:
+        part = Part(source)
+        for data, offsets in read_rows(part, options, tally):
+            usage.add_rows(data, offsets)
+            if progress is not None:
+                progress(n_before + tally.place(part), total)
+        n_before += source.size
+    made, kept, _ = usage.sums()
+    return Used(made, kept)
+
+
+def find(subject: Subject, used: Used) -> Iterator[Finding]:
+    """Look for tokens that the corpus does not use."""
+    subject.counts["corpus_tokens"] = used.n_tokens
+    corpus = f"{used.n_tokens:,} tokens of this corpus"
+    ids = [id_ for id_ in subject.text_ids if len(subject.tokens[id_][1]) > 1]
+    never = [id_ for id_ in ids if not used.made[id_]]
+    if never:
+        message = f"these tokens are not among the {corpus}, nor on the way to any"
+        yield Finding("BP601", message, subject.all_found(never))
+    residues = [id_ for id_ in ids if used.made[id_] and not used.kept[id_]]
+    if residues:
+        tokens = tuple(
+            subject.found(id_, f"made {int(used.made[id_]):,} times")
+            for id_ in sorted(residues, key=lambda id_: (-int(used.made[id_]), id_))
+        )
+        message = f"these tokens are made on the way to others, and none of the {corpus} is one"
+        yield Finding("BP602", message, tokens)
+    yield from _glitches(subject, used, ids)
+
+
+def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]:
+    """Choose tokens that were learned late, are long, and are rare here."""
+    if not ids:
+        return
+    texts = {id_: plain(subject.written[id_]) for id_ in ids}
+    lengths = np.array([len(texts[id_]) for id_ in ids])
+    longest = np.quantile(lengths, LONG)
+    first_late = ids[int(len(ids) * LATE)]
+    most = used.n_tokens * RARE
+    found = [
+        id_
+        for id_, length in zip(ids, lengths, strict=True)
+        if id_ >= first_late and length >= longest and used.kept[id_] <= most
+    ]
+    if not found:
+        return
+    containing = _containing(subject, found)
+    tokens = tuple(
+        FoundToken(id_, texts[id_], _rarely(subject, used, id_, containing[id_]))
+        for id_ in found
+    )
+    message = (
+        "these tokens were learned late, are long, and hardly occur here: a model may have "
+        "seen them too rarely to know them"
+    )
+    yield Finding("BP603", message, tokens, is_fact=False)
+
+
+def _rarely(subject: Subject, used: Used, id_: int, containing: Iterable[int]) -> str:
+    words = f"{int(used.kept[id_]):,} times"
+    names = [repr(plain(subject.written[other])) for other in containing]
+    return f"{words}; part of {', '.join(names)}" if names else words
+
+
+def _containing(subject: Subject, ids: list[int]) -> dict[int, list[int]]:
+    """Give, for each token, tokens that merges make of it."""
+    wanted = set(ids)
+    found: dict[int, list[int]] = defaultdict(list)
+    for left, right, id_ in subject.merges:
+        for part in {left, right} & wanted:
+            if len(found[part]) < MOST_CONTAINING:
+                found[part].append(id_)
+    return found

@@ -1,0 +1,51 @@
+"""BP401 and BP402: ids that no token has, and ids that are not those of the file."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ._finding import Finding, FoundToken
+from ._subject import HOLE, Subject
+
+__all__ = ["document_of", "find"]
+
+
+def find(subject: Subject, document: dict[str, Any] | None) -> Iterator[Finding]:
+    """Look for ids without a token, and for added tokens whose file says another id."""
+    holes = [id_ for id_, (kind, _) in enumerate(subject.tokens) if kind == HOLE]
+    if holes:
+        message = f"these ids below {len(subject.tokens):,} have no token"
+        tokens = tuple(FoundToken(id_, "") for id_ in holes)
+        yield Finding("BP401", message, tokens)
+    if document is not None:
+        yield from _moved(subject, document)
+
+
+def _moved(subject: Subject, document: dict[str, Any]) -> Iterator[Finding]:
+    listed = document.get("added_tokens")
+    ids = {token.content: id_ for id_, token in subject.added.items()}
+    found = []
+    for token in listed if isinstance(listed, list) else []:
+        says, content = token.get("id"), token.get("content")
+        id_ = ids.get(content)
+        if id_ is not None and says != id_:
+            found.append(FoundToken(id_, content, f"its file says {says}"))
+    if found:
+        message = (
+            "Hugging Face's library gives these added tokens other ids than their file says, "
+            "as model.vocab does not have them"
+        )
+        yield Finding("BP402", message, tuple(found))
+
+
+def document_of(file: Path | None) -> dict[str, Any] | None:
+    """Read a ``tokenizer.json``; ``None`` for files of other formats."""
+    if file is None or file.suffix != ".json":
+        return None
+    try:
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    is_ours = isinstance(document, dict) and isinstance(document.get("model"), dict)
+    return document if is_ours else None

@@ -1,0 +1,92 @@
+"""BP104, BP305, BP501 and BP502: tokens that merges make, and that no text was found to have.
+
+The reason is looked for in the order of the pipeline: the normalizer changes the token's
+text wherever it stands, added tokens are found in its place, the pattern cuts it wherever it
+is not changed, or what stands around it is merged with its parts first. Single bytes are left out: they are the alphabet of
+every vocabulary of bytes.
+"""
+
+from collections.abc import Iterator
+
+from bytepair.errors import TokenizerError
+
+from ._finding import Finding, FoundToken
+from ._subject import Subject
+from ._texts import Texts
+
+__all__ = ["find"]
+
+MOST_SPLIT = 500_000
+"""So many texts are split at most to see where tokens are cut."""
+
+
+def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
+    """Look for such tokens, and for what keeps them out."""
+    subject.counts["not_given_back"] = len(texts.not_given_back)
+    subject.counts["tried_contexts"] = texts.n_contexts
+    unmade, unplaced = subject.unreached
+    lost = sorted(texts.not_found - unmade - unplaced - subject.single_bytes)
+    never = subject.tokenizer._never_normalized(
+        [subject.tokens[id_][1] for id_ in lost]
+    )
+    changed = {id_ for id_, is_never in zip(lost, never, strict=True) if is_never}
+    if changed:
+        message = "the normalizer changes the text of these tokens wherever it stands"
+        yield Finding("BP501", message, _with_ids(subject, texts, changed))
+    taken = _taken(texts, [id_ for id_ in lost if id_ not in changed])
+    if taken:
+        message = (
+            "added tokens are found in the place of these tokens, in all of "
+            f"{texts.n_contexts} contexts; without them, they are there"
+        )
+        tokens = _with_ids(subject, texts, taken)
+        yield Finding("BP305", message, tokens, is_fact=False)
+    others = [id_ for id_ in lost if id_ not in changed and id_ not in taken]
+    n_tried = min(texts.n_contexts - 2, max(MOST_SPLIT // (len(others) + 1), 1))
+    contexts = texts.contexts[:n_tried]
+    stages = {id_: _stage(subject, texts, id_, contexts) for id_ in others}
+    tried = f"{n_tried + 2} contexts"
+    for code, message in (
+        ("BP501", f"the normalizer changes the text of these tokens in all of {tried}"),
+        ("BP502", f"the split pattern cuts these tokens in all of {tried}"),
+        ("BP104", f"no text was found that has these tokens, in {tried}"),
+    ):
+        ids = {id_ for id_, stage in stages.items() if stage == code}
+        if ids:
+            tokens = _with_ids(subject, texts, ids)
+            yield Finding(code, message, tokens, is_fact=False)
+
+
+def _taken(texts: Texts, ids: list[int]) -> set[int]:
+    """Choose the tokens that texts have where no added token is found."""
+    contexts = texts.contexts[: texts.n_contexts - 2]
+    tried = ((id_, text) for id_ in ids for text in texts.around(id_, contexts))
+    return texts.having(tried, added_tokens="text")
+
+
+def _stage(
+    subject: Subject, texts: Texts, id_: int, contexts: list[tuple[str, str]]
+) -> str:
+    """Name the finding for the last part of the pipeline that a token reaches whole."""
+    own = subject.tokens[id_][1]
+    code = "BP501"
+    for text in texts.around(id_, contexts):
+        try:
+            normalized = subject.tokenizer._normalized(text).encode()
+            if own not in normalized:
+                continue
+            pieces = subject.tokenizer.split(text)
+        except TokenizerError:
+            continue
+        if any(own in piece for piece in pieces):
+            return "BP104"
+        code = "BP502"
+    return code
+
+
+def _with_ids(subject: Subject, texts: Texts, ids: set[int]) -> tuple[FoundToken, ...]:
+    """Name tokens with the ids that their text has, alone."""
+    return tuple(
+        subject.found(id_, f"becomes {subject.ids_of(texts.spellings(id_)[-1])}")
+        for id_ in sorted(ids)
+    )

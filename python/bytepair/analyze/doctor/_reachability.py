@@ -1,0 +1,71 @@
+"""BP101 to BP104: tokens that no merges lead to, parts of characters, tokens that no text has."""
+
+from collections.abc import Iterator
+
+from ._finding import Finding, FoundToken
+from ._subject import Subject, plain
+from ._texts import Texts
+
+__all__ = ["find"]
+
+
+def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
+    """Look for tokens of text that cannot occur, or do not seem to."""
+    yield from _unmade(subject, texts)
+    yield from _partial(subject, texts)
+
+
+def _unmade(subject: Subject, texts: Texts) -> Iterator[Finding]:
+    unmade, unplaced = subject.unreached
+    if subject.rules["ignore_merges"]:
+        whole = (unmade | unplaced) & texts.not_found
+        partial = (unmade | unplaced) & texts.without_completion.keys()
+        tokens = _with_parts(subject, whole | partial)
+        if tokens:
+            message = (
+                "no merges lead to these tokens, and no piece that is one was found in "
+                f"{texts.n_contexts} contexts"
+            )
+            yield Finding("BP101", message, tokens, is_fact=False)
+        return
+    tokens = _with_parts(subject, unmade | unplaced)
+    if tokens:
+        message = "no merges lead to these tokens, so no text is ever encoded with them"
+        yield Finding("BP101", message, tokens)
+
+
+def _with_parts(subject: Subject, ids: set[int]) -> tuple[FoundToken, ...]:
+    """Name tokens with what their units are merged to instead."""
+    unplaced = subject.unreached[1]
+
+    def detail(id_: int) -> str:
+        if id_ in unplaced:
+            return "merged with every neighbour that it can have"
+        units = subject.tokenizer._units_of(id_)
+        if units is None:
+            return "made of units that the vocabulary lacks"
+        merged = subject.tokenizer._merged(units)
+        return "becomes " + " + ".join(repr(plain(subject.written[m])) for m in merged)
+
+    return tuple(subject.found(id_, detail(id_)) for id_ in sorted(ids))
+
+
+def _partial(subject: Subject, texts: Texts) -> Iterator[Finding]:
+    subject.counts["partial"] = len(subject.partial)
+    many = [id_ for id_ in subject.partial if len(subject.tokens[id_][1]) > 1]
+    if many:
+        message = "these tokens of several bytes hold part of a character"
+        yield Finding("BP102", message, subject.all_found(many))
+    unmade, unplaced = subject.unreached
+    lost = texts.without_completion
+    tokens = tuple(
+        subject.found(id_, f"{n:,} tried" if n else "no UTF-8 text has these bytes")
+        for id_, n in sorted(lost.items())
+        if id_ not in unmade and id_ not in unplaced
+    )
+    if tokens:
+        message = (
+            "these tokens hold part of a character, and of the texts that complete it "
+            "none has them"
+        )
+        yield Finding("BP103", message, tokens, is_fact=False)

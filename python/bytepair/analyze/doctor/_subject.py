@@ -1,0 +1,167 @@
+"""The tokenizer that is looked at: its tokens, rules and merges, each asked for once."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from bytepair import Tokenizer, _core
+from bytepair.errors import TokenizerError
+
+from ._finding import FoundToken
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bytepair._added import AddedToken
+
+__all__ = [
+    "ADDED",
+    "BYTE",
+    "CONTINUES",
+    "ENDS",
+    "HOLE",
+    "ROWS_AT_ONCE",
+    "Added",
+    "Subject",
+    "column",
+    "is_utf8",
+    "plain",
+]
+
+Added: TypeAlias = Literal["find", "text"]
+
+CONTINUES, ENDS = 1, 2
+BYTE, UNKNOWN, ADDED, HOLE = 4, 5, 6, 7
+"""Kinds of tokens that are no text; those of text are sums of the two marks above."""
+
+ROWS_AT_ONCE = 100_000
+"""So many texts are encoded in one go."""
+
+
+class Subject:
+    """A tokenizer and what was asked about it so far."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.counts: dict[str, int] = {}
+
+    @cached_property
+    def tokens(self) -> list[tuple[int, bytes]]:
+        """The kind and the bytes of each token, marks left out."""
+        return self.tokenizer._tokens()
+
+    @cached_property
+    def written(self) -> list[Any]:
+        """The tokens as they are written, marks included."""
+        return self.tokenizer.vocabulary
+
+    @cached_property
+    def rules(self) -> dict[str, Any]:
+        """The rules by which text becomes units."""
+        return self.tokenizer._rules()
+
+    @cached_property
+    def added(self) -> "dict[int, AddedToken]":
+        """The added tokens by id."""
+        return self.tokenizer.added_tokens
+
+    @cached_property
+    def text_ids(self) -> list[int]:
+        """The ids of the tokens of text that are not added ones, too."""
+        tokens = enumerate(self.tokens)
+        return [
+            id_ for id_, (kind, _) in tokens if kind < BYTE and id_ not in self.added
+        ]
+
+    @cached_property
+    def single_bytes(self) -> set[int]:
+        """The tokens of single bytes, where units are bytes."""
+        if not self.rules["is_bytes"]:
+            return set()
+        return {id_ for id_ in self.text_ids if len(self.tokens[id_][1]) == 1}
+
+    @cached_property
+    def partial(self) -> list[int]:
+        """Those of them that hold part of a character, single bytes included."""
+        return [id_ for id_ in self.text_ids if not is_utf8(self.tokens[id_][1])]
+
+    @cached_property
+    def unreached(self) -> tuple[set[int], set[int]]:
+        """The tokens of text that merges do not make, and those that stand in no piece."""
+        unmade, unplaced = self.tokenizer._unreached()
+        return set(unmade) - self.added.keys(), set(unplaced) - self.added.keys()
+
+    @cached_property
+    def merges(self) -> list[tuple[int, int, int]]:
+        """The merges in order: left id, right id, id."""
+        log = self.tokenizer.merge_log
+        return [(left, right, id_) for left, right, id_, _ in log]
+
+    @cached_property
+    def ranks(self) -> Sequence[int]:
+        """The rank of each merge: the lowest goes first."""
+        return self.rules["priorities"] or range(len(self.merges))
+
+    def found(self, id_: int, detail: str = "") -> FoundToken:
+        """Name a token of the vocabulary."""
+        return FoundToken(id_, plain(self.written[id_]), detail)
+
+    def all_found(self, ids: Iterable[int], detail: str = "") -> tuple[FoundToken, ...]:
+        """Name tokens, in the order of their ids."""
+        return tuple(self.found(id_, detail) for id_ in sorted(ids))
+
+    def encode_rows(
+        self, rows: Sequence[bytes], added_tokens: Added = "find"
+    ) -> "tuple[NDArray[np.uint32], NDArray[np.int64]]":
+        """Encode texts, special tokens being text; one that cannot be encoded has no ids."""
+        data, offsets = column(rows)
+        try:
+            ids, ends = _core.encode_rows(
+                self.tokenizer, data, offsets, added_tokens=added_tokens
+            )
+        except TokenizerError:
+            return self._encode_each(rows, added_tokens)
+        return ids.astype(np.uint32, copy=False), ends
+
+    def _encode_each(
+        self, rows: Sequence[bytes], added_tokens: Added
+    ) -> "tuple[NDArray[np.uint32], NDArray[np.int64]]":
+        found = [self.ids_of(row, added_tokens) for row in rows]
+        ends = np.cumsum([len(ids) for ids in found], dtype=np.int64)
+        return np.array([id_ for ids in found for id_ in ids], np.uint32), ends
+
+    def ids_of(self, text: bytes, added_tokens: Added = "find") -> list[int]:
+        """Encode a text, special tokens being text; none where that is refused."""
+        try:
+            return self.tokenizer.encode(text, added_tokens=added_tokens)
+        except TokenizerError:
+            return []
+
+
+def is_utf8(text: bytes) -> bool:
+    """Tell whether bytes are whole characters."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def plain(token: str | bytes | None) -> str:
+    r"""Write a token as text; bytes that are no characters as escapes.
+
+    >>> plain(b"caf\xc3\xa9"), plain(b"\xc3"), plain(None)
+    ('café', '\\xc3', '')
+    """
+    if token is None or isinstance(token, str):
+        return token or ""
+    return token.decode(errors="backslashreplace")
+
+
+def column(rows: Sequence[bytes]) -> "tuple[NDArray[np.uint8], NDArray[np.int64]]":
+    """Lay texts out one after the other, with where each begins."""
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return np.frombuffer(b"".join(rows), np.uint8), offsets

@@ -1,0 +1,284 @@
+"""Looking for a text that has a token: alone, in contexts, with halves of characters completed.
+
+A text that is found proves that its token can occur. None being found proves nothing by
+itself: how many were tried is told with it. Costs an encoding for each text that is tried;
+most tokens are found with the first.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bytepair.errors import TokenizerError
+
+from ._subject import ROWS_AT_ONCE, Added, Subject, is_utf8
+
+__all__ = ["Texts", "completions"]
+
+BEFORE = ("", "a", " ", "\n", "0", '"', "'", ".", "A", "é", "中", "a ", "\ue000")
+BEHIND = ("", "a", " ", "\n", "0", '"', ".", "中", " a", "s", "ll", "\ue000")
+"""What is put around a text: letters, spaces, digits, quotes, and a character that no
+vocabulary joins with others."""
+
+LETTERS = "etaoinsrhldcumfpgwybvkxjqz0!"
+N_UNITS = 8
+"""What is put beside tokens that cannot begin or end a piece, with the first of the alphabet."""
+
+COMPLETIONS = (24, 1024, 70_000)
+"""How many completions are tried of each token, one stage after the other."""
+
+MOST_ROWS = 1_000_000
+"""So many texts are tried in a stage at most, of all tokens together."""
+
+
+class Texts:
+    """Texts that have the tokens of a vocabulary."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+
+    @cached_property
+    def whole(self) -> list[int]:
+        """The tokens of text that are whole characters."""
+        partial = set(self.subject.partial)
+        return [id_ for id_ in self.subject.text_ids if id_ not in partial]
+
+    @cached_property
+    def not_given_back(self) -> set[int]:
+        """Those whose own text, alone, is not encoded as the token."""
+        ids = self.whole
+        texts = self._decoded(ids)
+        wrong: set[int] = set()
+        for start in range(0, len(ids), ROWS_AT_ONCE):
+            some = ids[start : start + ROWS_AT_ONCE]
+            found, ends = self.subject.encode_rows(texts[start : start + ROWS_AT_ONCE])
+            begins = np.concatenate(([0], ends[:-1]))
+            is_one = ends - begins == 1
+            first = np.full(len(some), np.iinfo(np.uint32).max, np.uint32)
+            first[is_one] = found[begins[is_one]]
+            wrong.update(np.array(some)[first != np.array(some)].tolist())
+        return wrong
+
+    @cached_property
+    def contexts(self) -> list[tuple[str, str]]:
+        """The pairs of texts that are put around a token, the likeliest first."""
+        pairs = [(before, "") for before in BEFORE]
+        rules = self.subject.rules
+        if rules["continuing_prefix"] or rules["end_mark"]:
+            letters = dict.fromkeys([*LETTERS[:N_UNITS], *self._first_units, *LETTERS])
+            pairs += [("", behind) for behind in letters]
+            pairs += [(before, "") for before in letters]
+            some = list(letters)[: 2 * N_UNITS]
+            pairs += itertools.product(some, some)
+        pairs += itertools.product(BEFORE, BEHIND)
+        can = {text: self._can_encode(text) for pair in pairs for text in pair}
+        return [pair for pair in dict.fromkeys(pairs) if can[pair[0]] and can[pair[1]]]
+
+    @cached_property
+    def _first_units(self) -> list[str]:
+        """The first units of an alphabet, which may be small."""
+        tokens = (own.decode(errors="ignore") for _, own in self.subject.tokens)
+        return list(
+            itertools.islice((text for text in tokens if len(text) == 1), N_UNITS)
+        )
+
+    @cached_property
+    def _search(self) -> tuple[set[int], int]:
+        """Look for texts of the tokens of whole characters: what was not found, in how many."""
+        waiting = self.not_given_back - self._hopeless
+        n_tried = 0
+        for n_more in (len(BEFORE), 40, len(self.contexts)):
+            last = min(n_tried + n_more, n_tried + MOST_ROWS // (len(waiting) + 1))
+            contexts = self.contexts[n_tried:last]
+            waiting = waiting - self.having(
+                (id_, text)
+                for id_ in sorted(waiting)
+                for text in self.around(id_, contexts)
+            )
+            n_tried += len(contexts)
+        return waiting, n_tried
+
+    @property
+    def not_found(self) -> set[int]:
+        """The tokens of whole characters that no text has, of those that were tried.
+
+        Those that merges cannot give are left out, unless they may be whole pieces.
+        """
+        return self._search[0]
+
+    @property
+    def n_contexts(self) -> int:
+        """How many contexts were tried of each of them; two more repeat its text."""
+        return self._search[1] + 2
+
+    @cached_property
+    def _hopeless(self) -> set[int]:
+        unmade, unplaced = self.subject.unreached
+        return set() if self.subject.rules["ignore_merges"] else unmade | unplaced
+
+    @cached_property
+    def without_completion(self) -> dict[int, int]:
+        """The tokens with part of a character that no completion gives; how many were tried.
+
+        Single bytes are left out: they are the alphabet, and some stand in no UTF-8.
+        """
+        waiting = {
+            id_: 0
+            for id_ in self.subject.partial
+            if len(self.subject.tokens[id_][1]) > 1 and id_ not in self._hopeless
+        }
+        n_tried = 0
+        for n_more in COMPLETIONS:
+            last = min(n_more, n_tried + MOST_ROWS // (len(waiting) + 1))
+            waiting = self._still_waiting(waiting, n_tried, last)
+            if n_tried == 0:
+                found = self._in_contexts(waiting)
+                waiting = {id_: n for id_, n in waiting.items() if id_ not in found}
+            n_tried = last
+        return waiting
+
+    def _in_contexts(self, ids: Iterable[int]) -> set[int]:
+        """Try the first completions of tokens in contexts."""
+        return self.having(
+            (id_, before.encode() + text + behind.encode())
+            for id_ in ids
+            for text in itertools.islice(self.completed(id_), COMPLETIONS[0])
+            for before, behind in self.contexts[:50]
+        )
+
+    def _still_waiting(
+        self, waiting: dict[int, int], first: int, last: int
+    ) -> dict[int, int]:
+        n_tried = dict(waiting)
+
+        def tried() -> Iterator[tuple[int, bytes]]:
+            for id_ in waiting:
+                for text in itertools.islice(self.completed(id_), first, last):
+                    n_tried[id_] += 1
+                    yield id_, text
+
+        found = self.having(tried())
+        return {id_: n for id_, n in n_tried.items() if id_ not in found}
+
+    def completed(self, id_: int) -> Iterator[bytes]:
+        """Give the texts of whole characters that complete a token."""
+        return completions(self.subject.tokens[id_][1])
+
+    def around(self, id_: int, contexts: Iterable[tuple[str, str]]) -> Iterator[bytes]:
+        """Give the texts of a token in contexts."""
+        texts = self.spellings(id_)
+        for before, behind in contexts:
+            for text in texts:
+                yield before.encode() + text + behind.encode()
+        for text in texts:
+            yield text + text
+            yield text + b"a" + text
+
+    def spellings(self, id_: int) -> list[bytes]:
+        """Give the texts that may stand for a token: its own, with spaces, as it is decoded."""
+        own = self.subject.tokens[id_][1]
+        texts = [own, own.replace("▁".encode(), b" "), *self._decoded([id_])]
+        return list(dict.fromkeys(texts))
+
+    def having(
+        self, tried: Iterable[tuple[int, bytes]], added_tokens: Added = "find"
+    ) -> set[int]:
+        """Tell which ids are among those of their texts."""
+        found: set[int] = set()
+        pairs = iter(tried)
+        while some := list(itertools.islice(pairs, ROWS_AT_ONCE)):
+            some = [pair for pair in some if pair[0] not in found]
+            rows = [text for _, text in some]
+            ids, ends = self.subject.encode_rows(rows, added_tokens)
+            wanted = np.repeat([id_ for id_, _ in some], np.diff(ends, prepend=0))
+            found.update(np.unique(wanted[wanted == ids]).tolist())
+        return found
+
+    def _decoded(self, ids: Sequence[int]) -> list[bytes]:
+        rules = self.subject.rules
+        if rules["is_bytes"] and rules["end_mark"] is None:
+            return [self.subject.tokens[id_][1] for id_ in ids]
+        texts = self.subject.tokenizer.decode_batch([[id_] for id_ in ids])
+        return [text.encode() for text in texts]
+
+    def _can_encode(self, text: str) -> bool:
+        try:
+            self.subject.tokenizer.encode(text)
+        except TokenizerError:
+            return False
+        return True
+
+
+def completions(part: bytes) -> Iterator[bytes]:
+    r"""Give the texts of whole characters that have a part of a character at an end or both.
+
+    Bytes that stand in no UTF-8 have none.
+
+    >>> (
+    ...     len(list(completions(b"\xc3"))),
+    ...     next(completions(b"a\xc3")),
+    ...     next(completions(b"\xff"), None),
+    ... )
+    (64, b'a\xc3\x80', None)
+    """
+    n_head = len(part) - len(part.lstrip(bytes(range(0x80, 0xC0))))
+    if n_head == len(part):
+        yield from _within(part)
+        return
+    n_tail = next((n for n in range(4) if is_utf8(part[n_head : len(part) - n])), None)
+    if n_head > 3 or n_tail is None:
+        return
+    head, tail = part[:n_head], part[len(part) - n_tail :]
+    middle = part[n_head : len(part) - n_tail]
+    heads = _ending(head) if head else [b""]
+    for first in heads:
+        for last in _beginning(tail) if tail else [b""]:
+            yield first + middle + last
+
+
+def _ending(head: bytes) -> Iterator[bytes]:
+    """Give the characters that end with these bytes, one to three, rare ones last."""
+    step = 64 ** len(head)
+    low = 0
+    for byte in head:
+        low = low * 64 + (byte & 0x3F)
+    for code in range(low, 0x110000, step):
+        text = chr(code).encode(errors="ignore")
+        if len(text) > len(head):
+            yield text
+
+
+def _beginning(tail: bytes) -> Iterator[bytes]:
+    """Give the characters that begin with these bytes."""
+    lead = tail[0]
+    n_bytes = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+    bits = lead & (0x7F >> n_bytes)
+    for byte in tail[1:]:
+        bits = bits * 64 + (byte & 0x3F)
+    n_more = n_bytes - len(tail)
+    if n_more <= 0:
+        return
+    first = bits * 64**n_more
+    for code in range(first, min(first + 64**n_more, 0x110000)):
+        text = chr(code).encode(errors="ignore")
+        if text.startswith(tail):
+            yield text
+
+
+def _within(part: bytes) -> Iterator[bytes]:
+    """Give the characters that have these bytes behind their first."""
+    if len(part) > 3:
+        return
+    yield from _ending(part)
+    fixed = 0
+    for byte in part:
+        fixed = fixed * 64 + (byte & 0x3F)
+    for n_behind in range(1, 3 - len(part) + 1):
+        low, step = 64**n_behind, 64 ** (n_behind + len(part))
+        for start in range(fixed * low, 0x110000, step):
+            for code in range(start, min(start + low, 0x110000)):
+                text = chr(code).encode(errors="ignore")
+                if len(text) > len(part) + n_behind and part in text[1:]:
+                    yield text

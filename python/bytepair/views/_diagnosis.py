@@ -1,0 +1,110 @@
+"""A diagnosis as lines of a terminal: what was found, the first tokens, where to read on.
+
+Sentences are wrapped, and what is said of a token is cut at the width; nothing reaches a
+terminal that is not printable.
+"""
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from rich.cells import cell_len, set_cell_size
+
+from bytepair._plurals import amount
+from bytepair.analyze.doctor import CODES, Diagnosis, Finding, FoundToken
+
+__all__ = ["diagnosis_text"]
+
+COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;36"}
+FAINT = "2"
+MAX_SENTENCE = 100
+MAX_TEXT = 32
+INDENT = "    "
+
+
+def diagnosis_text(
+    diagnosis: Diagnosis, *, width: int, n_shown: int, is_painted: bool
+) -> str:
+    """Write a diagnosis; of each finding the first ``n_shown`` tokens."""
+
+    def paint(text: str, colour: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if is_painted and text else text
+
+    blocks = []
+    for finding in diagnosis.findings:
+        lines = _head(finding, width, paint)
+        sentence = f"{finding.message[0].upper()}{finding.message[1:]}."
+        lines += textwrap.wrap(
+            sentence,
+            min(width, MAX_SENTENCE),
+            initial_indent="  ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+        for line, detail in _rows(finding.tokens[:n_shown], width):
+            lines.append(line + paint(detail, FAINT))
+        n_more = finding.count - n_shown
+        if n_more > 0 and n_shown > 0:
+            lines.append(paint(f"{INDENT}… {n_more:,} more", FAINT))
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, _summary(diagnosis, width)])
+
+
+def _head(finding: Finding, width: int, paint: Callable[[str, str], str]) -> list[str]:
+    certainty = "" if finding.is_fact else ", a hint"
+    severity = f"({finding.severity}{certainty})"
+    text = f"{finding.code} {finding.name}: {finding.count:,} {severity}"
+    first, *rest = textwrap.wrap(
+        text, width, subsequent_indent="  ", break_on_hyphens=False
+    )
+    colour = COLOURS[finding.severity]
+    return [first.replace(finding.code, paint(finding.code, colour), 1), *rest]
+
+
+def _rows(tokens: tuple[FoundToken, ...], width: int) -> Iterator[tuple[str, str]]:
+    """Lay tokens out in columns: the id, the text, what is said of it."""
+    ids = ["" if token.id is None else f"{token.id:,}" for token in tokens]
+    texts = [f"'{_printable(token.text)}'" if token.text else "" for token in tokens]
+    id_width = max(map(len, ids), default=0)
+    room = max(8, min(MAX_TEXT, width - len(INDENT) - id_width - 4))
+    texts = [_fitted(text, room) for text in texts]
+    text_width = max(map(cell_len, texts), default=0)
+    for token, id_, text in zip(tokens, ids, texts, strict=True):
+        begin = INDENT + (f"{id_:>{id_width}}  " if id_width else "")
+        detail = _printable(token.detail)
+        left = width - cell_len(begin) - text_width - 2
+        if not detail or left < 8:
+            yield (begin + text).rstrip(), ""
+            continue
+        padded = text + " " * (text_width - cell_len(text))
+        yield f"{begin}{padded}  ", _fitted(detail, left)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _fitted(text: str, width: int) -> str:
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _summary(diagnosis: Diagnosis, width: int) -> str:
+    if not diagnosis.findings:
+        return "Nothing found."
+    counts: Counter[str] = Counter(finding.severity for finding in diagnosis.findings)
+    parts = [amount(n, kind) for kind, n in _in_order(counts)]
+    code = diagnosis.findings[0].code
+    found = (
+        f"Found {', '.join(parts)}. What a code means: bytepair doctor --explain {code}"
+    )
+    return "\n".join(
+        textwrap.wrap(found, min(width, MAX_SENTENCE), break_on_hyphens=False)
+    )
+
+
+def _in_order(counts: Counter[str]) -> list[tuple[str, int]]:
+    order = dict.fromkeys(code.severity for code in CODES.values())
+    names = sorted(order, key=lambda name: ("error", "warning", "note").index(name))
+    return [(name, counts[name]) for name in names if counts[name]]

@@ -1,0 +1,722 @@
+"""The doctor: what it finds, and that it finds nothing where there is nothing."""
+
+import doctest
+import json
+import os
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+import bytepair
+from bytepair.analyze import diagnose
+from bytepair.analyze.doctor import CODES, page
+from bytepair.analyze.doctor._corpus import count
+from bytepair.analyze.doctor._subject import Subject
+from bytepair.analyze.doctor._texts import Texts, completions
+from bytepair.cli.app import app
+from bytepair.views._diagnosis import diagnosis_text
+
+REPOSITORY = Path(__file__).parent.parent
+SHARED = Path(os.environ.get("BYTEPAIR_SHARED", REPOSITORY.parent / "shared"))
+PAGES = REPOSITORY / "docs" / "findings"
+
+
+def trained(texts="low lower", **options):
+    """Train on a little text."""
+    return bytepair.train_from_iterator([texts], **{"vocab_size": 258, **options})
+
+
+def edited(change, tokenizer=None):
+    """Change the tokenizer.json of a tokenizer."""
+    tokenizer = tokenizer or trained()
+    file = json.loads(tokenizer.to_bytes(format="huggingface"))
+    change(file)
+    return bytepair.Tokenizer.from_bytes(json.dumps(file).encode())
+
+
+def native(change, tokenizer=None):
+    """Change the content of the .bytepair file of a tokenizer."""
+    file = json.loads((tokenizer or trained()).to_bytes())
+    change(file)
+    return bytepair.Tokenizer.from_bytes(json.dumps(file).encode())
+
+
+# A small tokenizer for each code
+
+
+def with_token(name, *merges):
+    """Add a token, as published files write it, with merges."""
+
+    def change(file):
+        vocab = file["model"]["vocab"]
+        vocab[name] = len(vocab)
+        file["model"]["merges"] += merges
+
+    return change
+
+
+def with_more(*tokens):
+    """Add tokens with the merges that make them of the two parts that a space parts."""
+
+    def change(file):
+        for token in tokens:
+            vocab = file["model"]["vocab"]
+            vocab.setdefault(token.replace(" ", ""), len(vocab))
+            file["model"]["merges"].append(token.split(" "))
+
+    return change
+
+
+def doubled(file):
+    """Write the first merge once more at the end."""
+    file["model"]["merges"].append(file["model"]["merges"][0])
+
+
+def normalized(*steps):
+    """Set the normalizer of a file, after other tokens were added."""
+
+    def change(file):
+        file["normalizer"] = {"type": "Sequence", "normalizers": list(steps)}
+
+    return change
+
+
+def both(*changes):
+    """Make one change after the other."""
+
+    def change(file):
+        for one in changes:
+            one(file)
+
+    return change
+
+
+def without_byte(file):
+    """Take the byte E9 out of a vocabulary."""
+    del file["model"]["vocab"]["é"]
+
+
+def with_hole(file):
+    """Leave an id without a token."""
+    file["tokens"].insert(256, None)
+    file["merges"] = [[75, 78, 257], [257, 86, 258]]
+
+
+def twice(file):
+    """Add a token of the vocabulary once more, with another id."""
+    flags = ["special", "normalized", "lstrip", "rstrip", "single_word"]
+    token = {"id": 258, "content": "low", **dict.fromkeys(flags, False)}
+    file["tokens"].append({"kind": "added", "text": "low"})
+    file["added_tokens"].append(token)
+
+
+def with_long_token(file):
+    """Append merges to a long token."""
+    letters = "abcdefghijkl"
+    for n in range(2, len(letters) + 1):
+        with_more(f"{letters[: n - 1]} {letters[n - 1]}")(file)
+
+
+def settings_file(folder, **settings):
+    """Write settings to a file."""
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({"tokenizer_class": "X", **settings}))
+    return path
+
+
+def model_file(folder, **settings):
+    """Write settings of a model to a file."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(settings))
+    return path
+
+
+def moved(folder):
+    """Write a tokenizer.json that lists another id than libraries give."""
+    tokenizer = trained().with_special_tokens(["<s>"])
+    file = json.loads(tokenizer.to_bytes(format="huggingface"))
+    file["added_tokens"][0]["id"] = 300
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(file))
+    return {"tokenizer": bytepair.Tokenizer.from_file(path), "file": path}
+
+
+def saved(folder, tokenizer, **settings):
+    """Write a tokenizer.json, and settings beside it."""
+    path = folder / "tokenizer.json"
+    tokenizer.save(path)
+    return {
+        "tokenizer": tokenizer,
+        "file": path,
+        "config": settings_file(folder, **settings),
+    }
+
+
+def corpus(folder, text):
+    """Write a corpus of one text."""
+    path = folder / "corpus.txt"
+    path.write_text(text)
+    return path
+
+
+SPECIAL = ["<s>"]
+SICK = {
+    "BP101": (lambda _: {"tokenizer": edited(with_token("slow"))}, {258}),
+    "BP102": (lambda _: {"tokenizer": trained(" é è", vocab_size=257)}, {256}),
+    "BP103": (
+        lambda _: {
+            "tokenizer": edited(
+                with_more("Ã ©", "Ã© Ã"),
+                trained(merges=0, pattern="(?s).", vocab_size=None),
+            )
+        },
+        {257},
+    ),
+    "BP104": (
+        lambda _: {
+            "tokenizer": edited(
+                both(
+                    with_more("b b", "a b"),
+                    normalized(
+                        {"type": "Replace", "pattern": {"String": "b"}, "content": "bb"}
+                    ),
+                ),
+                trained(merges=0, vocab_size=None),
+            )
+        },
+        {257},
+    ),
+    "BP201": (lambda _: {"tokenizer": edited(without_byte)}, set()),
+    "BP202": (
+        lambda _: {"tokenizer": edited(lambda file: file["model"]["merges"].reverse())},
+        {257},
+    ),
+    "BP203": (
+        lambda _: {"tokenizer": edited(both(with_token("slow"), with_more("slow e")))},
+        {259},
+    ),
+    "BP204": (lambda _: {"tokenizer": edited(doubled)}, {256}),
+    "BP301": (
+        lambda _: {
+            "tokenizer": trained()
+            .with_special_tokens(SPECIAL)
+            .with_added_tokens(["[<s>]"])
+        },
+        {259},
+    ),
+    "BP302": (lambda _: {"tokenizer": native(twice)}, {257}),
+    "BP303": (
+        lambda _: {
+            "tokenizer": trained().with_added_tokens(
+                [bytepair.AddedToken("low", special=True)]
+            )
+        },
+        {257},
+    ),
+    "BP304": (lambda _: {"tokenizer": trained().with_added_tokens(["<user>"])}, {258}),
+    "BP305": (lambda _: {"tokenizer": native(twice)}, {257}),
+    "BP401": (lambda _: {"tokenizer": native(with_hole)}, {256}),
+    "BP402": (moved, {258}),
+    "BP403": (
+        lambda folder: {
+            "tokenizer": trained().with_special_tokens(SPECIAL),
+            "config": settings_file(
+                folder, added_tokens_decoder={"7": {"content": "<s>"}}
+            ),
+        },
+        {258},
+    ),
+    "BP404": (
+        lambda folder: {
+            "tokenizer": trained(),
+            "config": settings_file(folder, bos_token={"content": "<s>"}),
+        },
+        set(),
+    ),
+    "BP405": (
+        lambda folder: saved(
+            folder,
+            trained(merges=1, vocab_size=None, dialect="gpt2"),
+            tokenizer_class="Qwen2Tokenizer",
+        ),
+        set(),
+    ),
+    "BP406": (
+        lambda folder: {
+            "tokenizer": trained(),
+            "config": model_file(folder, vocab_size=257),
+        },
+        {257},
+    ),
+    "BP501": (
+        lambda _: {
+            "tokenizer": edited(
+                both(with_more("L o"), normalized({"type": "Lowercase"}))
+            )
+        },
+        {258},
+    ),
+    "BP502": (
+        lambda _: {
+            "tokenizer": edited(
+                with_more("1 2"),
+                trained(pattern=r"\p{N}|\P{N}+", merges=0, vocab_size=None),
+            )
+        },
+        {256},
+    ),
+    "BP503": (lambda _: {"tokenizer": trained(dialect="gpt2")}, set()),
+    "BP504": (lambda _: {"tokenizer": trained(dialect="gpt2")}, set()),
+    "BP601": (
+        lambda folder: {"tokenizer": trained(), "corpus": corpus(folder, "lot of")},
+        {257},
+    ),
+    "BP602": (
+        lambda folder: {"tokenizer": trained(), "corpus": corpus(folder, "low low")},
+        {256},
+    ),
+    "BP603": (
+        lambda folder: {
+            "tokenizer": edited(with_long_token),
+            "corpus": corpus(folder, "low abcdefghijk"),
+        },
+        {268},
+    ),
+}
+"""For each code what has it, and the ids that it names."""
+
+
+def healthy(folder):
+    """Give a tokenizer, its file, settings and a corpus, in which nothing is found."""
+    tokenizer = trained(pattern=r"\s*\S+|\s+").with_special_tokens(SPECIAL)
+    found = saved(
+        folder,
+        tokenizer,
+        tokenizer_class="PreTrainedTokenizerFast",
+        bos_token="<s>",
+        added_tokens_decoder={"258": {"content": "<s>"}},
+    )
+    found["config"] = [found["config"], model_file(folder, vocab_size=259)]
+    return {**found, "corpus": corpus(folder, "low lo")}
+
+
+def test_nothing_is_found_in_a_tokenizer_without_faults(tmp_path):
+    """No code is given where its fault is not; each is given by the tokenizers of SICK."""
+    assert diagnose(**healthy(tmp_path)).findings == ()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_code_is_found_where_it_is(code, tmp_path):
+    """A small tokenizer with a fault has the finding, and it names the ids worked out by hand."""
+    make, ids = SICK[code]
+    diagnosis = diagnose(**make(tmp_path), select=[code])
+    assert {finding.code for finding in diagnosis.findings} == {code}
+    assert diagnosis.ids(code) == ids
+    assert all(finding.count for finding in diagnosis.findings)
+
+
+def test_each_code_has_a_page_with_four_headings():
+    """The page says what it is, why it matters, an example and a cure; docs have the same."""
+    headings = ["What it is", "Why it matters", "Example", "Cure"]
+    assert sorted(path.stem for path in PAGES.glob("BP*.md")) == sorted(CODES)
+    listed = (PAGES / "README.md").read_text(encoding="utf-8")
+    for code, entry in CODES.items():
+        text = page(code)
+        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == headings
+        assert text.startswith(f"# {code} {entry.name}\n\n{entry.severity.title()}. ")
+        assert (PAGES / f"{code}.md").read_text(encoding="utf-8") == text
+        assert f"| [{code}]({code}.md) | {entry.name} | {entry.severity} |" in listed
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            assert (PAGES / target).exists(), (code, target)
+
+
+def test_the_examples_of_the_pages_run():
+    """What the pages show is what Python gives."""
+    runner = doctest.DocTestRunner(verbose=False)
+    how_to = PAGES.parent / "how-to" / "check-a-tokenizer.md"
+    texts = {code: page(code) for code in CODES}
+    texts[how_to.name] = how_to.read_text(encoding="utf-8")
+    for name, text in texts.items():
+        parser = doctest.DocTestParser()
+        runner.run(parser.get_doctest(text, {}, name, name, 0))
+    assert runner.summarize(verbose=False).failed == 0
+    assert runner.tries > 30
+
+
+# Reachability against exhaustive search
+
+
+FORMS = ["plain", "continuing", "ending", "continuing_ending"]
+"""By whether a token continues a piece (1), and whether it ends one (2)."""
+
+
+@st.composite
+def vocabularies(draw):
+    """Draw a small vocabulary of some dialect, with merges in an order of no training."""
+    mark = draw(st.sampled_from([None, "suffix", "unit"]))
+    has_prefix = draw(st.booleans())
+    stranger = draw(st.sampled_from(["error", "drop", "unknown", "bytes"]))
+    if stranger == "bytes":
+        has_prefix, mark = False, None
+    tokens = [(0, b) for b in "ab"]
+    tokens += [(1, b) for b in "ab" if has_prefix]
+    if mark == "suffix":
+        tokens += [(form | 2, b) for form, b in tokens]
+    if mark == "unit":
+        tokens.append((2, ""))
+    n_units = len(tokens)
+    merges = []
+    pairs = st.tuples(st.integers(0, 99), st.integers(0, 99))
+    for left, right in draw(st.lists(pairs, max_size=9)):
+        left, right = left % len(tokens), right % len(tokens)
+        (first, one), (last, other) = tokens[left], tokens[right]
+        is_split = has_prefix and not (last & 1 or other == "")
+        if first & 2 or is_split or len(one + other) > 3:
+            continue
+        made = (first & 1 | last & 2, one + other)
+        if made not in tokens:
+            tokens.append(made)
+        merges.append([left, right, tokens.index(made)])
+    order = draw(st.permutations(range(len(merges))))
+    merges = [merges[place] for place in order]
+    priorities = (
+        [draw(st.integers(0, 3)) for _ in merges] if draw(st.booleans()) else []
+    )
+    appended = draw(st.sampled_from([None, "ba", "aab"]))
+    if appended and (0, appended) not in tokens:
+        tokens.append((0, appended))
+    return {
+        "tokens": tokens,
+        "n_units": n_units,
+        "merges": merges,
+        "priorities": priorities,
+        "mark": mark,
+        "has_prefix": has_prefix,
+        "stranger": stranger,
+        "ignore_merges": draw(st.booleans()),
+        "hole": draw(st.booleans()),
+    }
+
+
+def tokenizer_of(drawn):
+    """Write a vocabulary as a .bytepair file, and read it."""
+    file = json.loads(trained("ab", dialect="byte-stream", vocab_size=256).to_bytes())
+    written = [
+        {"kind": FORMS[form], "text": text} if form else text
+        for form, text in drawn["tokens"]
+    ]
+    stranger, mark = drawn["stranger"], drawn["mark"]
+    written += [None] * drawn["hole"]
+    if stranger == "unknown":
+        written.append({"kind": "unknown", "text": "<unk>"})
+    if stranger == "bytes":
+        written += [
+            {"kind": "byte", "text": chr(byte)}
+            if byte < 0x80
+            else {"kind": "byte", "hex": f"{byte:02x}"}
+            for byte in range(256)
+        ]
+    if stranger != "bytes" and drawn["hole"]:
+        written.append({"kind": "added", "text": "<s>"})
+    file |= {
+        "rounds": [],
+        "tokens": written,
+        "merges": drawn["merges"],
+        "priorities": drawn["priorities"],
+        "merge_counts": [],
+        "ignore_merges": drawn["ignore_merges"],
+        "units": {
+            "unit": "character",
+            "end_mark": mark and {"text": "_", "kind": mark},
+            "continuing_prefix": "#" if drawn["has_prefix"] else None,
+            "unknown": "<unk>" if stranger == "unknown" else None,
+            "fuse_unknown": False,
+            "byte_fallback": stranger == "bytes",
+            "missing": "drop" if stranger == "drop" else "error",
+        },
+    }
+    return bytepair.Tokenizer.from_bytes(json.dumps(file).encode())
+
+
+def all_texts(letters, most):
+    """Give all texts of these letters, up to a length."""
+    texts, last = [], [""]
+    for _ in range(most):
+        last = [text + letter for text in last for letter in letters]
+        texts += last
+    return texts
+
+
+@settings(max_examples=150)
+@given(vocabularies())
+def test_a_token_is_found_unreachable_exactly_if_no_text_has_it(drawn):
+    """Marks, priorities, holes, strangers, by exhaustive search; with whole pieces none is missed."""
+    tokenizer = tokenizer_of(drawn)
+    letters = "ab" if drawn["stranger"] == "error" else "abz"
+    texts = all_texts(letters, 7 if letters == "ab" else 6)
+    ids, _ = tokenizer.encode_batch_to_numpy(texts, threads=1)
+    occurring = set(ids.tolist())
+    unreachable = set(range(len(drawn["tokens"]))) - occurring
+    diagnosis = diagnose(tokenizer, select=["BP1"])
+    if drawn["ignore_merges"]:  # whole pieces come before what merges make: hints
+        assert not any(finding.is_fact for finding in diagnosis.of("BP101"))
+        assert diagnosis.ids("BP101") | diagnosis.ids("BP104") >= unreachable
+        return
+    assert diagnosis.ids("BP101") == unreachable
+    assert all(finding.is_fact for finding in diagnosis.of("BP101"))
+
+
+def test_completions_are_all_characters_that_have_the_bytes():
+    """Every character of three kinds of lengths, by search through all of them."""
+    characters = [
+        chr(code).encode()
+        for code in range(0x80, 0x3000)
+        if not 0xD800 <= code < 0xE000
+    ]
+    characters += [chr(code).encode() for code in range(0x10000, 0x11000)]
+    for part in (
+        b"\xa9",
+        b"\x80\x80",
+        b"\xc3",
+        b"\xe0\xa4",
+        b"\xf0\x90\x80",
+        b"\x90\x80",
+    ):
+        found = set(completions(part))
+        expected = {one for one in characters if part in one and part != one}
+        ends = part[0] >= 0xC0
+        expected = {one for one in expected if not ends or one.startswith(part)}
+        assert expected == found & set(characters)
+        assert all(len(one.decode()) == 1 for one in found)
+
+
+# Options
+
+
+def test_codes_are_chosen_by_their_beginnings():
+    """--select and --ignore take codes and beginnings; one that means nothing is refused."""
+    tokenizer = edited(both(with_token("slow"), with_more("slow e")))
+    codes = {
+        finding.code for finding in diagnose(tokenizer, select=["BP1", "BP2"]).findings
+    }
+    assert codes == {"BP101", "BP203"}
+    some = diagnose(tokenizer, select=["BP"], ignore=["BP2", "BP5"])
+    assert {finding.code for finding in some.findings} == {"BP101"}
+    with pytest.raises(bytepair.TokenizerError, match="BP9"):
+        diagnose(tokenizer, select=["BP9"])
+    with pytest.raises(bytepair.TokenizerError, match="need a corpus"):
+        diagnose(tokenizer, select=["BP6"])
+
+
+def test_an_emptied_selection_looks_for_nothing():
+    """All that is selected may be ignored again."""
+    assert diagnose(trained(), select=["BP1"], ignore=["BP"]).findings == ()
+
+
+# Published vocabularies: the numbers of the study, and magikarp's categories
+
+
+@pytest.fixture(scope="session")
+def qwen3():
+    """Give the diagnosis of Qwen 3, whose model tokens are those of Qwen 2.5."""
+    path = SHARED / "vocabularies" / "qwen3" / "tokenizer.json"
+    if not path.exists():
+        pytest.skip(f"{path} is absent; BYTEPAIR_SHARED names its folder")
+    tokenizer = bytepair.Tokenizer.from_file(path)
+    return tokenizer, diagnose(tokenizer, select=["BP1", "BP501", "BP502"])
+
+
+def test_the_numbers_of_qwen3(qwen3):
+    """Parts of characters, tokens that are not given back, and those lost by NFC are counted."""
+    tokenizer, diagnosis = qwen3
+    assert diagnosis.counts["partial"] == 1448
+    assert diagnosis.counts["not_given_back"] == 1909
+    [changed] = diagnosis.of("BP501")
+    assert (changed.count, changed.is_fact) == (248, True)
+    assert all(
+        unicodedata.normalize("NFC", token.text) != token.text
+        for token in changed.tokens
+    )
+    assert diagnosis.of("BP101") == ()
+    assert len(tokenizer.added_tokens) == 26
+    vocabulary = tokenizer.vocabulary[:151_643]
+    told_by_text = [t for t in vocabulary if "\ufffd" in t.decode(errors="replace")]
+    assert len(told_by_text) == 1457
+
+
+def test_nothing_is_wrong_with_gpt2(shared):
+    """A tokenizer that is known to be sound has notes only, and gives every token back."""
+    path = shared("vocabularies/gpt2/tokenizer.json")
+    diagnosis = diagnose(bytepair.Tokenizer.from_file(path), file=path)
+    assert {finding.code for finding in diagnosis.findings} == {
+        "BP102",
+        "BP503",
+        "BP504",
+    }
+    assert diagnosis.is_clean
+    assert diagnosis.counts["not_given_back"] == 0
+
+
+def test_magikarp_sorts_the_tokens_of_gpt2_alike(shared):
+    """Decoded and encoded again by the publisher's library, each token is what it is here."""
+    tokenizers = pytest.importorskip("tokenizers")
+    from parity import magikarp
+
+    path = shared("vocabularies/gpt2/tokenizer.json")
+    library = tokenizers.Tokenizer.from_file(str(path))
+    subject = Subject(bytepair.Tokenizer.from_file(path))
+    found = magikarp.categories(library, subject.text_ids)
+    undecodable = {id_ for id_, kind in found.items() if kind == "undecodable"}
+    lost = {id_ for id_, kind in found.items() if kind in ("single", "several")}
+    assert undecodable == set(subject.partial)
+    assert lost == Texts(subject).not_given_back == set()
+
+
+# The corpus
+
+
+def test_made_and_kept_are_those_of_the_definition(tmp_path):
+    """Both counts of a corpus, by merging each piece of it step by step."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low lower lowest newer wider new"], merges=14
+    ).with_added_tokens(["new"])
+    text = "low newer lowest slow <s> lower new  low widest\nnewest low"
+    made, kept = Counter(), Counter()
+    for part in re.split("(new)", text):
+        if part == "new":
+            made[tokenizer.token_to_id("new")] += 1
+            kept[tokenizer.token_to_id("new")] += 1
+            continue
+        for piece in tokenizer.split(part.encode()):
+            row = [tokenizer.token_to_id(bytes([byte])) for byte in piece]
+            made.update(row)
+            merges = {(left, right): id_ for left, right, id_, _ in tokenizer.merge_log}
+            for (left, right), id_ in merges.items():
+                place = 0
+                while place + 1 < len(row):
+                    if row[place : place + 2] == [left, right]:
+                        row[place : place + 2] = [id_]
+                        made[id_] += 1
+                    place += 1
+            kept.update(row)
+    used = count(Subject(tokenizer), corpus(tmp_path, text), {})
+    assert {id_: n for id_, n in enumerate(used.made.tolist()) if n} == made
+    assert {id_: n for id_, n in enumerate(used.kept.tolist()) if n} == kept
+    assert (
+        used.kept.tolist()
+        == np.bincount(tokenizer.encode(text), minlength=tokenizer.n_vocab).tolist()
+    )
+
+
+def test_every_reader_of_corpora_counts(tmp_path):
+    """Lines, JSON lines and CSV are read as training reads them."""
+    tokenizer = trained()
+    (tmp_path / "a.jsonl").write_text('{"body": "low"}\n{"body": "lo"}\n')
+    (tmp_path / "b.csv").write_text("body\nlow\nlo\n")
+    for name in ("a.jsonl", "b.csv"):
+        used = count(Subject(tokenizer), tmp_path / name, {"field": "body"})
+        assert (used.kept[256], used.kept[257], used.made[256]) == (1, 1, 2)
+
+
+# The command
+
+
+def run(*arguments):
+    """Run ``bytepair doctor``."""
+    return CliRunner().invoke(app, ["doctor", *map(str, arguments)])
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """Write a tokenizer with a token that no merges lead to."""
+    path = tmp_path / "tokenizer.json"
+    edited(with_token("slow"), trained(pattern=r"\s*\S+|\s+")).save(path)
+    return path
+
+
+def test_the_exit_code_tells_whether_something_is_wrong(slow, tmp_path):
+    """1 with a warning, 0 without one, with notes only, or if so wanted."""
+    assert run(slow).exit_code == 1
+    assert run(slow, "--exit-zero").exit_code == 0
+    assert run(slow, "--ignore", "BP101").exit_code == 0
+    notes = tmp_path / "notes.bytepair"
+    trained(dialect="gpt2").save(notes)
+    found = run(notes)
+    assert (found.exit_code, "BP503" in found.stdout) == (0, True)
+
+
+def test_the_command_shows_what_was_found(slow):
+    """A finding has its code, its sentence, the first tokens and where to read on."""
+    found = run(slow, "--select", "bp1")
+    assert found.stdout.splitlines() == [
+        "BP101 no-merges-lead-here: 1 (warning)",
+        "  No merges lead to these tokens, so no text is ever encoded with them.",
+        "    258  'slow'  becomes 's' + 'low'",
+        "",
+        "Found 1 warning. What a code means: bytepair doctor --explain BP101",
+    ]
+    assert run(slow, "--select", "BP2").stdout == "Nothing found.\n"
+
+
+def test_json_has_all_tokens(slow):
+    """--json writes one object with counts and findings, whatever --show says."""
+    found = json.loads(run(slow, "--json", "--show", "0").stdout)
+    [finding] = found["findings"]
+    assert (finding["code"], finding["count"], finding["is_fact"]) == ("BP101", 1, True)
+    assert finding["tokens"] == [
+        {"id": 258, "text": "slow", "detail": "becomes 's' + 'low'"}
+    ]
+    assert found["counts"]["ids"] == 259
+
+
+def test_settings_beside_the_file_are_looked_at(slow):
+    """A tokenizer_config.json in the folder counts; --config names another instead."""
+    settings_file(slow.parent, bos_token="<s>")
+    assert "BP404" in run(slow).stdout
+    assert "BP404" in run(slow.parent, "--select", "BP4").stdout
+    other = slow.parent / "other.json"
+    other.write_text('{"tokenizer_class": "X"}')
+    assert "BP404" not in run(slow, "--config", other).stdout
+
+
+def test_a_page_is_explained():
+    """--explain prints the page of a code, and needs no tokenizer."""
+    assert run("--explain", "bp203").stdout == page("BP203")
+    refused = run("--explain", "BP999")
+    assert refused.exit_code == 1
+    assert "there is no finding 'BP999'" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a tokenizer"),
+        (["t", "--lines"], "--lines says how to read a corpus"),
+        (["t", "--select", "BP7"], "--select BP7: no code begins so"),
+    ],
+)
+def test_what_means_nothing_is_refused(arguments, said, slow):
+    """Options that have no effect, and codes that there are not."""
+    found = run(*[slow if one == "t" else one for one in arguments])
+    assert found.exit_code > 0
+    assert said in found.output
+
+
+@pytest.mark.parametrize("width", [30, 40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width, tmp_path):
+    """Whatever the tokens are: wide characters, marks, controls."""
+    tokenizer = edited(
+        both(with_token("中文字" * 30), with_token("x" * 300)), trained(dialect="gpt2")
+    )
+    diagnosis = diagnose(tokenizer, corpus=corpus(tmp_path, "low"))
+    text = diagnosis_text(diagnosis, width=width, n_shown=9, is_painted=False)
+    assert all(cell_len(line) <= width for line in text.splitlines())
+    assert text.count("BP") > 3
