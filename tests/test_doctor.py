@@ -286,7 +286,7 @@ SICK = {
     "BP603": (
         lambda folder: {
             "tokenizer": edited(with_long_token),
-            "corpus": corpus(folder, "low abcdefghijk"),
+            "corpus": corpus(folder, "low abcdefghijk" * 2000),
         },
         {268},
     ),
@@ -468,6 +468,7 @@ def test_a_token_is_found_unreachable_exactly_if_no_text_has_it(drawn):
     diagnosis = diagnose(tokenizer, select=["BP1"])
     if drawn["ignore_merges"]:  # whole pieces come before what merges make: hints
         assert not any(finding.is_fact for finding in diagnosis.of("BP101"))
+        unreachable -= set(range(drawn["n_units"]))  # of the alphabet hints say nothing
         assert diagnosis.ids("BP101") | diagnosis.ids("BP104") >= unreachable
         return
     assert diagnosis.ids("BP101") == unreachable

@@ -31,6 +31,9 @@ LATE = 2 / 3
 LONG = 0.9
 """Of all tokens of text, this share is no longer than a long one, in characters."""
 
+LEAST_EACH = 20
+"""A corpus with fewer tokens for each of the vocabulary says nothing about rare ones."""
+
 MOST_CONTAINING = 3
 
 
@@ -94,7 +97,7 @@ def find(subject: Subject, used: Used) -> Iterator[Finding]:
 
 def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]:
     """Choose tokens that were learned late, are long, and are rare here."""
-    if not ids:
+    if not ids or used.n_tokens < LEAST_EACH * len(subject.tokens):
         return
     texts = {id_: plain(subject.written[id_]) for id_ in ids}
     lengths = np.array([len(texts[id_]) for id_ in ids])

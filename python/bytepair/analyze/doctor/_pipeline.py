@@ -2,12 +2,13 @@
 
 The reason is looked for in the order of the pipeline: the normalizer changes the token's
 text wherever it stands, added tokens are found in its place, the pattern cuts it wherever it
-is not changed, or what stands around it is merged with its parts first. Single bytes are left out: they are the alphabet of
-every vocabulary of bytes.
+is not changed, or what stands around it is merged with its parts first. Units are left out, as they are the alphabet with
+all marks, but for characters that the normalizer changes.
 """
 
 from collections.abc import Iterator
 
+from bytepair._added import found_in_any_text
 from bytepair.errors import TokenizerError
 
 from ._finding import Finding, FoundToken
@@ -45,6 +46,7 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     n_tried = min(texts.n_contexts - 2, max(MOST_SPLIT // (len(others) + 1), 1))
     contexts = texts.contexts[:n_tried]
     stages = {id_: _stage(subject, texts, id_, contexts) for id_ in others}
+    units = {id_ for id_ in others if len(subject.tokens[id_][1].decode()) <= 1}
     tried = f"{n_tried + 2} contexts"
     for code, message in (
         ("BP501", f"the normalizer changes the text of these tokens in all of {tried}"),
@@ -52,6 +54,7 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
         ("BP104", f"no text was found that has these tokens, in {tried}"),
     ):
         ids = {id_ for id_, stage in stages.items() if stage == code}
+        ids -= set() if code == "BP501" else units
         if ids:
             tokens = _with_ids(subject, texts, ids)
             yield Finding(code, message, tokens, is_fact=False)
@@ -59,6 +62,8 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
 
 def _taken(texts: Texts, ids: list[int]) -> set[int]:
     """Choose the tokens that texts have where no added token is found."""
+    if not found_in_any_text(texts.subject.added):
+        return set()
     contexts = texts.contexts[: texts.n_contexts - 2]
     tried = ((id_, text) for id_ in ids for text in texts.around(id_, contexts))
     return texts.having(tried, added_tokens="text")

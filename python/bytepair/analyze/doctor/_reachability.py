@@ -41,6 +41,8 @@ def _with_parts(subject: Subject, ids: set[int]) -> tuple[FoundToken, ...]:
     def detail(id_: int) -> str:
         if id_ in unplaced:
             return "merged with every neighbour that it can have"
+        if not subject.tokens[id_][1]:
+            return "has no text"
         units = subject.tokenizer._units_of(id_)
         if units is None:
             return "made of units that the vocabulary lacks"

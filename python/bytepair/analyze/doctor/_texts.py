@@ -197,8 +197,9 @@ class Texts:
         return found
 
     def _decoded(self, ids: Sequence[int]) -> list[bytes]:
+        """Decode tokens, each alone. Where units are bytes or carry marks, that is their own text."""
         rules = self.subject.rules
-        if rules["is_bytes"] and rules["end_mark"] is None:
+        if rules["is_bytes"] or rules["end_mark"] or rules["continuing_prefix"]:
             return [self.subject.tokens[id_][1] for id_ in ids]
         texts = self.subject.tokenizer.decode_batch([[id_] for id_ in ids])
         return [text.encode() for text in texts]
