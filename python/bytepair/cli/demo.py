@@ -19,10 +19,11 @@ from rich.text import Text
 import bytepair
 from bytepair import Tokenizer, TokenizerError
 
+from .commands import COMMANDS
 from .help_pages import DISPLAY
 from .python_texts import python_texts
 from .show import merge_lines
-from .train import Watch, summary_lines
+from .train import Watch, as_pasted, summary_lines
 
 __all__ = ["demo"]
 
@@ -85,6 +86,25 @@ def demo(
     )
     console.print(f"Saved: {path}", markup=False)
     console.print(f"Time: {time.perf_counter() - start:.1f} s")
+    for line in next_steps(path):
+        console.print(line, markup=False)
+
+
+def next_steps(path: Path) -> list[str]:
+    """Say what to look at next, as far as there are commands for it.
+
+    >>> next_steps(Path("own.json"))[-1]
+    '  bytepair report own.json -o report.html'
+    """
+    quoted = as_pasted(str(path))
+    steps = (
+        ("show", f"show {quoted} 'Hello, tokenizers!'"),
+        ("trace", f"trace {quoted} tokenizers"),
+        ("report", f"report {quoted} -o report.html"),
+    )
+    names = {entry.name for entry in COMMANDS}
+    found = [f"  bytepair {step}" for name, step in steps if name in names]
+    return ["\nLook inside:", *found] if found else []
 
 
 def show_merges(console: Console, tokenizer: Tokenizer) -> None:

@@ -39,6 +39,8 @@ WORK = "Performance options"
 """Groups of options that several commands have."""
 DISPLAY = "Display options"
 """The group at the end of each page: what is shown, and ``--help``."""
+SHARED = (LOADING, READING, WORK, DISPLAY)
+"""Groups that several commands have, in the order in which they end a page."""
 
 Row = tuple[str, str]
 Sections = dict[str, list[Row]]
@@ -70,9 +72,12 @@ def sections_of(command: Any, ctx: typer.Context) -> Sections:  # noqa: ANN401 -
             last.append(record)
         else:
             found.setdefault(named or "Options", []).append(record)
-    group = DISPLAY if len(last) > 1 else "Options"
+    is_alone = len(last) == 1 and set(found) == {"Arguments", "Options"}
+    group = "Options" if is_alone else DISPLAY
     found[group] = [*found.get(group, []), *last]
-    return {name: rows for name, rows in found.items() if rows}
+    names = [name for name in found if name not in SHARED]
+    names += [name for name in SHARED if name in found]
+    return {name: found[name] for name in names if found[name]}
 
 
 def page(command: Any, ctx: typer.Context, sections: Sections) -> str:  # noqa: ANN401
@@ -164,7 +169,10 @@ def _without_bounds(text: str) -> str:
 
 def _name_of(argument: Any) -> str:  # noqa: ANN401
     """Write an argument as in a usage line: in brackets where it may be left out."""
-    name = str(argument.metavar or argument.name.upper()).strip("[]")
+    name = str(argument.metavar or argument.name.upper())
+    if " " in name:  # says all by itself
+        return name
+    name = name.strip("[]")
     more = "..." if argument.nargs == -1 else ""
     return f"{name}{more}" if argument.required else f"[{name}]{more}"
 

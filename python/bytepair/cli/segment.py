@@ -4,6 +4,7 @@ Memory holds a few megabytes of lines for each thread. Words and lines are those
 ``subword-nmt apply-bpe``.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,9 @@ from bytepair._files import check_writable, expand
 from bytepair.errors import EncodingError
 from bytepair.segmentation import Segmenter, count_words, write_vocabulary
 
+from .corpus_options import Quiet
 from .options import Output
+from .progress_line import ProgressLine
 from .sizes import number
 from .streams import name_of, reading, refuse_no_text, writing_to
 from .training_options import Threads
@@ -116,6 +119,7 @@ def segment(
         ),
     ] = None,
     threads: Threads = None,
+    quiet: Quiet = False,
 ) -> None:
     """Split words with subword-nmt or fastBPE codes: low@@ er."""
     if vocabulary_threshold is not None and vocabulary is None:
@@ -135,9 +139,11 @@ def segment(
     if counted is not None:
         check_writable(counted.parent)
     counts: Counter[str] = Counter()
+    paths = expand(files or ["-"])
+    progress = Progress(paths, output, quiet=quiet)
     with writing_to(output) as target:
         for text in segmenter.segment_lines(
-            blocks_of(expand(files or ["-"])),
+            progress.counted(blocks_of(paths)),
             dropout=dropout,
             seed=seed,
             threads=threads,
@@ -145,8 +151,31 @@ def segment(
             target.write(text.encode())
             if counted is not None:
                 counts.update(count_words([text]))
+    progress.line.clear()
     if counted is not None:
         write_vocabulary(counts, counted)
+
+
+class Progress:
+    """Shows how much of some files is read."""
+
+    def __init__(self, paths: list[str], output: str, *, quiet: bool) -> None:
+        is_beside = output == "-" and sys.stdout.isatty()
+        self.line = ProgressLine(is_shown=not quiet and not is_beside)
+        sizes = [
+            Path(path).stat().st_size if Path(path).is_file() else None
+            for path in paths
+        ]
+        known = [size for size in sizes if size is not None]
+        self.total = sum(known) if len(known) == len(sizes) else None
+
+    def counted(self, blocks: Iterator[str]) -> Iterator[str]:
+        """Give blocks, and show how far reading has come."""
+        n_bytes = 0
+        for block in blocks:
+            yield block
+            n_bytes += len(block.encode()) if self.line.is_shown else 0
+            self.line.show_bytes("segmenting", n_bytes, self.total)
 
 
 def blocks_of(files: list[str]) -> Iterator[str]:

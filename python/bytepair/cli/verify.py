@@ -1,11 +1,14 @@
 """``bytepair verify``: the first difference between two tokenizers."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from bytepair._plurals import amount
 from bytepair._verify import verify as find_difference
 
-from .options import LoadingOptions, Texts, TokenizerPath
+from .options import LoadingOptions, Texts
 from .spreading import spread
 from .texts import read_texts
 
@@ -13,11 +16,26 @@ __all__ = ["verify"]
 
 DIFFERENT = 1
 
+FirstPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FIRST",
+        help="A tokenizer: a file, or a folder with vocab.json and merges.txt.",
+        show_default=False,
+    ),
+]
+SecondPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SECOND", help="The tokenizer to compare with it.", show_default=False
+    ),
+]
+
 
 @spread
 def verify(
-    first_path: TokenizerPath,
-    second_path: TokenizerPath,
+    first_path: FirstPath,
+    second_path: SecondPath,
     *,
     texts: Texts = None,
     loading: LoadingOptions,
