@@ -29,6 +29,7 @@ __all__ = [
     "dialect_names",
     "encode_rows",
     "encoding_names",
+    "graphemes",
     "pair_settings",
     "pattern_names",
     "read_clip",
@@ -802,6 +803,39 @@ class CoreTokenizer:
     def _never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
         """For each text: whether it is proven that no normalized text contains it."""
 
+    def _course(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
+    ) -> list[Any]:
+        """Everything that happens to a text, as parts. Spans are of bytes.
+
+        A part is ``("added", id, start, end)`` or ``("text", start, end, normalized, parts)``, whose parts are
+        added tokens or ``("piece", start, end, text, is_whole, symbols, steps, tokens)``. A symbol has its span in
+        the piece, a token that in the text.
+        """
+
+    def _symbols(self, piece: bytes) -> list[tuple[int | None, int, int]]:
+        """The symbols of a piece before any merge: ids with their spans in the piece; ``None`` for a unit that nothing in
+        the vocabulary stands for.
+        """
+
+    def _merge_steps(
+        self, ids: Sequence[int]
+    ) -> list[tuple[int, int, int, int, int, int]]:
+        """The merges of a row of tokens, in order."""
+
+    def _tokens_of(
+        self, ids: Sequence[int]
+    ) -> list[
+        tuple[Literal["text", "byte", "unknown", "added"], bytes, bool, bool, str]
+    ]:
+        """Of each id: the kind of its token, its bytes, whether it goes on with a piece and whether it ends one, and how
+        it is written.
+        """
+
     def _normalized(self, text: str | bytes) -> str:
         """A text after the normalizer, special tokens taken as plain text."""
 
@@ -1458,6 +1492,11 @@ class Corpus:
     def finish(self, min_piece_count: int) -> dict[str, Any]:
         """End the counting, leave out rare pieces, and tell what was counted."""
 
+    def pieces(self, most: int) -> list[tuple[bytes, int]] | None:
+        """After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
+        not known, of their bytes; ``None`` where all of them are more than so many bytes.
+        """
+
     def n_piece_bytes(self) -> int:
         """After ``finish``: the bytes of all pieces, repeated ones too."""
 
@@ -1481,6 +1520,16 @@ class Corpus:
         and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
         corpus before the first new merge and after each, and the count of each.
         """
+
+def graphemes(text: str | bytes) -> list[tuple[int, int]]:
+    r"""What a reader sees as one character: where each ends, in bytes, and its columns on a terminal.
+
+    Each byte that is not UTF-8 is one of its own, without columns.
+
+    >>> from bytepair import _core
+    >>> _core.graphemes("ae\u0301中".encode())
+    [(1, 1), (4, 1), (7, 2)]
+    """
 
 def read_jsonl(
     block: NDArray[np.uint8], keys: Sequence[str]

@@ -72,7 +72,7 @@ mod _core {
     #[pymodule_export]
     use crate::template::Lengths;
     #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, Usage};
+    use crate::tokenizer::{CoreTokenizer, Usage, graphemes};
     #[pymodule_export]
     use crate::training::Corpus;
 

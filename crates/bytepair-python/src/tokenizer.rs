@@ -4,8 +4,11 @@
 //! this one in `changing`, what is asked about a vocabulary in `inspecting`.
 
 mod changing;
+mod course;
 mod encoding;
 mod inspecting;
+
+pub(crate) use course::graphemes;
 
 use std::sync::Arc;
 

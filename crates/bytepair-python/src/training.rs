@@ -12,7 +12,7 @@ use bytepair::{
 };
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::GivenArray;
 use crate::convert::{Text, extract, n_threads};
@@ -231,6 +231,19 @@ impl Corpus {
         report.set_item("dropped_occurrences", dropped.n_occurrences)?;
         report.set_item("dropped_bound", dropped.bound)?;
         Ok(report)
+    }
+
+    /// After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
+    /// not known, of their bytes; ``None`` where all of them are more than so many bytes.
+    fn pieces<'py>(&self, py: Python<'py>, most: usize) -> Option<Vec<(Bound<'py, PyBytes>, i64)>> {
+        with(&self.counts, |counts| {
+            if counts.distinct_bytes() > most {
+                return None;
+            }
+            counts.sort();
+            let pieces = counts.iter().map(|(piece, count, _)| (PyBytes::new(py, piece), count));
+            Some(pieces.collect())
+        })
     }
 
     /// After ``finish``: the bytes of all pieces, repeated ones too.

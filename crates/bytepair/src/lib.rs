@@ -53,7 +53,7 @@ pub use decode::{
     SentencePieceDecode,
 };
 pub use dialect::Dialect;
-pub use encode::Dropout;
+pub use encode::{Dropout, MergeStep, PieceCourse};
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use narrow::append_narrow;
@@ -64,8 +64,8 @@ pub use normalize::{
 pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{
-    AddedTokens, EncodeOptions, IdFormat, Measure, Parts, Reading, Sums, TokenCounter, Tokenizer,
-    Unreached, Usage, WordsOrPair, Written,
+    AddedTokens, EncodeOptions, IdFormat, Measure, Parts, Piece, Reading, SegmentPart, Sums,
+    TextPart, TokenCounter, Tokenizer, Unreached, Usage, WordsOrPair, Written,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

@@ -16,9 +16,11 @@
 //! millisecond at most), and kept: all of them together take about a megabyte.
 
 mod character_set;
+mod graphemes;
 mod published_classes;
 mod scripts;
 
+pub use graphemes::graphemes;
 pub use published_classes::{PublishedClass, published_class};
 
 use std::collections::BTreeMap;

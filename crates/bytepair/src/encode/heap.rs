@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::{Merges, NO_MERGE, RankedMerge};
 use crate::error::{ErrorKind, Result};
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{Merge, TokenId};
 
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
@@ -54,15 +54,16 @@ pub(super) fn merge_nodes(
     ids: &[TokenId],
     scratch: &mut HeapScratch,
 ) -> Result<()> {
-    merge_telling(merges, ids, scratch, |_| ())
+    merge_nodes_seen(merges, ids, scratch, |_, _| ())
 }
 
-/// The same; calls `tell` with the token that each merge makes.
-pub(super) fn merge_telling(
+/// The same; `see` is told of each merge before it is done: the place of the left part, and both parts with the result.
+#[inline]
+pub(super) fn merge_nodes_seen(
     merges: &Merges,
     ids: &[TokenId],
     scratch: &mut HeapScratch,
-    mut tell: impl FnMut(TokenId),
+    mut see: impl FnMut(u32, Merge),
 ) -> Result<()> {
     let n_symbols = ids.len();
     let is_small = u32::try_from(n_symbols).is_ok_and(|n| n < END);
@@ -77,7 +78,7 @@ pub(super) fn merge_telling(
     storage.extend(entries.map(|(place, node)| entry(node.merge, place)));
     *heap = BinaryHeap::from(storage);
     while let Some(Reverse(lowest)) = heap.pop() {
-        merge_at(merges, lowest, (nodes, heap), &mut tell);
+        merge_at(merges, lowest, (nodes, heap), &mut see);
     }
     Ok(())
 }
@@ -128,13 +129,15 @@ fn merge_at(
     merges: &Merges,
     lowest: u64,
     (nodes, heap): (&mut [Node], &mut BinaryHeap<Reverse<u64>>),
-    tell: &mut impl FnMut(TokenId),
+    see: &mut impl FnMut(u32, Merge),
 ) {
     let (rank, place) = ((lowest >> 32) as u32, lowest as u32);
-    if nodes[place as usize].merge.rank != rank {
+    let node = nodes[place as usize];
+    if node.merge.rank != rank {
         return;
     }
-    tell(nodes[place as usize].merge.result);
+    let right = nodes[node.next as usize].id;
+    see(place, Merge { left: node.id, right, result: node.merge.result });
     for (left, merge) in join(merges, place, nodes).into_iter().flatten() {
         heap.push(entry(merge, left));
     }

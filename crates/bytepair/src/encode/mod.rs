@@ -10,7 +10,7 @@
 //! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it,
 //! `repeated` knows those that are added tokens. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance,
 //! `growing` goes on with a piece that becomes longer, `unmade` finds tokens that no merging gives, `unplaced` those that
-//! stand in no piece; `course` tells what is made on the way.
+//! stand in no piece; `course` writes down every merge on the way.
 //!
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
@@ -39,6 +39,8 @@ mod unplaced;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
+pub(crate) use course::give_indices;
+pub use course::{MergeStep, PieceCourse};
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
 pub(crate) use growing::Growing;

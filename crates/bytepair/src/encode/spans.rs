@@ -78,7 +78,7 @@ impl Encoder {
     }
 
     /// Puts the symbols of a piece into `scratch.ids`; gives their spans.
-    fn lay_out(&self, piece: &[u8], scratch: &mut Scratch) -> Result<Vec<Range<usize>>> {
+    pub(super) fn lay_out(&self, piece: &[u8], scratch: &mut Scratch) -> Result<Vec<Range<usize>>> {
         let mut spans = Vec::new();
         scratch.ids.clear();
         self.symbols.for_each(
@@ -94,7 +94,7 @@ impl Encoder {
 }
 
 /// Appends the tokens of `scratch.heap.nodes`, whose symbols have these spans.
-fn push_spans(
+pub(super) fn push_spans(
     spans: &[Range<usize>],
     scratch: &mut Scratch,
     out: &mut Vec<(TokenId, Range<usize>)>,

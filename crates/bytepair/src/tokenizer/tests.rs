@@ -184,7 +184,7 @@ pub(super) fn text() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
 }
 
-fn options(allows: bool) -> EncodeOptions<'static> {
+pub(super) fn options(allows: bool) -> EncodeOptions<'static> {
     let allowed_special = if allows { Specials::All } else { Specials::None };
     EncodeOptions { allowed_special, ..EncodeOptions::default() }
 }

@@ -1,0 +1,199 @@
+//! A text with everything that happens to it: added tokens, normalizing, splitting and each merge.
+//!
+//! The same ids as `call` gives without the template, and the same spans as `full`. For showing, not for speed: nothing
+//! is remembered, and each merge is written down.
+
+use std::ops::Range;
+
+use super::call::Call;
+use super::worker::Worker;
+use super::{EncodeOptions, Tokenizer};
+use crate::added::Part;
+use crate::encode::{MergeStep, PieceCourse, give_indices};
+use crate::encoding::Traced;
+use crate::error::Result;
+use crate::split::Segment;
+use crate::vocabulary::TokenId;
+
+/// A part of a text, with where in the text it begins and ends, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextPart {
+    /// An added token that was found in the text.
+    Added(TokenId, (usize, usize)),
+    /// What stands between two: its text after the normalizer, and what that is cut into.
+    Segment((usize, usize), Vec<u8>, Vec<SegmentPart>),
+}
+
+/// A part of a segment, with where in the text it came from, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SegmentPart {
+    /// An added token that was found once the text was normalized.
+    Added(TokenId, (usize, usize)),
+    /// A piece.
+    Piece(Piece),
+}
+
+/// A piece and how it becomes ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where in the text it came from, in bytes.
+    pub span: (usize, usize),
+    /// The piece as the vocabulary has it.
+    pub text: Vec<u8>,
+    /// How it becomes ids.
+    pub course: PieceCourse,
+    /// By token: where in the text it came from, in bytes.
+    pub spans: Vec<(usize, usize)>,
+}
+
+impl Tokenizer {
+    /// Everything that happens to a text, but for the template and dropout.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode`].
+    pub fn course(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TextPart>> {
+        let mut parts = self.call(options)?.course(text)?;
+        let pieces = parts.iter_mut().flat_map(|part| match part {
+            TextPart::Segment(_, _, parts) => parts.as_mut_slice(),
+            TextPart::Added(..) => &mut [],
+        });
+        let steps = pieces.flat_map(|part| match part {
+            SegmentPart::Piece(piece) => piece.course.steps.as_mut_slice(),
+            SegmentPart::Added(..) => &mut [],
+        });
+        give_indices(&self.parts.vocabulary, steps);
+        Ok(parts)
+    }
+
+    /// The symbols of a piece before any merge, each with the bytes of the piece that it stands for; `None` for a unit
+    /// that nothing in the vocabulary stands for.
+    ///
+    /// # Errors
+    /// Where a piece of characters is not UTF-8.
+    pub fn symbols(&self, piece: &[u8]) -> Result<Vec<(Option<TokenId>, Range<usize>)>> {
+        self.encoder().symbols_of(piece)
+    }
+
+    /// The merges of a row of tokens, in order.
+    ///
+    /// # Errors
+    /// Where they are too many.
+    pub fn merge_steps(&self, ids: &[TokenId]) -> Result<Vec<MergeStep>> {
+        let merge = |worker: &mut Box<Worker>| self.encoder().merge_steps(ids, &mut worker.scratch);
+        let mut steps = self.workers.with(merge)?;
+        give_indices(&self.parts.vocabulary, steps.iter_mut());
+        Ok(steps)
+    }
+}
+
+impl Call<'_> {
+    fn course(&self, text: &[u8]) -> Result<Vec<TextPart>> {
+        let whole = Segment::whole(text);
+        self.tokenizer.check_utf8(text)?;
+        self.check_disallowed(whole)?;
+        let (whole, mut parts) = (Traced::of(whole), Vec::new());
+        self.tokenizer.workers.with(|worker| {
+            self.matcher.cut_raw(text, |part| {
+                parts.push(match part {
+                    Part::Token(id, place) => TextPart::Added(id, (place.start, place.end)),
+                    Part::Text(range) => {
+                        let span = (range.start, range.end);
+                        let segment = whole.between(range);
+                        let normalized = segment.changed(&self.tokenizer.parts.normalizer)?;
+                        let inner = self.course_of_segment(&normalized, worker)?;
+                        TextPart::Segment(span, normalized.text.to_vec(), inner)
+                    }
+                });
+                Ok(())
+            })
+        })?;
+        Ok(parts)
+    }
+
+    fn course_of_segment(
+        &self,
+        normalized: &Traced<'_>,
+        worker: &mut Worker,
+    ) -> Result<Vec<SegmentPart>> {
+        let mut parts = Vec::new();
+        self.matcher.cut_normalized(&normalized.text, |part| {
+            let range = match part {
+                Part::Token(id, place) => {
+                    parts.push(SegmentPart::Added(id, normalized.span(place)));
+                    return Ok(());
+                }
+                Part::Text(range) => range,
+            };
+            let part = normalized.part(range);
+            self.tokenizer.parts.pre_tokenizer.for_each_traced(&part, &mut |text, place| {
+                let bytes = &text.text[place.clone()];
+                let course = match self.matcher.whole_piece(bytes) {
+                    Some(id) => PieceCourse::whole(id, bytes.len()),
+                    None => self.tokenizer.encoder().course(bytes, &mut worker.scratch)?,
+                };
+                let in_text = |start, end| text.span(place.start + start..place.start + end);
+                let spans = course.tokens.iter().map(|(_, at)| in_text(at.start, at.end)).collect();
+                let span = in_text(0, bytes.len());
+                parts.push(SegmentPart::Piece(Piece { span, text: bytes.to_vec(), course, spans }));
+                Ok(())
+            })
+        })?;
+        Ok(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{message, options, text, tokenizers};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The tokens that the steps of a piece lead to.
+    fn followed(course: &PieceCourse) -> Vec<TokenId> {
+        let mut row: Vec<_> = course.symbols.iter().map(|(id, _)| Some(*id)).collect();
+        for MergeStep { place, merge, .. } in &course.steps {
+            assert_eq!(row[*place], Some(merge.left));
+            let right = (place + 1..row.len()).find(|&right| row[right].is_some()).unwrap();
+            assert_eq!(row[right].take(), Some(merge.right));
+            row[*place] = Some(merge.result);
+        }
+        row.into_iter().flatten().collect()
+    }
+
+    fn ids_and_spans(parts: Vec<TextPart>) -> Vec<(TokenId, (usize, usize))> {
+        let mut found = Vec::new();
+        for part in parts {
+            let inner = match part {
+                TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
+                TextPart::Segment(_, _, inner) => inner,
+            };
+            for part in inner {
+                match part {
+                    SegmentPart::Added(id, span) => found.push((id, span)),
+                    SegmentPart::Piece(Piece { course, spans, .. }) => {
+                        let ids: Vec<_> = course.tokens.iter().map(|(id, _)| *id).collect();
+                        if !course.is_whole {
+                            assert_eq!(followed(&course), ids);
+                        }
+                        found.extend(ids.into_iter().zip(spans));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn the_course_of_a_text_ends_with_its_ids_and_spans(which: prop::sample::Index, text in text(), allows: bool) {
+            let tokenizer = which.get(tokenizers());
+            let expected = message(tokenizer.encode(&text, options(allows)));
+            let found = message(tokenizer.course(&text, options(allows)).map(ids_and_spans));
+            let ids = found.clone().map(|found| found.iter().map(|(id, _)| *id).collect());
+            prop_assert_eq!(ids, expected);
+            let call = tokenizer.call(options(allows)).unwrap();
+            let row = message(call.trace(&text, 0).map(|row| row.offsets().to_vec()));
+            prop_assert_eq!(found.map(|found| found.iter().map(|(_, span)| *span).collect()), row);
+        }
+    }
+}
