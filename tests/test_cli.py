@@ -844,6 +844,8 @@ def test_the_demo_goes_the_whole_way(tmp_path):
     assert "no difference" in shown
     assert f"Saved: {out}" in shown
     assert f"bytepair report {out} -o report.html" in shown
+    assert f"bytepair show {out}" in shown
+    assert f"bytepair trace {out}" in shown
     assert found.stderr == b""
     assert bytepair.Tokenizer.from_file(out).n_vocab == 4000
 

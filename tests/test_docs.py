@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import bytepair
 from bytepair import _formats
@@ -96,6 +97,31 @@ def test_the_examples_of_a_how_to_run(name, n_least):
     )
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
     assert (result.failed, result.attempted > n_least) == (0, True)
+
+
+def test_the_examples_of_looking_inside_run(tmp_path, monkeypatch):
+    """What Python and the commands print is what the page shows."""
+    monkeypatch.chdir(tmp_path)
+    path = REPOSITORY / "docs" / "how-to" / "look-inside.md"
+    page = path.read_text(encoding="utf-8")
+    shown = re.findall(r"^```pycon\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    names = {}
+    test = doctest.DocTestParser().get_doctest(
+        "\n".join(shown), names, path.name, path.name, 0
+    )
+    result = doctest.DocTestRunner().run(test, clear_globs=False)
+    assert (result.failed, result.attempted) == (0, 8)
+    test.globs["tokenizer"].save("tokenizer.json")
+    commands = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for step in "".join(commands).split("$ ")[1:]:
+        command, _, expected = step.partition("\n")
+        program = command.removeprefix("bytepair ")
+        if program == command:
+            Path("toy.txt").write_text(shlex.split(command)[1])
+            continue
+        found = CliRunner().invoke(app, shlex.split(program))
+        assert found.exit_code == 0, found.output
+        assert found.output.startswith(expected)
 
 
 def test_the_examples_of_the_stub_run():

@@ -175,7 +175,7 @@ def same(tokenizer, text):
         ["a"],
         merges=0,
         pattern="",
-        normalize=NORMALIZERS[repr(tokenizer).splitlines()[1].strip()],
+        normalize=NORMALIZERS[str(tokenizer).splitlines()[1].strip()],
     )
     return "".join(twin.split(text))
 

@@ -500,18 +500,18 @@ def test_special_tokens_have_the_last_ids(tokenizer):
     assert tokenizer.special_tokens == expected
 
 
-def test_repr_tells_the_whole_pipeline(tokenizer, words, fallback):
+def test_str_tells_the_whole_pipeline(tokenizer, words, fallback):
     """Every part that changes ids is named, and what is lost."""
-    assert "bytes" in repr(tokenizer)
-    assert r"\p{Lu}" in repr(tokenizer)
-    assert "280 tokens" in repr(tokenizer)
-    assert "<s>" in repr(tokenizer)
-    assert "loses: nothing" in repr(tokenizer)
-    assert "</w>" in repr(words)
-    assert "[UNK]" in repr(words)
-    assert "loses: nothing" not in repr(words)
-    assert "NFKC" in repr(fallback)
-    assert "byte fallback" in repr(fallback)
+    assert "bytes" in str(tokenizer)
+    assert r"\p{Lu}" in str(tokenizer)
+    assert "280 tokens" in str(tokenizer)
+    assert "<s>" in str(tokenizer)
+    assert "loses: nothing" in str(tokenizer)
+    assert "</w>" in str(words)
+    assert "[UNK]" in str(words)
+    assert "loses: nothing" not in str(words)
+    assert "NFKC" in str(fallback)
+    assert "byte fallback" in str(fallback)
 
 
 # More special tokens, equality, immutability
@@ -519,14 +519,14 @@ def test_repr_tells_the_whole_pipeline(tokenizer, words, fallback):
 
 def test_special_tokens_can_be_added(tokenizer):
     """A new tokenizer has them; ids of text stay, and the old one is as it was."""
-    before = repr(tokenizer)
+    before = str(tokenizer)
     more = tokenizer.with_special_tokens(["<|user|>", "<s>"])
     assert more.special_tokens == {**tokenizer.special_tokens, "<|user|>": 280}
     assert more.n_vocab == 281
     assert more.encode("<|user|>", allowed_special="all") == [280]
     assert more.encode("the cat") == tokenizer.encode("the cat")
     assert more.decode([280]) == "<|user|>"
-    assert repr(tokenizer) == before
+    assert str(tokenizer) == before
     assert type(more) is Tokenizer
 
 

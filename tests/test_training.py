@@ -184,7 +184,7 @@ def test_a_special_token_that_is_named_twice_is_one():
     assert tokenizer.n_vocab == 258
     assert tokenizer.special_tokens == {"<s>": 257}
     assert report["special_tokens"] == {"<s>": 2}
-    assert repr(tokenizer).count("<s>") == 1
+    assert str(tokenizer).count("<s>") == 1
 
 
 # Progress

@@ -53,7 +53,8 @@ class Learner:
     """Counts pieces, then learns merges from them.
 
     ``scale`` is by how much counts are larger than what they count, where files have
-    weights; what is told is divided by it.
+    weights; what is told is divided by it. ``on_counted`` among the options is called with
+    the learner between counting and merging.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Learner:
         self.resume = self.earlier.tokenizer if self.earlier else None
         self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
         self.log_path = parts.pop("log", None)
+        self.on_counted = parts.pop("on_counted", None)
         self.earlier_log = self._read_earlier_log()
         self.dialect = self._choose(dialect, parts)
         self.dialect.check_characters(self.characters, is_continued=False)
@@ -236,6 +238,8 @@ class Learner:
             counted["bad"] = self.tally.bad if self.tally else 0
             self.n_characters = self._unscaled(counted["characters"])
             summary = self._summary(counted) if self.log_path else None
+        if self.on_counted is not None:
+            self.on_counted(self)
         self.phase_start = time.perf_counter()
         core, learned, course = self.corpus.train(
             vocab_size=vocab_size,

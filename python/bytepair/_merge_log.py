@@ -105,7 +105,7 @@ class MergeLog:
     Attributes
     ----------
     pipeline
-        The parts of the tokenizer in words, as :func:`repr` shows them.
+        The parts of the tokenizer in words, as :class:`str` shows them.
     training
         The options of training that a tokenizer does not hold.
     corpus
@@ -170,6 +170,11 @@ class MergeLog:
     def __repr__(self) -> str:
         n_vocab = self.n_alphabet + self.n_names + self.last_step
         return f"<bytepair.MergeLog: {len(self.steps):,} merges, up to {n_vocab:,} ids>"
+
+    def _repr_html_(self) -> str:
+        from .views._tables import log_html
+
+        return log_html(self)
 
 
 def bytes_per_token(n_bytes: Number, n_tokens: Number) -> float:

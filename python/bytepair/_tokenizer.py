@@ -6,7 +6,7 @@ paths, formats and folders. Training is in ``training``.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core, _formats, _hub, _pretrained, _token_files
 from ._added import AddedToken, added_token, added_tokens
@@ -14,6 +14,10 @@ from ._files import StrPath, refuse_no_name
 from ._names import in_order
 from ._ranges import check_range
 from .errors import SpecialTokenError, TokenizerError
+
+if TYPE_CHECKING:
+    from .views._showing import Shown
+    from .views._tracing import Traced
 
 __all__ = ["Tokenizer"]
 
@@ -502,6 +506,96 @@ class Tokenizer(_core.CoreTokenizer):
             raise TokenizerError(message)
         return pieces
 
+    def show(
+        self,
+        text: str | bytes,
+        *,
+        ids: bool = False,
+        bytes: bool = False,
+        spaces: bool = False,
+        pieces: bool = False,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        added_tokens: Literal["find", "text"] = "find",
+    ) -> "Shown":
+        """Show a text in tokens: in brackets where it is printed, in colours in a notebook.
+
+        A token that holds part of a character stands behind the whole character. The ids are
+        those of :meth:`encode`, whose options the last two are.
+
+        Parameters
+        ----------
+        text
+            The text; bytes need not be UTF-8 where the tokenizer works on bytes.
+        ids, bytes
+            Whether the id and the bytes of each token stand below it.
+        spaces
+            Whether spaces are drawn as ``·``; tabs and line ends always are.
+        pieces
+            Whether a line stands where the split pattern cuts.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.show("low, lower")
+        6 tokens, 10 characters, 10 bytes, 1.67 bytes per token
+        [low][,][ ][low][e][r]
+
+        Raises the errors of :meth:`encode`.
+        """
+        from .analyze import cut
+        from .views._layout import Options
+        from .views._showing import Shown
+
+        found = cut(
+            self, text, allowed_special=allowed_special, added_tokens=added_tokens
+        )
+        options = Options(ids=ids, bytes=bytes, spaces=spaces, pieces=pieces)
+        return Shown([found], options=options)
+
+    def trace(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        added_tokens: Literal["find", "text"] = "find",
+    ) -> "Traced":
+        """Show how a text becomes tokens: normalizing, splitting and each merge.
+
+        It prints as lines, and is drawn as trees of merges in a notebook; ``.trace`` has the
+        data. The ids are those of :meth:`encode`, whose options these are.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.trace("low")
+        text        low
+        pieces      [low]
+        <BLANKLINE>
+        piece 1     l o w
+                  1 lo w    l + o → lo    rank 0, count 2
+                  2 low     lo + w → low  rank 1, count 2
+        <BLANKLINE>
+                    low  rank 1
+                    ├─ lo  rank 0
+                    │  ├─ l
+                    │  └─ o
+                    └─ w
+        <BLANKLINE>
+        tokens      low
+        ids         257
+
+        Raises
+        ------
+        TokenizerError
+            The text is longer than 10,000 characters; also the errors of :meth:`encode`.
+        """
+        from .analyze import trace
+        from .views._tracing import Traced
+
+        return Traced(
+            trace(
+                self, text, allowed_special=allowed_special, added_tokens=added_tokens
+            )
+        )
+
     def __len__(self) -> int:
         return self.n_vocab
 
@@ -523,7 +617,16 @@ class Tokenizer(_core.CoreTokenizer):
         return type(self).from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
+        parts = dict(self._describe())
+        return f"<bytepair.Tokenizer: {parts['vocabulary']}, {parts['units']}>"
+
+    def __str__(self) -> str:
         escapes = str.maketrans({"\n": "\\n", "\r": "\\r"})
         parts = ((name, text.translate(escapes)) for name, text in self._describe())
         lines = (f"    {name}: {text}" for name, text in parts)
         return "\n".join(("<bytepair.Tokenizer", *lines, ">"))
+
+    def _repr_html_(self) -> str:
+        from .views._tables import tokenizer_html
+
+        return tokenizer_html(self)

@@ -1,14 +1,12 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
 //! Here is the class, what it tells of itself, and decoding. Text to ids is in `encoding`, tokenizers that are made from
-//! this one in `changing`, what is asked about a vocabulary in `inspecting`.
+//! this one in `changing`, what is asked about a vocabulary in `inspecting`, what happens to a text in `course`.
 
 mod changing;
 mod course;
 mod encoding;
 mod inspecting;
-
-pub(crate) use course::graphemes;
 
 use std::sync::Arc;
 
@@ -21,6 +19,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
+pub(crate) use self::course::graphemes;
 pub(crate) use self::inspecting::Usage;
 use crate::convert::{Given, Ids, decode_errors, id};
 use crate::error::to_python;

@@ -4,6 +4,7 @@
 """
 
 from ._compare import Comparison, compare
+from ._cuts import Cut, CutToken, Group, cut, stretches
 from ._measure import (
     SEGMENTERS,
     GroupSums,
@@ -26,15 +27,20 @@ from ._metrics import (
 from ._portrait import Portrait, portrait
 from ._report import Report, describe
 from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
+from ._steps import TrainingStep, training_steps
+from ._trace import Trace, Why, trace, why
 from .doctor import Diagnosis, Finding, FoundToken, diagnose
 
 __all__ = [
     "METRICS",
     "SEGMENTERS",
     "Comparison",
+    "Cut",
+    "CutToken",
     "Diagnosis",
     "Finding",
     "FoundToken",
+    "Group",
     "GroupSums",
     "Measurement",
     "Metric",
@@ -44,8 +50,12 @@ __all__ = [
     "Segmenter",
     "Stats",
     "StatsRow",
+    "Trace",
+    "TrainingStep",
+    "Why",
     "WordTypes",
     "compare",
+    "cut",
     "describe",
     "diagnose",
     "file_tokens",
@@ -60,4 +70,8 @@ __all__ = [
     "shannon_entropy",
     "stats",
     "stats_of",
+    "stretches",
+    "trace",
+    "training_steps",
+    "why",
 ]

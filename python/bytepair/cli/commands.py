@@ -34,6 +34,8 @@ COMMANDS = (
     Entry("decode", USE, "Decode ids to text: all of them at once, or each line of ids to a line of text."),
     Entry("shard", USE, "Tokenize a corpus into shards; running it again continues an interrupted run."),
     Entry("segment", USE, "Split words with subword-nmt or fastBPE codes: low@@ er."),
+    Entry("show", LOOK, "Show a text in tokens, a row for each tokenizer."),
+    Entry("trace", LOOK, "Show how a text becomes tokens: normalizing, splitting and each merge."),
     Entry("info", LOOK, "Show what a tokenizer is made of and what it loses."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
     Entry("report", LOOK, "Write what is known of tokenizers as one HTML file."),

@@ -4,26 +4,25 @@ Trains, saves, loads, encodes and decodes, and fails where the text that comes b
 not the text that went in. Needs no download; reads at most 20 MB.
 """
 
-import contextlib
 import tempfile
 import time
-from collections.abc import Iterator
-from itertools import cycle
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 import bytepair
 from bytepair import Tokenizer, TokenizerError
+from bytepair.analyze import cut
+from bytepair.views._layout import Options
+from bytepair.views._showing import drawn
+from bytepair.views._terminal import has_colours, print_lines
 
-from .commands import COMMANDS
 from .help_pages import DISPLAY
 from .python_texts import python_texts
-from .show import merge_lines
 from .train import Watch, as_pasted, summary_lines
+from .writing import merge_lines
 
 __all__ = ["demo"]
 
@@ -34,7 +33,6 @@ SENTENCE = (
     "def hello(): return 'Hello, tokenizers!'  # "  # what the corpus is full of
     "Überraschung, Привет, こんにちは, 你好, नमस्ते, سلام 👋🏽 12345"
 )
-COLOURS = ("on blue", "on magenta", "on green", "on red", "on cyan")
 
 
 def default_output() -> Path:
@@ -76,7 +74,7 @@ def demo(
     show_merges(console, trained)
     trained.save(path)
     tokenizer = Tokenizer.from_file(path)
-    show_segments(console, tokenizer, SENTENCE)
+    show_tokens(console, tokenizer, SENTENCE)
     n_checked = check_round_trip(
         tokenizer, [SENTENCE.encode(), bytes(range(256)), *texts]
     )
@@ -91,20 +89,18 @@ def demo(
 
 
 def next_steps(path: Path) -> list[str]:
-    """Say what to look at next, as far as there are commands for it.
+    """Say what to look at next.
 
     >>> next_steps(Path("own.json"))[-1]
     '  bytepair report own.json -o report.html'
     """
     quoted = as_pasted(str(path))
-    steps = (
-        ("show", f"show {quoted} 'Hello, tokenizers!'"),
-        ("trace", f"trace {quoted} tokenizers"),
-        ("report", f"report {quoted} -o report.html"),
-    )
-    names = {entry.name for entry in COMMANDS}
-    found = [f"  bytepair {step}" for name, step in steps if name in names]
-    return ["\nLook inside:", *found] if found else []
+    return [
+        "\nLook inside:",
+        f"  bytepair show {quoted} 'Hello, tokenizers!'",
+        f"  bytepair trace {quoted} tokenizers",
+        f"  bytepair report {quoted} -o report.html",
+    ]
 
 
 def show_merges(console: Console, tokenizer: Tokenizer) -> None:
@@ -119,37 +115,11 @@ def show_merges(console: Console, tokenizer: Tokenizer) -> None:
             console.print(line, markup=False)
 
 
-def show_segments(console: Console, tokenizer: Tokenizer, text: str) -> None:
-    """Show a text with each token in a colour, or in brackets where there is none."""
-    found = list(segments(tokenizer, text))
-    n_tokens = sum(n for _segment, n in found)
-    console.print(
-        f"\n{len(text)} characters are {n_tokens} tokens; a small number shows how many "
-        "tokens one character takes, where its script is missing from Python's sources"
-    )
-    shown = [segment + (_subscript(n) if n > 1 else "") for segment, n in found]
-    if not console.is_terminal or console.no_color:
-        console.print("".join(f"[{segment}]" for segment in shown), markup=False)
-        return
-    coloured = zip(shown, cycle(COLOURS), strict=False)
-    console.print(
-        Text.assemble(*((segment, f"white {on}") for segment, on in coloured))
-    )
-
-
-def segments(tokenizer: Tokenizer, text: str) -> Iterator[tuple[str, int]]:
-    """Give stretches of whole characters, and of how many tokens each is made."""
-    pending, n_tokens = b"", 0
-    for id_ in tokenizer.encode(text):
-        pending += tokenizer.id_to_token(id_)
-        n_tokens += 1
-        with contextlib.suppress(UnicodeDecodeError):
-            yield pending.decode(), n_tokens
-            pending, n_tokens = b"", 0
-
-
-def _subscript(number: int) -> str:
-    return "".join(chr(ord(digit) - ord("0") + ord("₀")) for digit in str(number))
+def show_tokens(console: Console, tokenizer: Tokenizer, text: str) -> None:
+    """Show a text in tokens; scripts that Python's sources lack come apart into bytes."""
+    console.print()
+    options = Options(brackets=not has_colours(console))
+    print_lines(console, drawn([cut(tokenizer, text)], [""], options))
 
 
 def check_round_trip(tokenizer: Tokenizer, texts: list[bytes]) -> int:

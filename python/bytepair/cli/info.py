@@ -11,8 +11,8 @@ from bytepair._plurals import amount
 
 from .help_pages import DISPLAY
 from .options import LoadingOptions, TokenizerPath
-from .show import longest_tokens, merge_lines, plain, quoted
 from .spreading import spread
+from .writing import longest_tokens, merge_lines, plain, quoted
 
 __all__ = ["info"]
 

@@ -1,58 +1,279 @@
-"""Tokens and merges for the eyes of a user."""
+"""``bytepair show``: a text in coloured tokens, by one tokenizer or by several.
 
-from collections.abc import Iterable
+The text and its tokens are held whole, in about a kilobyte for each byte of text; so texts
+have a limit.
+"""
 
-from bytepair import Tokenizer
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
 
-__all__ = ["longest_tokens", "merge_lines", "plain", "quoted"]
+import typer
+from rich.console import Console
 
-Token = str | bytes
+from bytepair import FileError, TokenizerError
+from bytepair._formats import is_tokenizer
+from bytepair.analyze import Cut, cut
+from bytepair.views._layout import Options
+from bytepair.views._showing import drawn
+from bytepair.views._terminal import has_colours, print_lines
+
+from .options import Added, AddedTokens, LoadingOptions
+from .spreading import spread
+from .streams import name_of, naming, reading, refuse_no_text
+
+__all__ = ["show"]
+
+MAX_BYTES = 1_000_000
+FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".md")
+
+Arguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TOKENIZER... [TEXT|FILE|-]",
+        help="One tokenizer or several, then the text: the name of a file, - for standard "
+        "input, or the text itself. Standard input is also read where no text is named and "
+        "it is no terminal.",
+        show_default=False,
+    ),
+]
+TextItself = Annotated[
+    str | None,
+    typer.Option("--text", metavar="TEXT", help="The text itself.", show_default=False),
+]
+TextFile = Annotated[
+    str | None,
+    typer.Option(
+        "--file",
+        metavar="FILE",
+        help="A file with the text; - is standard input.",
+        show_default=False,
+    ),
+]
+AllowedSpecial = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TOKEN",
+        help="A special token to find in the text, or 'all'; others are plain text. May be "
+        "repeated.",
+        show_default=False,
+    ),
+]
 
 
-def quoted(token: Token) -> str:
-    r"""Write a token so that blanks and control characters are seen.
+@spread
+def show(
+    arguments: Arguments,
+    *,
+    text: TextItself = None,
+    file: TextFile = None,
+    ids: Annotated[
+        bool, typer.Option("--ids", help="Write the id below each token.")
+    ] = False,
+    bytes_below: Annotated[
+        bool, typer.Option("--bytes", help="Write the bytes below each token.")
+    ] = False,
+    spaces: Annotated[
+        bool,
+        typer.Option(
+            "--spaces",
+            help="Draw spaces as ·. Tabs (→), line ends (⏎) and control characters are "
+            "always drawn.",
+        ),
+    ] = False,
+    pieces: Annotated[
+        bool,
+        typer.Option("--pieces", help="Draw │ where the split pattern cuts the text."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write one JSON object for each tokenizer.")
+    ] = False,
+    allowed_special: AllowedSpecial = None,
+    added_tokens: AddedTokens = Added.FIND,
+    loading: LoadingOptions,
+) -> None:
+    """Show a text in tokens, a row for each tokenizer.
 
-    >>> quoted(b" the"), quoted("\t"), quoted(b"\xe4\xb8")
-    ("' the'", "'\\t'", "b'\\xe4\\xb8'")
+    Each token has a colour, or brackets around it where the output is no terminal. With
+    several tokenizers, what all of them cut alike is grey.
     """
-    if isinstance(token, str):
-        return repr(token)
+    if as_json:
+        _refuse_drawing(ids=ids, bytes=bytes_below, spaces=spaces, pieces=pieces)
+    paths, content = told_apart(arguments, text=text, file=file)
+    tokenizers = loading.load_all(paths)
+    names = allowed_special or []
+    cuts = []
+    for path, tokenizer in zip(paths, tokenizers, strict=True):
+        with naming(str(path)):
+            cuts.append(
+                cut(
+                    tokenizer,
+                    content,
+                    allowed_special="all" if "all" in names else names,
+                    added_tokens=added_tokens.value,
+                )
+            )
+    if as_json:
+        for path, found in zip(paths, cuts, strict=True):
+            print(json.dumps(as_object(str(path), found)))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    options = Options(
+        spaces=spaces,
+        pieces=pieces,
+        ids=ids,
+        bytes=bytes_below,
+        brackets=not has_colours(console),
+        columns=columns_of(console),
+    )
+    print_lines(console, drawn(cuts, short_names(paths), options))
+
+
+def columns_of(console: Console) -> int | None:
+    """Give the width of a terminal; none for a pipe, unless ``COLUMNS`` says one."""
+    is_told = os.environ.get("COLUMNS", "").isdigit()
+    return console.width if console.is_terminal or is_told else None
+
+
+def as_object(name: str, found: Cut) -> dict[str, Any]:
+    """Describe a cut for a program; spans are of bytes."""
+    return {
+        "tokenizer": name,
+        "tokens": found.n_tokens,
+        "pieces": found.n_pieces,
+        "characters": found.n_characters,
+        "bytes": found.n_bytes,
+        "bytes_per_token": found.bytes_per_token,
+        "groups": [
+            {
+                "text": found.text[group.start : group.end].decode(
+                    errors="backslashreplace"
+                ),
+                "start": group.start,
+                "end": group.end,
+                "tokens": [
+                    {
+                        "id": token.id,
+                        "token": token.written,
+                        "bytes": list(token.content),
+                        "kind": token.kind,
+                        "start": token.start,
+                        "end": token.end,
+                        "piece": token.piece,
+                    }
+                    for token in group.tokens
+                ],
+            }
+            for group in found.groups
+        ],
+    }
+
+
+def short_names(paths: list[Path]) -> list[str]:
+    """Name tokenizers by what tells their paths apart.
+
+    >>> short_names([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
+    ['a', 'b']
+    >>> short_names([Path("a.json"), Path("b/c.json"), Path("d")])
+    ['a.json', 'c.json', 'd']
+    """
+    names = [path.name for path in paths]
+    if len(paths) > 1 and len(set(names)) == 1:
+        names = [path.resolve().parent.name for path in paths]
+    return names if len(set(names)) == len(names) else list(map(str, paths))
+
+
+# What is a tokenizer, and what is the text
+
+
+def told_apart(
+    arguments: list[str], *, text: str | None, file: str | None
+) -> tuple[list[Path], bytes]:
+    """Tell the paths of tokenizers from the text, and read it."""
+    if text is not None and file is not None:
+        message = "give the text either as --text or as --file"
+        raise TokenizerError(message)
+    if text is not None or file is not None:
+        paths = [_tokenizer(name, "with --text or --file") for name in arguments]
+        return paths, _read(file) if file is not None else _limited(
+            _encoded(text), "--text"
+        )
+    *names, last = arguments
+    if last != "-" and is_tokenizer(Path(last)):
+        names, last = arguments, ""
+    paths = [_tokenizer(name, "before the text") for name in names]
+    if not paths:
+        _tokenizer(last, "first")
+    if last:
+        return paths, _text_of(last)
+    if sys.stdin is None or sys.stdin.isatty():
+        message = "give a text behind the tokenizer, a file with --file, or - for standard input"
+        raise TokenizerError(message)
+    return paths, _read("-")
+
+
+def _tokenizer(name: str, where: str) -> Path:
+    """Take the path of a tokenizer."""
+    path = Path(name)
+    if name == "-":
+        message = f"-: standard input is no tokenizer; {where} come tokenizers"
+        raise TokenizerError(message)
+    if not path.exists():
+        message = (
+            f"{name!r}: no such file or folder; {where} come tokenizers, and a text of "
+            "several words is put in quotes"
+        )
+        raise FileError(message)
+    return path
+
+
+def _text_of(argument: str) -> bytes:
+    """Take the last argument as the text, or as the name of its file."""
+    path = Path(argument)
     try:
-        return repr(token.decode())
-    except UnicodeDecodeError:
-        return repr(token)
+        is_there = path.exists()
+    except (OSError, ValueError):  # too long for a name, or with a zero
+        is_there = False
+    if argument == "-" or (is_there and not path.is_dir()):
+        return _read(argument)
+    if is_there:
+        message = (
+            f"{argument}: this folder holds no tokenizer; for the text {argument!r} itself "
+            f"give --text {argument}"
+        )
+        raise FileError(message)
+    if argument.endswith(FILE_ENDINGS) and not any(map(str.isspace, argument)):
+        message = (
+            f"{argument}: no such file; for the text {argument!r} itself give "
+            f"--text {argument}"
+        )
+        raise FileError(message)
+    return _limited(_encoded(argument), "the text")
 
 
-def plain(token: Token) -> str:
-    r"""Write a token as text; bytes that are no characters as escapes.
-
-    >>> plain(b"caf\xc3\xa9"), plain(b"\xc3")
-    ('café', '\\xc3')
-    """
-    return token if isinstance(token, str) else token.decode(errors="backslashreplace")
+def _encoded(text: str | None) -> bytes:
+    """Give the bytes that were typed: those that are not UTF-8 come as surrogates."""
+    return (text or "").encode(errors="surrogateescape")
 
 
-def merge_lines(tokenizer: Tokenizer, places: Iterable[int]) -> list[str]:
-    """Write merges, one a line: their place from 1 on, the two tokens, and the count."""
-    merges, log = tokenizer.merges, tokenizer.merge_log
-    lines = []
-    for place in places:
-        left, right = merges[place]
-        count = log[place][3]
-        counted = "" if count is None else f"  {count:,} times"
-        lines.append(f"{place + 1:>7,}  {quoted(left)} + {quoted(right)}{counted}")
-    return lines
+def _read(path: str) -> bytes:
+    refuse_no_text(path)
+    with reading(path) as source:
+        return _limited(source.read(MAX_BYTES + 1), name_of(path))
 
 
-def longest_tokens(tokenizer: Tokenizer, n_tokens: int) -> list[Token]:
-    """List the tokens with the most characters, special ones left out."""
-    specials = set(tokenizer.special_tokens.values())
-    tokens = enumerate(tokenizer.vocabulary)
-    ordinary = [
-        token for id_, token in tokens if token is not None and id_ not in specials
-    ]
-    return sorted(ordinary, key=_n_characters, reverse=True)[:n_tokens]
+def _limited(content: bytes, name: str) -> bytes:
+    if len(content) > MAX_BYTES:
+        message = f"{name}: more than {MAX_BYTES:,} bytes are too many to look at; show a part of it"
+        raise TokenizerError(message)
+    return content
 
 
-def _n_characters(token: Token) -> int:
-    return len(token if isinstance(token, str) else token.decode(errors="replace"))
+def _refuse_drawing(**options: bool) -> None:
+    """Refuse options that say how to draw, where nothing is drawn."""
+    for name, is_given in options.items():
+        if is_given:
+            message = f"--{name} has no effect on --json, which holds all of it"
+            raise TokenizerError(message)

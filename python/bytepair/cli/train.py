@@ -41,6 +41,7 @@ from .options import Format
 from .problems import tell
 from .sizes import size
 from .spreading import spread
+from .training_steps import Steps
 
 if TYPE_CHECKING:
     from bytepair.data import Counts
@@ -55,7 +56,7 @@ INTERRUPTED = 130
 def train(
     files: options.Files,
     *,
-    output: options.OutputPath,
+    output: options.OutputPath = None,
     vocab_size: options.VocabSize = None,
     merges: options.Merges = None,
     dialect: options.Dialect = None,
@@ -78,6 +79,7 @@ def train(
     group: options.Group = None,
     resume: options.Resume = None,
     log: options.Log = None,
+    steps: options.Steps = False,
     threads: options.Threads = None,
     memory_limit: options.MemoryLimit = None,
     format_name: Format = None,
@@ -89,6 +91,7 @@ def train(
         message = "give either --vocab-size or --merges"
         raise typer.BadParameter(message)
     n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
+    check_output(output, format_name, steps=steps)
     parts = {
         "pattern": "" if pattern == [""] else pattern,
         "normalize": [] if normalize == [""] else normalize,
@@ -127,8 +130,9 @@ def train(
         message = "--group needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
     rehearse(output, format_name, wanted)
-    watch = Watch(is_shown=not quiet)
+    watch, walk = Watch(is_shown=not quiet), Steps() if steps else None
     common: dict[str, Any] = {
+        "on_counted": walk and walk.take,
         "threads": threads,
         "progress": watch,
         "min_piece_count": min_piece_count,
@@ -147,13 +151,17 @@ def train(
         rescue(interrupted, output, format_name, log)
     summary = watch.summary(tokenizer)
     saved, changes = save(tokenizer, output, format_name)
+    if walk and not as_json:
+        walk.print(tokenizer)
     if not quiet:
-        lines = [*watch.untold, *summary_lines(summary), f"saved: {saved}"]
+        lines = [*watch.untold, *summary_lines(summary)]
+        lines += [f"saved: {saved}"] if saved else []
         lines += [f"other ids in this file than in training: {c}" for c in changes]
         lines += [f"log: {log}"] if log else []
         print("\n".join(lines), file=sys.stderr)
     if as_json:
-        print(json.dumps({"output": str(saved), **summary, "changes": changes}))
+        found = {"output": saved and str(saved), **summary, "changes": changes}
+        print(json.dumps(found | (walk.as_object(tokenizer) if walk else {})))
 
 
 def stored_counts(files: list[str]) -> "Counts | None":
@@ -217,13 +225,13 @@ def split_weight(file: str) -> tuple[str, Decimal | None]:
 
 def rescue(
     interrupted: TrainingInterrupted,
-    output: Path,
+    output: Path | None,
     format_name: str | None,
     log: Path | None,
 ) -> NoReturn:
     """Save what was learned until Ctrl-C, say what it is, and end."""
     lines = []
-    if interrupted.tokenizer is not None:
+    if interrupted.tokenizer is not None and output is not None:
         saved, _changes = save(interrupted.tokenizer, output, format_name)
         quoted = as_pasted(str(saved))
         lines.append(
@@ -249,7 +257,19 @@ def as_pasted(path: str) -> str:
     return f"$'{escaped}'"
 
 
-def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> None:
+def check_output(output: Path | None, format_name: str | None, *, steps: bool) -> None:
+    """Refuse a command that neither saves nor shows anything, and a format of nothing."""
+    if output is None and not steps:
+        message = "name where to save; only --steps needs no output"
+        raise typer.BadParameter(message, param_hint="--output / -o")
+    if output is None and format_name is not None:
+        message = "without --output nothing is saved"
+        raise typer.BadParameter(message, param_hint="--format")
+
+
+def rehearse(
+    output: Path | None, format_name: str | None, wanted: dict[str, Any]
+) -> None:
     """Train next to nothing and save it, so that what must fail fails at once.
 
     Raises
@@ -258,6 +278,8 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
         The options do not fit each other, the path says no format or cannot be
         written, or the format does not hold tokenizers of this kind.
     """
+    if output is None:
+        return
     if str(output) == "-":
         message = "a tokenizer cannot be written to standard output; name a file"
         raise FileError(message)
@@ -274,8 +296,8 @@ def rehearse(output: Path, format_name: str | None, wanted: dict[str, Any]) -> N
 
 
 def save(
-    tokenizer: Tokenizer, output: Path, format_name: str | None
-) -> tuple[Path, list[str]]:
+    tokenizer: Tokenizer, output: Path | None, format_name: str | None
+) -> tuple[Path | None, list[str]]:
     """Save a tokenizer; say where, and which texts the format normalizes otherwise.
 
     Nobody uses ids of a tokenizer that was just trained, so that these may change.
@@ -285,6 +307,8 @@ def save(
     FormatError
         The format cannot express it; then it lies beside, as ``.bytepair``.
     """
+    if output is None:
+        return None, []
     try:
         changes = _formats.save(tokenizer, output, format_name, ids_may_change=True)
     except FormatError as error:

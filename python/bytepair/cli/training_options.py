@@ -48,7 +48,7 @@ Files = Annotated[
     ),
 ]
 OutputPath = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--output",
         "-o",
@@ -214,6 +214,14 @@ Log = Annotated[
         metavar="FILE",
         help="Write each merge as a line of JSON. With --resume and the existing log, append "
         "new lines to it.",
+    ),
+]
+Steps = Annotated[
+    bool,
+    typer.Option(
+        "--steps",
+        help="Walk through the training of a small text: all pairs, the one that was chosen "
+        "and why, and the text after it. Needs no --output.",
     ),
 ]
 LowercaseChoice = Annotated[

@@ -1,0 +1,312 @@
+"""A text with where a tokenizer cuts it, for those who look at it.
+
+Tokens of a text need not cover it: a normalizer takes white space away, one character may
+become several tokens, and several characters one. So each token has its span of the text as
+it was given, and tokens are grouped until a group is whole characters as a reader sees them.
+Takes time and memory linear in the text.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+from bytepair import Tokenizer, _core
+
+__all__ = ["Cut", "CutToken", "Group", "cut", "stretches"]
+
+Kind: TypeAlias = Literal["text", "byte", "unknown", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class CutToken:
+    """A token where it stands in a text.
+
+    Attributes
+    ----------
+    id
+        Its id.
+    start, end
+        Where in the text the part begins and ends that it stands for, in bytes. Nothing
+        where the tokenizer put it in.
+    piece
+        The number of its piece, from 0 on; an added token counts as one.
+    kind
+        ``"text"``; ``"byte"`` for a byte of a character outside the alphabet;
+        ``"unknown"``; ``"added"``.
+    content
+        Its own bytes, without marks; the name of an unknown or added token.
+    written
+        How published files write it, such as ``Ġthe``.
+    """
+
+    id: int
+    start: int
+    end: int
+    piece: int
+    kind: Kind
+    content: bytes
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tokens that stand for the same whole characters.
+
+    Attributes
+    ----------
+    start, end
+        Where in the text it begins and ends, in bytes.
+    tokens
+        One token as a rule; several where each is a part of a character; none for text
+        that the tokenizer leaves out.
+    begins_piece
+        Whether a piece begins with it.
+    """
+
+    start: int
+    end: int
+    tokens: tuple[CutToken, ...]
+    begins_piece: bool
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of its tokens.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> [group.ids for group in cut(tokenizer, "abé").groups]
+        [(256,), (127, 102)]
+        """
+        return tuple(token.id for token in self.tokens)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A text and its tokens.
+
+    Attributes
+    ----------
+    text
+        The text as it was given, in bytes.
+    groups
+        The tokens in their order, grouped into whole characters. They cover the text.
+    n_pieces
+        How many pieces the pattern made of it, added tokens included.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import cut
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> found = cut(tokenizer, "low lower")
+    >>> found.n_tokens, found.n_pieces, found.n_characters, found.n_bytes
+    (5, 2, 9, 9)
+    >>> [found.text[group.start : group.end] for group in found.groups]
+    [b'low', b' ', b'low', b'e', b'r']
+    """
+
+    text: bytes
+    groups: tuple[Group, ...]
+    n_pieces: int
+
+    @property
+    def tokens(self) -> list[CutToken]:
+        """All tokens, in order.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> [token.written for token in cut(tokenizer, "low lower").tokens]
+        ['low', 'Ġ', 'low', 'e', 'r']
+        """
+        return [token for group in self.groups for token in group.tokens]
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> tokenizer = bytepair.train_from_iterator(["ab"], vocab_size=256)
+        >>> cut(tokenizer, "abc").n_tokens
+        3
+        """
+        return sum(len(group.tokens) for group in self.groups)
+
+    @property
+    def n_bytes(self) -> int:
+        """The length of the text in bytes.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> tokenizer = bytepair.train_from_iterator(["ab"], vocab_size=256)
+        >>> cut(tokenizer, "é").n_bytes
+        2
+        """
+        return len(self.text)
+
+    @property
+    def n_characters(self) -> int:
+        r"""The length of the text in characters (code points); bytes that are none count one.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> tokenizer = bytepair.train_from_iterator(["ab"], vocab_size=256)
+        >>> cut(tokenizer, b"\xc3\xa9\xff").n_characters
+        2
+        """
+        return len(self.text.decode(errors="surrogateescape"))
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """The mean length of a token, in bytes of the text; ``None`` where there is no token.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> cut(tokenizer, "low lower").bytes_per_token
+        1.8
+        """
+        return self.n_bytes / self.n_tokens if self.n_tokens else None
+
+
+def cut(
+    tokenizer: Tokenizer,
+    text: str | bytes,
+    *,
+    allowed_special: Literal["all"] | Collection[str] = (),
+    added_tokens: Literal["find", "text"] = "find",
+) -> Cut:
+    """Cut a text as a tokenizer does.
+
+    The ids are those of :meth:`bytepair.Tokenizer.encode`, whose options these are; the
+    template is not applied.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import cut
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> [group.ids for group in cut(tokenizer, "lower").groups]
+    [(257,), (68,), (81,)]
+
+    Raises the errors of :meth:`bytepair.Tokenizer.encode`.
+    """
+    parts = tokenizer._course(
+        text, allowed_special=allowed_special, added_tokens=added_tokens
+    )
+    data = text.encode() if isinstance(text, str) else bytes(text)
+    tokens, n_pieces = placed(tokenizer, parts)
+    groups = tuple(_grouped(tokens, character_ends(data), len(data)))
+    return Cut(data, groups, n_pieces)
+
+
+def placed(tokenizer: Tokenizer, parts: list[Any]) -> tuple[list[CutToken], int]:
+    """List the tokens of the parts of a text, and say how many pieces these are."""
+    found = list(_places(parts))
+    ids = sorted({id_ for id_, *_ in found})
+    known = dict(zip(ids, tokenizer._tokens_of(ids), strict=True))
+    tokens = []
+    for id_, start, end, piece in found:
+        kind, content, _continues, _ends, written = known[id_]
+        tokens.append(CutToken(id_, start, end, piece, kind, content, written))
+    return tokens, sum(1 for _ in _flat(parts))
+
+
+def _flat(parts: Iterable[Any]) -> Iterator[Any]:
+    """Give the pieces and added tokens of parts in order."""
+    for part in parts:
+        if part[0] == "text":
+            yield from part[4]
+        else:
+            yield part
+
+
+def _places(parts: Iterable[Any]) -> Iterator[tuple[int, int, int, int]]:
+    for number, part in enumerate(_flat(parts)):
+        tokens = [part[1:4]] if part[0] == "added" else part[7]
+        for id_, start, end in tokens:
+            yield id_, start, end, number
+
+
+def character_ends(text: bytes) -> list[int]:
+    r"""Tell where the characters of a text end as a reader sees them, in bytes.
+
+    A line end of two characters counts as two, since tokens may tell them apart.
+
+    >>> character_ends("ae\u0301\r\n".encode())
+    [1, 4, 5, 6]
+    """
+    ends: list[int] = []
+    for end, _width in _core.graphemes(text):
+        if end >= 2 and text[end - 2 : end] == b"\r\n":
+            ends.append(end - 1)
+        ends.append(end)
+    return ends
+
+
+def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[Group]:
+    """Put tokens together until each group is whole characters; give text between as none."""
+    lower, upper = _whole(ends, n_bytes)
+    open_groups: list[tuple[int, int, list[CutToken]]] = []
+    for token in tokens:
+        start, end = lower[token.start], upper[token.end]
+        if token.start == token.end and lower[token.start] == token.start:
+            end = start
+        group = [token]
+        while open_groups and open_groups[-1][1] > start:
+            first, last, before = open_groups.pop()
+            start, end, group = min(first, start), max(last, end), before + group
+        open_groups.append((start, end, group))
+    place, piece = 0, -1
+    for start, end, group in open_groups:
+        if place < start:
+            yield Group(place, start, (), begins_piece=False)
+        begins = group[0].piece != piece
+        yield Group(start, end, tuple(group), begins)
+        place, piece = end, group[-1].piece
+    if place < n_bytes:
+        yield Group(place, n_bytes, (), begins_piece=False)
+
+
+def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:
+    """By place: the last border of characters up to there, and the first from there on."""
+    lower, upper = [0] * (n_bytes + 1), [n_bytes] * (n_bytes + 1)
+    for start, end in pairwise([0, *ends]):
+        lower[start:end] = [start] * (end - start)
+        upper[start + 1 : end + 1] = [end] * (end - start)
+    lower[n_bytes], upper[0] = n_bytes, 0
+    return lower, upper
+
+
+def stretches(cuts: Sequence[Cut]) -> list[tuple[int, int, bool]]:
+    """List the shortest stretches of a text that all its cuts can be told by.
+
+    Each is where it begins and ends, in bytes, and whether all cuts have it as one group,
+    of the same tokens but for their ids.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import cut, stretches
+    >>> sizes = (257, 258)
+    >>> tokenizers = [
+    ...     bytepair.train_from_iterator(["low low"], vocab_size=n) for n in sizes
+    ... ]
+    >>> stretches([cut(tokenizer, "low!") for tokenizer in tokenizers])
+    [(0, 2, False), (2, 3, False), (3, 4, True)]
+
+    Raises
+    ------
+    ValueError
+        The cuts are of different texts.
+    """
+    if len({found.text for found in cuts}) > 1:
+        message = "these are cuts of different texts"
+        raise ValueError(message)
+    rows = [{_borders(group) for group in found.groups} for found in cuts]
+    places = sorted({p for row in rows for borders in row for p in borders[:2]})
+    shared = {borders[:2] for borders in set.intersection(*rows)} if rows else set()
+    return [(start, end, (start, end) in shared) for start, end in pairwise(places)]
+
+
+def _borders(group: Group) -> tuple[int, ...]:
+    """Tell where a group begins and ends, and its tokens."""
+    inner = [place for token in group.tokens for place in (token.start, token.end)]
+    return (group.start, group.end, *inner)

@@ -1,0 +1,631 @@
+"""How a text becomes tokens: what is found in it, normalizing, splitting, and each merge.
+
+The core does it and writes it down, in every dialect; here it gets names. :func:`why` looks
+along the merges for the one that prevented a token. Takes time and memory linear in the
+text, and a look at all merges; rows of a piece take its length for each merge.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import Any, Literal, TypeAlias
+
+from bytepair import Tokenizer, TokenizerError
+
+__all__ = [
+    "Added",
+    "Known",
+    "Node",
+    "Piece",
+    "Segment",
+    "Step",
+    "Symbol",
+    "Trace",
+    "Verdict",
+    "Why",
+    "trace",
+    "why",
+]
+
+MAX_BYTES = 10_000
+MAX_REASONS = 20
+
+Name: TypeAlias = str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a token.
+
+    Attributes
+    ----------
+    kind
+        ``"text"``, ``"byte"`` (of a character outside the alphabet), ``"unknown"`` or
+        ``"added"``.
+    content
+        Its bytes, without marks; the name of an unknown or added token.
+    continues, ends
+        Whether it goes on with a piece, and whether it ends one, where the dialect marks that.
+    name
+        The token as :attr:`bytepair.Tokenizer.vocabulary` has it.
+    """
+
+    kind: Literal["text", "byte", "unknown", "added"]
+    content: bytes
+    continues: bool
+    ends: bool
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A unit of a piece before any merge, with the bytes of the piece that it stands for."""
+
+    id: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One merge of a piece.
+
+    Attributes
+    ----------
+    place
+        The symbol that the left part begins with, from 0 on.
+    merge
+        The number of the merge among all of the tokenizer, from 0 on.
+    rank
+        What decides which merge comes first, the lowest. It is ``merge``, unless the
+        tokenizer has ranks of its own.
+    left, right, token
+        The ids of both parts and of what replaces them.
+    count
+        How often the pair occurred in training when it was merged; ``None`` where that is
+        not known.
+    """
+
+    place: int
+    merge: int
+    rank: int
+    left: int
+    right: int
+    token: int
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A token of a piece, with the tokens that it was merged of.
+
+    ``first`` and ``last`` are the symbols that it stands for; ``step`` and ``parts`` are
+    ``None`` and empty where it is a symbol.
+    """
+
+    id: int
+    first: int
+    last: int
+    step: Step | None = None
+    parts: tuple["Node", ...] = ()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece, which no merge crosses.
+
+    Attributes
+    ----------
+    start, end
+        Where in the text it came from, in bytes.
+    text
+        The piece as the merges see it.
+    is_whole
+        Whether it is a token as a whole, whatever merges would give; then it has no symbols.
+    symbols
+        The units before any merge.
+    steps
+        The merges, in order.
+    ids
+        The tokens at the end.
+    """
+
+    start: int
+    end: int
+    text: bytes
+    is_whole: bool
+    symbols: tuple[Symbol, ...]
+    steps: tuple[Step, ...]
+    ids: tuple[int, ...]
+
+    def rows(self) -> Iterator[list[Node]]:
+        """Give the tokens before the first merge, and after each.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import trace
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> [piece] = trace(tokenizer, "low").pieces
+        >>> [[node.id for node in row] for row in piece.rows()]
+        [[75, 78, 86], [256, 86], [257]]
+        """
+        return followed(self.symbols, self.steps)
+
+    @cached_property
+    def tree(self) -> list[Node]:
+        """The tokens at the end, each with what it was merged of.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import trace
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> [piece] = trace(tokenizer, "low").pieces
+        >>> [[part.id for part in node.parts] for node in piece.tree]
+        [[256, 86]]
+        """
+        if self.is_whole:
+            return [Node(self.ids[0], 0, 0)]
+        return merged(self.symbols, self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """An added token that was found, with where in the text it stands, in bytes."""
+
+    id: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Text between added tokens: where it stands, what it is normalized to, and its parts."""
+
+    start: int
+    end: int
+    normalized: bytes
+    parts: tuple[Added | Piece, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Everything that happens to a text.
+
+    Attributes
+    ----------
+    text
+        The text as it was given.
+    parts
+        Added tokens that were found in it, and the text between.
+    known
+        What is known of each token that is named, by id.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import trace
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> found = trace(tokenizer, "low lower")
+    >>> [piece.text for piece in found.pieces], found.ids
+    ([b'low', b' lower'], [257, 220, 257, 68, 81])
+    """
+
+    text: bytes
+    parts: tuple[Added | Segment, ...]
+    known: dict[int, Known]
+
+    @property
+    def flat(self) -> list[Added | Piece]:
+        """Added tokens and pieces in their order.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import trace
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> len(trace(tokenizer, "low lower").flat)
+        2
+        """
+        found: list[Added | Piece] = []
+        for part in self.parts:
+            found += part.parts if isinstance(part, Segment) else [part]
+        return found
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The pieces in their order.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import trace
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> [len(piece.steps) for piece in trace(tokenizer, "low lower").pieces]
+        [2, 2]
+        """
+        return [part for part in self.flat if isinstance(part, Piece)]
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the text, as :meth:`bytepair.Tokenizer.encode` gives them.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import trace
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> trace(tokenizer, "low lower").ids == tokenizer.encode("low lower")
+        True
+        """
+        found: list[int] = []
+        for part in self.flat:
+            found += part.ids if isinstance(part, Piece) else (part.id,)
+        return found
+
+
+def trace(
+    tokenizer: Tokenizer,
+    text: str | bytes,
+    *,
+    allowed_special: Literal["all"] | Collection[str] = (),
+    added_tokens: Literal["find", "text"] = "find",
+) -> Trace:
+    """Follow a text to its tokens.
+
+    The options are those of :meth:`bytepair.Tokenizer.encode`; the template is not applied.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import trace
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> [piece] = trace(tokenizer, "low").pieces
+    >>> [(step.left, step.right, step.token, step.count) for step in piece.steps]
+    [(75, 78, 256, 2), (256, 86, 257, 2)]
+
+    Raises
+    ------
+    TokenizerError
+        The text is longer than 10,000 characters; also the errors of
+        :meth:`bytepair.Tokenizer.encode`.
+    """
+    if len(text) > MAX_BYTES:
+        kind = "characters" if isinstance(text, str) else "bytes"
+        message = (
+            f"a text of {len(text):,} {kind} is too long to follow each merge; give at "
+            f"most {MAX_BYTES:,}"
+        )
+        raise TokenizerError(message)
+    found = tokenizer._course(
+        text, allowed_special=allowed_special, added_tokens=added_tokens
+    )
+    data = text.encode() if isinstance(text, str) else bytes(text)
+    counts = _counts(tokenizer)
+    parts = tuple(_part(part, counts) for part in found)
+    return Trace(data, parts, known(tokenizer, _ids_in(parts)))
+
+
+def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
+    """Tell what is known of tokens, by id."""
+    wanted = sorted(set(ids))
+    rows = zip(wanted, tokenizer._tokens_of(wanted), strict=True)
+    return {
+        id_: Known(kind, content, continues, ends, tokenizer.id_to_token(id_) or "")
+        for id_, (kind, content, continues, ends, _written) in rows
+    }
+
+
+def followed(symbols: Sequence[Symbol], steps: Sequence[Step]) -> Iterator[list[Node]]:
+    """Give the tokens of symbols before the first merge, and after each."""
+    row = [Node(symbol.id, place, place) for place, symbol in enumerate(symbols)]
+    yield list(row)
+    for step in steps:
+        place = next(n for n, node in enumerate(row) if node.first == step.place)
+        left, right = row[place : place + 2]
+        row[place : place + 2] = [
+            Node(step.token, left.first, right.last, step, (left, right))
+        ]
+        yield list(row)
+
+
+def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
+    """Give the tokens of symbols after all merges."""
+    nodes = {
+        place: Node(symbol.id, place, place) for place, symbol in enumerate(symbols)
+    }
+    for step in steps:
+        left = nodes[step.place]
+        right = nodes.pop(left.last + 1)
+        nodes[step.place] = Node(
+            step.token, left.first, right.last, step, (left, right)
+        )
+    return list(nodes.values())
+
+
+def _counts(tokenizer: Tokenizer) -> list[int | None]:
+    """By merge: how often the pair occurred; empty where that is not known."""
+    counts = [count for *_ids, count in tokenizer.merge_log]
+    return [] if all(count is None for count in counts) else counts
+
+
+def _part(part: Any, counts: Sequence[int | None]) -> Added | Segment:  # noqa: ANN401
+    if part[0] == "added":
+        return Added(*part[1:])
+    _, start, end, normalized, parts = part
+    inner = (Added(*p[1:]) if p[0] == "added" else _piece(p, counts) for p in parts)
+    return Segment(start, end, normalized, tuple(inner))
+
+
+def _piece(part: Any, counts: Sequence[int | None]) -> Piece:  # noqa: ANN401
+    _, start, end, text, is_whole, symbols, steps, tokens = part
+    return Piece(
+        start,
+        end,
+        text,
+        is_whole,
+        tuple(Symbol(*symbol) for symbol in symbols),
+        tuple(_step(step, counts) for step in steps),
+        tuple(id_ for id_, _start, _end in tokens),
+    )
+
+
+def _step(step: Sequence[int], counts: Sequence[int | None]) -> Step:
+    place, merge, rank, left, right, token = step
+    count = counts[merge] if merge < len(counts) else None
+    return Step(place, merge, rank, left, right, token, count)
+
+
+def _ids_in(parts: Sequence[Added | Segment]) -> set[int]:
+    found: set[int] = set()
+    for part in Trace(b"", tuple(parts), {}).flat:
+        if isinstance(part, Added):
+            found.add(part.id)
+            continue
+        found.update(symbol.id for symbol in part.symbols)
+        found.update(part.ids)
+        found.update(step.token for step in part.steps)
+    return found
+
+
+# Why a token is not there
+
+Verdict: TypeAlias = Literal[
+    "present",
+    "no_token",
+    "crossed",
+    "taken",
+    "no_merge",
+    "other_merges",
+    "whole_piece",
+    "split",
+    "marks",
+    "units",
+    "not_found",
+    "added",
+    "normalized",
+    "absent",
+]
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a text has a token or has it not.
+
+    Attributes
+    ----------
+    verdict
+        ``"present"``: it is there. ``"no_token"``: the tokenizer has no such token.
+        ``"crossed"``: a merge joined one of its symbols with one beside it. ``"no_merge"``:
+        no merge makes it. ``"other_merges"``: merges make it, but its symbols alone become
+        other tokens. ``"whole_piece"``: the piece is another token as a whole.
+        ``"split"``: the pattern cuts through it. ``"marks"``: it begins or ends a piece,
+        and the text does not there. ``"units"``: its border is within a symbol, or a unit
+        is unknown. ``"not_found"``: it is an added token that was not looked for.
+        ``"added"``: an added token was found there. ``"normalized"``: the normalizer
+        changes it. ``"absent"``: the text does not hold it.
+    token
+        Its id; ``None`` where there is none.
+    piece
+        The number of the piece that holds it, from 0 on, added tokens counted;
+        ``None`` where none does.
+    first, last
+        The symbols that it would stand for.
+    step
+        The merge that prevented it, for ``"crossed"``.
+    number
+        The number of that step in its piece, from 1 on.
+    awaited
+        The merge that the token still needed then; ``None`` where it was complete.
+    parts
+        For ``"split"`` the pieces around the cut; for ``"normalized"`` the text before and
+        after.
+    instead
+        The tokens that its symbols become alone, or that are there in its place.
+    """
+
+    verdict: Verdict
+    token: int | None
+    piece: int | None = None
+    first: int = 0
+    last: int = 0
+    step: Step | None = None
+    number: int = 0
+    awaited: Step | None = None
+    parts: tuple[bytes, ...] = ()
+    instead: tuple[int, ...] = ()
+
+
+def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> list[Why]:
+    """Tell for each place of a text that holds a token why it is that token or is not.
+
+    A token is told by its text, by how published files write it, or by its id. Without any
+    place there is one answer. At most 20 are given.
+
+    While the merges of a piece stay within the symbols of a token or outside of them, those
+    within are the same, in the same order, as if the symbols stood alone. So the first merge
+    that crosses a border of them is what prevents a token that they become alone.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import trace, why
+    >>> counts = {"ow": 5, "lo": 3, "low": 1}
+    >>> tokenizer = bytepair.train_from_counts(counts, merges=2)
+    >>> tokenizer.tokenize("low")
+    ['l', 'ow']
+    >>> [answer] = why(tokenizer, trace(tokenizer, "low"), "lo")
+    >>> answer.verdict, answer.number
+    ('crossed', 1)
+    """
+    id_ = id_of(tokenizer, token)
+    if id_ is None:
+        return [Why("no_token", None)]
+    return Asked(tokenizer, found, id_).answers()
+
+
+def id_of(tokenizer: Tokenizer, token: str | bytes | int) -> int | None:
+    """Find a token by its text, by how published files write it, or by its id."""
+    if isinstance(token, int):
+        is_there = 0 <= token < tokenizer.n_vocab
+        return token if is_there and tokenizer.id_to_token(token) is not None else None
+    found = tokenizer.token_to_id(token)
+    if found is None and isinstance(token, str):
+        found = tokenizer.token_to_id_hf(token)
+    return found
+
+
+class Asked:
+    """A token that is looked for in a text."""
+
+    def __init__(self, tokenizer: Tokenizer, found: Trace, id_: int) -> None:
+        self.tokenizer, self.trace, self.id = tokenizer, found, id_
+        self.token = known(tokenizer, [id_])[id_]
+
+    def answers(self) -> list[Why]:
+        """Give an answer for each place, or one for all."""
+        places = (
+            answer
+            for number, part in enumerate(self.trace.flat)
+            for answer in self._in_part(number, part)
+        )
+        return list(islice(places, MAX_REASONS)) or [self._nowhere()]
+
+    def _in_part(self, number: int, part: Added | Piece) -> Iterator[Why]:
+        if isinstance(part, Added):
+            if part.id == self.id:
+                yield Why("present", self.id, number)
+            return
+        if part.is_whole:
+            yield from self._in_whole(number, part)
+            return
+        there = {(node.first, node.last): node.id for node in part.tree}
+        for first, last in self._windows(part):
+            if there.get((first, last)) == self.id:
+                yield Why("present", self.id, number, first, last)
+            else:
+                yield self._prevented(number, part, first, last)
+
+    def _in_whole(self, number: int, piece: Piece) -> Iterator[Why]:
+        if self.id in piece.ids:
+            yield Why("present", self.id, number)
+        elif self.token.kind == "text" and self.token.content in piece.text:
+            yield Why("whole_piece", self.id, number, instead=piece.ids)
+
+    def _windows(self, piece: Piece) -> Iterator[tuple[int, int]]:
+        """Give the symbols of a piece that together are what the token is."""
+        tokens = [self.trace.known[symbol.id] for symbol in piece.symbols]
+        wanted = self.token
+        for first, symbol in enumerate(piece.symbols):
+            if wanted.kind != "text":
+                if symbol.id == self.id:
+                    yield first, first
+                continue
+            content = b""
+            for last in range(first, len(tokens)):
+                if tokens[last].kind in ("unknown", "added"):
+                    break
+                content += tokens[last].content
+                if content == wanted.content and (
+                    tokens[first].continues == wanted.continues
+                    and tokens[last].ends == wanted.ends
+                ):
+                    yield first, last
+                if not wanted.content.startswith(content):
+                    break
+
+    def _prevented(self, number: int, piece: Piece, first: int, last: int) -> Why:
+        symbols = piece.symbols[first : last + 1]
+        ids = [symbol.id for symbol in symbols]
+        steps = [_step(step, ()) for step in self.tokenizer._merge_steps(ids)]
+        alone = tuple(node.id for node in merged(symbols, steps))
+        if alone != (self.id,):
+            made = any(id_ == self.id for _, _, id_, _ in self.tokenizer.merge_log)
+            verdict: Verdict = "other_merges" if made else "no_merge"
+            return Why(verdict, self.id, number, first, last, instead=alone)
+        n_within, last_of = 0, list(range(len(piece.symbols)))
+        for count, step in enumerate(piece.steps, 1):
+            border = last_of[step.place]
+            if border in (first - 1, last):
+                there = [n for n in piece.tree if n.first <= last and n.last >= first]
+                awaited = steps[n_within] if n_within < len(steps) else None
+                return Why(
+                    "crossed",
+                    self.id,
+                    number,
+                    first,
+                    last,
+                    step,
+                    count,
+                    awaited,
+                    instead=tuple(node.id for node in there),
+                )
+            n_within += first <= step.place <= last
+            last_of[step.place] = last_of[border + 1]
+        message = f"token {self.id} is neither there nor prevented"
+        raise AssertionError(message)
+
+    def _nowhere(self) -> Why:
+        """Say why no piece has the symbols of the token."""
+        content = self.token.content
+        if self.token.kind in ("added", "unknown"):
+            is_held = content in self.trace.text
+            return Why("not_found" if is_held else "absent", self.id)
+        pieces = self.trace.pieces
+        for number, part in enumerate(self.trace.flat):
+            if isinstance(part, Piece) and content in part.text:
+                is_marked = self._is_marked(part)
+                return Why("marks" if is_marked else "units", self.id, number)
+        cut = _cut_through(content, [piece.text for piece in pieces])
+        if cut:
+            return Why("split", self.id, parts=cut)
+        return self._before_splitting(content)
+
+    def _is_marked(self, piece: Piece) -> bool:
+        """Tell whether a piece has the token's characters, but not its marks."""
+        tokens = [self.trace.known[symbol.id] for symbol in piece.symbols]
+        joined = b"".join(token.content for token in tokens)
+        return self.token.content in joined and (
+            self.token.continues
+            or self.token.ends
+            or any(token.continues or token.ends for token in tokens)
+        )
+
+    def _before_splitting(self, content: bytes) -> Why:
+        for part in self.trace.parts:
+            if isinstance(part, Segment):
+                given = self.trace.text[part.start : part.end]
+                if content in given and content not in part.normalized:
+                    return Why("normalized", self.id, parts=(given, part.normalized))
+        place = self.trace.text.find(content)
+        if place < 0:
+            return Why("absent", self.id)
+        end = place + len(content)
+        for found in self.trace.flat:
+            if isinstance(found, Added) and found.start < end and found.end > place:
+                return Why("added", self.id, instead=(found.id,))
+        given, after = self.trace.text, b"".join(p.text for p in self.trace.pieces)
+        return Why("normalized", self.id, parts=(given, after))
+
+
+def _cut_through(content: bytes, pieces: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Give the pieces around the first cut through a content; none where it is not there.
+
+    >>> _cut_through(b"o l", [b"lo", b" lo"])
+    (b'lo', b' lo')
+    """
+    place = b"".join(pieces).find(content)
+    if place < 0:
+        return ()
+    start = 0
+    for one, other in pairwise(pieces):
+        start += len(one)
+        if place < start < place + len(content):
+            return one, other
+    return ()

@@ -1,0 +1,165 @@
+"""``bytepair trace``: how a text becomes tokens, merge by merge."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from bytepair import FileError, Tokenizer, analyze
+from bytepair._files import check_writable, write
+from bytepair.analyze import Trace, Why, why
+from bytepair.analyze._trace import Added, Known, Piece, Segment, known
+from bytepair.views._svg import tree_svg
+from bytepair.views._terminal import print_lines
+from bytepair.views._tracing import sentence, trace_lines
+
+from .options import Added as AddedChoice
+from .options import AddedTokens, LoadingOptions, TokenizerPath
+from .show import AllowedSpecial, columns_of
+from .spreading import spread
+from .streams import reading
+from .writing import plain
+
+__all__ = ["trace"]
+
+Word = Annotated[
+    str,
+    typer.Argument(
+        metavar="TEXT",
+        help="A word, or a text in quotes; - is standard input.",
+        show_default=False,
+    ),
+]
+SvgFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE.svg",
+        help="Also draw the trees of merges, as a picture.",
+        show_default=False,
+    ),
+]
+AskedToken = Annotated[
+    str | None,
+    typer.Option(
+        "--why",
+        metavar="TOKEN",
+        help="Say which merge prevented a token, given by its text or as published files "
+        "write it.",
+        show_default=False,
+    ),
+]
+
+
+@spread
+def trace(
+    tokenizer_path: TokenizerPath,
+    text: Word,
+    *,
+    asked: AskedToken = None,
+    output: SvgFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write one JSON object.")
+    ] = False,
+    allowed_special: AllowedSpecial = None,
+    added_tokens: AddedTokens = AddedChoice.FIND,
+    loading: LoadingOptions,
+) -> None:
+    """Show how a text becomes tokens: normalizing, splitting and each merge."""
+    if output is not None:
+        if output.suffix != ".svg":
+            message = f"{output}: the picture is an .svg file"
+            raise FileError(message)
+        check_writable(output.parent)
+    tokenizer = loading.load(tokenizer_path)
+    names = allowed_special or []
+    found = analyze.trace(
+        tokenizer,
+        _content(text),
+        allowed_special="all" if "all" in names else names,
+        added_tokens=added_tokens.value,
+    )
+    answers = None if asked is None else why(tokenizer, found, asked)
+    if output is not None:
+        write(output, tree_svg(found).encode())
+    if as_json:
+        print(json.dumps(as_object(tokenizer, found, answers)))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    if answers is None:
+        print_lines(console, trace_lines(found, columns_of(console)))
+        return
+    named = _known(tokenizer, answers)
+    for answer in answers:
+        text = sentence(found, answer, asked or "", named)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _content(text: str) -> bytes:
+    if text != "-":
+        return text.encode(errors="surrogateescape")
+    with reading(text) as source:
+        return source.read()
+
+
+def _known(tokenizer: Tokenizer, answers: list[Why]) -> dict[int, Known]:
+    """Tell what the tokens of answers are."""
+    ids: set[int] = set()
+    for answer in answers:
+        ids.update(answer.instead, () if answer.token is None else (answer.token,))
+        for step in (answer.step, answer.awaited):
+            ids.update((step.left, step.right, step.token) if step else ())
+    return known(tokenizer, ids)
+
+
+def as_object(
+    tokenizer: Tokenizer, found: Trace, answers: list[Why] | None
+) -> dict[str, Any]:
+    """Describe a trace for a program; spans are of bytes."""
+    used = {**found.known, **_known(tokenizer, answers or [])}
+    result: dict[str, Any] = {
+        "text": _text(found.text),
+        "ids": found.ids,
+        "parts": [_part(part) for part in found.parts],
+        "tokens": {
+            str(id_): {"token": plain(token.name), "kind": token.kind}
+            for id_, token in sorted(used.items())
+        },
+    }
+    if answers is not None:
+        result["why"] = [_answer(answer) for answer in answers]
+    return result
+
+
+def _part(part: Added | Piece | Segment) -> dict[str, Any]:
+    if isinstance(part, Added):
+        return {"added_token": part.id, "start": part.start, "end": part.end}
+    if isinstance(part, Segment):
+        return {
+            "start": part.start,
+            "end": part.end,
+            "normalized": _text(part.normalized),
+            "pieces": [_part(inner) for inner in part.parts],
+        }
+    return {
+        "start": part.start,
+        "end": part.end,
+        "piece": _text(part.text),
+        "is_whole": part.is_whole,
+        "symbols": [symbol.id for symbol in part.symbols],
+        "merges": [asdict(step) for step in part.steps],
+        "ids": list(part.ids),
+    }
+
+
+def _answer(answer: Why) -> dict[str, Any]:
+    found = asdict(answer)
+    return {**found, "parts": [_text(part) for part in answer.parts]}
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="backslashreplace")

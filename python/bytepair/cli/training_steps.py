@@ -1,0 +1,93 @@
+"""``bytepair train --steps``: training on a small text, one merge at a time."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from rich.console import Console
+
+from bytepair import Tokenizer, TrainingError
+from bytepair._learning import Learner
+from bytepair.analyze._steps import (
+    MAX_PIECE_BYTES,
+    Piece,
+    Ties,
+    TrainingStep,
+    before_merging,
+    too_large,
+    training_steps,
+)
+from bytepair.views._glyphs import token_text
+from bytepair.views._layout import Line
+from bytepair.views._terminal import print_lines
+from bytepair.views._training import pieces_lines, step_lines
+
+__all__ = ["Steps"]
+
+
+class Steps:
+    """Keeps what a learner counted, and shows what it did with that."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[bytes, int]] = []
+        self.ties: Ties = "smallest_ids"
+        self.first = 1
+
+    def take(self, learner: Learner) -> None:
+        """Take the pieces between counting and merging.
+
+        Raises
+        ------
+        TrainingError
+            They are too many, or are counted by weights that are no whole numbers.
+        """
+        if learner.scale != 1:
+            message = "steps: weights must be whole numbers to walk through training"
+            raise TrainingError(message)
+        pieces = learner.corpus.pieces(MAX_PIECE_BYTES)
+        if pieces is None:
+            message = f"steps: {too_large(None)}; give a smaller text"
+            raise TrainingError(message)
+        self.pieces = pieces
+        self.ties = cast("Ties", learner.dialect.ties)
+        self.first = len(learner.resume.merges) + 1 if learner.resume else 1
+
+    def print(self, tokenizer: Tokenizer) -> None:
+        """Print the steps."""
+        console = Console(highlight=False, soft_wrap=True)
+        print_lines(console, self._lines(tokenizer))
+
+    def _steps(self, tokenizer: Tokenizer) -> Iterator[TrainingStep]:
+        return training_steps(tokenizer, self.pieces, ties=self.ties, first=self.first)
+
+    def _lines(self, tokenizer: Tokenizer) -> Iterator[Line]:
+        names = tokenizer.vocabulary
+        start = before_merging(tokenizer, self.pieces, n_merges=self.first - 1)
+        yield from pieces_lines(start, names)
+        for step in self._steps(tokenizer):
+            yield from step_lines(step, names)
+
+    def as_object(self, tokenizer: Tokenizer) -> dict[str, Any]:
+        """Describe the steps for a program; pairs are named by their tokens."""
+        names = [token_text(name or "") for name in tokenizer.vocabulary]
+        return {"steps": [_as_object(step, names) for step in self._steps(tokenizer)]}
+
+
+def _as_object(step: TrainingStep, names: list[str]) -> dict[str, Any]:
+    def pair(found: Any) -> dict[str, Any]:  # noqa: ANN401 -- a pair
+        ids = [found.left, found.right]
+        return {"ids": ids, "tokens": [names[i] for i in ids], "count": found.count}
+
+    def piece(found: Piece) -> dict[str, Any]:
+        return {"ids": list(found.ids), "count": found.count}
+
+    return {
+        "step": step.number,
+        "chosen": pair(step.chosen),
+        "token": step.token,
+        "ties": step.ties,
+        "tied": [pair(found) for found in step.tied],
+        "passed_over": [pair(found) for found in step.passed_over],
+        "pairs": [pair(found) for found in step.pairs],
+        "pieces": [piece(found) for found in step.pieces],
+        "n_tokens": step.n_tokens,
+    }

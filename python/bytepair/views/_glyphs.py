@@ -1,0 +1,165 @@
+r"""Characters as a reader can see them: what is shown for a tab, a line end, a control character.
+
+No control character of a text reaches a terminal, nor one that turns the direction of what
+stands around it. Takes time linear in the text.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from bytepair import _core
+from bytepair.analyze._cuts import CutToken
+
+__all__ = [
+    "Glyph",
+    "fitted",
+    "glyphs",
+    "hexadecimal",
+    "label",
+    "token_text",
+    "visible",
+    "width",
+]
+
+NAMED = {"\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡"}
+SPACE = "·"
+CONTROL_PICTURES = 0x2400
+DOTTED_CIRCLE = "◌"
+"""What a mark stands on that stands on no letter."""
+
+
+class Glyph(NamedTuple):
+    """One character as a reader sees it.
+
+    Attributes
+    ----------
+    start, end
+        Where in the text it begins and ends, in bytes.
+    text
+        What is drawn for it.
+    width
+        The columns of that.
+    """
+
+    start: int
+    end: int
+    text: str
+    width: int
+
+
+def glyphs(text: bytes, *, spaces: bool = False) -> Iterator[Glyph]:
+    r"""Give what is drawn for each character of a text; ``spaces`` draws spaces as ``·``.
+
+    >>> [(glyph.text, glyph.width) for glyph in glyphs("a 中\t\xa0".encode())]
+    [('a', 1), (' ', 1), ('中', 2), ('→', 1), ('\\xa0', 4)]
+    >>> [glyph.text for glyph in glyphs(b" \r\n\xff", spaces=True)]
+    ['·', '␍', '⏎', '\\xff']
+    """
+    start = 0
+    for end, n_columns in _core.graphemes(text):
+        bounds = [start, end]
+        if text[start:end] == b"\r\n":
+            bounds = [start, end - 1, end]
+        for first, last in pairwise(bounds):
+            raw = text[first:last]
+            shown = _shown(
+                raw.decode(errors="surrogateescape"), n_columns, spaces=spaces
+            )
+            same = shown.encode(errors="surrogateescape") == raw
+            yield Glyph(first, last, shown, n_columns if same else width(shown))
+        start = end
+
+
+def _shown(character: str, n_columns: int, *, spaces: bool) -> str:
+    if character == " ":
+        return SPACE if spaces else character
+    if character in NAMED:
+        return NAMED[character]
+    first = character[0]
+    if first < " ":
+        return chr(CONTROL_PICTURES + ord(first)) + character[1:]
+    if "\udc80" <= first <= "\udcff":
+        return f"\\x{ord(first) - 0xDC00:02x}"
+    if not first.isprintable():
+        return "".join(_escaped(part) for part in character)
+    return DOTTED_CIRCLE + character if n_columns == 0 else character
+
+
+def _escaped(character: str) -> str:
+    return character.encode("ascii", "backslashreplace").decode()
+
+
+def visible(text: str | bytes, *, spaces: bool = False) -> str:
+    r"""Write a text so that everything in it is seen, and nothing acts.
+
+    >>> visible("a\x1b[31m\u202e"), visible(b"\xc3\xa9\xff")
+    ('a␛[31m\\u202e', 'é\\xff')
+    """
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    return "".join(glyph.text for glyph in glyphs(data, spaces=spaces))
+
+
+def width(text: str) -> int:
+    """Count the columns that a text takes.
+
+    >>> width("e\u0301"), width("中文"), width("👩‍👩‍👧")
+    (1, 4, 2)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(columns for _end, columns in _core.graphemes(text))
+
+
+def fitted(text: str, n_columns: int) -> str:
+    """Cut or fill a text to a width.
+
+    >>> fitted("abc", 5), fitted("abcdef", 4), fitted("中文", 3)
+    ('abc  ', 'abc…', '中…')
+    """
+    if width(text) > n_columns:
+        kept, room = "", max(n_columns - 1, 0)
+        for glyph in glyphs(text.encode()):
+            if width(kept) + glyph.width > room:
+                break
+            kept += glyph.text
+        text = f"{kept}…" if n_columns > 0 else ""
+    return text + " " * (n_columns - width(text))
+
+
+def label(token: CutToken) -> str:
+    r"""Name a token that is a part of a character: its text, or its bytes where that is none.
+
+    >>> parts = [
+    ...     CutToken(7, 0, 1, 0, "text", content, "") for content in (b"\xc3", b"f")
+    ... ]
+    >>> [label(part) for part in parts]
+    ['c3', 'f']
+    """
+    if token.kind in ("unknown", "added"):
+        return visible(token.content)
+    try:
+        text = token.content.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if token.kind == "byte" or not text:
+        return hexadecimal(token.content) if token.content else visible(token.written)
+    return visible(text, spaces=True)
+
+
+def token_text(name: str | bytes) -> str:
+    r"""Write a token for a row of them: spaces are seen, and bytes that are no text are escapes.
+
+    >>> token_text(b" a"), token_text(b"\xc3"), token_text("</w>")
+    ('·a', '\\xc3', '</w>')
+    """
+    return visible(name, spaces=True) or '""'
+
+
+def hexadecimal(content: bytes) -> str:
+    r"""Write bytes.
+
+    >>> hexadecimal(b"\xc3\xa9")
+    'c3 a9'
+    """
+    return content.hex(" ")

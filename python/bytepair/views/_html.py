@@ -1,0 +1,133 @@
+"""Tokens as HTML: fragments for notebooks and reports, and the styles that they need.
+
+All text is escaped. Letters keep the colour of the page, on colours that let it through, so
+that they are read on dark and light pages; no space is put between tokens, so that letters
+of Arabic join, and the direction of a text is that of its first letter.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from bytepair.analyze._cuts import Cut, CutToken, Group
+
+from ._glyphs import glyphs, hexadecimal, label, visible
+from ._layout import LEFT_OUT, N_COLOURS, Options, colours_of
+
+__all__ = ["CSS", "cut_html", "page_of_rows", "rows_html"]
+
+HUES = (210, 130, 30, 300, 55, 180)
+
+CSS = (
+    """\
+.bp-text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext;
+  font-family: ui-monospace, "DejaVu Sans Mono", monospace; line-height: 1.7; }
+.bp-text .bp-t { border-radius: 2px; padding-block: 1px; }
+.bp-text .bp-t:hover { outline: 2px solid currentColor; }
+.bp-text .bp-s0 { background: rgba(128, 128, 128, .14); }
+.bp-text .bp-s1 { background: rgba(128, 128, 128, .30); }
+.bp-text .bp-out { opacity: .55; text-decoration: line-through; }
+.bp-text .bp-part, .bp-text .bp-end, .bp-text .bp-none { font-size: .68em; opacity: .7; }
+.bp-text .bp-part, .bp-text .bp-none { unicode-bidi: isolate; direction: ltr; }
+.bp-text .bp-piece { border-inline-start: 1px solid currentColor; }
+.bp-note { font-size: .85em; opacity: .75; margin-block: .4em .1em; }
+"""
+    + "\n".join(
+        f".bp-text .bp-c{number} {{ background: hsla({hue}, 85%, 50%, .28); }}"
+        for number, hue in enumerate(HUES)
+    )
+    + "\n"
+)
+"""The styles of all fragments. Their names begin with ``bp-``."""
+
+
+def cut_html(cut: Cut, options: Options = Options()) -> str:  # noqa: B008 -- never changes
+    """Draw a text with each token in a colour; its id and bytes show where the mouse is.
+
+    A fragment that needs :data:`CSS`. ``title`` and ``data-ids`` of each ``<span
+    class="bp-t …">`` hold the ids; a token that holds part of a character stands behind
+    that character, small.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import cut
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> fragment = cut_html(cut(tokenizer, "<low>"))
+    >>> fragment.count("bp-t "), "&lt;" in fragment, "<low>" in fragment
+    (3, True, False)
+    """
+    return _fragment(cut, colours_of([cut])[0], options, is_compact=False)
+
+
+def rows_html(cuts: Sequence[Cut], options: Options = Options()) -> list[str]:  # noqa: B008
+    """Draw one text by several tokenizers: what all have in common is grey."""
+    rows = colours_of(cuts)
+    is_compact = len(cuts) > 1 and not (options.ids or options.bytes)
+    return [
+        _fragment(cut, row, options, is_compact=is_compact)
+        for cut, row in zip(cuts, rows, strict=True)
+    ]
+
+
+def page_of_rows(cuts: Sequence[Cut], titles: Sequence[str], options: Options) -> str:
+    """Draw cuts of one text below each other, with a title each, and the styles with them."""
+    rows = zip(titles, rows_html(cuts, options), strict=True)
+    drawn = "".join(f'<div class="bp-note">{escape(t)}</div>{row}' for t, row in rows)
+    return f"<style>{CSS}</style><div>{drawn}</div>"
+
+
+def _fragment(
+    cut: Cut, colours: Sequence[int], options: Options, *, is_compact: bool
+) -> str:
+    spans = (
+        _span(cut, group, colour, options, is_compact=is_compact)
+        for group, colour in zip(cut.groups, colours, strict=True)
+    )
+    return f'<div class="bp-text" dir="auto">{"".join(spans)}</div>'
+
+
+def _span(
+    cut: Cut, group: Group, colour: int, options: Options, *, is_compact: bool
+) -> str:
+    text = "".join(
+        f'<span class="bp-end">{glyph.text}</span>\n'
+        if glyph.text == "⏎"
+        else escape(glyph.text)
+        for glyph in glyphs(cut.text[group.start : group.end], spaces=options.spaces)
+    )
+    if colour == LEFT_OUT:
+        return f'<span class="bp-out" title="no token">{text}</span>'
+    small = "".join(_small(group, options, is_compact=is_compact))
+    if text.endswith("\n"):
+        text, small = text[:-1], f"{small}\n"
+    style = f"bp-c{colour}" if colour < N_COLOURS else f"bp-s{colour - N_COLOURS}"
+    piece = " bp-piece" if options.pieces and group.begins_piece else ""
+    title = escape("\n".join(map(_title, group.tokens)), quote=True)
+    ids = ",".join(map(str, group.ids))
+    return (
+        f'<span class="bp-t {style}{piece}" data-ids="{ids}" title="{title}">'
+        f"{text}{small}</span>"
+    )
+
+
+def _small(group: Group, options: Options, *, is_compact: bool) -> Iterator[str]:
+    """Give what is written small behind a group: its tokens, and what is asked for."""
+    has_text = group.start < group.end
+    if len(group.tokens) > 1 or not has_text:
+        name = "bp-part" if has_text else "bp-none"
+        parts = "|".join(escape(label(token)) for token in group.tokens)
+        shown = str(len(group.tokens)) if is_compact and has_text else parts
+        yield f'<span class="{name}">{shown}</span>'
+    if options.bytes:
+        contents = "|".join(hexadecimal(token.content) for token in group.tokens)
+        yield f'<span class="bp-part"> {contents} </span>'
+    if options.ids:
+        yield f'<span class="bp-part"> {" ".join(map(str, group.ids))} </span>'
+
+
+def _title(token: CutToken) -> str:
+    """Say what a token is, in one line."""
+    kind = "" if token.kind == "text" else f", {token.kind}"
+    found = visible(token.written)
+    content = hexadecimal(token.content)
+    return (
+        f"{token.id}: {found}{kind} ({content})" if content else f"{token.id}: {found}"
+    )

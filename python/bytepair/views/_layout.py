@@ -1,0 +1,395 @@
+"""Where the tokens of a text stand on a screen: rows of several tokenizers, lined up.
+
+Each character of the text has one column for all rows, as wide as the widest row needs it.
+A row that needs less is filled up: within a token by ``╌``, else by nothing. Lines are broken
+where all rows begin a token, if there is such a place near the end. Takes time and memory
+linear in the text.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bytepair.analyze._cuts import Cut, CutToken, Group, stretches
+
+from ._glyphs import Glyph, fitted, glyphs, hexadecimal, label, width
+
+__all__ = ["LEFT_OUT", "N_COLOURS", "Line", "Options", "Run", "colours_of", "lines_of"]
+
+FILLER = "╌"
+OPENING, PART, CLOSING = "\u2039", "|", "\u203a"
+"""What stands around the tokens of a group, and between two."""
+PIECE = "│"
+N_COLOURS = 6
+"""Tokens that only some rows have take these in turn; those that all have, the next two."""
+LEFT_OUT = -1
+"""The colour of text that no token stands for."""
+MIN_COLUMNS = 8
+NEVER = 1 << 40
+
+
+class Run(NamedTuple):
+    """A stretch of one style.
+
+    ``colour`` is that of a token, ``None`` outside tokens, :data:`LEFT_OUT` for text that no
+    token stands for; ``is_note`` is whether it is written small, as bytes and ids are.
+    """
+
+    text: str
+    colour: int | None = None
+    is_note: bool = False
+
+
+Line = list[Run]
+"""One line of one row."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is drawn besides the text, and how wide a line may be."""
+
+    spaces: bool = False
+    pieces: bool = False
+    ids: bool = False
+    bytes: bool = False
+    brackets: bool = True
+    columns: int | None = None
+
+
+@dataclass(slots=True)
+class Cell:
+    """What a row has in a column. Without a text it has nothing there."""
+
+    text: str | None = None
+    before: str = ""
+    after: str = ""
+    colour: int | None = None
+    is_inside: bool = False  # a token goes on here that began before
+    is_open: bool = False  # and goes on behind
+    is_note: bool = False
+
+
+@dataclass(slots=True)
+class Column:
+    """A character, or a part of what stands behind one, in all rows."""
+
+    cells: list[Cell]
+    is_line_end: bool = False
+    before: int = 0
+    n_columns: int = 0
+
+
+class Unit(NamedTuple):
+    """Columns of a row in which one token stands, and what is written below."""
+
+    row: int
+    first: int
+    last: int
+    notes: list[str]
+
+
+def lines_of(cuts: Sequence[Cut], options: Options) -> Iterator[list[list[Line]]]:
+    """Lay out cuts of one text.
+
+    Gives for each line of the screen its rows in order, each of which is one line for the
+    tokens and one for each kind of note.
+    """
+    columns, units = Grid(cuts, options).filled()
+    ends = _widened(columns, units)
+    room = max(options.columns or NEVER, MIN_COLUMNS)
+    bounds = list(_broken(columns, ends, room))
+    notes = _placed(units, bounds, ends)
+    for line, (first, last) in enumerate(bounds):
+        rows = []
+        for row in range(len(cuts)):
+            drawn = [_drawn(columns[first:last], row)]
+            here = notes.get((line, row), [])
+            drawn += [_below(here, kind) for kind in range(options.bytes + options.ids)]
+            rows.append(drawn)
+        yield rows
+
+
+class Grid:
+    """The columns of a text as they are filled, from left to right."""
+
+    def __init__(self, cuts: Sequence[Cut], options: Options) -> None:
+        self.options = options
+        self.n_rows = len(cuts)
+        self.is_compact = len(cuts) > 1 and not (options.ids or options.bytes)
+        self.glyphs = list(glyphs(cuts[0].text, spaces=options.spaces))
+        self.columns: list[Column] = []
+        self.units: list[Unit] = []
+        colours = colours_of(cuts)
+        self.groups = [
+            list(zip(found.groups, own, strict=True))
+            for found, own in zip(cuts, colours, strict=True)
+        ]
+        self.next = [0] * self.n_rows  # by row: the group that comes next
+        self.open: list[tuple[Group, int] | None] = [None] * self.n_rows
+        self.first = [0] * self.n_rows  # by row: where the open group began
+
+    def filled(self) -> tuple[list[Column], list[Unit]]:
+        """Fill in all characters."""
+        for glyph in self.glyphs:
+            self._put_in(glyph.start)
+            self._add_character(glyph)
+            self._add_labels(glyph.end)
+            self.columns[-1].is_line_end = glyph.text == "⏎"
+        self._put_in(len(self.glyphs) and self.glyphs[-1].end)
+        return self.columns, self.units
+
+    def _coming(self, row: int) -> Group | None:
+        number = self.next[row]
+        return self.groups[row][number][0] if number < len(self.groups[row]) else None
+
+    def _column(self) -> Column:
+        """Begin a column, in which nothing stands yet."""
+        is_open = [group is not None for group in self.open]
+        colours = [group and group[1] for group in self.open]
+        cells = [
+            Cell(colour=colour, is_inside=inside, is_open=inside)
+            for colour, inside in zip(colours, is_open, strict=True)
+        ]
+        self.columns.append(Column(cells))
+        return self.columns[-1]
+
+    def _begin(self, row: int, cell: Cell) -> None:
+        """Begin the next group of a row in a cell."""
+        group, colour = self.groups[row][self.next[row]]
+        is_later = self.next[row] > 0
+        self.next[row] += 1
+        self.open[row] = (group, colour)
+        self.first[row] = len(self.columns) - 1
+        cell.colour, cell.is_open = colour, True
+        mark = PIECE if self.options.pieces and group.begins_piece and is_later else ""
+        cell.before = mark + ("[" if self.options.brackets and group.tokens else "")
+
+    def _end(self, row: int, cell: Cell) -> None:
+        """End the open group of a row in a cell."""
+        group, _colour = self.open[row] or (None, 0)
+        cell.is_open = False
+        cell.after += "]" if self.options.brackets and group and group.tokens else ""
+        self.open[row] = None
+
+    def _put_in(self, place: int) -> None:
+        """Add the tokens that stand for no text, before a place."""
+
+        def waits(row: int) -> bool:
+            group = self._coming(row)
+            return group is not None and group.start == group.end == place
+
+        while waiting := [row for row in range(self.n_rows) if waits(row)]:
+            column = self._column()
+            for row in waiting:
+                cell = column.cells[row]
+                self._begin(row, cell)
+                tokens = self.groups[row][self.next[row] - 1][0].tokens
+                cell.text, cell.is_note = label(tokens[0]), True
+                self._write_below(row, tokens[0])
+                self._end(row, cell)
+
+    def _add_character(self, glyph: Glyph) -> None:
+        column = self._column()
+        for row, cell in enumerate(column.cells):
+            coming = self._coming(row)
+            if self.open[row] is None and coming and coming.start == glyph.start:
+                self._begin(row, cell)
+            cell.text = glyph.text
+            group, _colour = self.open[row] or (None, 0)
+            if group is None or group.end > glyph.end or len(group.tokens) > 1:
+                continue
+            if group.tokens:
+                self._write_below(row, group.tokens[0])
+            self._end(row, cell)
+
+    def _add_labels(self, place: int) -> None:
+        """Add the tokens of groups of several that end at a place."""
+        ending = {
+            row: found[0]
+            for row, found in enumerate(self.open)
+            if found is not None and found[0].end == place
+        }
+        if self.is_compact:
+            self._add_numbers(ending)
+            return
+        most = max((len(group.tokens) for group in ending.values()), default=0)
+        for number in range(most):
+            column = self._column()
+            for row, group in ending.items():
+                if number >= len(group.tokens):
+                    continue
+                cell, token = column.cells[row], group.tokens[number]
+                is_last = number + 1 == len(group.tokens)
+                before = PART if number else OPENING
+                cell.text = before + label(token) + CLOSING * is_last
+                cell.is_note = True
+                self.first[row] = len(self.columns) - 1
+                self._write_below(row, token)
+                if is_last:
+                    self._end(row, cell)
+
+    def _add_numbers(self, ending: dict[int, Group]) -> None:
+        """Say of how many tokens groups are, in rows that nothing is written below."""
+        column = self._column() if ending else None
+        for row, group in ending.items():
+            if column is not None:
+                cell = column.cells[row]
+                cell.text = f"{OPENING}{len(group.tokens)}{CLOSING}"
+                cell.is_note = True
+                self._end(row, cell)
+
+    def _write_below(self, row: int, token: CutToken) -> None:
+        """Write what is to stand below a token, which ends in the last column."""
+        notes = []
+        if self.options.bytes:
+            notes.append(hexadecimal(token.content))
+        if self.options.ids:
+            notes.append(str(token.id))
+        if notes:
+            self.units.append(Unit(row, self.first[row], len(self.columns) - 1, notes))
+
+
+def colours_of(cuts: Sequence[Cut]) -> list[list[int]]:
+    """Choose the colours of groups: those that all rows have are pale, where there are several."""
+    if len(cuts) == 1:
+        return [_in_turn(cuts[0].groups)]
+    found = stretches(cuts)
+    shared = {start for start, _end, is_shared in found if is_shared}
+    number_of = {start: number for number, (start, _end, _) in enumerate(found)}
+    rows = []
+    for one in cuts:
+        row: list[int] = []
+        for group in one.groups:
+            number = number_of.get(group.start, 0)
+            is_shared = group.start in shared and bool(group.tokens)
+            colour = N_COLOURS + number % 2 if is_shared else number % N_COLOURS
+            if row and row[-1] == colour:
+                is_pale = colour >= N_COLOURS
+                colour = (
+                    2 * N_COLOURS + 1 - colour if is_pale else (colour + 1) % N_COLOURS
+                )
+            row.append(colour if group.tokens else LEFT_OUT)
+        rows.append(row)
+    return rows
+
+
+def _in_turn(groups: Sequence[Group]) -> list[int]:
+    return [
+        number % N_COLOURS if group.tokens else LEFT_OUT
+        for number, group in enumerate(groups)
+    ]
+
+
+def _widened(columns: list[Column], units: list[Unit]) -> list[int]:
+    """Make columns as wide as their cells and the notes below need; give where each ends."""
+    units_at: dict[int, list[Unit]] = {}
+    for unit in units:
+        units_at.setdefault(unit.last, []).append(unit)
+    ends: list[int] = []
+    for number, column in enumerate(columns):
+        cells = column.cells
+        column.before = max(len(cell.before) for cell in cells)
+        behind = max(width(cell.text or "") + len(cell.after) for cell in cells)
+        column.n_columns = column.before + behind
+        start = ends[-1] if ends else 0
+        for unit in units_at.get(number, ()):
+            first = ends[unit.first - 1] if unit.first else 0
+            needed = max(map(len, unit.notes)) + 1
+            column.n_columns = max(column.n_columns, first + needed - start)
+        ends.append(start + column.n_columns)
+    return ends
+
+
+def _broken(
+    columns: list[Column], ends: list[int], room: int
+) -> Iterator[tuple[int, int]]:
+    """Give the columns of each line of the screen, as a range."""
+    first, good = 0, 0
+    for number, column in enumerate(columns):
+        start = ends[first - 1] if first else 0
+        begins = not any(cell.is_inside for cell in column.cells)
+        if begins and number:
+            good = number
+        if ends[number] - start > room and number > first:
+            reaches = ends[good - 1] - start if good > first else 0
+            end = good if 2 * reaches > room else number
+            yield first, end
+            first = end
+        if column.is_line_end:
+            yield first, number + 1
+            first = number + 1
+    if first < len(columns):
+        yield first, len(columns)
+
+
+Note = tuple[int, int, list[str]]
+"""Where in its line a note may begin and end, and its texts."""
+
+
+def _placed(
+    units: list[Unit], bounds: list[tuple[int, int]], ends: list[int]
+) -> dict[tuple[int, int], list[Note]]:
+    """Put each note into the line in which most of its token stands, by line and row."""
+    line_of = [
+        line for line, (first, last) in enumerate(bounds) for _ in range(first, last)
+    ]
+    starts = [0, *ends]
+    found: dict[tuple[int, int], list[Note]] = {}
+    for row, first, last, notes in units:
+        options = []
+        for line in range(line_of[first], line_of[last] + 1):
+            line_first, line_last = bounds[line]
+            here = starts[line_first]
+            begin = starts[max(first, line_first)] - here
+            end = starts[min(last + 1, line_last)] - here
+            options.append((begin - end, line, begin, end))
+        _size, line, begin, end = min(options)
+        found.setdefault((line, row), []).append((begin, end, notes))
+    return found
+
+
+def _drawn(columns: Sequence[Column], row: int) -> Line:
+    """Draw the tokens of a row in a line."""
+    line: Line = []
+    for column in columns:
+        cell = column.cells[row]
+        colour = cell.colour if cell.is_inside else None
+        if cell.text is None:
+            n_columns = column.n_columns
+            line.append(Run((FILLER if cell.is_inside else " ") * n_columns, colour))
+            continue
+        n_before = column.before - len(cell.before)
+        line.append(Run((FILLER if cell.is_inside else " ") * n_before, colour))
+        mark = cell.before.removesuffix("[")
+        line.append(Run(mark))
+        bracket = cell.before[len(mark) :]
+        line.append(Run(bracket, cell.colour))
+        line.append(Run(cell.text, cell.colour, cell.is_note))
+        line.append(Run(cell.after, cell.colour))
+        n_used = column.before + width(cell.text) + len(cell.after)
+        colour = cell.colour if cell.is_open else None
+        filler = FILLER if cell.is_open else " "
+        line.append(Run(filler * (column.n_columns - n_used), colour))
+    return _joined(line)
+
+
+def _below(notes: list[Note], kind: int) -> Line:
+    """Draw the notes of one kind below a row."""
+    text = ""
+    for begin, end, texts in notes:
+        text += " " * (begin - len(text))
+        text += fitted(texts[kind], max(end - begin - 1, 1))
+    return [Run(text.rstrip(), None, is_note=True)]
+
+
+def _joined(line: Line) -> Line:
+    """Put stretches of one style together, and leave out spaces at the end."""
+    joined: Line = []
+    for run in line:
+        if joined and joined[-1][1:] == run[1:]:
+            joined[-1] = Run(joined[-1].text + run.text, *run[1:])
+        elif run.text:
+            joined.append(run)
+    if joined and joined[-1].colour is None:
+        joined[-1] = Run(joined[-1].text.rstrip(), *joined[-1][1:])
+    return joined

@@ -1,0 +1,84 @@
+"""Tokenizers and merge logs as small tables, for notebooks. All text is escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from bytepair import MergeLog, Tokenizer
+
+from ._glyphs import token_text, visible
+
+__all__ = ["log_html", "tokenizer_html"]
+
+N_MERGES = 5
+"""How many merges are shown of each end."""
+CSS = """\
+.bp-table { border-collapse: collapse; }
+.bp-table td, .bp-table th { text-align: left; vertical-align: top; padding: .15em .8em .15em 0; }
+.bp-table th { font-weight: 600; white-space: nowrap; }
+.bp-table code { white-space: pre-wrap; overflow-wrap: anywhere; background: none; }
+"""
+
+
+def tokenizer_html(tokenizer: Tokenizer) -> str:
+    """Draw the parts of a tokenizer.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> "256 bytes" in tokenizer_html(tokenizer) or "258 tokens" in tokenizer_html(
+    ...     tokenizer
+    ... )
+    True
+    """
+    merges = tokenizer.merges
+    rows = [
+        *((name, visible(text)) for name, text in tokenizer._describe()),
+        ("first merges", _pairs(merges[:N_MERGES])),
+        ("last merges", _pairs(merges[max(N_MERGES, len(merges) - N_MERGES) :])),
+        ("fingerprint", tokenizer.fingerprint),
+    ]
+    return _table("bytepair.Tokenizer", [row for row in rows if row[1]])
+
+
+def log_html(log: MergeLog) -> str:
+    """Draw what a merge log tells, with its first and last steps.
+
+    >>> import bytepair, tempfile
+    >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"
+    >>> _ = bytepair.train_from_iterator(["low lower"], vocab_size=258, log=path)
+    >>> "1.80 bytes per token" in log_html(bytepair.read_log(path))
+    True
+    """
+    steps = [
+        (
+            f"step {step.step:,}",
+            f"{token_text(step.left)} + {token_text(step.right)} → {token_text(step.token)}"
+            + ("" if step.count is None else f"  {step.count:,} times")
+            + f", {step.bytes_per_token:.2f} bytes per token",
+        )
+        for step in (*log.steps[:N_MERGES], *log.steps[N_MERGES:][-N_MERGES:])
+    ]
+    rows = [
+        *((name, visible(text)) for name, text in log.pipeline.items()),
+        (
+            "corpus",
+            f"{log.corpus.bytes:,} bytes, {log.corpus.distinct_pieces:,} distinct pieces",
+        ),
+        ("merges", f"{len(log.steps):,}, from {log.first_step:,} on"),
+        *steps,
+    ]
+    return _table("bytepair.MergeLog", rows)
+
+
+def _pairs(merges: Iterable[tuple[str | bytes, str | bytes]]) -> str:
+    return ", ".join(f"{token_text(a)} + {token_text(b)}" for a, b in merges)
+
+
+def _table(title: str, rows: Sequence[tuple[str, str]]) -> str:
+    drawn = "".join(
+        f"<tr><th>{escape(name)}</th><td><code>{escape(text)}</code></td></tr>"
+        for name, text in rows
+    )
+    return (
+        f"<style>{CSS}</style><div><strong>{title}</strong>"
+        f'<table class="bp-table">{drawn}</table></div>'
+    )

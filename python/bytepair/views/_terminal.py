@@ -1,0 +1,61 @@
+"""Lines of styled text, as plain text and with the colours of a terminal.
+
+Colours are chosen with the colour of the letters on them, so that they are read on dark and
+light screens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._layout import LEFT_OUT, Line, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+    from rich.text import Text
+
+__all__ = ["has_colours", "plain", "print_lines", "styled"]
+
+BACKGROUNDS = (153, 157, 223, 219, 229, 159, 254, 250)
+"""Numbers of the palette of 256 colours: of tokens, and of those that all rows have."""
+LETTERS, SMALL_LETTERS = 16, 240
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """Write lines without styles.
+
+    >>> plain([[Run("[low]", 0), Run(" 257", None, True)]])
+    '[low] 257'
+    """
+    return "\n".join("".join(run.text for run in line).rstrip() for line in lines)
+
+
+def styled(line: Line) -> Text:
+    """Give a line in colours."""
+    from rich.text import Text
+
+    return Text.assemble(*((run.text, _style(run)) for run in line))
+
+
+def _style(run: Run) -> str:
+    if run.colour is None:
+        return "dim" if run.is_note else ""
+    if run.colour == LEFT_OUT:
+        return "dim strike"
+    letters = SMALL_LETTERS if run.is_note else LETTERS
+    return f"color({letters}) on color({BACKGROUNDS[run.colour]})"
+
+
+def has_colours(console: Console) -> bool:
+    """Tell whether colours are wanted: not in a pipe, nor with ``NO_COLOR``."""
+    return console.color_system is not None and not console.no_color
+
+
+def print_lines(console: Console, lines: Iterable[Line]) -> None:
+    """Print lines as they are: none is broken again."""
+    coloured = has_colours(console)
+    for line in lines:
+        text = styled(line) if coloured else plain([line])
+        console.print(text, soft_wrap=True, markup=False, highlight=False)

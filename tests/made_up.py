@@ -1,0 +1,161 @@
+"""Small tokenizers of every dialect, and of parts that no dialect has, for tests of views."""
+
+import base64
+import functools
+import json
+
+import bytepair
+from bytepair import TokenizerError
+
+CORPUS = [
+    "low lower lowest newer wide the cat's hat: 12 345\n été 中文字 да low low aaaa aaa",
+    "low lower newest widest\té\r\nüber नमस्ते",
+]
+SPECIAL = ["<|end|>"]
+
+
+def hugging_face(model, **parts):
+    """Read a tokenizer.json with these parts."""
+    data = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": None,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            **model,
+        },
+        **parts,
+    }
+    return bytepair.Tokenizer.from_bytes(json.dumps(data).encode())
+
+
+def vocabulary(*tokens):
+    """Give tokens their numbers, from 0 on."""
+    return {token: id_ for id_, token in enumerate(tokens)}
+
+
+def ranks(tmp_path, *tokens):
+    """Read ranks of bytes and then of these tokens, in a file as tiktoken has it."""
+    rows = [bytes([byte]) for byte in range(256)] + list(tokens)
+    text = b"".join(
+        base64.b64encode(row) + b" %d\n" % rank for rank, row in enumerate(rows)
+    )
+    path = tmp_path / "made.tiktoken"
+    path.write_bytes(text)
+    return bytepair.Tokenizer.from_file(path, pattern="")
+
+
+def published():
+    """Give tokenizers with parts that files have and no dialect has."""
+    letters = "abcdelowr"
+    added = {
+        "id": 20,
+        "content": "<m>",
+        "single_word": False,
+        "lstrip": True,
+        "rstrip": False,
+        "normalized": False,
+        "special": False,
+    }
+    merges = [["l", "o"], ["lo", "w"], ["e", "r"], ["a", "a"]]
+    made = ["lo", "low", "er", "aa"]
+    yield (
+        "whole pieces",
+        hugging_face(
+            {
+                "vocab": vocabulary(*letters, *made, "lower"),
+                "merges": merges,
+                "ignore_merges": True,
+            },
+            pre_tokenizer={"type": "WhitespaceSplit"},
+        ),
+    )
+    yield (
+        "unknown and added",
+        hugging_face(
+            {
+                "vocab": {**vocabulary("<unk>", *letters, *made), "<m>": 20},
+                "merges": merges,
+                "unk_token": "<unk>",
+                "fuse_unk": True,
+            },
+            added_tokens=[added],
+            normalizer={"type": "Lowercase"},
+        ),
+    )
+    marked = ["##" + letter for letter in letters]
+    yield (
+        "prefix",
+        hugging_face(
+            {
+                "vocab": vocabulary("?", *letters, *marked, "lo", "low", "##er"),
+                "merges": [["l", "##o"], ["lo", "##w"], ["##e", "##r"]],
+                "unk_token": "?",
+                "continuing_subword_prefix": "##",
+            },
+            pre_tokenizer={"type": "BertPreTokenizer"},
+        ),
+    )
+    fallback = [f"<0x{byte:02X}>" for byte in range(256)]
+    yield (
+        "fallback",
+        hugging_face(
+            {
+                "vocab": vocabulary("<unk>", *fallback, "▁", *letters, *made, "▁low"),
+                "merges": [*merges, ["▁", "low"]],
+                "unk_token": "<unk>",
+                "fuse_unk": True,
+                "byte_fallback": True,
+            },
+            normalizer={
+                "type": "Sequence",
+                "normalizers": [
+                    {"type": "Prepend", "prepend": "▁"},
+                    {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+                ],
+            },
+        ),
+    )
+    yield (
+        "compatibility forms, dropped spaces, merges of an odd order",
+        hugging_face(
+            {
+                "vocab": vocabulary(*letters, "f", "i", *made, "ow", "lower"),
+                "merges": [["lo", "w"], ["o", "w"], ["l", "o"], ["e", "r"], ["a", "a"]],
+            },
+            normalizer={"type": "NFKC"},
+            pre_tokenizer={"type": "WhitespaceSplit"},
+        ),
+    )
+
+
+@functools.cache
+def every_kind():
+    """Give one tokenizer of each dialect, and those of :func:`published`, by name."""
+    trained = {
+        name: bytepair.train_from_iterator(
+            CORPUS, merges=30, dialect=name, special_tokens=SPECIAL
+        )
+        for name in bytepair.dialects()
+    }
+    return {**trained, **dict(published())}
+
+
+def encoded(tokenizer, text):
+    """Give the ids of a text, or the error instead."""
+    try:
+        return tokenizer.encode(text, allowed_special="all")
+    except TokenizerError as error:
+        return str(error)

@@ -1,0 +1,506 @@
+"""A text in coloured tokens: where the tokens are, how they are drawn, and the command."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.made_up import CORPUS, encoded, every_kind, hugging_face, vocabulary
+from typer.testing import CliRunner
+
+import bytepair
+from bytepair import TokenizerError, _core
+from bytepair.analyze import cut, stretches
+from bytepair.cli.app import app
+from bytepair.views._glyphs import visible, width
+from bytepair.views._html import CSS, cut_html
+from bytepair.views._layout import Options, lines_of
+from bytepair.views._showing import Shown, drawn
+from bytepair.views._terminal import plain
+
+WORDS = [
+    *(
+        "low",
+        " lower",
+        " ",
+        "  ",
+        "\n",
+        "\r\n",
+        "\t",
+        "é",
+        "e\u0301",
+        "नमस्ते",
+        "ﬁ",
+        "LOW",
+    ),
+    *(
+        "中文字",
+        "👩‍👩‍👧",
+        "🇮🇷",
+        "سلام",
+        "می‌خواهم",
+        "ไทย",
+        "<m>",
+        "<|end|>",
+        "\0",
+        "\x1b[31m",
+    ),
+    *("\u202e", "\u0301", "aaa", "xyz", "12", "▁", "[", "]", "\u00a0"),
+]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map("".join)
+CASES = settings(max_examples=60)
+
+
+@pytest.mark.parametrize("name", every_kind())
+@given(text=TEXTS)
+@CASES
+def test_the_tokens_of_a_cut_are_those_of_the_text(name, text):
+    """Ids are those of encode, spans those of offsets, and groups cover the text in order."""
+    tokenizer = every_kind()[name]
+    expected = encoded(tokenizer, text)
+    if isinstance(expected, str):
+        with pytest.raises(TokenizerError) as caught:
+            cut(tokenizer, text, allowed_special="all")
+        assert str(caught.value) == expected
+        return
+    found = cut(tokenizer, text, allowed_special="all")
+    assert [token.id for token in found.tokens] == expected
+    plain_offsets = bytepair.Tokenizer(tokenizer._with_plain_offsets())
+    _, spans = plain_offsets.encode_with_offsets(
+        text, unit="bytes", allowed_special="all"
+    )
+    assert [(token.start, token.end) for token in found.tokens] == spans
+    assert b"".join(found.text[g.start : g.end] for g in found.groups) == text.encode()
+    assert all(
+        group.start <= token.start <= token.end <= group.end
+        for group in found.groups
+        for token in group.tokens
+    )
+
+
+@given(text=st.text(max_size=20) | TEXTS)
+@CASES
+def test_groups_begin_and_end_with_whole_characters(text):
+    """No border of a group is within a grapheme cluster, as another library finds them."""
+    tokenizer = every_kind()["gpt2"]
+    borders, place = {0}, 0
+    for cluster in regex.findall(r"\X", text):
+        place += len(cluster.encode())
+        borders.add(place)
+        if cluster == "\r\n":
+            borders.add(place - 1)
+    found = cut(tokenizer, text)
+    assert {group.start for group in found.groups} <= borders
+
+
+def test_bytes_that_are_no_text_are_characters_of_their_own():
+    """Broken UTF-8 stays apart from the text around it."""
+    found = cut(every_kind()["gpt2"], b"a\xff\xe4\xb8b")
+    texts = [found.text[group.start : group.end] for group in found.groups]
+    assert texts == [b"a", b"\xff", b"\xe4", b"\xb8", b"b"]
+    assert found.n_characters == 5
+
+
+def test_tokens_of_one_character_are_one_group():
+    """Two tokens of a character are drawn as that character, with both."""
+    tokenizer = bytepair.train_from_iterator(["x"], vocab_size=256)
+    assert [group.ids for group in cut(tokenizer, "é中").groups] == [
+        (127, 102),
+        tuple(tokenizer.encode("中")),
+    ]
+
+
+def test_a_character_that_becomes_two_tokens_by_normalizing_is_one_group():
+    """`ﬁ` is `f` and `i` after NFKC."""
+    tokenizer = every_kind()[
+        "compatibility forms, dropped spaces, merges of an odd order"
+    ]
+    found = cut(tokenizer, "ﬁ a")
+    assert [[token.written for token in group.tokens] for group in found.groups] == [
+        ["f", "i"],
+        [],
+        ["a"],
+    ]
+
+
+def test_text_without_a_token_is_a_group_without_tokens():
+    """White space that the pattern drops is drawn, outside of tokens."""
+    found = cut(every_kind()["sennrich"], "low  low")
+    gaps = [found.text[g.start : g.end] for g in found.groups if not g.tokens]
+    assert b"".join(gaps).strip() == b""
+    assert gaps
+
+
+def test_stretches_are_shared_where_all_tokens_are():
+    """The same group of other tokens is not the same cut."""
+    small = bytepair.train_from_iterator(["x"], vocab_size=256)
+    large = bytepair.train_from_iterator(["é é é"], vocab_size=258)
+    found = stretches([cut(tokenizer, "aé") for tokenizer in (small, large)])
+    assert found == [(0, 1, True), (1, 3, False)]
+    with pytest.raises(ValueError, match="different texts"):
+        stretches([cut(small, "a"), cut(small, "b")])
+
+
+# Characters
+
+
+def test_nothing_of_a_text_acts_on_a_terminal():
+    """Control characters, escapes and marks of direction are shown and not sent."""
+    every = bytes(range(32)) + b"\x7f" + "\u0085\u202e\u2066\u200b\u00a0\ufeff".encode()
+    shown = visible(every)
+    assert shown.isprintable()
+    assert visible("\x1b[31mred") == "␛[31mred"
+    assert visible(b"\xff\xc3") == "\\xff\\xc3"
+
+
+@given(text=st.text(max_size=30))
+@CASES
+def test_every_text_is_shown_without_control_characters(text):
+    """What is drawn has nothing that a terminal would act on."""
+    shown = visible(text)
+    assert not re.search(
+        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", shown
+    )
+
+
+def test_widths_are_columns_of_a_terminal():
+    """Wide characters take two columns, marks none, and a family of emoji two."""
+    assert [width(text) for text in ("a", "中", "e\u0301", "👩‍👩‍👧", "🇮🇷", "ไท")] == [
+        *(1, 2, 1, 2, 2, 2),
+    ]
+
+
+# Drawing
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """Give a tokenizer of bytes with `low` and nothing else learned."""
+    return bytepair.train_from_iterator(["low lower"], vocab_size=258)
+
+
+def test_a_text_is_printed_in_brackets(trained):
+    """A token that is part of a character stands behind it; so do line ends and tabs."""
+    assert str(trained.show("low\té\n中x")) == (
+        "9 tokens, 8 characters, 11 bytes, 1.22 bytes per token\n"
+        "[low][→][é‹c3|a9›][⏎]\n"
+        "[中‹e4|b8|ad›][x]"
+    )
+
+
+def test_what_is_asked_for_stands_below(trained):
+    """Ids and bytes begin below their tokens, and spaces are dots."""
+    shown = str(trained.show("low lé", ids=True, bytes=True, spaces=True))
+    assert shown.splitlines()[1:] == [
+        "[low]    [·] [l][é‹c3╌|a9›]",
+        "6c 6f 77 20  6c   c3  a9",
+        "257      220 75   127 102",
+    ]
+
+
+def test_pieces_are_parted_by_a_line(trained):
+    """A line stands where the pattern cuts, and the number of pieces with the counts."""
+    shown = str(trained.show("low lower", pieces=True))
+    assert shown.splitlines() == [
+        "5 tokens, 2 pieces, 9 characters, 9 bytes, 1.80 bytes per token",
+        "[low]│[ ][low][e][r]",
+    ]
+
+
+def test_left_out_text_and_tokens_of_no_text_are_drawn():
+    """Text without tokens has no brackets; a token without text is drawn as it is written."""
+    tokenizer = every_kind()["fallback"]
+    assert str(tokenizer.show("low")).splitlines()[1] == "[low]"
+    dropping = every_kind()["sennrich"]
+    assert " " in re.sub(
+        r"\[[^\]]*\]", "", str(dropping.show("low low")).splitlines()[1]
+    )
+
+
+def test_rows_of_several_tokenizers_are_lined_up():
+    """Each character has the same column in all rows; what goes on is filled up by ╌."""
+    texts = ["low low low", "wer wer", "lower"]
+    sizes = (256, 260)
+    cuts = [
+        cut(bytepair.train_from_iterator(texts, vocab_size=size), "lower é")
+        for size in sizes
+    ]
+    lines = plain(drawn(cuts, ["a", "b"], Options())).splitlines()
+    assert lines[0].startswith("1 a  8 tokens")
+    assert lines[3] == "1 [l][o][w][e][r][ ][é‹2›]"
+    assert lines[4].startswith("2 [l╌╌o╌╌w][")
+    assert lines[3].index("é") == lines[4].index("é")
+
+
+@pytest.mark.parametrize("columns", [20, 40, None])
+@given(text=TEXTS, names=st.tuples(*[st.sampled_from(sorted(every_kind()))] * 2))
+@CASES
+def test_every_character_stands_once_in_its_column_and_no_line_is_too_long(
+    columns, text, names
+):
+    """Rows hold the text, at the same columns, within the width."""
+    try:
+        cuts = [cut(every_kind()[name], text) for name in names]
+    except TokenizerError:
+        return
+    options = Options(brackets=False, columns=columns)
+    for rows in lines_of(cuts, options):
+        places = []
+        for [line] in rows:
+            column, found = 0, []
+            for run in line:
+                for glyph in regex.findall(r"\X", run.text):
+                    if not run.is_note and glyph not in ("╌", " "):
+                        found.append((column, glyph))
+                    column += width(glyph)
+            places.append(found)
+            widest = max((width(run.text) for run in line), default=0)
+            assert columns is None or column <= columns or widest > columns // 2
+        assert places[0] == places[1]
+    drawn_text = "".join(
+        run.text
+        for rows in lines_of(cuts[:1], Options(brackets=False))
+        for run in rows[0][0]
+        if not run.is_note
+    )
+    assert drawn_text.replace(" ", "") == visible(text).replace(" ", "")
+
+
+def test_long_lines_break_at_the_width_of_the_terminal(trained):
+    """A line ends where a token does, if one does in its second half."""
+    found = cut(trained, "low low low low")
+    lines = [plain(rows[0]) for rows in lines_of([found], Options(columns=12))]
+    assert lines == ["[low][ ]", "[low][ ]", "[low][ ]", "[low]"]
+
+
+def test_nothing_is_drawn_of_an_empty_text(trained):
+    """Its counts are shown alone."""
+    assert str(trained.show("")) == "0 tokens, 0 characters, 0 bytes"
+
+
+# HTML
+
+
+class Text(HTMLParser):
+    """Collects the text of a fragment, without what is written small, and its tags."""
+
+    def __init__(self, fragment):
+        super().__init__()
+        self.text, self.tags, self.small, self.depth = "", set(), [], 0
+        self.feed(fragment)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        """Take a tag, and whether its text is small."""
+        self.tags.add(tag)
+        self.small.append("bp-part" in str(dict(attributes).get("class")))
+
+    def handle_endtag(self, tag):
+        """End it."""
+        self.small.pop()
+
+    def handle_data(self, data):
+        """Take text."""
+        if not any(self.small):
+            self.text += data
+
+
+@given(text=TEXTS | st.text(max_size=20))
+@CASES
+def test_html_holds_the_text_and_no_tags_of_it(text):
+    """All text is escaped, whatever it holds."""
+    fragment = cut_html(cut(every_kind()["gpt2"], text))
+    found = Text(fragment)
+    assert found.text.replace("⏎\n", "⏎") == visible(text)
+    assert found.tags <= {"div", "span"}
+
+
+def test_special_tokens_are_escaped_in_notebooks():
+    """`<|end|>` in a text, found as a token or not, is drawn with its brackets."""
+    tokenizer = every_kind()["gpt2"]
+    for allowed in ("all", ()):
+        shown = tokenizer.show("<|end|><script>", allowed_special=allowed)._repr_html_()
+        assert "<script>" not in shown
+        assert "<|end|>" not in shown
+        assert html.escape("<") in shown
+        assert "<style>" + CSS in shown
+
+
+def test_html_says_ids_and_bytes_where_the_mouse_is(trained):
+    """A title names each token of a group."""
+    fragment = cut_html(cut(trained, "é"))
+    assert 'data-ids="127,102"' in fragment
+    assert "127: Ã (c3)" in fragment
+
+
+def test_a_notebook_draws_tokenizers_and_logs_as_tables(tmp_path):
+    """Short in a list, whole in a table, with everything escaped."""
+    tokenizer = bytepair.train_from_iterator(
+        CORPUS, merges=3, special_tokens=["<b>"], log=tmp_path / "log"
+    )
+    log = bytepair.read_log(tmp_path / "log")
+    assert len(repr(tokenizer)) < 100
+    assert "\n" not in repr(tokenizer)
+    for table in (tokenizer._repr_html_(), log._repr_html_()):
+        assert "<table" in table
+        assert "<b>" not in table
+    assert "&lt;b&gt;" in tokenizer._repr_html_()
+
+
+def test_several_rows_have_their_names_in_a_notebook(trained):
+    """Names are escaped, and counts stand with them."""
+    shown = Shown([cut(trained, "low")] * 2, ["<a>", "b"])
+    assert "&lt;a&gt;: 1 token," in shown._repr_html_()
+
+
+# The command
+
+
+@pytest.fixture
+def files(tmp_path, trained):
+    """Write two tokenizers and a text."""
+    trained.save(tmp_path / "a.json")
+    bytepair.train_from_iterator(["low lower"], vocab_size=256).save(
+        tmp_path / "b.json"
+    )
+    (tmp_path / "text.txt").write_text("low low")
+    return tmp_path
+
+
+def show(*arguments, stdin=b"", code=0, env=None):
+    """Run the command; give what it wrote."""
+    environment = {
+        "NO_COLOR": None,
+        "FORCE_COLOR": None,
+        "COLUMNS": None,
+        **(env or {}),
+    }
+    found = CliRunner().invoke(
+        app, ["show", *map(str, arguments)], input=stdin, env=environment
+    )
+    assert found.exit_code == code, found.output
+    return found.output
+
+
+def test_a_text_a_file_and_standard_input_are_told_from_tokenizers(files):
+    """What exists and can be read as a tokenizer is one; the last of the rest is the text."""
+    a, b, text = files / "a.json", files / "b.json", files / "text.txt"
+    one = "[low][ ][low]"
+    assert one in show(a, "low low")
+    assert one in show(a, text)
+    assert one in show(a, "-", stdin=b"low low")
+    assert one in show(a, stdin=b"low low")
+    assert one in show(a, "--text", "low low")
+    assert one in show(a, "--file", text)
+    assert "[low]" in show(a, "--text", "low")
+    for last in ("low low", text, "-"):
+        two = show(a, b, last, stdin=b"low low")
+        assert two.splitlines()[3:] == [
+            "1 [l╌╌o╌╌w][ ][l╌╌o╌╌w]",
+            "2 [l][o][w][ ][l][o][w]",
+        ]
+    assert "1 a.json" in show(a, b, stdin=b"low")
+
+
+def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
+    """Formats without a beginning of their own count only where they can be loaded."""
+    for content in ("\nlow", "low 12\nlow", "low 12 13\nx"):
+        (files / "strange.txt").write_text(content)
+        assert "[low]" in show(files / "a.json", files / "strange.txt")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.json", "missing.json"], "no such file; for the text"),
+        (["a.json", "low", "low"], "'low': no such file or folder; before the text"),
+        (["low"], "'low': no such file or folder; first"),
+        (["a.json", "--text", "x", "--file", "y"], "either as --text or as --file"),
+        (["a.json", "low", "--text", "x"], "with --text or --file come tokenizers"),
+        (["a.json", "."], "holds no tokenizer"),
+        (["a.json", "low", "--json", "--ids"], "--ids has no effect on --json"),
+        (["a.json", "low", "--pattern", "x"], "--pattern has no effect"),
+        (["a.json", "low", "--allowed-special", "<x>"], "<x>"),
+    ],
+)
+def test_what_is_not_clear_is_refused(files, monkeypatch, arguments, message):
+    """The message says what was taken for what, and how to say it clearly."""
+    (files / "folder").mkdir()
+    monkeypatch.chdir(files)
+    arguments = ["folder" if a == "." else a for a in arguments]
+    assert message in show(*arguments, code=1)
+
+
+def test_a_long_text_is_refused(files):
+    """A megabyte cannot be looked at."""
+    assert "too many to look at" in show(
+        files / "a.json", stdin=b"x" * 1_000_001, code=1
+    )
+
+
+def test_colours_are_for_terminals(files):
+    """A pipe and NO_COLOR get brackets, FORCE_COLOR the colours of a terminal."""
+    forced = {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    coloured = show(files / "a.json", "low low", env=forced)
+    assert "\x1b[38;5;16;48;5;153mlow" in coloured
+    assert "[low]" not in coloured
+    both = show(files / "a.json", "low", env={**forced, "NO_COLOR": "1"})
+    assert "[low]" in both
+    assert "48;5" not in both
+
+
+def test_json_has_all_of_a_cut(files):
+    """One object for each tokenizer, with spans of bytes."""
+    lines = show(files / "a.json", files / "b.json", "lowé", "--json").splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["tokens"], second["tokens"], first["bytes"]) == (3, 5, 5)
+    assert first["groups"][1] == {
+        "text": "é",
+        "start": 3,
+        "end": 5,
+        "tokens": [
+            {
+                "id": i,
+                "token": t,
+                "bytes": b,
+                "kind": "text",
+                "start": s,
+                "end": s + 1,
+                "piece": 0,
+            }
+            for i, t, b, s in [(127, "Ã", [195], 3), (102, "©", [169], 4)]
+        ],
+    }
+
+
+def test_special_tokens_are_found_if_they_are_allowed(tmp_path):
+    """As in encode, a special token is text unless it is named."""
+    tokenizer = every_kind()["gpt2"]
+    tokenizer.save(tmp_path / "t.json")
+    path = tmp_path / "t.json"
+    assert "[<|end|>]" in show(path, "<|end|>", "--allowed-special", "all")
+    assert "[<|end|>]" not in show(path, "<|end|>")
+
+
+def test_broken_bytes_of_a_file_are_shown(files):
+    """A file need not be UTF-8 where the tokenizer works on bytes."""
+    (files / "broken").write_bytes(b"low\xff\r\n\tlow")
+    shown = show(files / "a.json", "--file", files / "broken")
+    assert "[low][\\xff][␍][⏎]" in shown
+    assert "[→][low]" in shown
+
+
+def test_the_core_measures_graphemes():
+    """Ends in bytes and columns, each broken byte alone."""
+    assert _core.graphemes("e\u0301中".encode() + b"\xff") == [(3, 1), (6, 2), (7, 0)]
+
+
+def test_a_vocabulary_of_characters_refuses_broken_bytes():
+    """The error is that of encode."""
+    tokenizer = hugging_face({"vocab": vocabulary("a"), "merges": []})
+    with pytest.raises(TokenizerError, match="UTF-8"):
+        cut(tokenizer, b"a\xff")

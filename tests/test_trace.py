@@ -1,0 +1,385 @@
+"""A text to its tokens, merge by merge, and why a token is not there."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.made_up import encoded, every_kind, hugging_face, ranks, vocabulary
+from typer.testing import CliRunner
+
+import bytepair
+from bytepair import TokenizerError
+from bytepair.analyze import trace, why
+from bytepair.analyze._trace import Added, Piece, merged
+from bytepair.cli.app import app
+from bytepair.views._svg import tree_svg
+from bytepair.views._terminal import plain
+from bytepair.views._tracing import trace_lines
+
+WORDS = [
+    *(
+        "low",
+        " lower",
+        "lo",
+        "w",
+        "er",
+        "aa",
+        "aaa",
+        " ",
+        "\n",
+        "é",
+        "e\u0301",
+        "नम",
+        "ﬁ",
+    ),
+    *("LOW", "中文字", "<m>", "<|end|>", "xyz", "▁", "##", "12"),
+]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map("".join)
+CASES = settings(max_examples=60)
+
+
+def by_definition(symbols, merges):
+    """Merge the pair of the lowest rank, the leftmost of several; give every step."""
+    rank_of = {pair: rank for rank, pair in enumerate(merges)}
+    row, steps = [(place, symbol) for place, symbol in enumerate(symbols)], []
+    while True:
+        found = [
+            (rank_of[row[n][1], row[n + 1][1]], n)
+            for n in range(len(row) - 1)
+            if (row[n][1], row[n + 1][1]) in rank_of
+        ]
+        if not found:
+            return row, steps
+        rank, place = min(found)
+        steps.append((row[place][0], rank))
+        row[place : place + 2] = [
+            (row[place][0], merges[row[place][1], row[place + 1][1]])
+        ]
+
+
+@pytest.mark.parametrize("name", every_kind())
+@given(text=TEXTS)
+@CASES
+def test_a_trace_ends_with_the_ids_of_the_text(name, text):
+    """Every step is that of the definition, in every dialect, and the last row is encode's."""
+    tokenizer = every_kind()[name]
+    expected = encoded(tokenizer, text)
+    if isinstance(expected, str):
+        with pytest.raises(TokenizerError) as caught:
+            trace(tokenizer, text, allowed_special="all")
+        assert str(caught.value) == expected
+        return
+    found = trace(tokenizer, text, allowed_special="all")
+    assert found.ids == expected
+    merges = {(left, right): id_ for left, right, id_, _ in tokenizer.merge_log}
+    for piece in found.pieces:
+        if piece.is_whole:
+            assert not piece.symbols
+            continue
+        row, steps = by_definition([symbol.id for symbol in piece.symbols], merges)
+        assert [(step.place, step.merge) for step in piece.steps] == steps
+        assert tuple(id_ for _place, id_ in row) == piece.ids
+        *_, last = piece.rows()
+        assert last == piece.tree
+
+
+@given(text=TEXTS)
+@CASES
+def test_pieces_are_those_of_split(text):
+    """What is normalized and split is what split gives."""
+    for name in ("gpt2", "sentencepiece", "jurafsky-martin"):
+        tokenizer = every_kind()[name]
+        try:
+            found = trace(tokenizer, text)
+        except TokenizerError:
+            continue
+        pieces = [piece.text.decode() for piece in found.pieces]
+        assert [piece for piece in pieces if piece] == tokenizer.split(text)
+
+
+def test_a_merge_tells_its_rank_and_its_count():
+    """The count is that of training, or nothing where the file holds none."""
+    trained = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    [piece] = trace(trained, "low").pieces
+    assert [(step.rank, step.count) for step in piece.steps] == [(0, 2), (1, 2)]
+    untold = every_kind()["prefix"]
+    [piece] = trace(untold, "low").pieces
+    assert [step.count for step in piece.steps] == [None, None]
+
+
+def test_ranks_that_several_merges_share_are_told(tmp_path):
+    """In a file of ranks each merge has the rank of its token, whatever its place is."""
+    tokenizer = ranks(tmp_path, b"bc", b"ab", b"abc")
+    [piece] = trace(tokenizer, "abcab").pieces
+    ids = {name: 256 + n for n, name in enumerate(["bc", "ab", "abc"])}
+    made = [step.token for step in piece.steps]
+    assert made == [ids["bc"], ids["ab"], ids["abc"]]
+    ranked = [step.rank for step in piece.steps]
+    assert ranked == sorted(ranked)
+    assert piece.ids == tuple(tokenizer.encode("abcab"))
+
+
+def test_added_tokens_and_whole_pieces_are_no_merges():
+    """An added token is found before merging, and a whole piece is a token without it."""
+    unknown = every_kind()["unknown and added"]
+    found = trace(unknown, "LOW <m>xyzlow")
+    assert [type(part) for part in found.flat] == [Piece, Added, Piece]
+    assert (found.flat[1].start, found.flat[1].end) == (3, 7)
+    assert found.parts[0].normalized == b"low"
+    whole = every_kind()["whole pieces"]
+    first, second = trace(whole, "lower low").pieces
+    assert (first.is_whole, second.is_whole) == (True, True)
+    [third] = trace(whole, "lowe").pieces
+    assert not third.is_whole
+
+
+def test_a_long_text_is_refused():
+    """Ten thousand bytes are too many to follow."""
+    with pytest.raises(TokenizerError, match="too long to follow"):
+        trace(every_kind()["gpt2"], "x" * 10_001)
+
+
+# Why a token is not there
+
+
+def reasons(tokenizer, text, token, **options):
+    """Give the verdicts on a token."""
+    found = trace(tokenizer, text, **options)
+    return [answer.verdict for answer in why(tokenizer, found, token)]
+
+
+@pytest.mark.parametrize("name", every_kind())
+@given(text=TEXTS)
+@settings(max_examples=15)
+def test_a_token_is_present_where_it_is_and_else_a_merge_crossed_it(name, text):
+    """Each verdict on each token of a vocabulary agrees with the ids of the text."""
+    tokenizer = every_kind()[name]
+    try:
+        found = trace(tokenizer, text)
+    except TokenizerError:
+        return
+    ids = [n for n, token in enumerate(tokenizer.vocabulary) if token is not None]
+    for id_ in [*set(found.ids), *ids[-12:]]:
+        answers = why(tokenizer, found, id_)
+        n_present = sum(answer.verdict == "present" for answer in answers)
+        assert n_present == min(found.ids.count(id_), 20)
+        for answer in answers:
+            if answer.verdict == "crossed":
+                check_crossed(found.flat[answer.piece], answer)
+
+
+def check_crossed(piece, answer):
+    """Check that the merge joins what is within with what is not, and that none did before."""
+    nodes = merged(piece.symbols, piece.steps[: answer.number - 1])
+    assert piece.steps[answer.number - 1] is answer.step
+    inside = [answer.first <= n.first and n.last <= answer.last for n in nodes]
+    outside = [n.last < answer.first or n.first > answer.last for n in nodes]
+    assert all(one != other for one, other in zip(inside, outside, strict=True))
+    left = next(n for n, node in enumerate(nodes) if node.first == answer.step.place)
+    assert inside[left] != inside[left + 1]
+
+
+def test_the_merge_that_prevented_a_token_is_named():
+    """Of `low`, `ow` comes before `lo`: `o` is taken from it."""
+    merges = [["o", "w"], ["l", "o"], ["l", "ow"]]
+    tokenizer = hugging_face(
+        {"vocab": vocabulary(*"low", "ow", "lo", "low"), "merges": merges}
+    )
+    found = trace(tokenizer, "low")
+    [answer] = why(tokenizer, found, "lo")
+    assert (answer.verdict, answer.number) == ("crossed", 1)
+    assert (answer.step.left, answer.step.right, answer.step.rank) == (1, 2, 0)
+    assert (answer.awaited.left, answer.awaited.right, answer.awaited.rank) == (0, 1, 1)
+    assert answer.instead == (5,)
+    [answer] = why(tokenizer, found, "ow")
+    assert answer.number == 2  # it was complete, and then a part of `low`
+    assert answer.awaited is None
+
+
+def test_a_token_that_merges_never_make_says_so():
+    """One is made by no merge; of the other, merges take another way."""
+    merges = [["b", "c"], ["a", "b"], ["ab", "c"]]
+    names = [*"abc", "bc", "ab", "abc", "ca"]
+    tokenizer = hugging_face({"vocab": vocabulary(*names), "merges": merges})
+    found = trace(tokenizer, "abca")
+    [answer] = why(tokenizer, found, "abc")
+    assert (answer.verdict, answer.instead) == ("other_merges", (0, 3))
+    [answer] = why(tokenizer, found, "ca")
+    assert (answer.verdict, answer.instead) == ("no_merge", (2, 0))
+
+
+def test_each_reason_before_merging_is_told_from_the_others():
+    """The pattern, the normalizer, marks, an added token, and a text without the token."""
+    gpt2 = bytepair.train_from_iterator(
+        ["lo lo lo wer"], vocab_size=259, dialect="gpt2"
+    )
+    assert reasons(gpt2, "al o", "lo") == ["absent"]
+    assert reasons(gpt2, "lo", "zz") == ["no_token"]
+    whole = bytepair.train_from_iterator(["o lo lo l"], merges=9, pattern="")
+    split = whole.token_to_id("o l")
+    assert split is not None
+    cutting = hugging_face(
+        {"vocab": vocabulary(*"lo ", "o ", "o l"), "merges": [["o", " "], ["o ", "l"]]},
+        pre_tokenizer={"type": "WhitespaceSplit"},
+    )
+    assert reasons(cutting, "lo l", "o l") == ["normalized"]
+    isolated = {
+        "pattern": {"String": " "},
+        "behavior": "MergedWithNext",
+        "invert": False,
+    }
+    kept = hugging_face(
+        {"vocab": vocabulary(*"lo ", "o ", "o l"), "merges": [["o", " "], ["o ", "l"]]},
+        pre_tokenizer={"type": "Split", **isolated},
+    )
+    assert reasons(kept, "lo l", "o l") == ["split"]
+    lower = hugging_face(
+        {"vocab": vocabulary(*"abAB", "AB"), "merges": [["A", "B"]]},
+        normalizer={"type": "Lowercase"},
+    )
+    assert reasons(lower, "AB", "AB") == ["normalized"]
+    ends = bytepair.train_from_iterator(
+        ["low low lot lo lo"], merges=4, dialect="sennrich"
+    )
+    ending = next(t for t in ends.vocabulary if t.startswith("lo") and t != "lo")
+    assert reasons(ends, "low", "lo" + ending[2:]) in (
+        ["marks"],
+        ["crossed"],
+        ["present"],
+    )
+    added = every_kind()["unknown and added"]
+    assert reasons(added, "<m>low", "<m>", added_tokens="text") == ["not_found"]
+    assert reasons(added, "lo", "<m>") == ["absent"]
+
+
+def test_a_special_token_that_was_not_looked_for_is_told():
+    """Special tokens are text, unless they are allowed."""
+    gpt2 = every_kind()["gpt2"]
+    assert reasons(gpt2, "<|end|>", "<|end|>") == ["not_found"]
+    assert reasons(gpt2, "<|end|>", "<|end|>", allowed_special="all") == ["present"]
+
+
+def test_a_token_within_a_whole_piece_is_told():
+    """A piece that is a token is not merged, so none is within it."""
+    whole = every_kind()["whole pieces"]
+    assert reasons(whole, "lower", "low") == ["whole_piece"]
+    assert reasons(whole, "lower", "lower") == ["present"]
+
+
+# Views
+
+
+def test_a_trace_prints_each_row_with_its_merge():
+    """The tokens of the piece before and after each merge, then the tree."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    lines = str(tokenizer.trace(" low")).splitlines()
+    assert lines[:6] == [
+        "text        ·low",
+        "pieces      [·low]",
+        "",
+        "piece 1     · l o w",
+        "          1 · lo w    l + o → lo    rank 0, count 2",
+        "          2 · low     lo + w → low  rank 1, count 2",
+    ]
+    assert lines[-2:] == ["tokens      · low", "ids         220 257"]
+
+
+@pytest.mark.parametrize("name", every_kind())
+def test_every_dialect_can_be_drawn(name):
+    """No view fails, and long rows keep to the width."""
+    tokenizer = every_kind()[name]
+    text = "lower low aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+    found = trace(tokenizer, text)
+    for columns in (40, 80):
+        for line in plain(trace_lines(found, columns)).splitlines():
+            if line.startswith("piece ") or line[:11].strip().isdigit():
+                assert len(line) <= columns, line
+    ET.fromstring(tree_svg(found))
+
+
+def test_a_picture_has_every_token_of_the_tree():
+    """Symbols and merges are boxes, escaped, with a line for each part."""
+    tokenizer = bytepair.train_from_iterator(["<& <&"], merges=1, pattern="")
+    svg = tree_svg(trace(tokenizer, "<&"))
+    root = ET.fromstring(svg)
+    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert sorted(texts) == ["&", "<", "<&", "rank 0"]
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 2
+
+
+def test_a_picture_of_an_empty_text_is_empty():
+    """There is nothing to draw, and no error."""
+    ET.fromstring(tree_svg(trace(every_kind()["gpt2"], "")))
+
+
+def test_a_large_picture_is_refused():
+    """A tree of thousands of symbols cannot be looked at."""
+    with pytest.raises(TokenizerError, match="too large to look at"):
+        tree_svg(trace(every_kind()["gpt2"], "x" * 2001))
+
+
+# The command
+
+
+def run(*arguments, stdin=b"", code=0):
+    """Run the command; give what it wrote."""
+    found = CliRunner().invoke(app, ["trace", *map(str, arguments)], input=stdin)
+    assert found.exit_code == code, found.output
+    return found.output
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Write a tokenizer in which `ow` comes before `lo`."""
+    merges = [["o", "w"], ["l", "o"], ["l", "ow"]]
+    tokenizer = hugging_face(
+        {"vocab": vocabulary(*"low", "ow", "lo", "low"), "merges": merges}
+    )
+    tokenizer.save(tmp_path / "t.json")
+    return tmp_path / "t.json"
+
+
+def test_the_command_prints_the_merges_and_draws_the_tree(path):
+    """Text from the arguments or from standard input, and a picture beside."""
+    assert "l + ow → low  rank 2" in run(path, "low")
+    assert run(path, "-", stdin=b"low") == run(path, "low")
+    picture = path.parent / "tree.svg"
+    run(path, "low", "-o", picture)
+    assert (
+        picture.read_text() == bytepair.Tokenizer.from_file(path).trace("low").to_svg()
+    )
+
+
+def test_the_command_says_why_a_token_is_not_there(path):
+    """One sentence for each place."""
+    assert run(path, "low", "--why", "lo") == (
+        "lo (id 4) in piece 1: merge 1 joined o + w (rank 0) across its border, before "
+        "l + o (rank 1), which it still needed. In its place: low\n"
+    )
+    assert run(path, "low", "--why", "xx") == "xx: is no token of this tokenizer\n"
+    assert run(path, "low", "--why", "low") == "low (id 5) in piece 1: it is there\n"
+
+
+def test_the_command_writes_json(path):
+    """Symbols, merges, ids and reasons, with the tokens by id."""
+    found = json.loads(run(path, "low", "--json", "--why", "lo"))
+    [segment] = found["parts"]
+    [piece] = segment["pieces"]
+    assert piece["symbols"] == [0, 1, 2]
+    assert [
+        (m["left"], m["right"], m["token"], m["rank"]) for m in piece["merges"]
+    ] == [
+        (1, 2, 3, 0),
+        (0, 3, 5, 2),
+    ]
+    assert found["tokens"]["5"] == {"token": "low", "kind": "text"}
+    assert found["why"][0]["verdict"] == "crossed"
+
+
+def test_the_command_refuses_what_it_cannot_do(path):
+    """A picture of another kind, an option without effect, a special token that is none."""
+    assert "is an .svg file" in run(path, "low", "-o", "tree.png", code=1)
+    assert "--dialect has no effect" in run(path, "low", "--dialect", "gpt2", code=1)
+    assert "<x>" in run(path, "low", "--allowed-special", "<x>", code=1)
