@@ -38,12 +38,14 @@ def jobs(folder: Path, chance: random.Random) -> list[Job]:
     train = ("train", corpus, "-q", "-o", "{out}", "--vocab-size")
     first = Job("train", (*train, "600"), "own.bytepair")
     subprocess.run(first.command(folder, folder), check=True, env=environment())
-    tokenize = ("tokenize", "{folder}/own.bytepair", corpus, "-q", "-o", "{out}")
+    tokenize = ("shard", "{folder}/own.bytepair", corpus, "-q", "-o", "{out}")
     small = ("--task-size", "1MB")
     return [
         first,
         Job("train json", (*train, "700"), "own.json"),
-        Job("count", ("count", corpus, "-q", "-o", "{out}", *small), "c.parquet"),
+        Job(
+            "count", ("count-pieces", corpus, "-q", "-o", "{out}", *small), "c.parquet"
+        ),
         Job("tokenize", (*tokenize, *small), "shards"),
         Job("tokenize parquet", (*tokenize, *small, "--format", "parquet"), "parquet"),
         Job("one process", (*tokenize, *small, "--processes", "1"), "one"),

@@ -79,7 +79,9 @@ def cases(chance: random.Random, folder: Path) -> Iterator[str | None]:
         for name, limit in LIMITS.items():
             out = folder / "out.parquet"
             options = ("-q", "--memory-limit", name, "-o")
-            yield within_limit(command("count", corpus, *options, out), limit, start)
+            yield within_limit(
+                command("count-pieces", corpus, *options, out), limit, start
+            )
             words = command("train", corpus, *options, trained, "--vocab-size", 300)
             yield within_limit(words, limit, start)
     for corpus in corpora:

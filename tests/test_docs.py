@@ -138,7 +138,10 @@ def test_the_examples_of_the_stub_run():
     assert runner.tries > 20
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/how-to/compare-tokenizers.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "docs/how-to/compare-tokenizers.md", "docs/how-to/command-line.md"],
+)
 def test_what_is_shown_on_the_command_line_runs(name, tmp_path):
     """Every command that the page shows ends well and prints what is shown."""
     programs = Path(sys.executable).parent
