@@ -353,14 +353,23 @@ def with_added_beside(
     found as the files say.
     """
     tokens = [(id_, content, list(flags)) for id_, content, flags in added]
-    changed = _named(path, lambda: tokenizer._with_tokens_at(tokens))
+    file = _file_of_added(path) if added else path
+    changed = _named(file, lambda: tokenizer._with_tokens_at(tokens))
     known = {content: tuple(flags) for _, content, flags in changed._added_tokens}
     others = [
         (content, list(flags))
         for _, content, flags in added
         if known.get(content) != flags
     ]
-    return _named(path, lambda: changed._with_added_tokens(others)[0])
+    return _named(file, lambda: changed._with_added_tokens(others)[0])
+
+
+def _file_of_added(path: Path) -> Path:
+    """Name the file beside a tokenizer that lists its added tokens."""
+    folder = path if _is_folder(path) else path.parent
+    config = folder / "tokenizer_config.json"
+    is_there = _object(config).get("added_tokens_decoder") is not None
+    return config if is_there else folder / "added_tokens.json"
 
 
 def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
@@ -387,8 +396,11 @@ def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
 
 def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
     path = folder / "added_tokens.json"
-    settings = {**_object(folder / "special_tokens_map.json"), **config}
-    special = _special_names(settings)
+    map_path = folder / "special_tokens_map.json"
+    tokens = _object(map_path)
+    _check_lists(map_path, tokens)
+    _check_lists(folder / "tokenizer_config.json", config)
+    special = _special_names({**tokens, **config})
     found = []
     for content, number in _object(path).items():
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
@@ -400,10 +412,22 @@ def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]
     return sorted(found)
 
 
+LISTS_OF_TOKENS = ("additional_special_tokens", "extra_special_tokens")
+
+
+def _check_lists(path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that should list tokens and do not."""
+    for name in LISTS_OF_TOKENS:
+        found = settings.get(name)
+        if found is not None and not isinstance(found, (list, dict)):
+            message = f"{path}: {name} must be a list of tokens, not {found!r:.80}"
+            raise FormatError(message)
+
+
 def _special_names(settings: Mapping[str, Any]) -> set[str]:
     """List the tokens that settings give a role."""
     tokens = [v for name, v in settings.items() if name.endswith("_token")]
-    for name in ("additional_special_tokens", "extra_special_tokens"):
+    for name in LISTS_OF_TOKENS:
         more = settings.get(name) or []
         tokens += more.values() if isinstance(more, dict) else more
     named = [t.get("content") if isinstance(t, dict) else t for t in tokens]
