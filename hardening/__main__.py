@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import adversary, disks, kills, memory, mutations, tampering, threads
+from . import adversary, disks, folders, kills, memory, mutations, tampering, threads
 from .running import Check, run
 
 CHECKS: dict[str, Check] = {
@@ -13,6 +13,7 @@ CHECKS: dict[str, Check] = {
     "kills": kills.cases,
     "disks": disks.cases,
     "tampering": tampering.cases,
+    "folders": folders.cases,
     "adversary": adversary.cases,
     "memory": memory.cases,
     "threads": threads.cases,

@@ -19,7 +19,10 @@ jinja2 = pytest.importorskip("jinja2")
 
 from bytepair.compat import _bounds  # noqa: E402
 from bytepair.compat._chat import render  # noqa: E402
-from bytepair.compat.transformers import AutoTokenizer  # noqa: E402
+from bytepair.compat.transformers import (  # noqa: E402
+    AutoTokenizer,
+    PreTrainedTokenizerFast,
+)
 
 MESSAGES = [
     {"role": "user", "content": "hi"},
@@ -386,3 +389,53 @@ def test_settings_that_mean_nothing_are_refused_with_their_file(folder, tmp_path
                 (tmp_path / file).unlink()
     assert [error for file, error in errors if file not in error] == []
     assert len(errors) > 80
+
+
+def test_a_token_with_spaces_is_put_around_texts():
+    """A template is a list of parts: no character of a token takes one apart."""
+    base = bytepair.train_from_iterator(["low lower"], vocab_size=270)
+    for name in ("<begin of text>", "a:0 $A:1", " "):
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_object=base, bos_token=name, add_bos_token=True
+        )
+        ids = tokenizer("low")["input_ids"]
+        assert ids == [tokenizer.bos_token_id, *base.encode("low")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "change"),
+    [
+        ("LlamaTokenizerFast", "config.json", {"model_type": {"x": 1}}),
+        ("WhisperTokenizer", "special_tokens_map.json", {"eos_token": "{% for %}"}),
+        ("GPT2TokenizerFast", "added_tokens.json", {"<new>": 1 << 70}),
+        (
+            "GPT2TokenizerFast",
+            "special_tokens_map.json",
+            {"eos_token": {"content": []}},
+        ),
+        *(
+            (
+                "GPT2TokenizerFast",
+                "tokenizer_config.json",
+                {"added_tokens_decoder": {"300": {"content": "<new>", **flag}}},
+            )
+            for flag in ({"lstrip": 1}, {"content": {"x": 1}}, {"special": []})
+        ),
+    ],
+)
+def test_values_of_another_kind_are_refused_for_every_class(
+    folder, tmp_path, kind, file, change
+):
+    """Python's own errors never come out of a folder."""
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    for name, value in (
+        ("tokenizer_config.json", {"tokenizer_class": kind}),
+        (file, change),
+    ):
+        path = tmp_path / name
+        found = json.loads(path.read_bytes()) if path.exists() else {}
+        path.write_text(json.dumps({**found, **value}))
+    messages = [refusal(tmp_path, load) for load in LOADERS]
+    assert all(str(tmp_path) in message for message in messages if message)

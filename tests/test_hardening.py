@@ -3,17 +3,26 @@
 import random
 
 import pytest
-from hardening import disks, kills, mutations, tampering, threads
+from hardening import disks, folders, kills, mutations, tampering, threads
 from hardening.running import run
 
 pytest.importorskip("pyarrow", reason="counts and shards")
 
-SECONDS = {"mutations": 4, "kills": 8, "disks": 8, "tampering": 8, "threads": 3}
+SECONDS = {
+    "mutations": 4,
+    "kills": 8,
+    "disks": 8,
+    "tampering": 8,
+    "threads": 3,
+    "folders": 3,
+}
+
 CHECKS = {
     "mutations": mutations.cases,
     "kills": kills.cases,
     "disks": disks.cases,
     "tampering": tampering.cases,
+    "folders": folders.cases,
     "threads": threads.cases,
 }
 

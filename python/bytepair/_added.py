@@ -10,7 +10,14 @@ from typing import Any
 
 from bytepair import _core
 
-__all__ = ["AddedToken", "added_token", "added_tokens", "found_in_any_text", "names_of"]
+__all__ = [
+    "AddedToken",
+    "added_token",
+    "added_tokens",
+    "as_id",
+    "found_in_any_text",
+    "names_of",
+]
 
 PROPERTIES = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
@@ -74,6 +81,9 @@ def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: AN
         message = f"expected a text or an AddedToken, not {token!r}"
         raise TypeError(message)
     if isinstance(token, Mapping):
+        wrong = wrong_in(token)
+        if wrong is not None:
+            raise TypeError(wrong)
         found = {name: token[name] for name in PROPERTIES if name in token}
         text = token["content"]
     else:
@@ -81,6 +91,37 @@ def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: AN
         text = token.content
     found["special"] = bool(found.get("special")) or special
     return AddedToken(text, **found)
+
+
+def wrong_in(token: Mapping[str, Any]) -> str | None:
+    """Say what is wrong with a token as files write it.
+
+    >>> wrong_in({"content": "x", "lstrip": 1})
+    'lstrip must be true or false, not 1'
+    """
+    if not isinstance(token["content"], str):
+        return f"content must be a text, not {token['content']!r:.80}"
+    for name in PROPERTIES:
+        value = token.get(name, False)
+        is_left_out = value is None and name == "normalized"
+        if not (isinstance(value, bool) or is_left_out):
+            return f"{name} must be true or false, not {value!r:.80}"
+    return None
+
+
+def as_id(written: Any) -> int:  # noqa: ANN401 -- of a file
+    """Read an id that a file writes as a text.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    id_ = int(written)
+    if not 0 <= id_ < 1 << 32:
+        message = f"{written} is not an id"
+        raise ValueError(message)
+    return id_
 
 
 def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from . import _core
+from ._added import added_token, as_id
 from ._files import read, write
 from .errors import FileError, FormatError, TokenizerError
 
@@ -373,21 +374,13 @@ def _file_of_added(path: Path) -> Path:
 
 
 def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
-    def flag(token: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
-        return bool(token.get(name, default))
-
     found = []
     try:
-        for number, token in config["added_tokens_decoder"].items():
-            special = flag(token, "special")
-            flags = (
-                special,
-                flag(token, "normalized", default=not special),
-                flag(token, "lstrip"),
-                flag(token, "rstrip"),
-                flag(token, "single_word"),
-            )
-            found.append(AddedBeside(int(number), str(token["content"]), flags))
+        for number, written in config["added_tokens_decoder"].items():
+            token = added_token(dict(written))
+            special, normalized, lstrip, rstrip, word = token.flags()
+            flags = special, normalized, lstrip, rstrip, word
+            found.append(AddedBeside(as_id(number), token.content, flags))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"{path}: added_tokens_decoder is not understood: {error!r}"
         raise FormatError(message) from error
@@ -403,7 +396,8 @@ def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]
     special = _special_names({**tokens, **config})
     found = []
     for content, number in _object(path).items():
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if not is_number or not 0 <= number < 1 << 32:
             message = f"{path}: the id of {content!r} is {number!r}"
             raise FormatError(message)
         is_special = content in special

@@ -10,7 +10,7 @@ Left out: classes that are no byte-pair encoding, that read texts in pure Python
 take more than texts (boxes, entities, texts with a gap).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from bytepair._added import AddedToken
@@ -89,10 +89,11 @@ def _bert_normalizer(*, lowercase: bool, strips_accents: bool | None) -> Json:
     }
 
 
-def template(single: str, pair: str, id_of: Ids) -> Json:
-    """Write a template: parts with spaces between them, each with its type behind a colon.
+def template(single: Sequence[str], pair: Sequence[str], id_of: Ids) -> Json:
+    """Write a template of parts, each with its type behind a colon.
 
-    >>> template("<s>:0 $A:0", "$A:0 $B:1", {"<s>": 1}.__getitem__)["special_tokens"]
+    >>> ids = {"<s>": 1}
+    >>> template(["<s>:0", "$A:0"], ["$A:0", "$B:1"], ids.__getitem__)["special_tokens"]
     {'<s>': {'id': '<s>', 'ids': [1], 'tokens': ['<s>']}}
     """
     special: Json = {}
@@ -106,8 +107,8 @@ def template(single: str, pair: str, id_of: Ids) -> Json:
 
     return {
         "type": "TemplateProcessing",
-        "single": [part(written) for written in single.split(" ")],
-        "pair": [part(written) for written in pair.split(" ")],
+        "single": [part(written) for written in single],
+        "pair": [part(written) for written in pair],
         "special_tokens": special,
     }
 
@@ -304,8 +305,8 @@ def _ends(
 
 def _deberta(roles: Mapping[str, str], id_of: Ids, _: Settings) -> Json:
     before, behind = roles["cls"], roles["sep"]
-    one = f"{before}:0 $A:0 {behind}:0"
-    return template(one, f"{one} {behind}:0 $B:0 {behind}:0", id_of)
+    one = [f"{before}:0", "$A:0", f"{behind}:0"]
+    return template(one, [*one, f"{behind}:0", "$B:0", f"{behind}:0"], id_of)
 
 
 def _herbert_ends(roles: Mapping[str, str], _id_of: Ids, _: Settings) -> Json:
@@ -314,15 +315,16 @@ def _herbert_ends(roles: Mapping[str, str], _id_of: Ids, _: Settings) -> Json:
 
 
 def _nougat_ends(roles: Mapping[str, str], id_of: Ids, _: Settings) -> Json:
-    return template(f"{roles['bos']}:0 $A:0 {roles['eos']}:0", "$A:0 $B:1", id_of)
+    one = [f"{roles['bos']}:0", "$A:0", f"{roles['eos']}:0"]
+    return template(one, ["$A:0", "$B:1"], id_of)
 
 
 def language_ends(language: str, end: str, id_of: Ids, *, is_legacy: bool) -> Json:
     """Put the code of a language before a text, or behind its end as NLLB once did."""
     code, end = f"{language}:0", f"{end}:0"
     before, behind = ([], [end, code]) if is_legacy else ([code], [end])
-    one = " ".join([*before, "$A:0", *behind])
-    return template(one, " ".join([*before, "$A:0", "$B:0", *behind]), id_of)
+    one = [*before, "$A:0", *behind]
+    return template(one, [*before, "$A:0", "$B:0", *behind], id_of)
 
 
 def _nllb_ends(roles: Mapping[str, str], id_of: Ids, settings: Settings) -> Json:
@@ -347,7 +349,7 @@ def as_asked(roles: Mapping[str, str], id_of: Ids, settings: Settings) -> Json:
         return [f"{part}:{type_id}" for part in parts if part is not None]
 
     one = around("$A", 0)
-    return template(" ".join(one), " ".join([*one, *around("$B", 1)]), id_of)
+    return template(one, [*one, *around("$B", 1)], id_of)
 
 
 # The languages that Whisper knows, in the order of their tokens, each with its name.
@@ -413,9 +415,13 @@ def whisper_prefix(settings: Settings, id_of: Ids) -> list[str]:
 
 
 def _whisper(roles: Mapping[str, str], id_of: Ids, settings: Settings) -> Json:
-    before = " ".join(f"{token}:0" for token in whisper_prefix(settings, id_of))
-    end = roles["eos"]
-    return template(f"{before} $A:0 {end}:0", f"{before} $A:0 $B:1 {end}:1", id_of)
+    return whisper_ends(whisper_prefix(settings, id_of), roles["eos"], id_of)
+
+
+def whisper_ends(begin: Sequence[str], end: str, id_of: Ids) -> Json:
+    """Put the tokens of a beginning and the end around texts."""
+    before = [*(f"{token}:0" for token in begin), "$A:0"]
+    return template([*before, f"{end}:0"], [*before, "$B:1", f"{end}:1"], id_of)
 
 
 # The classes
@@ -840,7 +846,8 @@ def chosen(
     model_type = model.get("model_type")
     own = config.get("tokenizer_class")
     found = own or model.get("tokenizer_class")
-    of_model = OF_MODEL.get(model_type) if isinstance(model_type, str) else None
+    model_type = model_type if isinstance(model_type, str) else ""
+    of_model = OF_MODEL.get(model_type)
     if _auto_map(config) is not None:
         if own is not None:
             if of_model is None:

@@ -30,7 +30,7 @@ from ._pretrained import (
     settings_of,
     with_extra,
 )
-from ._settings import ROLES, check_settings, content
+from ._settings import ROLES, content
 
 __all__ = [
     "Loaded",
@@ -61,7 +61,6 @@ def load(
     FormatError
         Files are damaged, or their class is not known here.
     """
-    check_settings(passed)
     if path.is_file():
         tokenizer = _read(path, path)
         settings = {**_of_model(path, tokenizer), "name_or_path": str(path), **passed}

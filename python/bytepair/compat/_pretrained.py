@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bytepair._added import AddedToken, added_token
+from bytepair._added import AddedToken, added_token, as_id
 from bytepair._files import read, write
 from bytepair.errors import FileError, FormatError, TokenizerError
 
@@ -177,7 +177,7 @@ def with_extra(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(listed: Any, path: Path) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
     try:
-        return {int(id_): added_token(token) for id_, token in listed.items()}
+        return {as_id(id_): added_token(token) for id_, token in listed.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         message = f"{path / CONFIG}: added_tokens_decoder is not understood: {error!r}"
         raise FormatError(message) from error
@@ -212,7 +212,7 @@ def _older_added(
     special |= {content(settings.get(role)) for role in ROLES}
     found = {}
     for text, id_ in folder.added.items():
-        if not isinstance(id_, int) or id_ < 0:
+        if not isinstance(id_, int) or isinstance(id_, bool) or not 0 <= id_ < 1 << 32:
             message = f"{path / ADDED}: {id_!r} is not an id, for {text!r}"
             raise FormatError(message)
         found[id_] = added_token(text, special=text in special)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bytepair._added import wrong_in
 from bytepair.errors import FormatError, TokenizerError
 
 __all__ = [
@@ -123,6 +124,8 @@ def _wrong(name: str, value: Any) -> str | None:  # noqa: ANN401 -- of a file
 def _wrong_token(name: str, token: object) -> str | None:
     if content(token) is None:
         return f"{name} must be a token, not {token!r:.80}"
+    if isinstance(token, Mapping) and (wrong := wrong_in(token)) is not None:
+        return f"{name}: {wrong}"
     if _is_unwritable(token):
         return f"{name} must be a token, and {token!r:.80} has a lone surrogate"
     return None
@@ -134,9 +137,10 @@ def _wrong_list(name: str, tokens: Any) -> str | None:  # noqa: ANN401 -- of a f
     if not isinstance(tokens, (list, tuple)):
         return f"{name} must be a list of tokens, not {tokens!r:.80}"
     for token in tokens:
-        if content(token) is None or _is_unwritable(token):
+        if content(token) is None:
             return f"{name}: expected tokens, not {token!r:.80}"
-    return None
+    found = (_wrong_token(name, token) for token in tokens)
+    return next((wrong for wrong in found if wrong is not None), None)
 
 
 def _is_unwritable(token: object) -> bool:

@@ -36,15 +36,15 @@ from ._classes import (
     FIRST_LANGUAGE,
     Class,
     language_ends,
+    whisper_ends,
     whisper_prefix,
 )
-from ._classes import template as written_template
 from ._extras import Extras
 from ._keywords import NameOfMethodError, is_kept, split
 from ._loading import Loaded, load, put_together, rebuilt
 from ._locating import located
 from ._pretrained import file_of_template, write_folder, write_templates
-from ._settings import ROLES
+from ._settings import ROLES, check_settings
 
 __all__ = ["AddedToken", "AutoTokenizer", "BatchEncoding", "PreTrainedTokenizerFast"]
 
@@ -460,8 +460,15 @@ def _loaded(
 ) -> PreTrainedTokenizerFast:
     loading, settings = split(keywords)
     refuse_names_of_methods(PreTrainedTokenizerFast, settings)
-    found = load(located(name, loading), loading, settings, kind=kind)
-    return _made(found)
+    check_settings(settings)
+    path = located(name, loading)
+    try:
+        return _made(load(path, loading, settings, kind=kind))
+    except TokenizerError as error:
+        if str(path) in str(error):
+            raise
+        message = f"{path}: {error}"
+        raise type(error)(message) from error
 
 
 def refuse_names_of_methods(
@@ -568,13 +575,7 @@ class WhisperTokenizer(_Named):
         }
         settings = self.init_kwargs | {k: v for k, v in given.items() if v is not None}
         begin = whisper_prefix(settings, self._known_id)
-        before = " ".join(f"{token}:0" for token in begin)
-        end = self.eos_token
-        self._set_template(
-            written_template(
-                f"{before} $A:0 {end}:0", f"{before} $A:0 $B:1 {end}:1", self._known_id
-            )
-        )
+        self._set_template(whisper_ends(begin, str(self.eos_token), self._known_id))
         self.init_kwargs = settings
 
     @property
