@@ -22,7 +22,7 @@ import bytepair
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "hostile", "imports"),
-    *("encode", "latency", "worst", "file", "corpus", "added", "calls"),
+    *("encode", "latency", "worst", "file", "corpus", "added", "calls", "stats"),
 }
 
 
@@ -214,6 +214,16 @@ def test_a_corpus_to_files_is_measured(corpus, tmp_path):
     assert len({(row.n_results, row.digest) for row in rows}) == 1
     *_, last = overview.corpus(wanted, rows)
     assert last.startswith("reading, parsing and writing add ")
+
+
+def test_measuring_a_corpus_is_measured(corpus, tmp_path):
+    """It counts the tokens of the bare encoder, with words and without."""
+    wanted = to_encode("stats", corpus, files=[str(corpus)], mixed_megabytes=[])
+    rows, problems = measured(wanted, corpus, tmp_path)
+    assert problems == []
+    assert {row.phase for row in rows} == {"bare", "sums", "words"}
+    assert len({(row.n_results, row.digest) for row in rows}) == 1
+    assert len(list(overview.stats(wanted, rows))) == 2 + len(rows)
 
 
 @pytest.mark.parametrize("contents", ["common beginning", "nested", "long", "one"])

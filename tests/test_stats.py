@@ -523,13 +523,13 @@ def test_nothing_has_no_ratios(small: Tokenizer) -> None:
     assert found.row("unused_leaves").values[0]
 
 
-def test_an_error_names_the_file(tmp_path: Path) -> None:
+def test_an_error_names_the_file_and_the_tokenizer(tmp_path: Path) -> None:
     """A text that cannot be encoded, and a field for a group that plain text has not."""
     tokenizer = bytepair.train_from_iterator(["low"], dialect="sennrich", merges=2)
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "low"}\n{"text": "xyz"}\n')
-    with pytest.raises(TokenizerError, match=r"a\.jsonl"):
-        measure(tokenizer, path)
+    with pytest.raises(TokenizerError, match=r"a\.jsonl: mine: .*x"):
+        measure_all({"mine": tokenizer}, path)
     text = tmp_path / "a.txt"
     text.write_text("low")
     with pytest.raises(TokenizerError, match=r"a\.txt.*group"):

@@ -287,7 +287,7 @@ def measure(
 
 
 def measure_all(
-    tokenizers: Sequence[Tokenizer],
+    tokenizers: Sequence[Tokenizer] | Mapping[str, Tokenizer],
     corpus: Corpus,
     *,
     group: str | None = None,
@@ -302,7 +302,10 @@ def measure_all(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Measurement]:
-    """Measure a corpus with several tokenizers in one pass; see :func:`measure`."""
+    """Measure a corpus with several tokenizers in one pass; see :func:`measure`.
+
+    An error of a tokenizer says its name, if they have names.
+    """
     if group is not None and by_file:
         message = "give either group= or by_file=True, not both"
         raise TokenizerError(message)
@@ -393,7 +396,7 @@ class _Measuring:
 
     def __init__(
         self,
-        tokenizers: Sequence[Tokenizer],
+        tokenizers: Sequence[Tokenizer] | Mapping[str, Tokenizer],
         segmenter: str | Segmenter | None,
         grouped_by: str | None,
         added_tokens: Literal["find", "text"],
@@ -401,7 +404,10 @@ class _Measuring:
     ) -> None:
         if isinstance(segmenter, str):
             segmenter = Segmenter.named(segmenter)
-        self.tokenizers, self.segmenter = tokenizers, segmenter
+        named = tokenizers if isinstance(tokenizers, Mapping) else None
+        self.names = [""] * len(tokenizers) if named is None else list(named)
+        self.tokenizers: list[Tokenizer] = list(named.values() if named else tokenizers)  # type: ignore[arg-type]
+        self.segmenter = segmenter
         self.grouped_by = grouped_by
         self.threads = threads
         words = None if segmenter is None else segmenter.pattern
@@ -410,7 +416,7 @@ class _Measuring:
                 _core.Measure(
                     tokenizer, words=words, added_tokens=added_tokens, threads=threads
                 )
-                for tokenizer in tokenizers
+                for tokenizer in self.tokenizers
             ]
         self.words = None if segmenter is None else _Words(segmenter, threads)
         self.tally = Tally()
@@ -496,8 +502,9 @@ class _Measuring:
         offsets: NDArray[np.int64],
         groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None,
     ) -> None:
-        for measure in self.measures:
-            measure.add_rows(data, offsets, groups)
+        for name, measure in zip(self.names, self.measures, strict=True):
+            with _naming(name):
+                measure.add_rows(data, offsets, groups)
         if self.words is not None:
             self.words.corpus.add_rows(data, offsets)
 
@@ -540,7 +547,8 @@ class _Measuring:
                     tell(share + tally.place(part) / len(streams))
                     return read(most)
 
-                stream(read_and_tell)
+                with _naming(self.names[number] if number < len(self.names) else ""):
+                    stream(read_and_tell)
 
 
 class _Words:
@@ -666,6 +674,18 @@ def _copied(part: Part) -> Iterator[Source]:
             while block := read(BYTES_AT_ONCE):
                 copy.write(block)
         yield Source(str(path), path.stat().st_size, "text", None)
+
+
+@contextlib.contextmanager
+def _naming(tokenizer: str) -> Iterator[None]:
+    """Put the name of a tokenizer before what is wrong with a text of it, if it has one."""
+    try:
+        yield
+    except TokenizerError as error:
+        if not tokenizer:
+            raise
+        message = f"{tokenizer}: {error}"
+        raise type(error)(message) from error
 
 
 @contextlib.contextmanager

@@ -380,7 +380,7 @@ def stats(
     """
     named = _named(tokenizers)
     measurements = measure_all(
-        list(named.values()),
+        named,
         corpus,
         group=group,
         by_file=by_file,

@@ -37,6 +37,8 @@ SECTIONS = {
 }
 INDENT, GAP = "  ", "  "
 MIN_TITLE, MAX_TITLE = 14, 44
+SHORT_TITLE = 26
+"""Titles are broken into lines of this length, if then all columns have room."""
 MIN_COLUMN, MAX_COLUMN = 7, 24
 MAX_WIDTH = 200
 """Wider tables are hard to read."""
@@ -179,6 +181,9 @@ def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Li
     ]
     longest = max(len(row.title) for row in rows if row.cells) + len(INDENT)
     title = max(MIN_TITLE, min(longest, MAX_TITLE, width - max(columns) - len(GAP)))
+    beside_all = width - sum(columns) - len(GAP) * len(columns)
+    if SHORT_TITLE <= beside_all < title:
+        title = beside_all
     for places in _parts(columns, width - title):
         yield from _part(names, rows, places, title, columns)
         yield Line("")

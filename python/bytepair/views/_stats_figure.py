@@ -24,6 +24,8 @@ __all__ = ["figure_of"]
 PANEL_WIDTH, PANEL_HEIGHT, BAR_HEIGHT = 7.0, 3.6, 0.18
 MAX_POINTS = 1000
 """More points of a curve show nothing more."""
+MAX_NAMES = 4
+"""How many tokenizers are named in a line."""
 MAX_LENGTH = 16
 """Longer tokens, in bytes, are drawn as one."""
 
@@ -45,6 +47,9 @@ def figure_of(stats: Stats) -> Figure:
     _lengths(panels[1], stats)
     for axes, key in zip(panels[2:], keys, strict=True):
         _groups(axes, stats, key)
+    if len(stats.names) > 1:
+        curves, names = panels[0].get_legend_handles_labels()
+        figure.legend(curves, names, loc="outside upper center", ncols=MAX_NAMES)
     return figure
 
 
@@ -64,7 +69,7 @@ def _ranks(axes: Any, stats: Stats) -> None:  # noqa: ANN401 -- axes of matplotl
     axes.set_yscale("log")
     axes.set_xlabel("rank of a token")
     axes.set_ylabel("occurrences")
-    _finish(axes, stats)
+    _add_grid(axes)
 
 
 def _lengths(axes: Any, stats: Stats) -> None:  # noqa: ANN401
@@ -83,7 +88,7 @@ def _lengths(axes: Any, stats: Stats) -> None:  # noqa: ANN401
     axes.set_xticks(places, [*map(str, places[:-1]), f"{MAX_LENGTH}+"])
     axes.set_xlabel("bytes of a token")
     axes.set_ylabel("occurrences in %")
-    _finish(axes, stats)
+    _add_grid(axes)
 
 
 def _groups(axes: Any, stats: Stats, key: str) -> None:  # noqa: ANN401
@@ -99,11 +104,9 @@ def _groups(axes: Any, stats: Stats, key: str) -> None:  # noqa: ANN401
     axes.set_yticks(places, [label_of(group) or "(no group)" for group in stats.groups])
     axes.invert_yaxis()
     axes.set_xlabel(f"{metric.title} in %" if factor == 100 else metric.title)
-    _finish(axes, stats)
+    _add_grid(axes)
 
 
-def _finish(axes: Any, stats: Stats) -> None:  # noqa: ANN401
+def _add_grid(axes: Any) -> None:  # noqa: ANN401
     axes.grid(visible=True, alpha=0.3)
     axes.set_axisbelow(True)
-    if len(stats.names) > 1:
-        axes.legend()
