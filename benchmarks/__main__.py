@@ -67,7 +67,14 @@ def _shown(
     case: cases.Case, measured: runner.Measured, wanted: dict[str, Any]
 ) -> Iterator[str]:
     """Draw what was measured of a case, but for what is drawn over all of them."""
-    if wanted.get("report") not in {"growth", "latency", "calls", "held", "corpus"}:
+    if wanted.get("report") not in {
+        "growth",
+        "latency",
+        "calls",
+        "held",
+        "corpus",
+        "stats",
+    }:
         yield f"\n{case.name}"
         yield from report.table(wanted["task"], measured.rows)
         if case.published_seconds and measured.rows:

@@ -128,6 +128,26 @@ def corpus(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
         yield f"reading, parsing and writing add {added:.2f} ns of CPU time per byte"
 
 
+def stats(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
+    """Draw the speed of measuring beside that of the bare encoder, and the memory of both."""
+    bar = wanted["least_share"]
+    yield f"\nspeed, and its share of the bare encoder's; * is less than {bar}"
+    yield (
+        f"{'':32}{'threads':>8}{'phase':>8}{'CPU MB/s':>10}{'share':>8}"
+        f"{'wall MB/s':>11}{'share':>8}{'peak MB':>9}"
+    )
+    bare: dict[tuple[str, int], Row] = {}
+    for row in rows:
+        base = bare.setdefault((row.case, row.n_threads), row)
+        shares = [base.cpu.median / row.cpu.median, base.wall.median / row.wall.median]
+        mark = "*" if row.phase == "sums" and shares[0] < bar else " "
+        yield (
+            f"{row.case:32}{row.n_threads:8}{row.phase:>8}"
+            f"{_speed(row, 'cpu'):10.1f}{shares[0]:7.2f}{mark}"
+            f"{_speed(row, 'wall'):11.1f}{shares[1]:8.2f}{row.peak_bytes / 1e6:9.1f}"
+        )
+
+
 def _is_ours(row: Row) -> bool:
     return row.engine.partition(" ")[0] == OURS
 
@@ -143,6 +163,7 @@ KINDS: dict[str, Callable[[dict[str, Any], list[Row]], Iterator[str]]] = {
     "least": least,
     "held": held,
     "corpus": corpus,
+    "stats": stats,
 }
 
 

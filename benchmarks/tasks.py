@@ -6,6 +6,7 @@ libraries, vocabularies and counts is left out; reading a corpus is part of trai
 
 import functools
 import hashlib
+import itertools
 import json
 import resource
 import subprocess
@@ -230,6 +231,38 @@ def corpus(job: Job) -> Iterator[Sample]:
     if has_bare:
         (ids, _), cost = timed(module.batch(tokenizer, "numpy", 1), found)
         yield Sample("bare", *cost, n_bytes, *_summed([ids]))
+
+
+def stats(job: Job) -> Iterator[Sample]:
+    """Encode the texts of a file, block by block, and measure the file without words and with.
+
+    All was encoded once before, so that each finds the same in caches. What the encoder gets lies in
+    memory already; measuring reads the file too.
+    """
+    from bytepair.analyze import measure
+    from bytepair.data import Part, list_sources
+    from bytepair.data._readers import read_rows
+
+    module, tokenizer, _ = _loaded(job)
+    path, n_threads = Path(job["file"]), job["n_threads"]
+    n_bytes = 0
+    blocks: list[list[bytes]] = []
+    for data, offsets in read_rows(Part(list_sources(path)[0])):
+        content, ends = data.tobytes(), offsets.tolist()
+        blocks.append([content[a:b] for a, b in itertools.pairwise(ends)])
+        n_bytes += ends[-1] - ends[0]
+    call = module.batch(tokenizer, "numpy", n_threads)
+    n_ids = sum(len(call(block)[0]) for block in blocks)
+    forget_peak()
+    _, cost = timed(_call_all, call, blocks)
+    yield Sample("bare", *cost, n_bytes, n_ids, str(n_ids))
+    blocks.clear()
+    for phase, words in (("sums", None), ("words", "whitespace")):
+        forget_peak()
+        work = functools.partial(measure, segmenter=words, threads=n_threads)
+        found, cost = timed(work, tokenizer, path)
+        n_found = found.total.tokens
+        yield Sample(phase, *cost, n_bytes, n_found, str(n_found))
 
 
 def _summed(arrays: Iterable[Any]) -> tuple[int, str]:

@@ -219,6 +219,7 @@ def test_a_corpus_to_files_is_measured(corpus, tmp_path):
 def test_measuring_a_corpus_is_measured(corpus, tmp_path):
     """It counts the tokens of the bare encoder, with words and without."""
     wanted = to_encode("stats", corpus, files=[str(corpus)], mixed_megabytes=[])
+    wanted["grid"][0] |= {"engines": ["bytepair"], "threads": [1]}
     rows, problems = measured(wanted, corpus, tmp_path)
     assert problems == []
     assert {row.phase for row in rows} == {"bare", "sums", "words"}
