@@ -162,3 +162,44 @@ def test_nothing_is_shown_where_it_is_in_the_way(files: Path) -> None:
         check=True,
     )
     assert (found.stdout, found.stderr) == (b"", b"")
+
+
+@pytest.mark.parametrize("dialect", ["gpt2", "sentencepiece", "subword-nmt"])
+@pytest.mark.parametrize("name", ["ids.npy", "ids.bin"])
+def test_raw_ids_are_decoded_part_by_part_as_at_once(
+    dialect: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a mark of one token decides on the next, and where a character is cut, too."""
+    testing = pytest.importorskip("typer.testing")
+    from bytepair.cli import decode
+    from bytepair.cli.app import app
+
+    monkeypatch.setattr(decode, "BLOCK_LEN", 2)
+    monkeypatch.chdir(tmp_path)
+    text = "low lower é 🙂 lowest low"
+    own = bytepair.train_from_iterator([text], merges=9, dialect=dialect)
+    own.save("t.bytepair")
+    Path("text").write_text(text)
+    for arguments in (
+        ["encode", "t.bytepair", "text", "-o", name],
+        ["decode", "t.bytepair", name, "-o", "back"],
+    ):
+        assert testing.CliRunner().invoke(app, arguments).exit_code == 0
+    assert Path("back").read_text() == own.decode(own.encode(text))
+
+
+def test_an_id_that_no_token_has_writes_no_file(tmp_path: Path) -> None:
+    """Though earlier parts were decoded."""
+    testing = pytest.importorskip("typer.testing")
+    from bytepair.cli.app import app
+
+    own = bytepair.train_from_iterator(["low"], vocab_size=257)
+    own.save(tmp_path / "t.bytepair")
+    (tmp_path / "ids.bin").write_bytes(b"\x01\x00" * 1_100_000 + b"\x00\x70")
+    command = ["decode", tmp_path / "t.bytepair", tmp_path / "ids.bin"]
+    found = testing.CliRunner().invoke(
+        app, [*map(str, command), "-o", str(tmp_path / "back")]
+    )
+    assert found.exit_code == 1
+    assert "no token has the id 28672" in found.stderr
+    assert not (tmp_path / "back").exists()

@@ -14,7 +14,7 @@ import typer
 from bytepair import Tokenizer
 
 from .corpus_options import Quiet
-from .ids import RAW, RAW_ENDINGS, parse_file, parse_ids
+from .ids import RAW, RAW_ENDINGS, Ids, parse_file, parse_ids
 from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
 from .pieces import Pieces
 from .spreading import spread
@@ -22,6 +22,9 @@ from .streams import line_batches, name_of, naming, reading, writing_to
 from .transfer import Transfer
 
 __all__ = ["decode"]
+
+BLOCK_LEN = 1 << 20
+"""How many ids are decoded at once, where a text can be put together again from parts."""
 
 
 @spread
@@ -69,13 +72,19 @@ def decode(
                 data = source.read()
                 transfer.begin(len(data))
                 ids = parse_all(data)
-                n_bytes, n_tokens = target.write(to_bytes(ids)), len(ids)
+                n_tokens = len(ids)
+                is_cut = output != "-" and can_be_cut(tokenizer)
+                step = BLOCK_LEN if is_cut else max(n_tokens, 1)
+                n_bytes = 0
+                for start in range(0, max(n_tokens, 1), step):
+                    n_bytes += target.write(to_bytes(ids[start : start + step]))
+                    transfer.tell(len(data) * (start + step) // max(n_tokens, 1))
     transfer.finish(n_bytes, n_tokens)
 
 
 def parsers(
     tokenizer: Tokenizer, number_format: NumberFormat | None, file: str
-) -> tuple[Callable[[bytes], list[int]], Callable[[bytes], list[int]]]:
+) -> tuple[Callable[[bytes], Ids], Callable[[bytes], Ids]]:
     """Choose how ids are read: of a whole file, and of a line."""
     if number_format is NumberFormat.PIECES:
         pieces = Pieces(tokenizer)
@@ -87,11 +96,17 @@ def parsers(
     )
 
 
-def decoder(tokenizer: Tokenizer) -> Callable[[list[int]], bytes]:
+def decoder(tokenizer: Tokenizer) -> Callable[[Ids], bytes]:
     """Choose how ids become bytes: exactly, unless text has to be put together again."""
     if units_of(tokenizer) == "byte":
         return tokenizer.decode_bytes
     return lambda ids: tokenizer.decode(ids, errors="strict").encode()
+
+
+def can_be_cut(tokenizer: Tokenizer) -> bool:
+    """Tell whether ids can be decoded part by part: no token says what stands before another."""
+    has_marks = "end mark" in dict(tokenizer._describe())["units"]
+    return units_of(tokenizer) == "byte" and not has_marks
 
 
 def units_of(tokenizer: Tokenizer) -> Literal["byte", "character"]:

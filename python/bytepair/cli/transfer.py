@@ -50,8 +50,8 @@ class Transfer:
 
     def tell(self, n_bytes: int) -> None:
         """Show how much is done."""
-        self.n_bytes = n_bytes
-        self.line.show_bytes(self.doing, n_bytes, self.total)
+        self.n_bytes = n_bytes if self.total is None else min(n_bytes, self.total)
+        self.line.show_bytes(self.doing, self.n_bytes, self.total)
 
     def finish(self, n_bytes: int, n_tokens: int) -> None:
         """Say how many bytes of text were how many tokens, and how fast that was."""
