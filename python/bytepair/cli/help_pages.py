@@ -39,6 +39,8 @@ WORK = "Performance options"
 """Groups of options that several commands have."""
 DISPLAY = "Display options"
 """The group at the end of each page: what is shown, and ``--help``."""
+SHOWING = {"--help", "--json", "--quiet", "--verbose"}
+"""Options that are in this group, whatever group they name."""
 SHARED = (LOADING, READING, WORK, DISPLAY)
 """Groups that several commands have, in the order in which they end a page."""
 
@@ -68,11 +70,11 @@ def sections_of(command: Any, ctx: typer.Context) -> Sections:  # noqa: ANN401 -
         if param.param_type_name == "argument":
             row = (_name_of(param), text.removesuffix("[required]").rstrip())
             found["Arguments"].append(row)
-        elif named == DISPLAY or param.name == "help":
+        elif named == DISPLAY or not SHOWING.isdisjoint(param.opts):
             last.append(record)
         else:
             found.setdefault(named or "Options", []).append(record)
-    is_alone = len(last) == 1 and set(found) == {"Arguments", "Options"}
+    is_alone = len(last) == 1 and not (found.keys() - {"Arguments", "Options"})
     group = "Options" if is_alone else DISPLAY
     found[group] = [*found.get(group, []), *last]
     names = [name for name in found if name not in SHARED]
