@@ -27,7 +27,8 @@ def run(*arguments: str) -> Any:
         ("train a --vocabsize 3", "no such option: --vocabsize; did you mean --vocab-size?"),
         ("train", "missing argument 'FILES'"),
         ("train a -o b", "give either --vocab-size or --merges"),
-        ("train a --merges 3", "missing option --output / -o"),
+        ("plot a", "missing option --output / -o"),
+        ("train a --merges 3", "--output / -o: name where to save; only --steps needs no output"),
         ("train a -o b --merges", "option --merges requires an argument"),
         (
             "train a -o b --merges many",

@@ -48,6 +48,8 @@ def in_our_words(message: str) -> str:
     'missing option --output / -o'
     >>> in_our_words("Invalid value for '--merges': 'x' is not a number")
     "--merges: 'x' is not a number"
+    >>> in_our_words("Invalid value for '--output' / '-o': name a file")
+    '--output / -o: name a file'
     >>> in_our_words("Invalid value for --lines: needs a corpus")
     '--lines needs a corpus'
     """
@@ -59,7 +61,7 @@ def in_our_words(message: str) -> str:
         names = re.findall(r"[^\s',]+", found[2].removeprefix("Possible options: "))
         near = difflib.get_close_matches(wanted.strip("'"), names, 1, cutoff=0)
         message = f"{found[1]}; did you mean {near[0]}?"
-    if found := re.fullmatch(r"Invalid value(?: for (\S+))?: (.*)", message, re.DOTALL):
+    if found := re.fullmatch(r"Invalid value(?: for (.+?))?: (.*)", message, re.DOTALL):
         return _about_value(found[1], found[2])
     return message[:1].lower() + message[1:]
 
