@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import bytepair
-from bytepair import _temporary
+from bytepair import _files, _locks, _temporary
 from bytepair._temporary import MARK, TemporaryFolder
 
 PACKAGE = Path(bytepair.__file__).parent
@@ -169,3 +169,40 @@ def test_nothing_else_makes_temporary_files_with_names():
         names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
         named = {"TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp"}
         assert not names & named, path
+
+
+def test_a_folder_that_is_taken_for_abandoned_at_once_is_made_again(
+    alone, tmp_path, monkeypatch
+):
+    """Another process may remove it between the moments at which it is made and locked."""
+    made = []
+
+    def open_folder(path):
+        made.append(path)
+        if len(made) % 2:
+            path.rmdir()
+        return _locks.open_folder(path)
+
+    def opened_late(path):
+        handle = _locks.open_folder(path)
+        made.append(path)
+        if len(made) % 2:
+            path.rmdir()
+        return handle
+
+    for opener in (open_folder, opened_late):
+        made.clear()
+        monkeypatch.setattr(_files, "open_folder", opener)
+        with _files.folder_beside(tmp_path / "own.json") as folder:
+            assert folder == made[-1]
+            assert folder.is_dir()
+        assert len(made) == 2
+        assert list(tmp_path.iterdir()) == []
+    for opener in (open_folder, opened_late):
+        made.clear()
+        monkeypatch.setattr(_temporary, "open_folder", opener)
+        with TemporaryFolder() as name:
+            assert len(made) == 2
+            assert Path(name).is_dir()
+    with pytest.raises(bytepair.FileError, match="none"):
+        _files.folder_beside(tmp_path / "none" / "own.json").__enter__()

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ._locks import HAS_LOCKS, is_still, lock
+from ._locks import HAS_LOCKS, is_kept, is_still, lock, open_folder
 from .errors import FileError
 
 StrPath = str | os.PathLike[str]
@@ -132,19 +132,27 @@ def folder_beside(target: Path) -> Iterator[Path]:
     for path in _temporary_paths(target):
         try:
             path.mkdir(0o700)
-        except FileExistsError:
-            continue
+            handle = open_folder(path)
+        except (FileExistsError, FileNotFoundError) as error:
+            if target.parent.is_dir():  # somebody else has it, or took it for abandoned
+                continue
+            raise _cannot(target, error) from error
         except OSError as error:
-            message = f"{target}: {error.strerror or error}"
-            raise FileError(message) from error
+            raise _cannot(target, error) from error
         with contextlib.ExitStack() as stack:
+            if handle is not None:
+                stack.callback(os.close, handle)
+                if not is_kept(handle, path):
+                    continue
             stack.callback(shutil.rmtree, path, ignore_errors=True)
-            with contextlib.suppress(OSError):  # no locks
-                stack.enter_context(_held(path))
             yield path
-        return
+            return
     message = f"{target}: {MOST_WRITERS} other processes are writing it"
     raise FileError(message)
+
+
+def _cannot(target: Path, error: OSError) -> FileError:
+    return FileError(f"{target}: {error.strerror or error}")
 
 
 @contextlib.contextmanager
@@ -176,20 +184,11 @@ def _temporary(target: Path) -> BinaryIO:
             file = open(path, "x+b", opener=lambda name, how: os.open(name, how, mode))  # noqa: SIM115
         except FileExistsError:
             continue
-        if _is_kept(file.fileno(), path):
+        if is_kept(file.fileno(), path):
             return file
         file.close()
     message = f"{target}: {MOST_WRITERS} other processes are writing it"
     raise FileError(message)
-
-
-def _is_kept(handle: int, path: Path) -> bool:
-    """Lock what was just made, unless somebody took it for abandoned and removes it."""
-    try:
-        is_ours = lock(handle)
-    except OSError:  # a file system without locks, where nothing is removed
-        return True
-    return is_ours and is_still(handle, path)
 
 
 def _temporary_paths(target: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ except ModuleNotFoundError:
 else:
     HAS_LOCKS = True
 
-__all__ = ["HAS_LOCKS", "is_still", "lock"]
+__all__ = ["HAS_LOCKS", "is_kept", "is_still", "lock", "open_folder"]
 
 
 def lock(handle: int) -> bool:
@@ -39,3 +39,25 @@ def is_still(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.lstat())
     except OSError:
         return False
+
+
+def is_kept(handle: int, path: Path) -> bool:
+    """Lock what was just made, unless somebody took it for abandoned and removes it."""
+    try:
+        is_ours = lock(handle)
+    except OSError:  # a file system without locks, where nothing is removed
+        return True
+    return is_ours and is_still(handle, path)
+
+
+def open_folder(path: Path) -> int | None:
+    """Open a folder to lock it; ``None`` where a system has no locks.
+
+    Raises
+    ------
+    OSError
+        It is no folder, or gone.
+    """
+    if not HAS_LOCKS:
+        return None
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._locks import HAS_LOCKS, is_still, lock
+from ._locks import is_kept, is_still, lock, open_folder
 from .errors import FileError
 
 if TYPE_CHECKING:
@@ -80,29 +80,17 @@ def _made() -> tuple[Path, int | None]:
         while True:
             path = parent / f"{PREFIX}{os.urandom(8).hex()}"
             path.mkdir(0o700)
-            handle = _opened(path)
-            if handle is None or _is_kept(handle, path):
+            try:
+                handle = open_folder(path)
+            except FileNotFoundError:  # somebody took it for abandoned
+                continue
+            if handle is None or is_kept(handle, path):
                 (path / MARK).touch()
                 return path, handle
-            os.close(handle)  # somebody took it for abandoned
+            os.close(handle)  # the same, a moment later
     except OSError as error:
         message = f"{error.filename or tempfile.tempdir}: {error.strerror or error}"
         raise FileError(message) from error
-
-
-def _is_kept(handle: int, path: Path) -> bool:
-    """Lock what was just made, unless somebody removes it."""
-    try:
-        return lock(handle) and is_still(handle, path)
-    except OSError:  # a file system without locks, where nothing is removed
-        return True
-
-
-def _opened(path: Path) -> int | None:
-    """Open a folder to lock it; ``None`` where a system cannot."""
-    if not HAS_LOCKS:
-        return None
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
 @cache
@@ -112,7 +100,7 @@ def _remove_abandoned(parent: Path) -> None:
         paths = [Path(entry.path) for entry in found if NAME.fullmatch(entry.name)]
     for path in paths:
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-            handle = _opened(path)
+            handle = open_folder(path)
             if handle is None:
                 return
             stack.callback(os.close, handle)
