@@ -205,7 +205,7 @@ BASES = {
     "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],
     "report": [
         ["own.json", "-o", "r.html"],
-        ["ranks.tiktoken", "own.json", "-o", "r.html"],
+        ["ranks.tiktoken", "c.jsonl", "-o", "r.html"],
     ],
     "compare": [
         ["own.json", "described.tiktoken"],

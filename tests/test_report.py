@@ -25,7 +25,7 @@ pytest.importorskip("jinja2", reason="a report needs jinja2")
 testing = pytest.importorskip("typer.testing", reason="runs the command line")
 
 from bytepair.cli.app import app  # noqa: E402 -- needs typer
-from bytepair.views.report import _charts, render  # noqa: E402 -- needs jinja2
+from bytepair.views.report import _charts, _findings, render  # noqa: E402 -- needs jinja2
 from bytepair.views.report._charts import Axis, Series  # noqa: E402
 
 HOSTILE = [
@@ -39,6 +39,13 @@ HOSTILE = [
     "a\x00b\x1b[31m",
     "</style><style>*{display:none}",
 ]
+GROUPS = {
+    "en": ["the low tower is lower than the lowest", "123 apples and 4,567 pears"],
+    "fa": ["سلام دنیا، می‌خواهم", "زبان فارسی"],
+    "hi": ["नमस्ते दुनिया", "हिन्दी भाषा"],
+    "th": ["สวัสดีชาวโลก", "ภาษาไทย"],
+    "<i>&\u202e": ["👩🏽\u200d🚀 🇳🇵 </script>", "\u0000 \u2028"],
+}
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 TEXTS = ["low lower lowest, 123 a1b", "سلام دنیا नमस्ते สวัสดี 👋🏽 é"] * 3
 
@@ -57,6 +64,24 @@ def hostile():
         texts, merges=300, pattern="", special_tokens=[HOSTILE[0], HOSTILE[3]]
     )
     return found.with_added_tokens([AddedToken(text) for text in HOSTILE])
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Write a corpus of groups that say something in their languages, one with broken bytes."""
+    path = tmp_path_factory.mktemp("corpus") / "texts.jsonl"
+    rows = [{"text": t, "lang": g} for g, texts in GROUPS.items() for t in texts]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def both(small, hostile, corpus):
+    """Describe two tokenizers on the corpus."""
+    named = {"small": small, "<b>hostile</b>": hostile}
+    return describe(
+        named, corpus, group="lang", parallel=True, baseline="en", segmenter="letters"
+    )
 
 
 class Page(HTMLParser):
@@ -106,9 +131,9 @@ def run(*arguments):
 # The page
 
 
-def test_the_page_is_well_formed_and_loads_nothing(small, hostile):
+def test_the_page_is_well_formed_and_loads_nothing(both):
     """Every element is closed, and nothing in the page names an address or an event."""
-    text = render(describe({"small": small, "hostile": hostile}))
+    text = render(both)
     page = Page(text)
     assert [tag for tag, _ in page.elements].count("script") == 1
     assert [tag for tag, _ in page.elements].count("style") == 1
@@ -119,8 +144,6 @@ def test_the_page_is_well_formed_and_loads_nothing(small, hostile):
             not {"style", "src", "srcset", "action", "background"} & attributes.keys()
         )
         assert attributes.get("href", "#").startswith("#")
-    outside = re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.DOTALL)
-    assert "://" not in outside.replace(HOSTILE[0], "")
     assert "://" not in text
     assert "url(" not in text
     assert "@import" not in text
@@ -151,8 +174,11 @@ def test_hostile_tokens_are_text(hostile):
     assert not page.of("b")
     assert name in page.text
     assert HOSTILE[0] in page.text
-    assert HOSTILE[5] in page.text
-    assert not [c for c in page.text if not c.isprintable() and c != "\n"]
+    assert HOSTILE[5].replace(" ", "·") in page.text
+    joiners = (
+        "\u200c\u200d"  # of Persian and emoji, within what a reader sees as one sign
+    )
+    assert not [c for c in page.text if not c.isprintable() and c not in "\n" + joiners]
 
 
 def test_the_same_tokenizers_give_the_same_bytes(small, tmp_path):
@@ -185,7 +211,7 @@ def test_a_portrait_counts_every_token_once(small):
     found = portrait(small)
     assert sum(n for _kind, n in found.kinds) == found.n_tokens == len(small)
     assert sum(n for _length, n in found.lengths) == found.n_tokens - found.n_added
-    assert dict(found.kinds)["added"] == 1
+    assert dict(found.kinds)["added or unknown"] == 1
     assert dict(found.kinds)["part of a character"] >= 128
     assert [count for _step, count in found.merge_counts] == [
         count for *_, count in small.merge_log
@@ -199,6 +225,97 @@ def test_the_facts_of_each_tokenizer_stand_side_by_side(small, hostile):
         assert tokenizer.fingerprint in page.text
         assert f"{len(tokenizer):,} tokens" in page.text
     assert "<|end|>" in page.text
+
+
+def test_without_a_corpus_the_page_says_what_needs_one(small):
+    """What is measured on texts is absent, and a section says how to have it."""
+    page = Page(render(describe({"small": small})))
+    assert "without a corpus" in page.text
+    assert "What needs a corpus" in page.text
+    assert "Rank against frequency" not in page.text
+    assert "Bytes per token" not in page.text
+
+
+def test_metrics_are_those_of_the_corpus(both, small, hostile):
+    """Bytes per token of all texts, and of each group, are those that are counted here."""
+    text = Page(render(both)).text
+    for tokenizer in (small, hostile):
+        for texts in [*GROUPS.values(), [t for ts in GROUPS.values() for t in ts]]:
+            n_tokens = sum(map(tokenizer.count, texts))
+            n_bytes = sum(len(t.encode()) for t in texts)
+            assert f"{n_bytes / n_tokens:.2f}" in text
+    costs = [sum(map(small.count, texts)) for texts in GROUPS.values()]
+    differences = sum(abs(a - b) for a in costs for b in costs)
+    gini = differences / (2 * len(costs) * sum(costs))
+    assert f"{gini:.1%}" in text
+
+
+def test_groups_have_bars_as_long_as_their_values(both):
+    """The largest value of a table has a bar of the whole width, others their share of it."""
+    table = (
+        render(both)
+        .split("Premium over the baseline</bdi></h3>")[1]
+        .split("</table>")[0]
+    )
+    found = re.findall(
+        r'data-value="([\d.]+)"><div class="with-bar">.*?width="([\d.]+)"', table
+    )
+    assert len(found) == 2 * len(GROUPS)
+    most = max(float(value) for value, _ in found)
+    for value, width in found:
+        assert float(width) == pytest.approx(100 * float(value) / most, abs=0.06)
+
+
+def test_samples_hold_the_ids_of_the_texts(both, small, hostile):
+    """The ids of the coloured tokens are those that encoding gives, group by group."""
+    text = render(both)
+    drawn = re.findall(r'<div class="bp-text".*?</div>', text, re.DOTALL)
+    ids = [
+        [
+            int(n)
+            for part in re.findall(r'data-ids="([^"]*)"', one)
+            for n in part.split(",")
+        ]
+        for one in drawn
+    ]
+    assert len(ids) == 2 * len(GROUPS)
+    order = sorted(GROUPS, key=lambda g: (-len("".join(GROUPS[g]).encode()), g))
+    expected = [
+        t.encode(GROUPS[g][0].rstrip()) for g in order for t in (small, hostile)
+    ]
+    assert sorted(ids) == sorted(expected)
+
+
+def test_a_tokenizer_that_cannot_encode_a_sample_says_why():
+    """The others are drawn, and its error stands where its tokens would."""
+    strict = bytepair.train_from_iterator(["low"], merges=1, dialect="subword-nmt")
+    own = bytepair.train_from_iterator(["low"], merges=1)
+    text = Page(render(describe({"strict": strict, "own": own}))).text
+    assert "cannot encode it" in text
+
+
+def test_findings_are_those_of_the_doctor(hostile):
+    """Each finding has its code, its number and its sentence, and names its first tokens."""
+    found = describe({"hostile": hostile})
+    text = Page(render(found)).text
+    findings = found.subjects[0].diagnosis.findings
+    assert findings
+    for finding in findings:
+        assert finding.code in text
+        assert f"{finding.count:,}" in text
+        n_more = finding.count - _findings.N_TOKENS
+        assert n_more <= 0 or f"and {n_more:,} more" in text
+
+
+def test_a_merge_log_becomes_a_curve(tmp_path):
+    """The page draws bytes per token against vocabulary size for each log by its name."""
+    path = tmp_path / "run.jsonl"
+    own = bytepair.train_from_iterator(TEXTS, merges=20, log=path)
+    found = describe({"own": own}, logs={"run <1>": bytepair.read_log(path)})
+    text = render(found)
+    assert found.curves[0].points[0] == (256, 1.0)
+    assert "Compression in training" in text
+    assert "run &lt;1&gt;" in text
 
 
 # Charts
@@ -246,6 +363,36 @@ def test_a_page_that_cannot_be_written_is_refused_first(name, small, tmp_path):
     assert found.exit_code == 1
     assert str((tmp_path / name).parent if "missing" in name else name) in found.stderr
     assert not (tmp_path / name).exists()
+
+
+def test_the_corpus_of_the_command_is_behind_the_tokenizers(small, corpus, tmp_path):
+    """What is no tokenizer is the corpus; groups are those of the field that is named."""
+    small.save(tmp_path / "own.bytepair")
+    target = tmp_path / "report.html"
+    typed = ["--group", "lang", "--quiet", "-o", target]
+    found = run("report", tmp_path / "own.bytepair", corpus, *typed)
+    assert found.exit_code == 0, found.stderr
+    page = Page(target.read_text("utf-8"))
+    assert "10 documents" in page.text
+    assert "Grouped by lang" in page.text
+    assert "No Gini coefficient" in page.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (["--group", "lang"], "--group needs a corpus"),
+        (["--by-file"], "--by-file needs a corpus"),
+        (["--field", "body"], "--field needs a corpus"),
+        (["-"], "save them as a file"),
+    ],
+)
+def test_what_would_be_idle_is_refused(typed, message, small, tmp_path):
+    """An option that says how to read needs something to read, which is read twice."""
+    small.save(tmp_path / "own.bytepair")
+    found = run("report", tmp_path / "own.bytepair", *typed, "-o", tmp_path / "r.html")
+    assert found.exit_code == 1
+    assert message in found.stderr
 
 
 def test_a_missing_library_is_named_with_what_to_install(small, tmp_path, monkeypatch):
@@ -385,10 +532,10 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page_path(small, hostile, tmp_path_factory):
+def page_path(both, tmp_path_factory):
     """Write a page with all that can be in one."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render(describe({"small": small, "hostile": hostile})), "utf-8")
+    path.write_text(render(both), "utf-8")
     return path
 
 
@@ -442,3 +589,58 @@ def test_a_click_on_a_heading_sorts_the_table(browser, page_path):
     browser.ask(click)
     assert browser.ask(column) == sorted(before)
     assert len(set(before)) > 2
+
+
+def test_a_token_that_is_pointed_at_shows_its_ids_and_bytes(browser, page_path, small):
+    """The ids and bytes appear, all tokens alike are marked, and leaving hides them."""
+    browser.open(page_path)
+    token = "document.querySelector('.bp-t')"
+    browser.ask(
+        f"{token}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))"
+    )
+    told = browser.ask("document.getElementById('seen').innerText")
+    ids = browser.ask(f"{token}.dataset.ids").split(",")
+    assert all(id_ in told for id_ in ids)
+    content = small.id_to_token(int(ids[0]))
+    assert content.hex(" ") in told
+    assert browser.ask(f"{token}.classList.contains('on')")
+    browser.ask(
+        "document.body.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))"
+    )
+    assert browser.ask("document.getElementById('seen').hidden")
+
+
+def test_text_from_right_to_left_stands_on_the_right(browser, page_path):
+    """Persian samples have their direction, others theirs."""
+    browser.open(page_path)
+    code = (
+        "[...document.querySelectorAll('.sample')].map((s) => [s.querySelector('h3').innerText,"
+        "s.querySelector('.bp-text').matches(':dir(rtl)')])"
+    )
+    found = dict(browser.ask(code))
+    assert found["fa"] is True
+    assert found["en"] is found["th"] is False
+
+
+def test_the_page_is_printed_with_all_that_is_folded(browser, page_path):
+    """A print has what details hide, in light colours whatever the theme."""
+    browser.open(page_path, theme="dark")
+    browser.ask(
+        "globalThis.n = 0; addEventListener('beforeprint', () => { n = "
+        "document.querySelectorAll('details:not([open], .caveat)').length; })"
+    )
+    data = base64.b64decode(browser.call("Page.printToPDF")["data"])
+    assert data.startswith(b"%PDF")
+    assert browser.ask("n") == 0
+    assert (
+        browser.ask(
+            "document.querySelectorAll('td details:not([open], .caveat)').length"
+        )
+        > 0
+    )
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert (
+        browser.ask("getComputedStyle(document.body).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+    browser.call("Emulation.setEmulatedMedia", media="")

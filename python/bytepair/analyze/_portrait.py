@@ -3,13 +3,23 @@
 Takes time linear in the vocabulary: about a second for 200,000 tokens.
 """
 
+from __future__ import annotations
+
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair import Tokenizer
+from bytepair._numpy import np
+
+from ._likeness import Likeness, likeness
+from ._tokens import BYTE, UNKNOWN, TokenTable, token_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bytepair import Tokenizer
 
 __all__ = ["KINDS", "LongToken", "Portrait", "portrait"]
 
@@ -23,16 +33,15 @@ KINDS = (
     "white space",
     "mixed",
     "part of a character",
-    "added",
+    "byte of another character",
+    "added or unknown",
 )
 """What tokens are made of: each is of one kind.
 
 Letters have their marks with them. ``mixed`` is what has several of letters, digits, white space
-and other characters. ``part of a character`` is what is not UTF-8 on its own, or a token for one
-byte of a character outside the alphabet.
+and other characters. ``part of a character`` is what is not UTF-8 on its own, and ``byte of another
+character`` a token for one byte of what is outside the alphabet.
 """
-
-MARK_OF_SPACE = "▁"
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,8 @@ class Portrait:
 
     Attributes
     ----------
+    likeness
+        The dialects that it is like.
     n_vocab, n_tokens
         Ids, holes included; and tokens, added ones included.
     n_merges, n_added
@@ -70,8 +81,11 @@ class Portrait:
         How many tokens there are of each of :data:`KINDS`, in their order.
     lengths
         How many tokens that are not added have each length in bytes, from short to long.
+    scripts
+        How many tokens of the model have letters of each script, the most frequent first;
+        ``none`` for those without a letter, ``several`` for those of several scripts.
     longest
-        The tokens with the most characters, that are not added.
+        The tokens with the most characters, of those that have a letter and are not added.
     merge_counts
         The merges from 1 on, each with how often its pair occurred when it was learned; those
         whose count is not known are left out, as in most published files.
@@ -85,6 +99,7 @@ class Portrait:
     ((1, 256), (2, 1), (3, 1))
     """
 
+    likeness: Likeness
     n_vocab: int
     n_tokens: int
     n_merges: int
@@ -96,6 +111,7 @@ class Portrait:
     fingerprint: str
     kinds: tuple[tuple[str, int], ...]
     lengths: tuple[tuple[int, int], ...]
+    scripts: tuple[tuple[str, int], ...]
     longest: tuple[LongToken, ...]
     merge_counts: tuple[tuple[int, int], ...]
 
@@ -109,19 +125,20 @@ def portrait(tokenizer: Tokenizer) -> Portrait:
     """
     parts = dict(tokenizer._describe())
     loses = parts.pop("loses", "nothing")
-    contents = list(_contents(tokenizer))
+    table = token_table(tokenizer)
     added = tokenizer.added_tokens
     specials = sorted(tokenizer.special_tokens.items(), key=lambda item: item[1])
     special_ids = {id_ for _name, id_ in specials}
     others = [(t.content, id_) for id_, t in added.items() if id_ not in special_ids]
-    ordinary = [(id_, content) for id_, content in contents if id_ not in added]
-    kinds = Counter(kind_of(content) for _id, content in ordinary)
-    kinds["added"] = len(contents) - len(ordinary)
-    lengths = Counter(len(content) for _id, content in ordinary)
+    own = list(_own(table, set(added)))
+    kinds = Counter(token.kind for token in own)
+    kinds["added or unknown"] = table.n_tokens - len(own)
+    lengths = Counter(len(token.content) for token in own)
     log = enumerate(tokenizer.merge_log, start=1)
     return Portrait(
+        likeness=likeness(tokenizer),
         n_vocab=tokenizer.n_vocab,
-        n_tokens=len(contents),
+        n_tokens=table.n_tokens,
         n_merges=len(tokenizer.merge_log),
         n_added=len(added),
         special_tokens=tuple(specials),
@@ -131,7 +148,8 @@ def portrait(tokenizer: Tokenizer) -> Portrait:
         fingerprint=tokenizer.fingerprint,
         kinds=tuple((kind, kinds[kind]) for kind in KINDS),
         lengths=tuple(sorted(lengths.items())),
-        longest=_longest(ordinary),
+        scripts=_scripts_of(table),
+        longest=_longest(own),
         merge_counts=tuple(
             (step, count) for step, (*_, count) in log if count is not None
         ),
@@ -160,6 +178,7 @@ def kind_of(content: bytes) -> str:
     return found.pop() if len(found) == 1 else "mixed"
 
 
+@lru_cache(maxsize=1 << 16)
 def _class_of(character: str) -> str:
     if character.isspace():
         return "white space"
@@ -169,27 +188,45 @@ def _class_of(character: str) -> str:
     )
 
 
-def _longest(ordinary: Sequence[tuple[int, bytes]]) -> tuple[LongToken, ...]:
-    """List the tokens with the most characters; of those that are equally long, the first."""
+class OwnToken(NamedTuple):
+    """A token that is neither added nor unknown."""
+
+    id: int
+    content: bytes
+    kind: str
+
+
+def _own(table: TokenTable, added: set[int]) -> Iterator[OwnToken]:
+    """Give the tokens that are neither added nor unknown."""
+    rows = zip(table.texts, table.kinds.tolist(), strict=True)
+    for id_, (content, kind) in enumerate(rows):
+        if kind < UNKNOWN and id_ not in added:
+            name = "byte of another character" if kind == BYTE else kind_of(content)
+            yield OwnToken(id_, content, name)
+
+
+def _scripts_of(table: TokenTable) -> tuple[tuple[str, int], ...]:
+    """Count the tokens of the model by script, those with part of a character left out."""
+    is_counted = table.is_model & ~table.is_partial
+    counts = np.bincount(table.scripts[is_counted], minlength=len(table.script_names))
+    rows = zip(table.script_names, counts.tolist(), strict=True)
+    return tuple(
+        sorted((row for row in rows if row[1]), key=lambda row: (-row[1], row[0]))
+    )
+
+
+def _longest(own: Sequence[OwnToken]) -> tuple[LongToken, ...]:
+    """List the tokens with the most characters; of those that are equally long, the first.
+
+    Those without a letter are left out: most are rows of one character, as in ``-----``.
+    """
 
     def found() -> Iterator[LongToken]:
-        for id_, content in ordinary:
+        for id_, content, _kind in own:
             text = content.decode(errors="backslashreplace")
-            n_characters = len(content.decode(errors="replace"))
-            yield LongToken(id_, text, n_characters, len(content))
+            if any(map(str.isalpha, text)):
+                n_characters = len(content.decode(errors="replace"))
+                yield LongToken(id_, text, n_characters, len(content))
 
     ranked = sorted(found(), key=lambda token: (-token.n_characters, token.id))
     return tuple(ranked[:N_LONGEST])
-
-
-def _contents(tokenizer: Tokenizer) -> Iterator[tuple[int, bytes]]:
-    """Give the ids that tokens have, and what each token stands for."""
-    for id_, token in enumerate(tokenizer.vocabulary):
-        if token is not None:
-            yield id_, _content(token)
-
-
-def _content(token: Any) -> bytes:  # noqa: ANN401 -- text or bytes
-    if isinstance(token, bytes):
-        return token
-    return str(token).replace(MARK_OF_SPACE, " ").encode(errors="surrogatepass")

@@ -25,9 +25,13 @@ TokenizerOption = Annotated[
 
 
 def told_apart(
-    arguments: list[str], tokenizers: list[Path] | None, default: str | None
+    arguments: list[str],
+    tokenizers: list[Path] | None,
+    default: str | None,
+    *,
+    may_be_nothing: bool = False,
 ) -> tuple[list[Path], list[str]]:
-    """Tell the paths of tokenizers from what they read, which may have a default.
+    """Tell the paths of tokenizers from what they read, which may have a default or be nothing.
 
     The first argument is a tokenizer, and so are those behind it up to the first that is none.
     """
@@ -49,7 +53,7 @@ def told_apart(
             raise FileError(message)
     if not rest and default is not None:
         return paths, [default]
-    if not rest:
+    if not rest and not may_be_nothing:
         message = (
             "name the files of a corpus behind the tokenizers; where they are tokenizers "
             "themselves, name tokenizers by --tokenizer"

@@ -53,10 +53,12 @@ def render(report: Report) -> str:
     check_libraries()
     from markupsafe import Markup
 
+    from bytepair.views._html import CSS
+
     from ._charts import bar
     from ._page import page_of
 
-    css, script = _text("page.css"), _text("page.js")
+    css, script = CSS + _text("page.css"), _text("page.js")
     policy = "; ".join(
         (
             "default-src 'none'",

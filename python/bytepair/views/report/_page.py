@@ -6,136 +6,31 @@ are cut so that the page stays small enough to mail, and say how much they leave
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
 
 from bytepair import __version__
 from bytepair._plurals import amount
+from bytepair.views._html import rows_html
+from bytepair.views._showing import counts
 
-from . import _charts
-from ._charts import Axis, Series
+from ._corpus import corpus_section, group_sections, metric_cards
+from ._findings import findings_section, severities
+from ._parts import Card, Fact, Page, Section, Shown, ShownRow, Value, short
+from ._vocabulary import vocabulary_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from markupsafe import Markup
+    from bytepair.analyze import Portrait, Report
+    from bytepair.analyze._samples import Sample
 
-    from bytepair.analyze._portrait import Portrait
-    from bytepair.analyze._report import Report
+__all__ = ["page_of"]
 
-__all__ = ["Page", "page_of"]
-
-MAX_LENGTH = 24
-"""Longer tokens are in one column, in bytes."""
-MADE_OF = "What tokens are made of"
+CARDS = ("bytes_per_token", "tokens_per_word", "pieces_per_word", "used_share", "gini")
+"""Metrics that come first."""
 MAX_SPECIALS = 300
-N_LONGEST = 10
-MAX_TEXT = 48
-"""So much of a token is written, in characters."""
-
-
-class Cell(NamedTuple):
-    """A cell of a table; ``value`` is what it is sorted by, ``share`` the length of its bar."""
-
-    text: str
-    kind: str = "text"
-    value: float | None = None
-    share: float | None = None
-    series: int = 0
-    aside: str = ""
-
-
-class Column(NamedTuple):
-    """The head of a column; ``series`` is the number of a tokenizer."""
-
-    title: str
-    is_number: bool = False
-    series: int | None = None
-
-
-class Table(NamedTuple):
-    """Rows of cells below the heads of columns."""
-
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-
-
-class Chart(NamedTuple):
-    """A drawing, or a table, with its title and what it shows."""
-
-    title: str
-    note: str = ""
-    drawing: Markup | None = None
-    table: Table | None = None
-    series: int | None = None
-
-
-class Card(NamedTuple):
-    """One metric of all tokenizers."""
-
-    title: str
-    values: Sequence[str]
-    note: str = ""
-    is_words: bool = False
-
-
-class Value(NamedTuple):
-    """A fact of one tokenizer: a text, or names with ids."""
-
-    text: str = ""
-    is_code: bool = False
-    items: Sequence[tuple[str, str]] = ()
-    n_more: int = 0
-
-
-class Fact(NamedTuple):
-    """A fact of all tokenizers."""
-
-    title: str
-    values: Sequence[Value]
-
-    @property
-    def differs(self) -> bool:
-        """Whether it is not the same for all."""
-        return len(set(self.values)) > 1
-
-
-class Part(NamedTuple):
-    """A table with what stands above it; ``series`` is the tokenizer that it is of."""
-
-    title: str = ""
-    note: str = ""
-    table: Table | None = None
-    series: int | None = None
-    findings: Sequence[object] = ()
-    charts: Sequence[Chart] = ()
-
-
-@dataclass
-class Section:
-    """A section of the page."""
-
-    id: str
-    title: str
-    note: str = ""
-    cards: Sequence[Card] = ()
-    facts: Sequence[Fact] = ()
-    charts: Sequence[Chart] = ()
-    parts: Sequence[Part] = ()
-    samples: Sequence[object] = ()
-    missing: Sequence[str] = ()
-
-
-@dataclass
-class Page:
-    """All that the template writes."""
-
-    title: str
-    subtitle: str
-    names: Sequence[str]
-    sections: Sequence[Section]
-    footer: str
-    version: str = __version__
 
 
 def page_of(report: Report) -> Page:
@@ -144,13 +39,18 @@ def page_of(report: Report) -> Page:
     found = [
         _overview(report),
         _facts(report),
-        _vocabulary(report),
+        *([] if report.stats is None else [corpus_section(report.stats)]),
+        *([] if report.stats is None else group_sections(report.stats)),
+        _samples(report),
+        vocabulary_section(report),
+        findings_section(report),
+        *([] if report.stats is not None else [_absent()]),
     ]
     return Page(
         title=" · ".join(names),
         subtitle=_subtitle(report),
         names=names,
-        sections=[section for section in found if section is not None],
+        sections=found,
         footer=f"Made by bytepair {__version__}. This page loads nothing and sends nothing.",
     )
 
@@ -160,10 +60,27 @@ def _subtitle(report: Report) -> str:
     what = (
         "Tokenizer report" if n_subjects == 1 else f"Report on {n_subjects} tokenizers"
     )
-    return f"{what}, without a corpus"
+    if report.stats is None:
+        return f"{what}, without a corpus"
+    total = report.stats.measurements[0].total
+    size = f"{amount(total.documents, 'document')} of {amount(total.bytes, 'byte')}"
+    n_groups = len(report.stats.groups)
+    groups = f" in {n_groups} groups" if n_groups else ""
+    return f"{what}, on a corpus of {size}{groups}"
 
 
-# Overview
+def _absent() -> Section:
+    return Section(
+        "corpus",
+        "What needs a corpus",
+        missing=[
+            "Compression, tokens per word, rank against frequency, groups such as languages, and "
+            "tokens that never occur need texts: name files behind the tokenizers."
+        ],
+    )
+
+
+# Sections
 
 
 def _overview(report: Report) -> Section:
@@ -172,12 +89,17 @@ def _overview(report: Report) -> Section:
     def each(told: Callable[[Portrait], str]) -> list[str]:
         return [told(portrait) for portrait in portraits]
 
-    cards = [
+    cards = []
+    if report.stats is not None:
+        cards += metric_cards(report.stats, CARDS)
+    cards.append(
         Card(
             "Tokens",
             each(lambda p: f"{p.n_tokens:,}"),
-            "special and other added ones included",
-        ),
+            "in the vocabulary, added ones included",
+        )
+    )
+    cards += [
         Card(
             "Merges",
             each(lambda p: f"{p.n_merges:,}"),
@@ -187,6 +109,14 @@ def _overview(report: Report) -> Section:
             "Special tokens",
             each(lambda p: f"{len(p.special_tokens):,}"),
             "found in a text only where the caller allows them",
+        ),
+    ] * (report.stats is None)
+    cards += [
+        Card(
+            "Findings",
+            [severities(subject.diagnosis) for subject in report.subjects],
+            "errors, warnings and notes; see below",
+            is_words=True,
         ),
         Card(
             "Loses",
@@ -198,12 +128,10 @@ def _overview(report: Report) -> Section:
     return Section("overview", "At a glance", cards=cards)
 
 
-# Facts
-
-
 def _facts(report: Report) -> Section:
     portraits = [subject.portrait for subject in report.subjects]
     found = [
+        Fact("dialect", [Value(_dialect(p)) for p in portraits]),
         Fact("size", [Value(_size(p)) for p in portraits]),
         Fact("special tokens", [_named(p.special_tokens) for p in portraits]),
     ]
@@ -227,8 +155,13 @@ def _facts(report: Report) -> Section:
     found.append(
         Fact("fingerprint", [Value(p.fingerprint, is_code=True) for p in portraits])
     )
-    note = "≠ marks what is not the same for all." if len(portraits) > 1 else ""
+    note = "• marks what is not the same for all." if len(portraits) > 1 else ""
     return Section("facts", "Facts", note, facts=found)
+
+
+def _dialect(portrait: Portrait) -> str:
+    found = portrait.likeness
+    return f"like {found}" if found.names else "of its own"
 
 
 def _size(portrait: Portrait) -> str:
@@ -245,135 +178,36 @@ def _size(portrait: Portrait) -> str:
 
 def _named(tokens: Sequence[tuple[str, int]]) -> Value:
     """List tokens with their ids."""
-    found = [(_short(name), f"{id_:,}") for name, id_ in tokens[:MAX_SPECIALS]]
+    found = [(short(name), f"{id_:,}") for name, id_ in tokens[:MAX_SPECIALS]]
     if not found:
         return Value("none")
     return Value(items=tuple(found), n_more=len(tokens) - len(found))
 
 
-# Vocabulary
+def _samples(report: Report) -> Section:
+    is_own = report.stats is None
+    note = (
+        "One sentence in several languages, and what is no sentence."
+        if is_own
+        else "The beginning of the first text of each group, or file."
+    )
+    if len(report.subjects) > 1:
+        note += " What all tokenizers cut alike is grey."
+    note += (
+        " Point at a token, or reach it by the arrow keys, to see its ids and bytes."
+    )
+    return Section(
+        "samples", "In tokens", note, samples=[_shown(s) for s in report.samples]
+    )
 
 
-def _vocabulary(report: Report) -> Section:
-    names = [subject.name for subject in report.subjects]
-    portraits = [subject.portrait for subject in report.subjects]
-    charts = [
-        Chart(
-            "Length of tokens",
-            "Share of the tokens that have each length in bytes; added tokens are left out.",
-            _lengths(names, portraits),
-        ),
-        Chart(
-            "Merges in training",
-            "How often the pair of each merge occurred when it was learned, by its rank.",
-            _merge_counts(names, portraits),
-        ),
-    ]
-    if len(names) == 1:
-        charts.append(Chart(MADE_OF, "", table=_kinds_of(portraits[0])))
-        charts.append(Chart("Longest tokens", "", table=_longest(portraits[0])))
-        return Section("vocabulary", "Vocabulary", charts=charts)
-    charts.append(Chart(MADE_OF, "", table=_kinds(names, portraits)))
-    longest = [
-        Chart(name, table=_longest(portrait), series=number)
-        for number, (name, portrait) in enumerate(zip(names, portraits, strict=True))
-    ]
-    part = Part("Longest tokens", charts=longest)
-    return Section("vocabulary", "Vocabulary", charts=charts, parts=[part])
-
-
-def _lengths(names: Sequence[str], portraits: Sequence[Portrait]) -> Markup:
-    rows = []
-    for portrait in portraits:
-        row = [0] * (MAX_LENGTH + 1)
-        for length, n_tokens in portrait.lengths:
-            row[min(max(length, 1), MAX_LENGTH + 1) - 1] += n_tokens
-        total = sum(row) or 1
-        rows.append([n_tokens / total for n_tokens in row])
-    places = [*map(str, range(1, MAX_LENGTH + 1)), f">{MAX_LENGTH}"]
-    x, y = Axis("bytes"), Axis("share of tokens", is_share=True)
-    label = "Share of tokens by length in bytes"
-    return _charts.columns(names, places, rows, x, y, label)
-
-
-def _merge_counts(names: Sequence[str], portraits: Sequence[Portrait]) -> Markup:
-    series = [
-        Series(name, portrait.merge_counts)
-        for name, portrait in zip(names, portraits, strict=True)
-    ]
-    x, y = Axis("rank of the merge", is_log=True), Axis("count", is_log=True)
-    return _charts.lines(series, x, y, "Count of each merge in training, by rank")
-
-
-def _kinds_of(portrait: Portrait) -> Table:
-    columns = [
-        Column("kind"),
-        Column("tokens", is_number=True),
-        Column("share", is_number=True),
-    ]
-    rows = []
-    for kind, n_tokens in portrait.kinds:
-        share = n_tokens / max(portrait.n_tokens, 1)
-        rows.append(
-            [
-                Cell(kind),
-                number_cell(n_tokens),
-                Cell(f"{share:.1%}", "number", share, share),
-            ]
-        )
-    return Table(columns, rows)
-
-
-def _kinds(names: Sequence[str], portraits: Sequence[Portrait]) -> Table:
-    columns = [Column("kind"), *_columns_of(names)]
-    rows = []
-    for place, (kind, _) in enumerate(portraits[0].kinds):
-        row = [Cell(kind)]
-        for portrait in portraits:
-            n_tokens = portrait.kinds[place][1]
-            share = n_tokens / max(portrait.n_tokens, 1)
-            row.append(Cell(f"{n_tokens:,}", "small", n_tokens, aside=f"{share:.1%}"))
-        rows.append(row)
-    return Table(columns, rows)
-
-
-def _columns_of(names: Sequence[str]) -> list[Column]:
-    """Give each tokenizer a column of numbers."""
-    return [Column(name, is_number=True, series=n) for n, name in enumerate(names)]
-
-
-def _longest(portrait: Portrait) -> Table:
-    columns = [
-        Column("token"),
-        Column("id", is_number=True),
-        Column("characters", is_number=True),
-        Column("bytes", is_number=True),
-    ]
+def _shown(sample: Sample) -> Shown:
+    cuts = [found for found in sample.cuts if not isinstance(found, str)]
+    drawn = iter(rows_html(cuts))
     rows = [
-        [
-            Cell(_short(token.text), "token"),
-            number_cell(token.id),
-            number_cell(token.n_characters),
-            number_cell(token.n_bytes),
-        ]
-        for token in portrait.longest[:N_LONGEST]
+        ShownRow(f"cannot encode it: {found}", Markup())
+        if isinstance(found, str)
+        else ShownRow(counts(found), Markup(next(drawn)))
+        for found in sample.cuts
     ]
-    return Table(columns, rows)
-
-
-# Parts
-
-
-def number_cell(number: int) -> Cell:
-    """Write a number with commas.
-
-    >>> number_cell(1234).text
-    '1,234'
-    """
-    return Cell(f"{number:,}", "number", number)
-
-
-def _short(text: str) -> str:
-    """Write a text so that all of it is seen, or its beginning where it is long."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
+    return Shown(sample.title or "(none)", rows)

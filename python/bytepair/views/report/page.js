@@ -105,7 +105,7 @@
   // Print: what is folded is shown, and folded again afterwards.
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = all("details:not([open])");
+    opened = all("details:not([open], .caveat)");
     opened.forEach((part) => { part.open = true; });
   });
   addEventListener("afterprint", () => {

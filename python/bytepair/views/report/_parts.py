@@ -1,0 +1,229 @@
+"""What the page of a report is made of: sections with cards, facts, charts, tables and samples.
+
+The template writes these; the modules beside it fill them in. Numbers get their commas and units
+here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair import __version__
+from bytepair.views._glyphs import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from markupsafe import Markup
+
+__all__ = [
+    "LENGTHS",
+    "N_SCRIPTS",
+    "SCRIPT_NAMES",
+    "Card",
+    "Cell",
+    "Chart",
+    "Column",
+    "Fact",
+    "Page",
+    "Part",
+    "Section",
+    "Shown",
+    "ShownRow",
+    "Table",
+    "Value",
+    "capital",
+    "columns_of",
+    "length_shares",
+    "number_cell",
+    "short",
+    "value_cell",
+    "written",
+]
+
+MAX_LENGTH = 24
+"""Longer tokens are in one column, in bytes."""
+LENGTHS = (*map(str, range(1, MAX_LENGTH + 1)), f">{MAX_LENGTH}")
+N_SCRIPTS = 12
+SCRIPT_NAMES = {"none": "no letters", "several": "several scripts"}
+MAX_TEXT = 36
+"""So much of a token is written, in characters."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table; ``value`` is what it is sorted by, ``share`` the length of its bar."""
+
+    text: str
+    kind: str = "text"
+    value: float | None = None
+    share: float | None = None
+    series: int = 0
+    aside: str = ""
+    table: Table | None = None
+    n_more: str = ""
+
+
+class Column(NamedTuple):
+    """The head of a column; ``series`` is the number of a tokenizer."""
+
+    title: str
+    is_number: bool = False
+    series: int | None = None
+
+
+class Table(NamedTuple):
+    """Rows of cells below the heads of columns."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    is_sortable: bool = True
+    title: str = ""
+
+
+class Chart(NamedTuple):
+    """A drawing, or a table, with its title and what it shows."""
+
+    title: str
+    note: str = ""
+    drawing: Markup | None = None
+    table: Table | None = None
+    series: int | None = None
+    names: Sequence[str] | None = None
+
+
+class Card(NamedTuple):
+    """One metric of all tokenizers."""
+
+    title: str
+    values: Sequence[str]
+    note: str = ""
+    is_words: bool = False
+
+
+class Value(NamedTuple):
+    """A fact of one tokenizer: a text, or names with ids."""
+
+    text: str = ""
+    is_code: bool = False
+    items: Sequence[tuple[str, str]] = ()
+    n_more: int = 0
+
+
+class Fact(NamedTuple):
+    """A fact of all tokenizers."""
+
+    title: str
+    values: Sequence[Value]
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is not the same for all."""
+        return len(set(self.values)) > 1
+
+
+class Part(NamedTuple):
+    """A table with what stands above it; ``series`` is the tokenizer that it is of."""
+
+    title: str = ""
+    note: str = ""
+    table: Table | None = None
+    series: int | None = None
+    charts: Sequence[Chart] = ()
+
+
+class ShownRow(NamedTuple):
+    """A text as one tokenizer cuts it: what is said of it, and its tokens as HTML."""
+
+    counts: str
+    html: Markup
+
+
+class Shown(NamedTuple):
+    """A text as each tokenizer cuts it."""
+
+    title: str
+    rows: Sequence[ShownRow]
+
+
+@dataclass
+class Section:
+    """A section of the page."""
+
+    id: str
+    title: str
+    note: str = ""
+    cards: Sequence[Card] = ()
+    facts: Sequence[Fact] = ()
+    charts: Sequence[Chart] = ()
+    parts: Sequence[Part] = ()
+    samples: Sequence[Shown] = ()
+    missing: Sequence[str] = ()
+
+
+@dataclass
+class Page:
+    """All that the template writes."""
+
+    title: str
+    subtitle: str
+    names: Sequence[str]
+    sections: Sequence[Section]
+    footer: str
+    version: str = __version__
+
+
+def columns_of(names: Sequence[str]) -> list[Column]:
+    """Give each tokenizer a column of numbers."""
+    return [Column(name, is_number=True, series=n) for n, name in enumerate(names)]
+
+
+def length_shares(lengths: Iterable[tuple[int, int]]) -> list[float]:
+    """Give the share of each of :data:`LENGTHS`."""
+    found = [0] * len(LENGTHS)
+    for length, n_tokens in lengths:
+        found[min(max(length, 1), len(found)) - 1] += n_tokens
+    total = sum(found) or 1
+    return [n_tokens / total for n_tokens in found]
+
+
+def written(value: float | None, unit: str) -> str:
+    """Write a value.
+
+    >>> (
+    ...     written(0.12345, "share"),
+    ...     written(4.56789, "bytes/token"),
+    ...     written(1234567, "bytes"),
+    ... )
+    ('12.3%', '4.57', '1,234,567')
+    """
+    if value is None:
+        return "—"
+    if unit == "share":
+        return f"{value:.1%}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.2f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def value_cell(value: float | None, unit: str) -> Cell:
+    return Cell(written(value, unit), "number", value)
+
+
+def capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def number_cell(number: int) -> Cell:
+    """Write a number with commas.
+
+    >>> number_cell(1234).text
+    '1,234'
+    """
+    return Cell(f"{number:,}", "number", number)
+
+
+def short(text: str) -> str:
+    """Write a text so that all of it is seen, or its beginning where it is long."""
+    shown = visible(text[: MAX_TEXT + 1], spaces=True)
+    return shown if len(text) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
