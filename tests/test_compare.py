@@ -301,7 +301,12 @@ def test_a_long_text_is_compared_by_files(
     whole = compare(*pair, path).corpus
     monkeypatch.setattr(_compare_texts, "LARGE_TEXT_LEN", 8)
     monkeypatch.setattr(_compare_texts, "BLOCK_LEN", 7)
-    assert compare(*pair, path).corpus == whole
+    steps: list[tuple[int, int]] = []
+    found = compare(*pair, path, progress=lambda *step: steps.append(step))
+    assert found.corpus == whole
+    size = path.stat().st_size
+    assert steps == sorted(steps)
+    assert steps[-1] == (size, size)
     assert whole is not None
     assert (whole.n_texts, whole.n_changed, whole.n_bytes) == (1, 1, len(data))
     same = compare(pair[0], pair[0], path).corpus

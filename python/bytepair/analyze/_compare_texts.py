@@ -11,6 +11,7 @@ import contextlib
 import heapq
 import shutil
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -53,6 +54,8 @@ BATCH_LEN = 4 << 20
 """How much of texts that are given is encoded at once, in bytes."""
 N_BEFORE = 3
 """How many tokens before a difference are kept."""
+SPACES = (b" ", "▁".encode())
+"""What some tokenizers put before a text: a space, or the mark for one."""
 N_AFTER = 12
 """How many tokens of each are kept from a difference on, at most."""
 
@@ -245,18 +248,37 @@ def _until_alike(rows: list[list[bytes]], *, is_begin: bool) -> tuple[int, int] 
     (2, 1)
     >>> _until_alike([[b"low", b"er"], [b" lo", b"w"]], is_begin=True)
     (1, 2)
+    >>> _until_alike([[b"  ", b"a"], [b" ", b"a"]], is_begin=True)
+    (1, 1)
     """
+    found = [_meeting(variant) for variant in _variants(rows, is_begin=is_begin)]
+    return min((place for place in found if place), key=sum, default=None)
+
+
+def _variants(
+    rows: list[list[bytes]], *, is_begin: bool
+) -> Iterator[tuple[list[bytes], list[bytes]]]:
+    """Give the rows, and each of them without the space that was put before it."""
+    first, second = rows
+    yield first, second
+    for mark in SPACES if is_begin else ():
+        if first and first[0].startswith(mark):
+            yield [first[0].removeprefix(mark), *first[1:]], second
+        if second and second[0].startswith(mark):
+            yield first, [second[0].removeprefix(mark), *second[1:]]
+
+
+def _meeting(rows: tuple[list[bytes], list[bytes]]) -> tuple[int, int] | None:
+    """Say after how many tokens of each row the same text lies behind both, if ever."""
     numbers, texts = [0, 0], [b"", b""]
     while True:
         side = 0 if len(texts[0]) <= len(texts[1]) else 1
+        if all(numbers) and texts[0] == texts[1]:
+            return numbers[0], numbers[1]
         if numbers[side] == len(rows[side]):
             return None
         texts[side] += rows[side][numbers[side]]
         numbers[side] += 1
-        if is_begin and sum(numbers) == 2:
-            texts = [text.removeprefix(b" ") for text in texts]
-        if all(numbers) and texts[0] == texts[1]:
-            return numbers[0], numbers[1]
 
 
 def _bytes(key: Key | None) -> bytes:
@@ -362,11 +384,9 @@ def compare_texts(
     for source in sources:
         before = (totals.n_texts, totals.n_changed, *totals.tokens)
         tally = Tally()
+        tell = partial(_tell, progress, n_before, n_total)
         with naming_texts(source.path):
-            for part in _add_source(pair, totals, source, options, tally):
-                if progress is not None:
-                    done = n_before + tally.place(part)
-                    progress(min(done, n_total), n_total)
+            _add_source(pair, totals, source, options, tally, tell)
         n_before += source.size
         n_bad += tally.bad
         after = (totals.n_texts, totals.n_changed, *totals.tokens)
@@ -375,6 +395,17 @@ def compare_texts(
     if progress is not None:
         progress(n_total, n_total)
     return totals.finished(n_bad)
+
+
+def _tell(
+    progress: Callable[[int, int], object] | None,
+    n_before: int,
+    n_total: int,
+    n_bytes: int,
+) -> None:
+    """Say how much of a corpus is done, from how much of one of its files is."""
+    if progress is not None:
+        progress(min(n_before + n_bytes, n_total), n_total)
 
 
 def _numbered(
@@ -412,19 +443,24 @@ def _laid_out(batch: list[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 def _add_source(
-    pair: _Pair, totals: _Totals, source: Source, options: ReadOptions, tally: Tally
-) -> Iterator[Part]:
-    """Compare the texts of a file; gives it back after each block."""
+    pair: _Pair,
+    totals: _Totals,
+    source: Source,
+    options: ReadOptions,
+    tally: Tally,
+    tell: Callable[[int], None],
+) -> None:
+    """Compare the texts of a file; tells how many of its bytes are done."""
     part = Part(source)
     most = LARGE_TEXT_LEN // 4 if source.compression else LARGE_TEXT_LEN
     if is_whole_text(source, options) and source.size > most:
-        _add_large_text(pair, totals, source)
+        _add_large_text(pair, totals, source, tell)
         return
     n_texts = 0
     for data, offsets in read_rows(part, options, tally):
         _add_rows(pair, totals, source.path, n_texts, data, offsets)
         n_texts += len(offsets) - 1
-        yield part
+        tell(tally.place(part))
 
 
 def _add_rows(
@@ -459,7 +495,9 @@ def _changed(pair: _Pair, first: _Row, second: _Row) -> list[int]:
     return found
 
 
-def _add_large_text(pair: _Pair, totals: _Totals, source: Source) -> None:
+def _add_large_text(
+    pair: _Pair, totals: _Totals, source: Source, tell: Callable[[int], None]
+) -> None:
     """Compare a long text by files of its ids."""
     with TemporaryFolder() as folder:
         path = Path(source.path)
@@ -467,23 +505,37 @@ def _add_large_text(pair: _Pair, totals: _Totals, source: Source) -> None:
             path = Path(folder, "text")
             with open_source(source) as stored, path.open("wb") as file:
                 shutil.copyfileobj(stored, file)
+        n_bytes = path.stat().st_size
         all_ids = []
-        for side, tokenizer in enumerate(pair.tokenizers):
-            ids_path = Path(folder, f"{side}.bin")
-            with _naming_tokenizer(("first", "second")[side]):
-                tokenizer.encode_file(
-                    path,
-                    ids_path,
-                    dtype="uint32",
-                    added_tokens=pair.added_tokens,
-                    threads=pair.threads,
-                )
-            n_ids = ids_path.stat().st_size // 4
-            ids: Any = np.memmap(ids_path, "<u4", "r") if n_ids else np.zeros(0, "<u4")
-            totals.tokens[side] += n_ids
+        for side in (0, 1):
+
+            def tell_half(n_encoded: int, side: int = side) -> None:
+                share = side * n_bytes + n_encoded, 2 * max(n_bytes, 1)
+                tell(source.size * share[0] // share[1])
+
+            ids = _ids_in_file(pair, side, path, Path(folder, f"{side}.bin"), tell_half)
+            totals.tokens[side] += len(ids)
             all_ids.append(ids)
         totals.n_texts += 1
-        totals.n_bytes += path.stat().st_size
+        totals.n_bytes += n_bytes
         if pair.difference(*all_ids) is not None:
             totals.add_text(pair, source.path, 1, (all_ids[0], all_ids[1]))
         del ids, all_ids  # so that the files can go
+
+
+def _ids_in_file(
+    pair: _Pair, side: int, path: Path, ids_path: Path, tell: Callable[[int], None]
+) -> Any:  # noqa: ANN401 -- an array
+    """Encode a file by one of the tokenizers, to a file of ids that is mapped."""
+    with _naming_tokenizer(("first", "second")[side]):
+        pair.tokenizers[side].encode_file(
+            path,
+            ids_path,
+            dtype="uint32",
+            added_tokens=pair.added_tokens,
+            threads=pair.threads,
+            progress=tell,
+        )
+    if not ids_path.stat().st_size:
+        return np.zeros(0, "<u4")
+    return np.memmap(ids_path, "<u4", "r")

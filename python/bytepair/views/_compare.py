@@ -184,9 +184,11 @@ def _text_lines(text: TextComparison) -> Iterator[Text]:
         f"{text.path}, text {text.number:,}" if text.path else f"text {text.number:,}"
     )
     change = text.second_tokens - text.first_tokens
+    numbers = amount(text.second_tokens, "token")
+    if change:
+        numbers = f"{text.first_tokens:,} → {numbers} ({change:+,})"
     yield Text(
-        f"  {place}: {text.first_tokens:,} → {amount(text.second_tokens, 'token')}"
-        f" ({change:+,}), from token {text.difference.place + 1:,} on"
+        f"  {place}: {numbers}, other from token {text.difference.place + 1:,} on"
     )
     before = text.difference.before
     for side, tokens, style in (
@@ -204,9 +206,11 @@ def _text_lines(text: TextComparison) -> Iterator[Text]:
 def growth(first: int, second: int) -> str:
     """Say by how much a number has grown, in percent.
 
-    >>> growth(200, 210), growth(3, 2), growth(0, 1)
-    ('+5.00 %', '-33.33 %', '')
+    >>> growth(200, 210), growth(3, 2), growth(7, 7), growth(0, 1)
+    ('+5.00 %', '-33.33 %', 'in both', '')
     """
+    if first == second:
+        return "in both"
     return f"{100 * (second - first) / first:+.2f} %" if first else ""
 
 
