@@ -277,6 +277,27 @@ def test_long_lines_break_at_the_width_of_the_terminal(trained):
     assert lines == ["[low][ ]", "[low][ ]", "[low][ ]", "[low]"]
 
 
+def test_the_id_of_a_token_with_line_ends_stands_below_its_first_line():
+    """Its columns there are as wide as the id needs."""
+    tokenizer = bytepair.train_from_counts({"\n\n": 5}, merges=1, pattern="")
+    found = cut(tokenizer, "\n\n")
+    assert [len(group.ids) for group in found.groups] == [1]
+    [token] = found.tokens
+    shown = plain(drawn([found], [""], Options(ids=True))).splitlines()[1:]
+    assert shown == ["[⏎╌", str(token.id), "⏎]"]
+
+
+def test_counts_keep_to_a_narrow_terminal(trained):
+    """They go on below, behind the name."""
+    cuts = [cut(trained, "low")] * 2
+    lines = plain(drawn(cuts, ["a", "b"], Options(columns=30))).splitlines()
+    assert lines[:3] == [
+        "1 a  1 token, 3 characters, 3",
+        "     bytes, 3.00 bytes per",
+        "     token",
+    ]
+
+
 def test_nothing_is_drawn_of_an_empty_text(trained):
     """Its counts are shown alone."""
     assert str(trained.show("")) == "0 tokens, 0 characters, 0 bytes"
@@ -335,6 +356,13 @@ def test_html_says_ids_and_bytes_where_the_mouse_is(trained):
     fragment = cut_html(cut(trained, "é"))
     assert 'data-ids="127,102"' in fragment
     assert "127: Ã (c3)" in fragment
+
+
+def test_what_is_asked_for_stands_behind_a_token_in_a_notebook(trained):
+    """Ids and bytes act there as below a token in a terminal."""
+    html_of = trained.show("low", ids=True, bytes=True)._repr_html_()
+    assert "> 6c 6f 77 <" in html_of
+    assert "> 257 <" in html_of
 
 
 def test_a_notebook_draws_tokenizers_and_logs_as_tables(tmp_path):
@@ -436,10 +464,8 @@ def test_what_is_not_clear_is_refused(files, monkeypatch, arguments, message):
 
 
 def test_a_long_text_is_refused(files):
-    """A megabyte cannot be looked at."""
-    assert "too many to look at" in show(
-        files / "a.json", stdin=b"x" * 1_000_001, code=1
-    )
+    """Hundreds of kilobytes cannot be looked at."""
+    assert "too many to look at" in show(files / "a.json", stdin=b"x" * 200_001, code=1)
 
 
 def test_colours_are_for_terminals(files):

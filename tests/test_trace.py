@@ -299,6 +299,16 @@ def test_every_dialect_can_be_drawn(name):
     ET.fromstring(tree_svg(found))
 
 
+def test_a_piece_of_thousands_of_merges_is_drawn_in_part():
+    """The first five hundred merges are drawn, and the number of the others."""
+    tokenizer = every_kind()["gpt2"]
+    found = trace(tokenizer, "aaaa" * 400)
+    assert len(found.pieces[0].steps) > 500
+    lines = plain(trace_lines(found)).splitlines()
+    rest = len(found.pieces[0].steps) - 500
+    assert any(f"… {rest:,} more merges" in line for line in lines)
+
+
 def test_a_picture_has_every_token_of_the_tree():
     """Symbols and merges are boxes, escaped, with a line for each part."""
     tokenizer = bytepair.train_from_iterator(["<& <&"], merges=1, pattern="")

@@ -20,13 +20,14 @@ from bytepair.views._layout import Options
 from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
+from .help_pages import DISPLAY
 from .options import Added, AddedTokens, LoadingOptions
 from .spreading import spread
 from .streams import name_of, naming, reading, refuse_no_text
 
 __all__ = ["show"]
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 200_000
 FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".md")
 
 Arguments = Annotated[
@@ -70,25 +71,41 @@ def show(
     text: TextItself = None,
     file: TextFile = None,
     ids: Annotated[
-        bool, typer.Option("--ids", help="Write the id below each token.")
+        bool,
+        typer.Option(
+            "--ids", rich_help_panel=DISPLAY, help="Write the id below each token."
+        ),
     ] = False,
     bytes_below: Annotated[
-        bool, typer.Option("--bytes", help="Write the bytes below each token.")
+        bool,
+        typer.Option(
+            "--bytes", rich_help_panel=DISPLAY, help="Write the bytes below each token."
+        ),
     ] = False,
     spaces: Annotated[
         bool,
         typer.Option(
             "--spaces",
+            rich_help_panel=DISPLAY,
             help="Draw spaces as ·. Tabs (→), line ends (⏎) and control characters are "
             "always drawn.",
         ),
     ] = False,
     pieces: Annotated[
         bool,
-        typer.Option("--pieces", help="Draw │ where the split pattern cuts the text."),
+        typer.Option(
+            "--pieces",
+            rich_help_panel=DISPLAY,
+            help="Draw │ where the split pattern cuts the text.",
+        ),
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON object for each tokenizer.")
+        bool,
+        typer.Option(
+            "--json",
+            rich_help_panel=DISPLAY,
+            help="Write one JSON object for each tokenizer.",
+        ),
     ] = False,
     allowed_special: AllowedSpecial = None,
     added_tokens: AddedTokens = Added.FIND,

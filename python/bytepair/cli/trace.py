@@ -16,6 +16,7 @@ from bytepair.views._svg import tree_svg
 from bytepair.views._terminal import print_lines
 from bytepair.views._tracing import sentence, trace_lines
 
+from .help_pages import DISPLAY
 from .options import Added as AddedChoice
 from .options import AddedTokens, LoadingOptions, TokenizerPath
 from .show import AllowedSpecial, columns_of
@@ -63,7 +64,8 @@ def trace(
     asked: AskedToken = None,
     output: SvgFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON object.")
+        bool,
+        typer.Option("--json", rich_help_panel=DISPLAY, help="Write one JSON object."),
     ] = False,
     allowed_special: AllowedSpecial = None,
     added_tokens: AddedTokens = AddedChoice.FIND,

@@ -4,6 +4,7 @@ No control character of a text reaches a terminal, nor one that turns the direct
 stands around it. Takes time linear in the text.
 """
 
+import functools
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -71,6 +72,7 @@ def glyphs(text: bytes, *, spaces: bool = False) -> Iterator[Glyph]:
         start = end
 
 
+@functools.lru_cache(maxsize=4096)
 def _shown(character: str, n_columns: int, *, spaces: bool) -> str:
     if character == " ":
         return SPACE if spaces else character
@@ -100,6 +102,7 @@ def visible(text: str | bytes, *, spaces: bool = False) -> str:
     return "".join(glyph.text for glyph in glyphs(data, spaces=spaces))
 
 
+@functools.lru_cache(maxsize=4096)
 def width(text: str) -> int:
     """Count the columns that a text takes.
 

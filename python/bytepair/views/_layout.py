@@ -245,8 +245,11 @@ class Grid:
             notes.append(hexadecimal(token.content))
         if self.options.ids:
             notes.append(str(token.id))
+        first, last = self.first[row], len(self.columns) - 1
+        while notes and first < last and not self.columns[first].is_line_end:
+            first += 1  # what is behind a line end stands on the next line
         if notes:
-            self.units.append(Unit(row, self.first[row], len(self.columns) - 1, notes))
+            self.units.append(Unit(row, self.first[row], first, notes))
 
 
 def colours_of(cuts: Sequence[Cut]) -> list[list[int]]:
@@ -353,24 +356,30 @@ def _drawn(columns: Sequence[Column], row: int) -> Line:
     line: Line = []
     for column in columns:
         cell = column.cells[row]
-        colour = cell.colour if cell.is_inside else None
+        inside = (FILLER, cell.colour) if cell.is_inside else (" ", None)
         if cell.text is None:
-            n_columns = column.n_columns
-            line.append(Run((FILLER if cell.is_inside else " ") * n_columns, colour))
+            _add(line, inside[0] * column.n_columns, inside[1])
             continue
-        n_before = column.before - len(cell.before)
-        line.append(Run((FILLER if cell.is_inside else " ") * n_before, colour))
+        _add(line, inside[0] * (column.before - len(cell.before)), inside[1])
         mark = cell.before.removesuffix("[")
-        line.append(Run(mark))
-        bracket = cell.before[len(mark) :]
-        line.append(Run(bracket, cell.colour))
-        line.append(Run(cell.text, cell.colour, cell.is_note))
-        line.append(Run(cell.after, cell.colour))
+        _add(line, mark, None)
+        _add(line, cell.before[len(mark) :], cell.colour)
+        _add(line, cell.text, cell.colour, is_note=cell.is_note)
+        _add(line, cell.after, cell.colour)
         n_used = column.before + width(cell.text) + len(cell.after)
-        colour = cell.colour if cell.is_open else None
-        filler = FILLER if cell.is_open else " "
-        line.append(Run(filler * (column.n_columns - n_used), colour))
-    return _joined(line)
+        behind = (FILLER, cell.colour) if cell.is_open else (" ", None)
+        _add(line, behind[0] * (column.n_columns - n_used), behind[1])
+    if line and line[-1].colour is None:
+        line[-1] = line[-1]._replace(text=line[-1].text.rstrip())
+    return line
+
+
+def _add(line: Line, text: str, colour: int | None, *, is_note: bool = False) -> None:
+    """Put a text at the end of a line, with what stands there if the style is the same."""
+    if line and line[-1].colour == colour and line[-1].is_note == is_note:
+        line[-1] = Run(line[-1].text + text, colour, is_note)
+    elif text:
+        line.append(Run(text, colour, is_note))
 
 
 def _below(notes: list[Note], kind: int) -> Line:
@@ -380,16 +389,3 @@ def _below(notes: list[Note], kind: int) -> Line:
         text += " " * (begin - len(text))
         text += fitted(texts[kind], max(end - begin - 1, 1))
     return [Run(text.rstrip(), None, is_note=True)]
-
-
-def _joined(line: Line) -> Line:
-    """Put stretches of one style together, and leave out spaces at the end."""
-    joined: Line = []
-    for run in line:
-        if joined and joined[-1][1:] == run[1:]:
-            joined[-1] = Run(joined[-1].text + run.text, *run[1:])
-        elif run.text:
-            joined.append(run)
-    if joined and joined[-1].colour is None:
-        joined[-1] = Run(joined[-1].text.rstrip(), *joined[-1][1:])
-    return joined

@@ -6,8 +6,10 @@ often the pair occurred in training where that is known. Then comes the tree of 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from textwrap import wrap
 
+from bytepair._plurals import amount
 from bytepair.analyze._trace import (
     Added,
     Known,
@@ -29,7 +31,9 @@ __all__ = ["Traced", "sentence", "trace_lines"]
 
 LABEL_COLUMNS = 12
 NEVER = 1 << 30
-MIN_ROW = 20
+MIN_ROW, MAX_ROW = 20, 400
+MAX_STEPS = 500
+"""So many merges of a piece are drawn."""
 NEW = 0
 """The colour of the token that a merge made."""
 
@@ -133,8 +137,8 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
     """Draw the tokens of a piece before any merge, and after each with what it merged."""
     notes = _notes(names, piece.steps, is_aligned=True)
     n_note = max(map(width, notes), default=0)
-    first, *others = piece.rows()
-    n_row = sum(width(names[node.id]) + 1 for node in first)
+    first, *others = islice(piece.rows(), MAX_STEPS + 1)
+    n_row = min(sum(width(names[node.id]) + 1 for node in first), MAX_ROW)
     beside = room - LABEL_COLUMNS - n_note - 2
     is_beside = beside >= min(n_row, MIN_ROW)
     if not is_beside:
@@ -145,7 +149,7 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
         Run(fitted(label, LABEL_COLUMNS), None, is_note=True),
         *_row(names, first, None, n_row),
     ]
-    steps = zip(others, piece.steps, notes, strict=True)
+    steps = zip(others, piece.steps, notes, strict=False)
     for number, (row, step, note) in enumerate(steps, 1):
         drawn = _row(names, row, step, n_row)
         n_drawn = sum(width(run.text) for run in drawn)
@@ -155,6 +159,8 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
         yield [head, *drawn, *beside_it]
         for line in [] if is_beside else wrap(note, n_below):
             yield [Run(" " * LABEL_COLUMNS + line, None, is_note=True)]
+    if len(notes) > MAX_STEPS:
+        yield _labelled("", [f"… {amount(len(notes) - MAX_STEPS, 'more merge')}"])
 
 
 def _notes(
