@@ -284,7 +284,7 @@ def test_the_id_of_a_token_with_line_ends_stands_below_its_first_line():
     assert [len(group.ids) for group in found.groups] == [1]
     [token] = found.tokens
     shown = plain(drawn([found], [""], Options(ids=True))).splitlines()[1:]
-    assert shown == ["[⏎╌", str(token.id), "⏎]"]
+    assert shown == ["[⏎╌╌", str(token.id), "⏎]"]
 
 
 def test_counts_keep_to_a_narrow_terminal(trained):
