@@ -432,6 +432,7 @@ def test_a_text_a_file_and_standard_input_are_told_from_tokenizers(files):
             "2 [l][o][w][ ][l][o][w]",
         ]
     assert "1 a.json" in show(a, b, stdin=b"low")
+    assert show(a, "").startswith("0 tokens")
 
 
 def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
@@ -447,6 +448,8 @@ def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
         (["a.json", "missing.json"], "no such file; for the text"),
         (["a.json", "low", "low"], "'low': no such file or folder; before the text"),
         (["low"], "'low': no such file or folder; first"),
+        (["-"], "standard input is no tokenizer"),
+        ([""], "'' is no path"),
         (["a.json", "--text", "x", "--file", "y"], "either as --text or as --file"),
         (["a.json", "low", "--text", "x"], "with --text or --file come tokenizers"),
         (["a.json", "."], "holds no tokenizer"),

@@ -154,8 +154,7 @@ def test_the_command_walks_through_training(corpus):
     assert " → e r  9 ████████████████████" in lines
     assert "   6 ×  n e w er _" in lines
     assert any(
-        line.startswith("   tie: 1 other pair as frequent; first seen")
-        for line in lines
+        line.startswith("   tie with 1 other pair: first_seen takes") for line in lines
     )
     assert not list(corpus.parent.glob("*.json"))
 

@@ -218,12 +218,13 @@ def told_apart(
             _encoded(text), "--text"
         )
     *names, last = arguments
-    if last != "-" and is_tokenizer(Path(last)):
-        names, last = arguments, ""
+    has_text = last in ("", "-") or not is_tokenizer(Path(last))
+    if not has_text:
+        names = arguments
     paths = [_tokenizer(name, "before the text") for name in names]
     if not paths:
         _tokenizer(last, "first")
-    if last:
+    if has_text:
         return paths, _text_of(last)
     if sys.stdin is None or sys.stdin.isatty():
         message = "give a text behind the tokenizer, a file with --file, or - for standard input"
@@ -234,6 +235,9 @@ def told_apart(
 def _tokenizer(name: str, where: str) -> Path:
     """Take the path of a tokenizer."""
     path = Path(name)
+    if not name:
+        message = f"'' is no path; {where} come tokenizers"
+        raise FileError(message)
     if name == "-":
         message = f"-: standard input is no tokenizer; {where} come tokenizers"
         raise TokenizerError(message)
@@ -248,6 +252,8 @@ def _tokenizer(name: str, where: str) -> Path:
 
 def _text_of(argument: str) -> bytes:
     """Take the last argument as the text, or as the name of its file."""
+    if not argument:
+        return b""
     path = Path(argument)
     try:
         is_there = path.exists()

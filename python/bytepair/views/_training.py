@@ -18,9 +18,9 @@ TIMES = "\u00d7"
 BAR = "█"
 BAR_COLUMNS = 20
 RULES = {
-    "smallest_ids": "smallest ids: the pair of the smallest left id, then right id",
-    "first_seen": "first seen: the pair that stands first in the text",
-    "largest_text": "largest text: the pair whose tokens come last in the order of bytes",
+    "smallest_ids": "smallest_ids takes the smallest left id, then right id",
+    "first_seen": "first_seen takes the one that comes first in the text",
+    "largest_text": "largest_text takes the one that comes last in byte order",
 }
 
 
@@ -57,7 +57,7 @@ def step_lines(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Lin
         yield [Run(text, None, is_note=True)]
     if step.tied:
         others = amount(len(step.tied), "other pair")
-        text = f"   tie: {others} as frequent; {RULES[step.ties]}"
+        text = f"   tie with {others}: {RULES[step.ties]}"
         yield [Run(text, None, is_note=True)]
     yield from pieces_lines(step.pieces, names, step.token)
     yield [Run(f"   {amount(step.n_tokens, 'token')} in all", None, is_note=True)]
