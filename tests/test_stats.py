@@ -19,6 +19,7 @@ import bytepair
 from bytepair import Tokenizer, TokenizerError
 from bytepair.analyze import (
     METRICS,
+    _measure,
     file_tokens,
     measure,
     measure_all,
@@ -473,6 +474,20 @@ def test_a_long_text_is_measured_as_one(
     if segmenter is not None:
         pattern = {"whitespace": r"\S+"}.get(segmenter, segmenter)
         assert sums[0].words == len(re.findall(pattern, long_text))
+
+
+def test_distinct_words_are_exact_whatever_the_memory(
+    small: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that memory has no room for are counted on disk; many threads have enough."""
+    monkeypatch.setattr(_measure, "WORD_MEMORY", 46 << 20)
+    path = tmp_path / "a.txt"
+    path.write_text(" ".join(f"w{n % 90_000}" for n in range(200_000)))
+    found = measure(small, path, segmenter="whitespace", threads=1)
+    assert found.word_types is not None
+    assert (found.word_types.types, found.total.words) == (90_000, 200_000)
+    monkeypatch.undo()
+    measure_texts(small, ["low"], segmenter="whitespace", threads=200)
 
 
 def test_lines_and_separators_make_documents(small: Tokenizer, tmp_path: Path) -> None:

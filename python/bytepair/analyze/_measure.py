@@ -9,6 +9,7 @@ the corpus, and its longest document; a text file that is one document is no lon
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -63,6 +64,8 @@ SEGMENTERS = {
 """Word segmenters with a name, and their patterns."""
 WORD_MEMORY = 256 << 20
 """How much memory distinct words may take, in bytes; more go to temporary files."""
+MAX_WORD_THREADS = 8
+"""More threads than this need more memory to count words, and are seldom quicker."""
 N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
 TEXTS_AT_ONCE, BYTES_AT_ONCE = 4096, 4 << 20
 """How many texts, and how many bytes of them, are measured at once."""
@@ -409,7 +412,7 @@ class _Measuring:
         self.tokenizers: list[Tokenizer] = list(named.values() if named else tokenizers)  # type: ignore[arg-type]
         self.segmenter = segmenter
         self.grouped_by = grouped_by
-        self.threads = threads
+        self.threads, self.added_tokens = threads, added_tokens
         words = None if segmenter is None else segmenter.pattern
         with _naming_segmenter(segmenter):
             self.measures = [
@@ -470,7 +473,7 @@ class _Measuring:
     def finish(self) -> list[Measurement]:
         """Give what was measured."""
         words = None if self.words is None else self.words.rows()
-        types = _word_types(self.tokenizers, words, self.threads)
+        types = self._word_types(words)
         return [
             self._measurement(tokenizer, measure, found)
             for tokenizer, measure, found in zip(
@@ -495,6 +498,50 @@ class _Measuring:
             grouped_by=self.grouped_by,
             bad_lines=self.tally.bad,
         )
+
+    def _word_types(
+        self, words: Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]] | None
+    ) -> list[WordTypes | None]:
+        """Encode distinct words one by one, and count those that are one token."""
+        if words is None:
+            return [None] * len(self.tokenizers)
+        n_types = 0
+        whole = np.zeros((2, len(self.tokenizers)), np.int64)
+        for data, offsets in words:
+            n_types += len(offsets) - 1
+            spaced = np.insert(data, offsets[:-1], ord(" "))
+            spaced_offsets = offsets + np.arange(len(offsets))
+            for number, tokenizer in enumerate(self.tokenizers):
+                whole[0, number] += self._n_single(tokenizer, data, offsets)
+                whole[1, number] += self._n_single(tokenizer, spaced, spaced_offsets)
+        return [WordTypes(n_types, int(alone), int(after)) for alone, after in whole.T]
+
+    def _n_single(
+        self,
+        tokenizer: Tokenizer,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+    ) -> int:
+        """Count the texts that are one token; one that cannot be encoded alone is none."""
+        try:
+            _ids, ends = _core.encode_rows(
+                tokenizer,
+                data,
+                offsets,
+                added_tokens=self.added_tokens,
+                threads=self.threads,
+            )
+        except UnknownTokenError:
+            content = data.tobytes()
+            texts = (content[start:end] for start, end in pairwise(offsets.tolist()))
+            return sum(self._is_single(tokenizer, text) for text in texts)
+        return int(np.count_nonzero(np.diff(ends, prepend=0) == 1))
+
+    def _is_single(self, tokenizer: Tokenizer, text: bytes) -> bool:
+        try:
+            return tokenizer.count(text, added_tokens=self.added_tokens) == 1
+        except UnknownTokenError:
+            return False
 
     def _add(
         self,
@@ -558,7 +605,8 @@ class _Words:
         self.folder = TemporaryFolder()
         options = {"pattern": segmenter.pattern, "unmatched": "drop"}
         dialect = _core.Dialect("gpt2", **options)
-        self.corpus = _core.Corpus(dialect, [], threads=threads)
+        n_threads = min(threads or os.cpu_count() or 1, MAX_WORD_THREADS)
+        self.corpus = _core.Corpus(dialect, [], threads=n_threads)
         self.corpus.set_memory_limit(WORD_MEMORY, self.folder.name, reads_blocks=True)
 
     def close(self) -> None:
@@ -577,49 +625,6 @@ class _Words:
             if len(offsets) < 2:
                 return
             yield data, offsets
-
-
-def _word_types(
-    tokenizers: Sequence[Tokenizer],
-    words: Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]] | None,
-    threads: int | None,
-) -> list[WordTypes | None]:
-    """Encode distinct words one by one, and count those that are one token."""
-    if words is None:
-        return [None] * len(tokenizers)
-    n_types = 0
-    whole = np.zeros((2, len(tokenizers)), np.int64)
-    for data, offsets in words:
-        n_types += len(offsets) - 1
-        spaced = np.insert(data, offsets[:-1], ord(" "))
-        spaced_offsets = offsets + np.arange(len(offsets))
-        for number, tokenizer in enumerate(tokenizers):
-            whole[0, number] += _n_single(tokenizer, data, offsets, threads)
-            whole[1, number] += _n_single(tokenizer, spaced, spaced_offsets, threads)
-    return [WordTypes(n_types, int(alone), int(after)) for alone, after in whole.T]
-
-
-def _n_single(
-    tokenizer: Tokenizer,
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    threads: int | None,
-) -> int:
-    """Count the texts that are one token; one that cannot be encoded alone is none."""
-    try:
-        _ids, ends = _core.encode_rows(tokenizer, data, offsets, threads=threads)
-    except UnknownTokenError:
-        content = data.tobytes()
-        texts = (content[start:end] for start, end in pairwise(offsets.tolist()))
-        return sum(_is_single(tokenizer, text) for text in texts)
-    return int(np.count_nonzero(np.diff(ends, prepend=0) == 1))
-
-
-def _is_single(tokenizer: Tokenizer, text: bytes) -> bool:
-    try:
-        return tokenizer.count(text) == 1
-    except UnknownTokenError:
-        return False
 
 
 def _later(
