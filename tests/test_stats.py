@@ -362,7 +362,7 @@ def test_groups_of_parallel_text_are_compared_by_their_tokens(small: Tokenizer) 
         (
             {"a": ["x"], "b": ["y"]},
             {"parallel": True, "baseline": "c"},
-            "'c' is no group",
+            'baseline="c" is no group',
         ),
     ],
 )
@@ -638,6 +638,8 @@ def test_stats_tells_tokenizers_from_the_corpus(tmp_path: Path) -> None:
     # A tokenizer's file is text, too.
     result = run("stats", "--tokenizer", one, two, "--input-format", "text", "--json")
     assert json.loads(result.stdout)["tokenizers"][0]["metrics"]["documents"] == 1
+    result = run("stats", corpus)
+    assert (result.exit_code, "is no tokenizer" in result.stderr) == (1, True)
     result = run("stats", one, two)
     assert (result.exit_code, "--tokenizer" in result.stderr) == (1, True)
 

@@ -99,7 +99,7 @@ class Segmenter:
             return cls(name, SEGMENTERS[name])
         if re.fullmatch(r"[\w-]*", name):
             known = ", ".join(SEGMENTERS)
-            message = f"segmenter={name!r} is neither a name ({known}) nor a regular expression of words"
+            message = f'segmenter="{name}" is neither a name ({known}) nor a regular expression of words'
             raise TokenizerError(message)
         return cls(name, name)
 
@@ -701,5 +701,5 @@ def _naming_segmenter(segmenter: Segmenter | None) -> Iterator[None]:
     except PatternError as error:
         if segmenter is None:
             raise
-        message = f"segmenter={segmenter.name!r}: {error}"
+        message = f'segmenter="{segmenter.name}": {error}'
         raise PatternError(message) from error

@@ -160,7 +160,9 @@ class Stats:
             )
             raise TokenizerError(message)
         if self.baseline is not None and self.baseline not in groups:
-            message = f"baseline={self.baseline!r} is no group; there are {', '.join(map(repr, groups))}"
+            message = (
+                f'baseline="{self.baseline}" is no group; there are {", ".join(groups)}'
+            )
             raise TokenizerError(message)
 
     @property
@@ -202,10 +204,10 @@ class Stats:
         """
         metric = METRICS.get(key)
         if metric is None:
-            message = f"metric={key!r} is unknown; there are {', '.join(METRICS)}"
+            message = f'metric="{key}" is unknown; there are {", ".join(METRICS)}'
             raise TokenizerError(message)
         if group is not None and group not in self.groups:
-            message = f"group={group!r} is unknown; there are {', '.join(self.groups)}"
+            message = f'group="{group}" is unknown; there are {", ".join(self.groups)}'
             raise TokenizerError(message)
         values = (
             value(

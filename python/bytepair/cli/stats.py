@@ -198,7 +198,7 @@ def _check(outputs: list[Path], metrics: list[str]) -> None:
         check_writable(path.parent)
     for key in metrics:
         if key not in METRICS:
-            message = f"metric={key!r} is unknown; there are {', '.join(METRICS)}"
+            message = f'metric="{key}" is unknown; there are {", ".join(METRICS)}'
             raise TokenizerError(message)
 
 

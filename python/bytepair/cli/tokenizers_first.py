@@ -53,6 +53,11 @@ def told_apart(
             raise FileError(message)
     if not rest and default is not None:
         return paths, [default]
+    if not rest and not may_be_nothing and not is_tokenizer(paths[0]):
+        message = (
+            f"{paths[0]}: this is no tokenizer; tokenizers come first, then a corpus"
+        )
+        raise TokenizerError(message)
     if not rest and not may_be_nothing:
         message = (
             "name the files of a corpus behind the tokenizers; where they are tokenizers "
