@@ -78,7 +78,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def both(small, hostile, corpus):
     """Describe two tokenizers on the corpus."""
-    named = {"small": small, "<b>hostile</b>": hostile}
+    named = {"small": small, "<b>hos\u202etile</b>\n": hostile}
     return describe(
         named, corpus, group="lang", parallel=True, baseline="en", segmenter="letters"
     )
@@ -167,7 +167,7 @@ def test_the_policy_forbids_the_network_and_all_scripts_but_one(small):
 def test_hostile_tokens_are_text(hostile):
     """Tokens that are HTML, script, templates or control characters are shown, and do nothing."""
     name = "<b>name</b>"
-    text = render(describe({name: hostile}))
+    text = render(describe({f"{name}\u202e\x1b": hostile}))
     page = Page(text)
     assert "alert(1)</script>" not in text
     assert len(page.of("script")) == len(page.of("style")) == 1
@@ -264,6 +264,18 @@ def test_groups_have_bars_as_long_as_their_values(both):
     most = max(float(value) for value, _ in found)
     for value, width in found:
         assert float(width) == pytest.approx(100 * float(value) / most, abs=0.06)
+
+
+def test_of_many_groups_the_largest_are_shown(small, tmp_path):
+    """A page of hundreds of groups stays small, and says how many there are."""
+    rows = [{"text": "low " * n, "lang": f"group {n}"} for n in range(1, 101)]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    text = render(describe({"small": small}, path, group="lang"))
+    assert ">group 41<" in text
+    assert ">group 40<" not in text
+    assert "The 60 groups with the most bytes are shown, of 100." in text
+    assert len(text) < 500_000
 
 
 def test_samples_hold_the_ids_of_the_texts(both, small, hostile):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bytepair._plurals import amount
 from bytepair.analyze import METRICS
-from bytepair.views._glyphs import visible
 
 from . import _charts
 from ._charts import Axis, Series
@@ -25,6 +24,7 @@ from ._parts import (
     columns_of,
     length_shares,
     number_cell,
+    printable,
     value_cell,
     written,
 )
@@ -40,6 +40,8 @@ __all__ = ["corpus_section", "group_sections", "metric_cards"]
 
 GROUP_CHARTS = ("premium", "tokens_per_word", "bytes_per_token", "characters_per_token")
 """Metrics whose values in groups are drawn as bars."""
+MAX_GROUPS = 60
+"""So many groups are shown: those with the most bytes."""
 SECTIONS = {
     "corpus": "Corpus",
     "compression": "Compression",
@@ -56,7 +58,7 @@ SCRIPTS = (
 
 
 def corpus_section(stats: Stats) -> Section:
-    names = stats.names
+    names = list(map(printable, stats.names))
     rows = [row for row in stats.rows() if row.group is None]
     parts = [Part("Metrics", table=_metrics(names, rows))]
     parts.append(Part("Scripts", SCRIPTS, _scripts(stats)))
@@ -92,7 +94,7 @@ def corpus_section(stats: Stats) -> Section:
         missing.append(f"{amount(n_bad, 'line')} without a document left out.")
     note = "Each metric is a ratio of sums over all texts. A click on its name says how it is made."
     if stats.segmenter is not None:
-        note += f" A word is what {stats.segmenter.pattern} matches."
+        note += f" A word is what {printable(stats.segmenter.pattern)} matches."
     return Section(
         "corpus", "On the corpus", note, charts=charts, parts=parts, missing=missing
     )
@@ -119,7 +121,7 @@ def _explained(metric: Metric) -> str:
 
 
 def _scripts(stats: Stats) -> Table:
-    columns = [Column("script"), *columns_of(stats.names)]
+    columns = [Column("script"), *columns_of(list(map(printable, stats.names)))]
     rows = []
     found = [row for row in stats.scripts() if any(row.shares)]
     for row in found[:N_SCRIPTS]:
@@ -150,7 +152,9 @@ def _occurring_lengths(stats: Stats) -> Markup:
         )
     x, y = Axis("bytes"), Axis("share of tokens", is_share=True)
     label = "Share of the tokens of the corpus by length in bytes"
-    return _charts.columns(stats.names, LENGTHS, rows, x, y, label)
+    return _charts.columns(
+        list(map(printable, stats.names)), LENGTHS, rows, x, y, label
+    )
 
 
 def group_sections(stats: Stats) -> list[Section]:
@@ -164,7 +168,10 @@ def group_sections(stats: Stats) -> list[Section]:
         parts.append(
             Part(capital(metric.title), _explained(metric), _group_bars(stats, key))
         )
-    note = f"Grouped by {stats.measurements[0].grouped_by}."
+    note = f"Grouped by {printable(str(stats.measurements[0].grouped_by))}."
+    n_more = len(stats.groups) - MAX_GROUPS
+    if n_more > 0:
+        note += f" The {MAX_GROUPS} groups with the most bytes are shown, of {len(stats.groups):,}."
     missing = []
     if "gini" in stats.absent:
         missing.append(
@@ -176,9 +183,16 @@ def group_sections(stats: Stats) -> list[Section]:
     ]
 
 
+def _largest(stats: Stats) -> list[str]:
+    """List the groups with the most bytes, in the order of names."""
+    sums = stats.measurements[0].groups
+    largest = sorted(stats.groups, key=lambda group: -sums[group].bytes)[:MAX_GROUPS]
+    return [group for group in stats.groups if group in set(largest)]
+
+
 def _group_bars(stats: Stats, key: str) -> Table:
     metric = METRICS[key]
-    rows = {group: stats.row(key, group).values for group in stats.groups}
+    rows = {group: stats.row(key, group).values for group in _largest(stats)}
     most = (
         max((value or 0 for values in rows.values() for value in values), default=0)
         or 1
@@ -187,7 +201,7 @@ def _group_bars(stats: Stats, key: str) -> Table:
         Column("group"),
         Column("documents", is_number=True),
         Column("bytes", is_number=True),
-        *columns_of(stats.names),
+        *columns_of(list(map(printable, stats.names))),
     ]
     first = stats.measurements[0]
     found = []
@@ -203,7 +217,7 @@ def _group_bars(stats: Stats, key: str) -> Table:
             )
             for number, value in enumerate(values)
         ]
-        name = Cell(visible(group) if group else "(none)")
+        name = Cell(printable(group) if group else "(none)")
         found.append(
             [name, number_cell(sums.documents), number_cell(sums.bytes), *bars]
         )

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from bytepair._plurals import amount
 from bytepair.views._glyphs import visible
 
-from ._parts import Cell, Column, Part, Section, Table, capital, number_cell, short
+from ._parts import (
+    Cell,
+    Column,
+    Part,
+    Section,
+    Table,
+    capital,
+    number_cell,
+    printable,
+    short,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,9 +40,11 @@ def findings_section(report: Report) -> Section:
         findings = subject.diagnosis.findings
         series = number if len(report.subjects) > 1 else None
         if findings:
-            parts.append(Part(subject.name, table=_findings(findings), series=series))
+            parts.append(
+                Part(printable(subject.name), table=_findings(findings), series=series)
+            )
         else:
-            parts.append(Part(subject.name, "Nothing found.", series=series))
+            parts.append(Part(printable(subject.name), "Nothing found.", series=series))
     note = "What is wrong, or worth knowing. bytepair doctor --explain CODE says what a code means."
     return Section("findings", "Findings", note, parts=parts)
 

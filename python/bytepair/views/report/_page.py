@@ -17,7 +17,7 @@ from bytepair.views._showing import counts
 
 from ._corpus import corpus_section, group_sections, metric_cards
 from ._findings import findings_section, severities
-from ._parts import Card, Fact, Page, Section, Shown, ShownRow, Value, short
+from ._parts import Card, Fact, Page, Section, Shown, ShownRow, Value, printable, short
 from ._vocabulary import vocabulary_section
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ MAX_SPECIALS = 300
 
 def page_of(report: Report) -> Page:
     """Lay a report out."""
-    names = [subject.name for subject in report.subjects]
+    names = [printable(subject.name) for subject in report.subjects]
     found = [
         _overview(report),
         _facts(report),
@@ -146,7 +146,7 @@ def _facts(report: Report) -> Section:
             Fact(
                 name,
                 [
-                    Value(part.get(name, "none"), is_code=name == "split")
+                    Value(printable(part.get(name, "none")), is_code=name == "split")
                     for part in parts
                 ],
             )
@@ -205,9 +205,9 @@ def _shown(sample: Sample) -> Shown:
     cuts = [found for found in sample.cuts if not isinstance(found, str)]
     drawn = iter(rows_html(cuts))
     rows = [
-        ShownRow(f"cannot encode it: {found}", Markup())
+        ShownRow(f"cannot encode it: {printable(found)}", Markup())
         if isinstance(found, str)
         else ShownRow(counts(found), Markup(next(drawn)))
         for found in sample.cuts
     ]
-    return Shown(sample.title or "(none)", rows)
+    return Shown(printable(sample.title) or "(none)", rows)

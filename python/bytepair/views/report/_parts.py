@@ -37,6 +37,7 @@ __all__ = [
     "columns_of",
     "length_shares",
     "number_cell",
+    "printable",
     "short",
     "value_cell",
     "written",
@@ -221,6 +222,15 @@ def number_cell(number: int) -> Cell:
     '1,234'
     """
     return Cell(f"{number:,}", "number", number)
+
+
+def printable(text: str) -> str:
+    r"""Write a text on one line, with escapes for what is not seen or turns directions.
+
+    >>> printable("[\n\u202e]")
+    '[\\n\\u202e]'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def short(text: str) -> str:

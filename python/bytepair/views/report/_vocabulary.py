@@ -19,6 +19,7 @@ from ._parts import (
     columns_of,
     length_shares,
     number_cell,
+    printable,
     short,
 )
 
@@ -40,9 +41,9 @@ N_LONGEST = 10
 
 
 def vocabulary_section(report: Report) -> Section:
-    names = [subject.name for subject in report.subjects]
+    names = [printable(subject.name) for subject in report.subjects]
     portraits = [subject.portrait for subject in report.subjects]
-    curves = [Series(curve.name, curve.points) for curve in report.curves]
+    curves = [Series(printable(curve.name), curve.points) for curve in report.curves]
     charts = [
         Chart(
             "Length of tokens",
@@ -63,7 +64,7 @@ def vocabulary_section(report: Report) -> Section:
                 Axis("bytes per token"),
                 "Bytes per token against the size of the vocabulary",
             ),
-            names=[curve.name for curve in report.curves],
+            names=[printable(curve.name) for curve in report.curves],
         ),
     ]
     scripts = Chart(
