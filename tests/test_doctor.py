@@ -701,7 +701,7 @@ def test_a_page_is_explained():
     [
         ([], "name a tokenizer"),
         (["t", "--lines"], "--lines says how to read a corpus"),
-        (["t", "--select", "BP7"], "--select BP7: no code begins so"),
+        (["t", "--select", "BP7"], "--select BP7: no code begins with this"),
     ],
 )
 def test_what_means_nothing_is_refused(arguments, said, slow):

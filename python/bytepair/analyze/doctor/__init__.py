@@ -1,8 +1,8 @@
-"""What is wrong with a tokenizer, or worth knowing: findings, each with a code and a page.
+"""Findings about a tokenizer: faults, and facts worth knowing, each with a code and a page.
 
-``_codes`` lists them; each family has a module. ``_texts`` looks for texts that have a token,
-``_subject`` is the tokenizer with what was asked about it. The pages, which
-``bytepair doctor --explain`` prints, are in ``pages``. Nothing is printed or drawn here.
+``_codes`` lists them; each family has a module. ``_texts`` looks for texts that contain a
+token, and ``_subject`` holds the tokenizer and cached facts about it. ``pages`` has the pages
+that ``bytepair doctor --explain`` prints. Nothing is printed or drawn here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -57,26 +57,26 @@ def diagnose(
     ignore: Iterable[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Diagnosis:
-    """Look for what is wrong with a tokenizer, or worth knowing.
+    """Look for faults of a tokenizer, and for facts worth knowing.
 
-    Only what is selected is looked for. Costs some seconds for 200,000 tokens; with a corpus
-    also about what encoding it takes, in memory for a million distinct pieces.
+    Only selected findings are looked for. This takes a few seconds for 200,000 tokens. A
+    corpus adds about the time of encoding it, and memory for a million distinct pieces.
 
     Parameters
     ----------
     file
-        The file, or folder, that the tokenizer was loaded from, if what else it says is to be
-        compared: the ids that it lists.
+        The file or folder that the tokenizer was loaded from, to compare the ids that it lists.
     config
         A ``tokenizer_config.json``, a ``config.json``, or both.
     corpus
-        Texts to count tokens in: a path, a glob, a folder, or several. ``reading`` says what
-        a document is, with the options of :func:`bytepair.train_from_files`: ``field``,
+        Texts to count tokens in: a path, a glob, a folder, or several.
+    reading
+        The options of :func:`bytepair.train_from_files` that define a document: ``field``,
         ``lines``, ``separator``, ``skip_bad`` and ``input_format``.
     select, ignore
-        Codes of findings, or their beginnings, such as ``BP1``; all if not given.
+        Codes of findings or their beginnings, such as ``BP1``; by default all.
     progress
-        Called with the bytes of the corpus that are counted, and all of them.
+        Called with the number of bytes counted so far, and the size of the corpus.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -86,10 +86,10 @@ def diagnose(
     Raises
     ------
     TokenizerError
-        No code begins like one of ``select`` or ``ignore``, or findings of a corpus are
-        selected and there is none.
+        No code begins with one of ``select`` or ``ignore``, or only findings that need a
+        corpus are selected and none is given.
     FormatError
-        A file of settings is not understood.
+        A settings file is not understood.
     """
     wanted = chosen(_as_list(select), _as_list(ignore))
     if corpus is None and select is not None:
@@ -115,7 +115,7 @@ def _found(
     settings: _config.Settings,
     file: "StrPath | None",
 ) -> "Iterator[Finding]":
-    """Let each family look that has a wanted code."""
+    """Run each family that has a wanted code."""
     texts = Texts(subject)
     document = _ids.document_of(_file_of(file))
     if wanted & {"BP101", "BP102", "BP103"}:

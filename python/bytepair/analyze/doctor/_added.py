@@ -1,4 +1,4 @@
-"""BP301 to BP304: added tokens that hide each other, repeat others, or stand in any text."""
+"""BP301 to BP304: added tokens that hide each other, repeat others, or match in any text."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ AROUND = (("", ""), (" ", " "), ("\n", "\n"), ("a", "a"), (".", "."), ("a ", " a
 
 
 def find(subject: Subject) -> Iterator[Finding]:
-    """Look at added tokens, and for tokens of one text."""
+    """Check added tokens, and look for tokens with the same text."""
     yield from _hidden(subject)
     yield from _same(subject)
     yield from _in_plain_text(subject)
@@ -36,9 +36,7 @@ def _hidden(subject: Subject) -> Iterator[Finding]:
         else:
             hints.append(subject.found(id_))
     if facts:
-        message = (
-            "these added tokens contain another one, which is looked for before them"
-        )
+        message = "these added tokens contain another added token, which is found first"
         yield Finding("BP301", message, tuple(facts))
     if hints:
         message = f"these added tokens were not found in their own text, in {len(AROUND)} contexts"
@@ -59,7 +57,7 @@ def _is_found(subject: Subject, id_: int, content: str) -> bool:
 
 
 def _same(subject: Subject) -> Iterator[Finding]:
-    """Look for tokens of one text; special ones are looked at below."""
+    """Look for tokens with the same text; special tokens are checked below."""
     special = set(subject.tokenizer.special_tokens.values())
     by_content = defaultdict(list)
     for id_, (kind, own) in enumerate(subject.tokens):
@@ -71,7 +69,7 @@ def _same(subject: Subject) -> Iterator[Finding]:
         others = (id_ for id_ in ids if id_ != taken)
         found += [subject.found(id_, f"the same as {taken}") for id_ in others]
     if found:
-        message = "another token has the text of these, and texts that are this text get that one"
+        message = "another token has the same text as each of these, and is used for it"
         yield Finding("BP302", message, tuple(found))
 
 
@@ -90,8 +88,8 @@ def _in_plain_text(subject: Subject) -> Iterator[Finding]:
         found.append(subject.found(id_, f"as plain text it is {what}"))
     if found:
         message = (
-            "the texts of these special tokens are a single token even where special tokens "
-            "are taken as plain text"
+            "the texts of these special tokens are encoded as a single token even if special "
+            "tokens are treated as plain text"
         )
         yield Finding("BP303", message, tuple(found))
 

@@ -1,4 +1,4 @@
-"""BP201 to BP204: bytes without a token, and merges that never come to their turn."""
+"""BP201 to BP204: bytes without a token, and merges that never have an effect."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from ._subject import BYTE, CONTINUES, ENDS, Subject, plain
 __all__ = ["find"]
 
 NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
-"""Bytes that stand in no text of UTF-8."""
+"""Bytes that never occur in UTF-8."""
 
 
 def find(subject: Subject) -> Iterator[Finding]:
-    """Look for what the alphabet lacks, and for merges that their list contradicts."""
+    """Look for missing bytes, and for merges in an impossible order or without effect."""
     yield from _missing_bytes(subject)
     yield from _early(subject)
     yield from _dead(subject)
@@ -68,9 +68,9 @@ def _first_ranks(subject: Subject) -> dict[int, int]:
 
 
 def _early(subject: Subject) -> Iterator[Finding]:
-    """Look for tokens all of whose merges stand before those that make a part.
+    """Look for tokens whose merges all come before the merges that make one of their parts.
 
-    Files from SentencePiece's pieces list all ways to make a token, of which some are late.
+    Files made from SentencePiece pieces list all ways to make a token; some of them are late.
     """
     first = _first_ranks(subject)
     early: dict[int, int] = {}
@@ -88,8 +88,8 @@ def _early(subject: Subject) -> Iterator[Finding]:
     )
     if found:
         message = (
-            "these merges, the only ones that make their tokens, stand before the merge that "
-            "makes a part of theirs, which no training does"
+            "these merges, the only ones that make their tokens, come before the merge that "
+            "makes one of their parts; training never gives this order"
         )
         yield Finding("BP202", message, found)
 
@@ -121,4 +121,5 @@ def _twice(subject: Subject) -> Iterator[Finding]:
         for place, (left, right, _) in enumerate(subject.merges)
         if place != last[left, right]
     )
-    yield Finding("BP204", "these pairs are merged again later, and that counts", found)
+    message = "these pairs are merged again later, and the later merge counts"
+    yield Finding("BP204", message, found)

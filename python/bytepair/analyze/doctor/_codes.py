@@ -1,4 +1,4 @@
-"""The findings that there are: a code each, a name, how grave it is, and whether it is a fact.
+"""The codes of findings: their names, their severity, and whether they need a corpus.
 
 Codes keep their meaning. The first digit is the family: 1 reachability, 2 units and merges,
 3 added tokens, 4 ids and files, 5 normalizer and pattern, 6 the corpus.
@@ -23,8 +23,9 @@ class Code(NamedTuple):
     code: str
     name: str
     severity: Severity
-    """``error``: some text gets wrong ids, none, or other ids elsewhere. ``warning``: a part
-    of the vocabulary does nothing, or not what it seems to do. ``note``: worth knowing."""
+    """``error``: some text gets wrong ids, no ids, or different ids in another library.
+    ``warning``: a part of the vocabulary has no effect, or not the effect it seems to have.
+    ``note``: worth knowing."""
     needs_corpus: bool = False
 
 
@@ -73,7 +74,7 @@ def chosen(
     Raises
     ------
     TokenizerError
-        No code begins so.
+        No code begins with one of them.
     """
     wanted = set(CODES) if select is None else _matching("select", select)
     return wanted - _matching("ignore", ignore or ())
@@ -85,8 +86,8 @@ def _matching(option: str, prefixes: Iterable[str]) -> set[str]:
         matching = {code for code in CODES if prefix and code.startswith(prefix)}
         if not matching:
             message = (
-                f'{option}="{prefix}": no code begins so; codes are '
-                f"{', '.join(CODES)}, and BP1 stands for all that begin with it"
+                f'{option}="{prefix}": no code begins with this; codes are '
+                f"{', '.join(CODES)}, and BP1 stands for all that begin with BP1"
             )
             raise TokenizerError(message)
         found |= matching
@@ -102,7 +103,7 @@ def page(code: str) -> str:
     Raises
     ------
     TokenizerError
-        There is no such code.
+        The code does not exist.
     """
     if code not in CODES:
         message = f"there is no finding {code!r}; codes are {', '.join(CODES)}"

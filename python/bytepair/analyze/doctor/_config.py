@@ -1,8 +1,8 @@
 """BP403 to BP406: files of settings that contradict the tokenizer.
 
 ``tokenizer_config.json`` names tokens by id and by role, and the class that transformers
-makes; ``config.json`` says how many rows the model has. Left out: what ``_classes`` of
-``bytepair.compat`` does not know.
+builds; ``config.json`` gives the number of rows of the model. Classes that ``_classes`` of
+``bytepair.compat`` does not know are left out.
 """
 
 import json
@@ -23,7 +23,7 @@ ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 
 class Settings(NamedTuple):
-    """What files of settings say, and their names."""
+    """The contents of settings files, and their names."""
 
     config: Mapping[str, Any] = {}
     model: Mapping[str, Any] = {}
@@ -32,14 +32,14 @@ class Settings(NamedTuple):
 
 
 def read_settings(paths: list[Path]) -> Settings:
-    """Read files of settings: what each is shows in what it says.
+    """Read settings files; their contents show which kind each is.
 
     Raises
     ------
     FormatError
-        A file is not an object of JSON, or holds no settings.
+        A file is not a JSON object, or has no settings.
     FileError
-        A file cannot be read, or there are two of a kind.
+        A file cannot be read, or two are of the same kind.
     """
     found: dict[str, Any] = {}
     for path in paths:
@@ -57,21 +57,19 @@ def read_settings(paths: list[Path]) -> Settings:
         )
         if is_model == is_config and not is_config:
             message = (
-                f"{path}: neither a tokenizer_config.json nor a config.json of a model"
+                f"{path}: neither a tokenizer_config.json nor a model's config.json"
             )
             raise FormatError(message)
         kind = "config" if is_config else "model"
         if kind in found:
-            message = (
-                f"{path}: the settings of {found[f'{kind}_name']} were given before"
-            )
+            message = f"{path}: the same kind of file as {found[f'{kind}_name']}; give only one"
             raise FileError(message)
         found[kind], found[f"{kind}_name"] = settings, path.name
     return Settings(**found)
 
 
 def beside(file: Path) -> list[Path]:
-    """List the settings that stand beside a ``tokenizer.json``, or in a folder."""
+    """List the settings files beside a ``tokenizer.json``, or in a folder."""
     if file.is_file() and file.name != "tokenizer.json":
         return []
     folder = file if file.is_dir() else file.parent
@@ -88,7 +86,7 @@ def _object(path: Path) -> dict[str, Any]:
         message = f"{path}: not JSON: {error}"
         raise FormatError(message) from error
     if not isinstance(found, dict):
-        message = f"{path}: expected an object"
+        message = f"{path}: expected a JSON object"
         raise FormatError(message)
     return found
 
@@ -96,7 +94,7 @@ def _object(path: Path) -> dict[str, Any]:
 def find(
     subject: Subject, settings: Settings, document: dict[str, Any] | None
 ) -> Iterator[Finding]:
-    """Compare what settings say with what the tokenizer has."""
+    """Compare settings with the tokenizer."""
     yield from _listed(subject, settings)
     yield from _roles(subject, settings)
     if document is not None:
@@ -117,10 +115,10 @@ def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
         elif id_ != says:
             own = _text_at(subject, says)
             has = "no token has" if own is None else f"{own!r} has"
-            other.append(FoundToken(id_, content, f"there {says}, which {has}"))
+            other.append(FoundToken(id_, content, f"listed as {says}, which {has}"))
     name = settings.config_name
     if other:
-        message = f"{name} names these tokens with other ids"
+        message = f"{name} lists these tokens with other ids"
         yield Finding("BP403", message, tuple(other))
     if missing:
         message = f"{name} lists these tokens, which the tokenizer does not have"
@@ -151,8 +149,8 @@ def _roles(subject: Subject, settings: Settings) -> Iterator[Finding]:
         missing.append(FoundToken(None, content, role))
     if missing:
         message = (
-            f"{settings.config_name} gives a role to these tokens, which the tokenizer does "
-            "not have"
+            f"{settings.config_name} gives these tokens a role, but the tokenizer does not "
+            "have them"
         )
         yield Finding("BP404", message, tuple(missing))
 
@@ -179,8 +177,8 @@ def _class(
             differing.append(FoundToken(None, shown, detail))
     if differing:
         message = (
-            f"{settings.config_name} names the class {name}, which splits or normalizes texts "
-            "in its own way, not as the tokenizer.json says; these get other ids"
+            f"{settings.config_name} names the class {name}, which does not split or normalize "
+            "text as tokenizer.json says; these texts get other ids"
         )
         yield Finding("BP405", message, tuple(differing))
 
@@ -207,8 +205,8 @@ def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
     ]
     if outside:
         message = (
-            f"{settings.model_name} says that the model has {n_rows:,} rows, so it has none for "
-            "these tokens"
+            f"{settings.model_name} says that the model has {n_rows:,} rows, so these tokens "
+            "have none"
         )
         yield Finding("BP406", message, subject.all_found(outside))
 

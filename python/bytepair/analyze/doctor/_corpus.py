@@ -1,7 +1,7 @@
-"""BP601 to BP603: tokens that a corpus never has, or that it makes and always merges on.
+"""BP601 to BP603: tokens that a corpus never uses, or that are always merged into longer ones.
 
-A pass over the corpus counts how often each token is made and how often it stays, exactly.
-A text file that is one document is held in memory.
+One pass over the corpus counts exactly how often each token is made and how often it stays.
+A text file that is a single document is held in memory.
 """
 
 from collections import defaultdict
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["count", "find"]
 
 RARE = 1e-7
-"""Less than this share of the corpus is rare: one token in ten million."""
+"""A token below this share of the corpus is rare: one in ten million."""
 
 LATE = 2 / 3
-"""Of all tokens of text, those behind this share are late."""
+"""A token of text is late if at least this share of them has lower ids."""
 
 LONG = 0.9
-"""Of all tokens of text, this share is no longer than a long one, in characters."""
+"""A token of text is long if it has more characters than this share of them."""
 
 LEAST_EACH = 20
-"""A corpus with fewer tokens for each of the vocabulary says nothing about rare ones."""
+"""A corpus with fewer tokens per token of the vocabulary is too small to judge rare ones."""
 
 MOST_CONTAINING = 3
 
@@ -82,7 +82,7 @@ def find(subject: Subject, used: Used) -> Iterator[Finding]:
     ids = [id_ for id_ in subject.text_ids if len(subject.tokens[id_][1]) > 1]
     never = [id_ for id_ in ids if not used.made[id_]]
     if never:
-        message = f"these tokens are not among the {corpus}, nor on the way to any"
+        message = f"these tokens are never made in encoding the {corpus}"
         yield Finding("BP601", message, subject.all_found(never))
     residues = [id_ for id_ in ids if used.made[id_] and not used.kept[id_]]
     if residues:
@@ -90,7 +90,9 @@ def find(subject: Subject, used: Used) -> Iterator[Finding]:
             subject.found(id_, f"made {int(used.made[id_]):,} times")
             for id_ in sorted(residues, key=lambda id_: (-int(used.made[id_]), id_))
         )
-        message = f"these tokens are made on the way to others, and none of the {corpus} is one"
+        message = (
+            f"these tokens are made but always merged on, so none is among the {corpus}"
+        )
         yield Finding("BP602", message, tokens)
     yield from _glitches(subject, used, ids)
 

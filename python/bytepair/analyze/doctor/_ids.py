@@ -1,4 +1,4 @@
-"""BP401 and BP402: ids that no token has, and ids that are not those of the file."""
+"""BP401 and BP402: ids without a token, and ids that differ from those in the file."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ __all__ = ["document_of", "find"]
 
 
 def find(subject: Subject, document: dict[str, Any] | None) -> Iterator[Finding]:
-    """Look for ids without a token, and for added tokens whose file says another id."""
+    """Look for ids without a token, and for added tokens whose file lists another id."""
     holes = [id_ for id_, (kind, _) in enumerate(subject.tokens) if kind == HOLE]
     if holes:
         message = f"these ids below {len(subject.tokens):,} have no token"
@@ -30,11 +30,11 @@ def _moved(subject: Subject, document: dict[str, Any]) -> Iterator[Finding]:
         says, content = token.get("id"), token.get("content")
         id_ = ids.get(content)
         if id_ is not None and says != id_:
-            found.append(FoundToken(id_, content, f"its file says {says}"))
+            found.append(FoundToken(id_, content, f"the file lists {says}"))
     if found:
         message = (
-            "Hugging Face's library gives these added tokens other ids than their file says, "
-            "as model.vocab does not have them"
+            "Hugging Face's library gives these added tokens other ids than the file lists, "
+            "since they are not in model.vocab"
         )
         yield Finding("BP402", message, tuple(found))
 

@@ -1,6 +1,6 @@
-"""BP503 and BP504: a pattern that parts marks, or joiners, from the letters they belong to.
+"""BP503 and BP504: a pattern that separates marks or joiners from their letters.
 
-Tried on words of many scripts. What is found is a fact about these words.
+The pattern is tried on words of many scripts. A finding is a fact about these words.
 """
 
 import unicodedata
@@ -48,10 +48,10 @@ JOINERS = "\u200c\u200d"
 
 
 def find(subject: Subject) -> Iterator[Finding]:
-    """Look at how words with marks and joiners are split."""
+    """Check how words with marks and joiners are split."""
     for code, words, is_parted, message in (
-        ("BP503", WITH_MARKS, _before_mark, "parts marks from the letters before them"),
-        ("BP504", WITH_JOINERS, _at_joiner, "parts joiners from what they join"),
+        ("BP503", WITH_MARKS, _before_mark, "separates marks from their letters"),
+        ("BP504", WITH_JOINERS, _at_joiner, "separates what joiners join"),
     ):
         found = []
         for name, word in words.items():

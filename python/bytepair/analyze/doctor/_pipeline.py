@@ -1,9 +1,9 @@
-"""BP104, BP305, BP501 and BP502: tokens that merges make, and that no text was found to have.
+"""BP104, BP305, BP501 and BP502: tokens that merges make, but that were not found in any text.
 
-The reason is looked for in the order of the pipeline: the normalizer changes the token's
-text wherever it stands, added tokens are found in its place, the pattern cuts it wherever it
-is not changed, or what stands around it is merged with its parts first. Units are left out, as they are the alphabet with
-all marks, but for characters that the normalizer changes.
+The reason is looked for in the order of the pipeline: the normalizer always changes the
+token's text, added tokens are found in its place, the pattern cuts it wherever the normalizer
+leaves it unchanged, or its neighbours are merged with its parts first. Units are left out,
+since they are the alphabet with all marks, except for characters that the normalizer changes.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from ._texts import Texts
 __all__ = ["find"]
 
 MOST_SPLIT = 500_000
-"""So many texts are split at most to see where tokens are cut."""
+"""At most so many texts are split to see where tokens are cut."""
 
 
 def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
-    """Look for such tokens, and for what keeps them out."""
+    """Look for such tokens, and for the reason."""
     subject.counts["not_given_back"] = len(texts.not_given_back)
     subject.counts["tried_contexts"] = texts.n_contexts
     unmade, unplaced = subject.unreached
@@ -32,13 +32,13 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     )
     changed = {id_ for id_, is_never in zip(lost, never, strict=True) if is_never}
     if changed:
-        message = "the normalizer changes the text of these tokens wherever it stands"
+        message = "the normalizer changes the text of these tokens in every context"
         yield Finding("BP501", message, _with_ids(subject, texts, changed))
     taken = _taken(texts, [id_ for id_ in lost if id_ not in changed])
     if taken:
         message = (
-            "added tokens are found in the place of these tokens, in all of "
-            f"{texts.n_contexts} contexts; without them, they are there"
+            "added tokens are found in place of these tokens in all of "
+            f"{texts.n_contexts} contexts; without added tokens, these tokens occur"
         )
         tokens = _with_ids(subject, texts, taken)
         yield Finding("BP305", message, tokens, is_fact=False)
@@ -49,9 +49,9 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     units = {id_ for id_ in others if len(subject.tokens[id_][1].decode()) <= 1}
     tried = f"{n_tried + 2} contexts"
     for code, message in (
-        ("BP501", f"the normalizer changes the text of these tokens in all of {tried}"),
-        ("BP502", f"the split pattern cuts these tokens in all of {tried}"),
-        ("BP104", f"no text was found that has these tokens, in {tried}"),
+        ("BP501", f"the normalizer changes the text of these tokens in all {tried}"),
+        ("BP502", f"the split pattern cuts these tokens in all {tried}"),
+        ("BP104", f"these tokens were not found in any of {tried}"),
     ):
         ids = {id_ for id_, stage in stages.items() if stage == code}
         ids -= set() if code == "BP501" else units
@@ -61,7 +61,7 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
 
 
 def _taken(texts: Texts, ids: list[int]) -> set[int]:
-    """Choose the tokens that texts have where no added token is found."""
+    """Choose the tokens that occur in texts if no added tokens are found."""
     if not found_in_any_text(texts.subject.added):
         return set()
     contexts = texts.contexts[: texts.n_contexts - 2]
@@ -72,7 +72,7 @@ def _taken(texts: Texts, ids: list[int]) -> set[int]:
 def _stage(
     subject: Subject, texts: Texts, id_: int, contexts: list[tuple[str, str]]
 ) -> str:
-    """Name the finding for the last part of the pipeline that a token reaches whole."""
+    """Name the finding for the last stage of the pipeline that a token reaches whole."""
     own = subject.tokens[id_][1]
     code = "BP501"
     for text in texts.around(id_, contexts):
@@ -90,7 +90,7 @@ def _stage(
 
 
 def _with_ids(subject: Subject, texts: Texts, ids: set[int]) -> tuple[FoundToken, ...]:
-    """Name tokens with the ids that their text has, alone."""
+    """Describe tokens by the ids that their text alone is encoded as."""
     return tuple(
         subject.found(id_, f"becomes {subject.ids_of(texts.spellings(id_)[-1])}")
         for id_ in sorted(ids)

@@ -1,4 +1,4 @@
-"""BP101 to BP104: tokens that no merges lead to, parts of characters, tokens that no text has."""
+"""BP101 to BP103: tokens that no merges lead to, and tokens with part of a character."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ __all__ = ["find"]
 
 
 def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
-    """Look for tokens of text that cannot occur, or do not seem to."""
+    """Look for tokens of text that cannot occur, or do not seem to occur."""
     yield from _unmade(subject, texts)
     yield from _partial(subject, texts)
 
@@ -23,8 +23,8 @@ def _unmade(subject: Subject, texts: Texts) -> Iterator[Finding]:
         tokens = _with_parts(subject, whole | partial)
         if tokens:
             message = (
-                "no merges lead to these tokens, and no piece that is one was found in "
-                f"{texts.n_contexts} contexts"
+                "no merges lead to these tokens, and they were not found as whole pieces in "
+                f"any of {texts.n_contexts} contexts"
             )
             yield Finding("BP101", message, tokens, is_fact=False)
         return
@@ -35,12 +35,12 @@ def _unmade(subject: Subject, texts: Texts) -> Iterator[Finding]:
 
 
 def _with_parts(subject: Subject, ids: set[int]) -> tuple[FoundToken, ...]:
-    """Name tokens with what their units are merged to instead."""
+    """Describe tokens by the tokens that their units are merged to instead."""
     unplaced = subject.unreached[1]
 
     def detail(id_: int) -> str:
         if id_ in unplaced:
-            return "merged with every neighbour that it can have"
+            return "merged with every possible neighbour"
         if not subject.tokens[id_][1]:
             return "has no text"
         units = subject.tokenizer._units_of(id_)
@@ -56,7 +56,7 @@ def _partial(subject: Subject, texts: Texts) -> Iterator[Finding]:
     subject.counts["partial"] = len(subject.partial)
     many = [id_ for id_ in subject.partial if len(subject.tokens[id_][1]) > 1]
     if many:
-        message = "these tokens of several bytes hold part of a character"
+        message = "these tokens of several bytes contain part of a character"
         yield Finding("BP102", message, subject.all_found(many))
     unmade, unplaced = subject.unreached
     lost = texts.without_completion
@@ -67,7 +67,7 @@ def _partial(subject: Subject, texts: Texts) -> Iterator[Finding]:
     )
     if tokens:
         message = (
-            "these tokens hold part of a character, and of the texts that complete it "
-            "none has them"
+            "these tokens contain part of a character, and were not found in any text that "
+            "completes it"
         )
         yield Finding("BP103", message, tokens, is_fact=False)
