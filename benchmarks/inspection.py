@@ -23,9 +23,10 @@ SOURCES = ("multilingual.txt", "chinese.txt", "code.txt", "english-docs.txt")
 
 
 class Cost(NamedTuple):
-    """What a command took: seconds, and memory at its peak in megabytes."""
+    """What a command took: seconds, those of processors, and megabytes at the peak."""
 
     seconds: float
+    cpu_seconds: float
     megabytes: float
 
 
@@ -36,7 +37,9 @@ def main() -> None:
     arguments = parser.parse_args()
     o200k = texts.SHARED / "vocabularies" / "tiktoken" / "o200k_base.tiktoken"
     paths = {"o200k": o200k, f"{LARGE_SIZE:,} tokens": large()}
-    print(f"{'command':<10}{'tokenizer':<18}{'seconds':>9}{'MB':>8}{'page, kB':>10}")
+    print(
+        f"{'command':<10}{'tokenizer':<18}{'seconds':>9}{'CPU':>8}{'MB':>8}{'page, kB':>10}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
         for name, path in paths.items():
@@ -52,7 +55,7 @@ def main() -> None:
 
 def row(command: str, name: str, cost: Cost) -> str:
     """Write a row of the table."""
-    return f"{command:<10}{name:<18}{cost.seconds:>9.2f}{cost.megabytes:>8,.0f}"
+    return f"{command:<10}{name:<18}{cost.seconds:>9.2f}{cost.cpu_seconds:>8.2f}{cost.megabytes:>8,.0f}"
 
 
 def measured(*arguments: str) -> Cost:
@@ -64,7 +67,8 @@ def measured(*arguments: str) -> Cost:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{' '.join(arguments)}: exit code {process.returncode}")
-    return Cost(time.perf_counter() - start, kilobytes(usage) / 1e3)
+    cpu_seconds = usage.ru_utime + usage.ru_stime
+    return Cost(time.perf_counter() - start, cpu_seconds, kilobytes(usage) / 1e3)
 
 
 def kilobytes(usage: resource.struct_rusage) -> float:

@@ -5,6 +5,7 @@ Takes time linear in the vocabulary: about a second for 200,000 tokens.
 
 from __future__ import annotations
 
+import heapq
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
@@ -221,12 +222,13 @@ def _longest(own: Sequence[OwnToken]) -> tuple[LongToken, ...]:
     Those without a letter are left out: most are rows of one character, as in ``-----``.
     """
 
-    def found() -> Iterator[LongToken]:
+    def ranked() -> Iterator[tuple[int, int, bytes]]:
         for id_, content, _kind in own:
-            text = content.decode(errors="backslashreplace")
+            text = content.decode(errors="replace")
             if any(map(str.isalpha, text)):
-                n_characters = len(content.decode(errors="replace"))
-                yield LongToken(id_, text, n_characters, len(content))
+                yield -len(text), id_, content
 
-    ranked = sorted(found(), key=lambda token: (-token.n_characters, token.id))
-    return tuple(ranked[:N_LONGEST])
+    return tuple(
+        LongToken(id_, content.decode(errors="backslashreplace"), -n_less, len(content))
+        for n_less, id_, content in heapq.nsmallest(N_LONGEST, ranked())
+    )

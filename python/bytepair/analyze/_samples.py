@@ -36,7 +36,7 @@ MAX_SAMPLES = 12
 MAX_CHARACTERS = 280
 """How much of a text is shown, at most."""
 MIN_CHARACTERS = 60
-ALL_CHARACTERS = 4500
+ALL_CHARACTERS = 4000
 """How many characters are shown of all texts by all tokenizers together, about."""
 MAX_READ = 1 << 14
 """How much of a text that is one file is looked at, in bytes."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["findings_section", "severities"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-N_TOKENS = 40
+N_TOKENS = 25
 """So many tokens of a finding are listed."""
 
 
