@@ -542,6 +542,8 @@ def test_the_numbers_of_qwen3(qwen3):
     assert diagnosis.counts["not_given_back"] == 1909
     [changed] = diagnosis.of("BP501")
     assert (changed.count, changed.is_fact) == (248, True)
+    [cut] = diagnosis.of("BP502")
+    assert (cut.count, cut.is_fact) == (1661, True)
     assert all(
         unicodedata.normalize("NFC", token.text) != token.text
         for token in changed.tokens

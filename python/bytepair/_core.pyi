@@ -800,6 +800,9 @@ class CoreTokenizer:
     def _merged(self, ids: Sequence[int]) -> list[int]:
         """What units are merged to."""
 
+    def _never_held(self, texts: Sequence[bytes]) -> list[bool]:
+        """For each text: whether it is proven that the split pattern cuts it wherever it stands."""
+
     def _never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
         """For each text: whether it is proven that no normalized text contains it."""
 

@@ -65,18 +65,16 @@ impl CoreTokenizer {
         self.0.merged(&ids).map_err(|error| to_python(&error))
     }
 
+    /// For each text: whether it is proven that the split pattern cuts it wherever it stands.
+    fn _never_held(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> Vec<bool> {
+        let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
+        py.detach(|| self.0.never_held(&texts))
+    }
+
     /// For each text: whether it is proven that no normalized text contains it.
     fn _never_normalized(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<bool>> {
-        let steps = self.0.parts().normalizer.closed_steps();
-        let is_never = |text: &Vec<u8>| -> bytepair::Result<bool> {
-            for step in &steps {
-                if step.changes(text)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        };
-        let never: bytepair::Result<Vec<_>> = py.detach(|| texts.iter().map(is_never).collect());
+        let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
+        let never = py.detach(|| self.0.never_normalized(&texts));
         never.map_err(|error| to_python(&error))
     }
 }

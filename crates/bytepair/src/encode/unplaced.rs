@@ -157,3 +157,44 @@ impl<'e> Search<'e> {
         self.encoder.merged(&left, &mut self.scratch).is_ok_and(|merged| merged == pair)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::encode::naive;
+    use crate::units::{EndMark, EndMarkKind, Units};
+    use crate::vocabulary::{Token, Vocabulary};
+
+    #[test]
+    fn a_token_has_no_place_exactly_if_no_piece_has_it() {
+        let mut vocabulary = Vocabulary::new();
+        let a = vocabulary.push(Token::plain(b"a")).unwrap();
+        let last = vocabulary.push(Token { kind: TokenKind::ENDING, bytes: b"a" }).unwrap();
+        let two = vocabulary.push_merge(a, a).unwrap();
+        vocabulary.push_merge(two, two).unwrap();
+        vocabulary.push_merge(two, a).unwrap();
+        vocabulary.push_merge(two, last).unwrap();
+        let end_mark = EndMark { text: "_".to_owned(), kind: EndMarkKind::Suffix };
+        let units = Units { end_mark: Some(end_mark), ..Units::characters() };
+        let occurring: HashSet<_> = (0..20)
+            .flat_map(|n_before| {
+                let row = [vec![a; n_before], vec![last]].concat();
+                naive::merge(&vocabulary, row)
+            })
+            .collect();
+        let vocabulary = Arc::new(vocabulary);
+        let encoder = Encoder::new(Arc::clone(&vocabulary), &units, false);
+        let unplaced = encoder.unplaced(&encoder.unmade());
+        let missing = vocabulary.iter().map(|(id, _)| id).filter(|id| !occurring.contains(id));
+        assert_eq!(unplaced, missing.collect::<Vec<_>>());
+        assert_eq!(unplaced, [two]);
+
+        let unknown = Units { unknown: Some("?".to_owned()), ..units.clone() };
+        let mut with_unknown = (*vocabulary).clone();
+        with_unknown.push(Token { kind: TokenKind::Unknown, bytes: b"?" }).unwrap();
+        let encoder = Encoder::new(Arc::new(with_unknown), &unknown, false);
+        assert_eq!(encoder.unplaced(&encoder.unmade()), []);
+    }
+}

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::split::Segment;
 
 impl Normalizer {
-    /// The steps that tell of a text whether it is [never given](Self::changes), each alone.
-    pub fn closed_steps(&self) -> Vec<Self> {
+    /// The steps that never give a text that they change, each alone.
+    pub(crate) fn closed_steps(&self) -> Vec<Self> {
         let mut steps = Vec::new();
         for step in self.steps.iter().rev() {
             if !is_closed(step) {
@@ -25,11 +25,19 @@ impl Normalizer {
         steps
     }
 
+    /// Whether it only puts `▁` in the place of spaces, and either in front.
+    pub(crate) fn adds_spaces_only(&self) -> bool {
+        self.steps.iter().all(|step| match step {
+            NormalizeStep::Prepend { text, .. } => text == " " || text == "▁",
+            step => is_spaces(step),
+        })
+    }
+
     /// Whether a text is another once it is normalized.
     ///
     /// # Errors
     /// As for [`Self::normalize`].
-    pub fn changes(&self, text: &[u8]) -> Result<bool> {
+    pub(crate) fn changes(&self, text: &[u8]) -> Result<bool> {
         Ok(*self.normalize(Segment::whole(text))? != *text)
     }
 }
@@ -50,9 +58,39 @@ fn is_spaces(step: &NormalizeStep) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::normalize::UnicodeForm;
     use crate::unicode::UnicodeTables;
+
+    fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
+        Normalizer::new(steps, UnicodeTables::latest())
+    }
+
+    proptest! {
+        #[test]
+        fn every_part_of_a_normalized_text_is_left_as_it_is(
+            text in "([a-cAİΣé ▁ﬁ각]|e\u{301}|\u{308}\u{301}|\u{1100}\u{1161}|\\PC){0,9}",
+            (start, end) in (0..30_usize, 0..30_usize),
+        ) {
+            let spaces = || NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+            let forms = [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
+            let mut all = vec![vec![NormalizeStep::Lowercase], vec![NormalizeStep::StripAccents]];
+            all.extend(forms.map(|form| vec![NormalizeStep::Form(form)]));
+            all.extend(forms.map(|form| vec![NormalizeStep::Form(form), spaces()]));
+            all.push(vec![NormalizeStep::Lowercase, spaces()]);
+            for steps in all {
+                let normalizer = normalizer(steps);
+                let whole = normalizer.normalize(Segment::whole(text.as_bytes())).unwrap();
+                let whole = String::from_utf8(whole.into_owned()).unwrap();
+                let part: String = whole.chars().skip(start).take(end).collect();
+                for step in normalizer.closed_steps() {
+                    prop_assert!(!step.changes(part.as_bytes()).unwrap());
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_step_is_asked_only_where_nothing_behind_it_could_give_the_text() {
@@ -66,7 +104,7 @@ mod tests {
             (vec![strip(), form()], 1),
             (vec![form(), NormalizeStep::Lowercase, spaces()], 2),
         ] {
-            let normalizer = Normalizer::new(steps, UnicodeTables::latest());
+            let normalizer = normalizer(steps);
             assert_eq!(normalizer.closed_steps().len(), n_closed);
         }
     }

@@ -20,6 +20,7 @@ mod boundaries;
 mod compile;
 mod cutters;
 mod engine;
+mod holding;
 mod lanes;
 mod machine;
 mod marks;

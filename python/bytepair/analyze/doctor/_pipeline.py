@@ -6,7 +6,7 @@ leaves it unchanged, or its neighbours are merged with its parts first. Units ar
 since they are the alphabet with all marks, except for characters that the normalizer changes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bytepair._added import found_in_any_text
 from bytepair.errors import TokenizerError
@@ -27,14 +27,12 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     subject.counts["tried_contexts"] = texts.n_contexts
     unmade, unplaced = subject.unreached
     lost = sorted(texts.not_found - unmade - unplaced - subject.single_bytes)
-    never = subject.tokenizer._never_normalized(
-        [subject.tokens[id_][1] for id_ in lost]
-    )
-    changed = {id_ for id_, is_never in zip(lost, never, strict=True) if is_never}
+    changed = _proven(lost, subject, subject.tokenizer._never_normalized)
     if changed:
         message = "the normalizer changes the text of these tokens in every context"
         yield Finding("BP501", message, _with_ids(subject, texts, changed))
-    taken = _taken(texts, [id_ for id_ in lost if id_ not in changed])
+    lost = [id_ for id_ in lost if id_ not in changed]
+    taken = _taken(texts, lost)
     if taken:
         message = (
             "added tokens are found in place of these tokens in all of "
@@ -42,21 +40,40 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
         )
         tokens = _with_ids(subject, texts, taken)
         yield Finding("BP305", message, tokens, is_fact=False)
-    others = [id_ for id_ in lost if id_ not in changed and id_ not in taken]
-    n_tried = min(texts.n_contexts - 2, max(MOST_SPLIT // (len(others) + 1), 1))
+    lost = [id_ for id_ in lost if id_ not in taken]
+    units = {id_ for id_ in lost if len(subject.tokens[id_][1].decode()) <= 1}
+    cut = _proven(lost, subject, subject.tokenizer._never_held)
+    if cut - units:
+        message = "the split pattern cuts these tokens wherever they stand"
+        yield Finding("BP502", message, _with_ids(subject, texts, cut - units))
+    yield from _tried(subject, texts, [id_ for id_ in lost if id_ not in cut], units)
+
+
+def _proven(
+    ids: list[int], subject: Subject, ask: Callable[[list[bytes]], list[bool]]
+) -> set[int]:
+    """Choose the tokens of whose texts something is proven."""
+    answers = ask([subject.tokens[id_][1] for id_ in ids])
+    return {id_ for id_, is_so in zip(ids, answers, strict=True) if is_so}
+
+
+def _tried(
+    subject: Subject, texts: Texts, ids: list[int], units: set[int]
+) -> Iterator[Finding]:
+    """Say what keeps tokens out in the contexts that were tried."""
+    n_tried = min(texts.n_contexts - 2, max(MOST_SPLIT // (len(ids) + 1), 1))
     contexts = texts.contexts[:n_tried]
-    stages = {id_: _stage(subject, texts, id_, contexts) for id_ in others}
-    units = {id_ for id_ in others if len(subject.tokens[id_][1].decode()) <= 1}
+    stages = {id_: _stage(subject, texts, id_, contexts) for id_ in ids}
     tried = f"{n_tried + 2} contexts"
     for code, message in (
         ("BP501", f"the normalizer changes the text of these tokens in all {tried}"),
         ("BP502", f"the split pattern cuts these tokens in all {tried}"),
         ("BP104", f"these tokens were not found in any of {tried}"),
     ):
-        ids = {id_ for id_, stage in stages.items() if stage == code}
-        ids -= set() if code == "BP501" else units
-        if ids:
-            tokens = _with_ids(subject, texts, ids)
+        found = {id_ for id_, stage in stages.items() if stage == code}
+        found -= set() if code == "BP501" else units
+        if found:
+            tokens = _with_ids(subject, texts, found)
             yield Finding(code, message, tokens, is_fact=False)
 
 
