@@ -44,7 +44,7 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     units = {id_ for id_ in lost if len(subject.tokens[id_][1].decode()) <= 1}
     cut = _proven(lost, subject, subject.tokenizer._never_held)
     if cut - units:
-        message = "the split pattern cuts these tokens wherever they stand"
+        message = "the split pattern cuts these tokens in every context"
         yield Finding("BP502", message, _with_ids(subject, texts, cut - units))
     yield from _tried(subject, texts, [id_ for id_ in lost if id_ not in cut], units)
 
