@@ -522,6 +522,37 @@ def test_an_emptied_selection_looks_for_nothing():
     assert diagnose(trained(), select=["BP1"], ignore=["BP"]).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"tokenizer_class": 5}', "tokenizer_class must be a name, not 5"),
+        ('{"bos_token": ["<s>"]}', "bos_token must be a token"),
+        (
+            '{"hidden_size": 8}',
+            "neither a tokenizer_config.json nor a model's config.json",
+        ),
+        ("[]", "expected a JSON object"),
+        ("{", "not JSON"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused_by_name(content, said, tmp_path):
+    """The error names the file and what it holds."""
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(content)
+    with pytest.raises(bytepair.FormatError, match=re.escape(said)) as error:
+        diagnose(trained(), config=path)
+    assert str(error.value).startswith(f"{path}: ")
+
+
+def test_odd_entries_of_settings_are_passed_over(tmp_path):
+    """Ids that are none, and tokens without a text, are nothing to compare."""
+    listed = {"x": {"content": "a"}, "9" * 5000: {"content": "b"}, "3": 4, "5": {}}
+    config = settings_file(tmp_path, added_tokens_decoder=listed)
+    model = model_file(tmp_path, vocab_size=None, text_config={"vocab_size": "many"})
+    diagnosis = diagnose(trained(), config=[config, model], select=["BP4"])
+    assert diagnosis.findings == ()
+
+
 # Published vocabularies: the numbers of the study, and magikarp's categories
 
 

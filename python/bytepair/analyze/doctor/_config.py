@@ -19,7 +19,9 @@ from ._subject import HOLE, Subject, plain
 
 __all__ = ["Settings", "beside", "find", "read_settings"]
 
-ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+
+MOST_DIGITS = 10
+"""What has more digits is no id."""
 
 
 class Settings(NamedTuple):
@@ -41,9 +43,12 @@ def read_settings(paths: list[Path]) -> Settings:
     FileError
         A file cannot be read, or two are of the same kind.
     """
+    from bytepair.compat._settings import ROLES, check_settings
+
     found: dict[str, Any] = {}
     for path in paths:
         settings = _object(path)
+        check_settings(settings, path)
         is_model = "vocab_size" in settings or "text_config" in settings
         is_config = any(
             name in settings
@@ -52,7 +57,7 @@ def read_settings(paths: list[Path]) -> Settings:
                 "added_tokens_decoder",
                 "chat_template",
                 "model_max_length",
-                *(f"{role}_token" for role in ROLES),
+                *ROLES,
             )
         )
         if is_model == is_config and not is_config:
@@ -107,7 +112,7 @@ def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
     other, missing = [], []
     for number, token in listed.items() if isinstance(listed, dict) else ():
         content = _content(token)
-        if content is None or not str(number).isdecimal():
+        if content is None or not (number.isdecimal() and len(number) <= MOST_DIGITS):
             continue
         says, id_ = int(number), _id_of(subject, content)
         if id_ is None:
@@ -126,9 +131,11 @@ def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _roles(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    from bytepair.compat._settings import EXTRA, ROLES
+
     config = settings.config
-    named = {role: config.get(f"{role}_token") for role in ROLES}
-    for setting in ("extra_special_tokens", "additional_special_tokens"):
+    named = {role: config.get(role) for role in ROLES}
+    for setting in EXTRA:
         more = config.get(setting)
         more = list(more.values()) if isinstance(more, dict) else more
         named |= {
@@ -212,9 +219,10 @@ def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _content(token: object) -> str | None:
-    if isinstance(token, Mapping):
-        token = token.get("content")
-    return token if isinstance(token, str) and token else None
+    """Give the text of a token; ``None`` for one without."""
+    from bytepair.compat._settings import content
+
+    return content(token) or None
 
 
 def _id_of(subject: Subject, content: str) -> int | None:

@@ -26,8 +26,9 @@ def _moved(subject: Subject, document: dict[str, Any]) -> Iterator[Finding]:
     listed = document.get("added_tokens")
     ids = {token.content: id_ for id_, token in subject.added.items()}
     found = []
-    for token in listed if isinstance(listed, list) else []:
-        says, content = token.get("id"), token.get("content")
+    tokens = listed if isinstance(listed, list) else []
+    for token in (token for token in tokens if isinstance(token, dict)):
+        says, content = token.get("id"), str(token.get("content"))
         id_ = ids.get(content)
         if id_ is not None and says != id_:
             found.append(FoundToken(id_, content, f"the file lists {says}"))

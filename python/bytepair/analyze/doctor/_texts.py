@@ -29,6 +29,9 @@ N_UNITS = 8
 COMPLETIONS = (24, 1024, 70_000)
 """How many completions are tried of each token, one stage after the other."""
 
+BYTES_AT_ONCE = 16 << 20
+"""Texts that are encoded in one go have about so many bytes at most."""
+
 MOST_ROWS = 1_000_000
 """So many texts are tried in a stage at most, of all tokens together."""
 
@@ -187,8 +190,7 @@ class Texts:
     ) -> set[int]:
         """Tell which ids are among those of their texts."""
         found: set[int] = set()
-        pairs = iter(tried)
-        while some := list(itertools.islice(pairs, ROWS_AT_ONCE)):
+        for some in _batches(tried):
             some = [pair for pair in some if pair[0] not in found]
             rows = [text for _, text in some]
             ids, ends = self.subject.encode_rows(rows, added_tokens)
@@ -210,6 +212,22 @@ class Texts:
         except TokenizerError:
             return False
         return True
+
+
+def _batches(
+    tried: Iterable[tuple[int, bytes]],
+) -> Iterator[list[tuple[int, bytes]]]:
+    """Put texts together, so many and of so many bytes at most that they fit memory."""
+    batch: list[tuple[int, bytes]] = []
+    n_bytes = 0
+    for pair in tried:
+        batch.append(pair)
+        n_bytes += len(pair[1])
+        if len(batch) == ROWS_AT_ONCE or n_bytes > BYTES_AT_ONCE:
+            yield batch
+            batch, n_bytes = [], 0
+    if batch:
+        yield batch
 
 
 def completions(part: bytes) -> Iterator[bytes]:
