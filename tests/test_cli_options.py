@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 import bytepair
-from bytepair import Tokenizer, scale
+from bytepair import Tokenizer, analyze, scale
 from bytepair._convert import convert
 from bytepair._training import TrainingOptions
-from bytepair.analyze import compare
 from bytepair.segmentation import Segmenter
 
 typer = pytest.importorskip("typer", reason="runs the command line")
@@ -165,7 +164,7 @@ def python_names() -> set[str]:
         scale.tokenize,
         scale.merge_files,
         convert,
-        compare,
+        *(call for call in vars(analyze).values() if inspect.isfunction(call)),
     ]
     names = {name for call in called for name in inspect.signature(call).parameters}
     names |= set(TrainingOptions.__annotations__) | {"normalize"}
@@ -207,6 +206,11 @@ BASES = {
         ["own.json", "-o", "r.html"],
         ["ranks.tiktoken", "c.jsonl", "-o", "r.html"],
     ],
+    "show": [["own.json", "--text", "low 12"], ["ranks.tiktoken", "low"]],
+    "trace": [["own.json", "lower"], ["ranks.tiktoken", "low"]],
+    "stats": [["own.json", "c.txt"], ["ranks.tiktoken", "own.json", "c.jsonl"]],
+    "count-tokens": [["own.json", "c.txt"], ["ranks.tiktoken", "c.jsonl"]],
+    "doctor": [["own.json"], ["ranks.tiktoken"]],
     "compare": [
         ["own.json", "described.tiktoken"],
         ["ranks.tiktoken", "own.json", "c.txt"],

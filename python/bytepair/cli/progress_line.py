@@ -30,7 +30,8 @@ class ProgressLine:
     def __init__(self, *, is_shown: bool) -> None:
         self.is_shown = is_shown and sys.stderr.isatty()
         self.untold: list[str] = []
-        self.start = self.shown_at = time.perf_counter() - SECONDS_BETWEEN
+        self.start = time.perf_counter()
+        self.shown_at = 0.0
 
     def note(self, text: str) -> None:
         """Write a line that stays; without a terminal it waits for the summary."""
