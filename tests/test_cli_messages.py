@@ -42,7 +42,7 @@ def run(*arguments: str) -> Any:
             "train a -o b --merges 1 --memory-limit much",
             "--memory-limit: 'much' is not a size in bytes; give one such as 500MB or 2GB",
         ),
-        ("compare a b --max-growth 1%", "--max-growth needs a corpus; name its files after A and B"),
+        ("compare a b --max-growth 1%", "--max-growth needs a corpus; give its files after A and B"),
         ("info a b", "got unexpected extra argument(s) (b)"),
     ],
 )  # fmt: skip

@@ -695,7 +695,7 @@ def test_the_command_shows_what_was_found(slow):
         "  No merges lead to these tokens, so no text is ever encoded with them.",
         "    258  'slow'  becomes 's' + 'low'",
         "",
-        "Found 1 warning. What a code means: bytepair doctor --explain BP101",
+        "Found 1 warning. To explain a code: bytepair doctor --explain BP101",
     ]
     assert run(slow, "--select", "BP2").stdout == "Nothing found.\n"
 

@@ -449,10 +449,13 @@ def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
         (["a.json", "low", "low"], "'low': no such file or folder; before the text"),
         (["low"], "'low': no such file or folder; first"),
         (["-"], "standard input is no tokenizer"),
-        ([""], "'' is no path"),
-        (["a.json", "--text", "x", "--file", "y"], "either as --text or as --file"),
-        (["a.json", "low", "--text", "x"], "with --text or --file come tokenizers"),
-        (["a.json", "."], "holds no tokenizer"),
+        ([""], "'' is not a path"),
+        (["a.json", "--text", "x", "--file", "y"], "either --text or --file"),
+        (
+            ["a.json", "low", "--text", "x"],
+            "expected a tokenizer with --text or --file",
+        ),
+        (["a.json", "."], "has no tokenizer"),
         (["a.json", "low", "--json", "--ids"], "--ids has no effect on --json"),
         (["a.json", "low", "--pattern", "x"], "--pattern has no effect"),
         (["a.json", "low", "--allowed-special", "<x>"], "<x>"),
@@ -468,7 +471,7 @@ def test_what_is_not_clear_is_refused(files, monkeypatch, arguments, message):
 
 def test_a_long_text_is_refused(files):
     """Hundreds of kilobytes cannot be looked at."""
-    assert "too many to look at" in show(files / "a.json", stdin=b"x" * 200_001, code=1)
+    assert "too many to show" in show(files / "a.json", stdin=b"x" * 200_001, code=1)
 
 
 def test_colours_are_for_terminals(files):

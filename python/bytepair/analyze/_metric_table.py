@@ -1,4 +1,4 @@
-"""The metrics of a tokenizer on a corpus: what each is called, its unit, formula and caveat.
+"""The metrics of a tokenizer on a corpus: name, unit, formula and caveat.
 
 `docs/reference/metrics.md` says the same, and a test compares the two. All are ratios of sums
 over all texts, never means of ratios: a long document counts for more than a short one. Nothing
@@ -26,11 +26,11 @@ __all__ = ["METRICS", "SECTIONS", "Metric", "Need", "value"]
 
 Value: TypeAlias = "float | int | None"
 Need: TypeAlias = Literal["", "segmenter", "parallel", "baseline"]
-"""What a metric needs beside a corpus."""
+"""What a metric needs besides a corpus."""
 
 
 class Measured(NamedTuple):
-    """What a metric is made of: sums over some texts, the vocabulary, and sums of all groups."""
+    """The input of a metric: sums over some texts, the vocabulary, and the sums of all groups."""
 
     sums: GroupSums
     tokens: TokenTable
@@ -46,23 +46,23 @@ class Metric:
     Attributes
     ----------
     key
-        Its name in JSON and tables.
+        The name in JSON and tables.
     title
-        What it is called.
+        The name for readers.
     section
-        What it belongs to.
+        The section of the table.
     unit
-        Its unit; a ``share`` is between 0 and 1.
+        The unit; a ``share`` is between 0 and 1.
     formula
-        How it is made, in words.
+        The formula, in words.
     caveat
-        What it does not say.
+        The limits of its meaning.
     compute
-        Its value; ``None`` where it does not exist.
+        Gives its value; ``None`` if it does not exist.
     need
-        What it needs beside a corpus.
+        What it needs besides a corpus.
     of_all, by_group
-        Whether it exists for all texts, and for those of a group.
+        Whether it exists for all texts together, and for a group.
     """
 
     key: str
@@ -85,7 +85,7 @@ def value(
     is_parallel: bool = False,
     baseline: str | None = None,
 ) -> Value:
-    """Give a metric of all texts, or of those of a group; ``None`` where it does not exist."""
+    """Give a metric of all texts or of a group; ``None`` if it does not exist."""
     given: dict[Need, bool] = {
         "": True,
         "segmenter": measurement.segmenter is not None,
@@ -106,7 +106,7 @@ def value(
     )
 
 
-# What metrics are made of
+# Building blocks of metrics
 
 
 def _sum(name: str) -> Callable[[Measured], Value]:
@@ -148,12 +148,12 @@ def _used(measured: Measured) -> int:
 
 
 def _n_kind(name: str) -> Callable[[Measured], Value]:
-    """Count the tokens of the vocabulary that are so."""
+    """Count the tokens of the vocabulary that are of a kind."""
     return lambda measured: int(np.count_nonzero(_kind(measured, name)))
 
 
 def _share_of_kind(name: str) -> Callable[[Measured], Value]:
-    """Give the share of occurrences of tokens that are so."""
+    """Give the share of occurrences of tokens that are of a kind."""
 
     def share(measured: Measured) -> Value:
         n_found = int(measured.sums.counts[_kind(measured, name)].sum())
@@ -172,7 +172,7 @@ def _kind(measured: Measured, name: str) -> NDArray[np.bool_]:
 
 
 def _n_rare(below: int, *, inner: bool) -> Callable[[Measured], Value]:
-    """Count the model's tokens that occur less often, of those that merges take or of others."""
+    """Count the rare tokens of the model, either inner tokens or leaves."""
 
     def n_rare(measured: Measured) -> Value:
         tokens = measured.tokens
@@ -193,27 +193,28 @@ SECTIONS = (
     "vocabulary",
     "tokens",
 )
-"""In this order metrics are shown."""
+"""The order in which metrics are shown."""
 
-_SUM = "A sum, which says nothing without the corpus."
-_TEXT = "Of the text as it is given, before a tokenizer changes it."
+_TEXT = "Counted in the original text, before a tokenizer changes it."
 _COMPRESSION = (
-    "Compare it on the same text alone. More compression is not better models: the relation holds "
-    "where only the training corpus differs, and not where the algorithm does."
+    "Compare it only on the same text. Higher compression does not mean a better model: the two "
+    "are related if only the training corpus differs, but not if the algorithm differs."
 )
-_WORDS = "It depends on what a word is: compare it for the same segmenter alone."
+_WORDS = (
+    "It depends on the definition of a word: compare it only for the same segmenter."
+)
 _PARALLEL = (
-    "It exists for parallel text alone: documents of all groups that say the same. Whether they do "
-    "is for you to know; that there are as many of each is checked."
+    "It exists only for parallel text, in which the documents of all groups say the same. That "
+    "the groups have equally many documents is checked; whether these say the same is not."
 )
 _DISTRIBUTION = (
-    "It mostly follows the number of tokens. Tokenizers with a higher value and worse models are "
-    "known: merges that are dropped at random, or a pattern that cuts marks off, raise it."
+    "It mostly follows the number of tokens. A higher value can go with a worse model: dropping "
+    "merges at random, or a pattern that cuts off marks, raises it."
 )
-_VOCABULARY = "It grows with the corpus: compare it on the same text alone."
+_VOCABULARY = "It grows with the corpus: compare it only on the same text."
 _RARE = (
-    "Counts are those of this corpus, not of the one that the tokenizer or a model was trained on. "
-    "An inner token may be rare because a longer one took its place."
+    "Counts are from this corpus, not from the training corpus of the tokenizer or a model. An "
+    "inner token may be rare because longer tokens take its place."
 )
 
 METRICS: dict[str, Metric] = {
@@ -225,7 +226,7 @@ METRICS: dict[str, Metric] = {
             "corpus",
             "documents",
             "documents",
-            "What a document is, options say.",
+            "Options define what a document is.",
             _sum("documents"),
         ),
         Metric(
@@ -233,7 +234,7 @@ METRICS: dict[str, Metric] = {
             "lines",
             "corpus",
             "lines",
-            "newlines, and the ends of documents that end with none",
+            "newlines, and ends of documents without a final newline",
             "An empty document has no line.",
             _sum("lines"),
         ),
@@ -245,8 +246,8 @@ METRICS: dict[str, Metric] = {
             "characters",
             "corpus",
             "characters",
-            "bytes that do not continue a character of UTF-8",
-            "Code points, not what a reader takes for a character. " + _TEXT,
+            "bytes that do not continue a UTF-8 character",
+            "Code points, not characters as a reader sees them. " + _TEXT,
             _sum("characters"),
         ),
         Metric(
@@ -263,8 +264,8 @@ METRICS: dict[str, Metric] = {
             "pieces",
             "corpus",
             "pieces",
-            "pieces that the pattern cuts and no merge crosses, an added token being one",
-            "Without a pattern all text between two added tokens is one piece.",
+            "pieces that the pattern cuts and no merge crosses; an added token is one piece",
+            "Without a pattern, all text between two added tokens is one piece.",
             _sum("pieces"),
         ),
         Metric(
@@ -283,7 +284,7 @@ METRICS: dict[str, Metric] = {
             "compression",
             "bytes/token",
             "bytes / tokens",
-            "Scripts differ in bytes per character, so do not compare languages by it. "
+            "Scripts differ in bytes per character, so do not compare languages with it. "
             + _COMPRESSION,
             _ratio("bytes", "tokens"),
         ),
@@ -293,7 +294,7 @@ METRICS: dict[str, Metric] = {
             "compression",
             "characters/token",
             "characters / tokens",
-            "Scripts differ in what a character says. " + _COMPRESSION,
+            "Scripts differ in how much a character says. " + _COMPRESSION,
             _ratio("characters", "tokens"),
         ),
         Metric(
@@ -302,7 +303,7 @@ METRICS: dict[str, Metric] = {
             "compression",
             "lines/token",
             "lines / tokens",
-            "It means something where lines of texts correspond, as in parallel text.",
+            "It is meaningful only if the lines of texts correspond, as in parallel text.",
             _ratio("lines", "tokens"),
         ),
         Metric(
@@ -311,7 +312,7 @@ METRICS: dict[str, Metric] = {
             "compression",
             "tokens/line",
             "tokens / lines",
-            "It means something where lines of texts correspond, as in parallel text.",
+            "It is meaningful only if the lines of texts correspond, as in parallel text.",
             _ratio("tokens", "lines"),
         ),
         Metric(
@@ -320,8 +321,8 @@ METRICS: dict[str, Metric] = {
             "compression",
             "tokens/piece",
             "tokens / pieces",
-            "At least 1, unless unknown characters are dropped: what is above it is due to the "
-            "vocabulary, whatever the pattern. Compare it for the same pattern alone.",
+            "At least 1, unless unknown characters are dropped. The part above 1 is due to the "
+            "vocabulary, not the pattern. Compare it only for the same pattern.",
             _ratio("tokens", "pieces"),
         ),
         Metric(
@@ -340,7 +341,7 @@ METRICS: dict[str, Metric] = {
             "words",
             "pieces/word",
             "for each word, the pieces that share a byte with it / words",
-            "No vocabulary gets tokens per word below it. A pattern that cuts nothing has a floor of "
+            "No vocabulary gets fewer tokens per word. A pattern that cuts nothing has a floor of "
             "1. " + _WORDS,
             _ratio("word_pieces", "words"),
             "segmenter",
@@ -351,7 +352,7 @@ METRICS: dict[str, Metric] = {
             "words",
             "share",
             "words that share bytes with one token / words",
-            "In context: frequent words count for more. A token may hold more than the word. "
+            "Frequent words count for more. The token may contain more than the word. "
             + _WORDS,
             _ratio("whole_words", "words"),
             "segmenter",
@@ -362,7 +363,7 @@ METRICS: dict[str, Metric] = {
             "words",
             "share",
             "words that share bytes with several tokens / words",
-            "With words in one token it makes 1, but for words that a tokenizer drops. "
+            "Together with words in one token it makes 1, except for words that a tokenizer drops. "
             + _WORDS,
             _ratio("continued_words", "words"),
             "segmenter",
@@ -373,8 +374,8 @@ METRICS: dict[str, Metric] = {
             "words",
             "share",
             "distinct words that are one token when encoded alone / distinct words",
-            "Also called STRR. Rare words count as much as frequent ones, so it falls as a corpus "
-            "grows. Vocabularies whose words begin with a space have few without one. "
+            "Also called STRR. Rare words count as much as frequent ones, so it falls as the corpus "
+            "grows. It is low for vocabularies in which most words begin with a space. "
             + _WORDS,
             _of_types("whole"),
             "segmenter",
@@ -386,7 +387,7 @@ METRICS: dict[str, Metric] = {
             "words",
             "share",
             "distinct words that are one token when encoded with a space before them / distinct words",
-            "A tokenizer that makes the space a token of its own has none. " + _WORDS,
+            "It is 0 if the tokenizer makes the space a token of its own. " + _WORDS,
             _of_types("whole_after_space"),
             "segmenter",
             by_group=False,
@@ -419,8 +420,8 @@ METRICS: dict[str, Metric] = {
             "groups",
             "share",
             "sum of |a - b| over all pairs of groups / (2 x groups^2 x mean), of tokens",
-            "0 where all groups need as many tokens; it says nothing of how many these are, and "
-            "depends on which groups there are. " + _PARALLEL,
+            "0 if all groups need the same number of tokens. It does not depend on how many these "
+            "are, but it depends on the choice of groups. " + _PARALLEL,
             lambda measured: gini(_costs(measured)),
             "parallel",
             by_group=False,
@@ -451,7 +452,7 @@ METRICS: dict[str, Metric] = {
             "distribution",
             "share",
             "Rényi's entropy of tokens in bits, of order 2.5 / log2 of the number of tokens that occur",
-            "As tokenization-scorer computes it with power=2.5; its default is 3. "
+            "The same as tokenization-scorer gives with power=2.5; its default is 3. "
             + _DISTRIBUTION,
             lambda measured: renyi_efficiency(measured.sums.counts),
         ),
@@ -471,8 +472,8 @@ METRICS: dict[str, Metric] = {
             "vocabulary",
             "vocabulary",
             "tokens",
-            "ids that have a token, added ones among them",
-            "The same whatever the corpus.",
+            "ids that have a token, added tokens included",
+            "It does not depend on the corpus.",
             lambda measured: measured.tokens.n_tokens,
         ),
         Metric(
@@ -499,15 +500,15 @@ METRICS: dict[str, Metric] = {
                 f"{title}, {'inner' if inner else 'leaves'}",
                 "vocabulary",
                 "tokens",
-                f"tokens of the model that {what}, and that {'a' if inner else 'no'} merge takes "
+                f"tokens of the model that {what} and that {'a' if inner else 'no'} merge uses "
                 "as a part",
                 _RARE,
                 _n_rare(below, inner=inner),
             )
             for key, title, what, below in (
                 ("unused", "tokens that never occur", "do not occur", 1),
-                ("below_20", "below 20 times", "occur less than 20 times", 20),
-                ("below_100", "below 100 times", "occur less than 100 times", 100),
+                ("below_20", "below 20 times", "occur fewer than 20 times", 20),
+                ("below_100", "below 100 times", "occur fewer than 100 times", 100),
             )
             for inner in (True, False)
         ),
@@ -517,30 +518,30 @@ METRICS: dict[str, Metric] = {
                 (
                     "partial",
                     "with part of a character",
-                    "whose bytes are not whole characters of UTF-8",
+                    "whose bytes are not whole UTF-8 characters",
                     "is_partial",
-                    "Single bytes of other characters than ASCII are among them.",
+                    "Single bytes of non-ASCII characters are included.",
                 ),
                 (
                     "space",
                     "that begin with a space",
                     "that begin with a space, however the vocabulary writes it",
                     "begins_with_space",
-                    "A tokenizer that marks the ends of words has none.",
+                    "It is 0 if the tokenizer marks the ends of words.",
                 ),
                 (
                     "inner_space",
                     "with white space inside",
                     "with white space between other characters",
                     "has_inner_space",
-                    "Tokens with part of a character are not looked into.",
+                    "Tokens with part of a character are not counted.",
                 ),
                 (
                     "digit",
                     "with a digit",
                     "with a decimal digit of any script",
                     "has_digit",
-                    "Tokens with part of a character are not looked into.",
+                    "Tokens with part of a character are not counted.",
                 ),
             )
             for metric in (
@@ -550,7 +551,7 @@ METRICS: dict[str, Metric] = {
                     "tokens",
                     "tokens",
                     f"tokens of the model {what}",
-                    f"The same whatever the corpus. {caveat}",
+                    f"It does not depend on the corpus. {caveat}",
                     _n_kind(name),
                 ),
                 Metric(
@@ -570,7 +571,7 @@ METRICS: dict[str, Metric] = {
             "tokens",
             "share",
             "occurrences of the unknown token / tokens",
-            "One may stand for several characters, or be left out.",
+            "One unknown token may stand for several characters, or be left out.",
             _share_of_kind("is_unknown"),
         ),
     )

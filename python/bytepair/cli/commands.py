@@ -30,25 +30,25 @@ COMMANDS = (
     Entry("train", TRAIN, "Train a tokenizer on text files and save it."),
     Entry("count-pieces", TRAIN, "Count the pieces of a corpus, for training without the corpus."),
     Entry("demo", TRAIN, "Train on Python's own sources and help, then save, load, encode and decode."),
-    Entry("encode", USE, "Encode text: one line of ids for the whole input, or for each line of it."),
-    Entry("decode", USE, "Decode ids to text: all of them at once, or each line of ids to a line of text."),
+    Entry("encode", USE, "Encode text: one line of ids for the whole input, or one for each line."),
+    Entry("decode", USE, "Decode ids to text: all ids at once, or each line of ids to a line of text."),
     Entry("shard", USE, "Tokenize a corpus into shards; running it again continues an interrupted run."),
     Entry("segment", USE, "Split words with subword-nmt or fastBPE codes: low@@ er."),
     Entry("info", LOOK, "Show what a tokenizer is made of and what it loses."),
     Entry("show", LOOK, "Show a text in tokens, a row for each tokenizer."),
     Entry("trace", LOOK, "Show how a text becomes tokens: normalizing, splitting and each merge."),
-    Entry("stats", LOOK, "Measure what tokenizers make of a corpus, side by side."),
-    Entry("count-tokens", LOOK, "Count the tokens of files, of each and of all."),
+    Entry("stats", LOOK, "Measure tokenizers on a corpus, side by side."),
+    Entry("count-tokens", LOOK, "Count the tokens of each file, and in total."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
-    Entry("report", LOOK, "Write what is known of tokenizers as one HTML file."),
+    Entry("report", LOOK, "Write a report about tokenizers as one HTML file."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it again, and compare both."),
     Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),
-    Entry("doctor", CHANGE, "Look for what is wrong with a tokenizer; the exit code is 1 if something is."),
+    Entry("doctor", CHANGE, "Find faults of a tokenizer; the exit code is 1 if there are any."),
 )  # fmt: skip
 
 OLD_NAMES = {"count": "count-pieces", "tokenize": "shard"}
-"""Earlier names of commands, which still run them and are listed nowhere."""
+"""Earlier names of commands; they still work, but are not listed."""
 
 
 def function_of(name: str) -> Callable[..., None]:

@@ -1,6 +1,6 @@
-"""``bytepair compare``: how two tokenizers differ, and whether that is more than is allowed.
+"""``bytepair compare``: the differences of two tokenizers, optionally with limits.
 
-Exit codes: 0, whatever the differences, unless a limit was given and is exceeded: then 3.
+The exit code is 3 if a given limit is exceeded, otherwise 0, whatever the differences.
 """
 
 import json
@@ -25,7 +25,7 @@ from .training_options import Threads
 __all__ = ["EXCEEDED", "compare"]
 
 EXCEEDED = 3
-"""The exit code where a limit was given and the tokenizers differ by more."""
+"""The exit code if a given limit is exceeded."""
 LIMITS = "Limits, for continuous integration"
 
 FirstPath = Annotated[
@@ -39,15 +39,15 @@ FirstPath = Annotated[
 SecondPath = Annotated[
     Path,
     typer.Argument(
-        metavar="B", help="The tokenizer to compare with it.", show_default=False
+        metavar="B", help="The tokenizer to compare with A.", show_default=False
     ),
 ]
 Corpus = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[CORPUS]",
-        help="Texts to encode by both: files, folders, globs, or URLs that fsspec opens. "
-        "The name sets the format, as for count-pieces.",
+        help="Texts to encode with both: files, folders, globs, or URLs that fsspec opens. "
+        "File names set the formats, as for count-pieces.",
         show_default=False,
     ),
 ]
@@ -55,8 +55,8 @@ MaxGrowth = Annotated[
     str | None,
     typer.Option(
         metavar="PERCENT",
-        help="Exit with code 3 if B needs more tokens for the corpus than A by more than "
-        "this, such as 1%.",
+        help="Exit with code 3 if B needs more tokens for the corpus than A, by more than "
+        "this share, such as 1%.",
         show_default=False,
         rich_help_panel=LIMITS,
     ),
@@ -65,8 +65,8 @@ MaxChangedTexts = Annotated[
     str | None,
     typer.Option(
         metavar="N|PERCENT",
-        help="Exit with code 3 if more texts of the corpus than this have other tokens, such "
-        "as 0, 100 or 0.5%.",
+        help="Exit with code 3 if more texts than this get different tokens, such as 0, 100 or "
+        "0.5%.",
         show_default=False,
         rich_help_panel=LIMITS,
     ),
@@ -75,8 +75,8 @@ SameVocabulary = Annotated[
     bool,
     typer.Option(
         "--same-vocabulary",
-        help="Exit with code 3 if a token of A is missing in B or has another id there, or "
-        "the other way round; added tokens count.",
+        help="Exit with code 3 if a token is missing in A or in B, or has different ids; added "
+        "tokens count.",
         rich_help_panel=LIMITS,
     ),
 ]
@@ -86,14 +86,15 @@ ListLimit = Annotated[
         "--limit",
         metavar="N",
         parser=number(),
-        help="How many tokens, merges and texts to list of each kind; numbers are of all.",
+        help="The number of tokens, merges and texts to list of each kind; totals always count "
+        "all.",
         rich_help_panel=DISPLAY,
     ),
 ]
 
 
 class Limits(NamedTuple):
-    """By how much two tokenizers may differ."""
+    """Limits for the differences of two tokenizers."""
 
     growth: Fraction | None
     changed: int | Fraction | None
@@ -119,7 +120,7 @@ def compare(
 ) -> None:
     """Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.
 
-    Tokens are compared by what they stand for, not by their ids, since two vocabularies number
+    Tokens are compared by their content, not by their ids, since two vocabularies may number
     them differently.
     """
     from rich.console import Console
@@ -176,12 +177,12 @@ def _refuse_without_corpus(
     }
     for option, value in given.items():
         if value is not None:
-            message = "needs a corpus; name its files after A and B"
+            message = "needs a corpus; give its files after A and B"
             raise typer.BadParameter(message, param_hint=option)
 
 
 def _limit(text: str | None, option: str, *, is_number: bool) -> int | Fraction | None:
-    """Read a share in percent, or a number if that is one too.
+    """Read a share in percent or, if ``is_number``, a number.
 
     >>> _limit("0.5%", "--max-growth", is_number=False)
     Fraction(1, 200)

@@ -19,8 +19,8 @@ Arguments = Annotated[
     list[str],
     typer.Argument(
         metavar="TOKENIZER... [FILE]",
-        help="One tokenizer or several, then files, folders, globs, or URLs that fsspec opens; "
-        "- is standard input, which is also read where no file is named.",
+        help="One or more tokenizers, then files, folders, globs, or URLs that fsspec opens; "
+        "- is standard input, which is also read if no file is named.",
         show_default=False,
     ),
 ]
@@ -42,10 +42,10 @@ def count_tokens(
     as_json: AsJson = False,
     quiet: corpus_options.Quiet = False,
 ) -> None:
-    """Count the tokens of files, of each and of all.
+    """Count the tokens of each file, and in total.
 
-    Files are read as corpora are: of JSON lines and tables the field with the text counts. With
-    --input-format text, all bytes of a file do.
+    Files are read like corpora: in JSON lines and tables, only the field with the text counts.
+    With --input-format text, all bytes of a file count.
     """
     from bytepair.analyze import file_tokens
 
@@ -86,7 +86,7 @@ def _as_object(
 
 
 def _laid_out(names: list[str], rows: list[tuple[str, tuple[int, ...]]]) -> list[str]:
-    """Write a line for each file; several tokenizers have a line of names above.
+    """Write a line for each file, after a line of names if there are several tokenizers.
 
     >>> _laid_out(["gpt2"], [("a.txt", (120,)), ("total", (1120,))])
     [' 120 a.txt', '1120 total']

@@ -47,7 +47,7 @@ def decode(
     loading: LoadingOptions,
     quiet: Quiet = False,
 ) -> None:
-    """Decode ids to text: all of them at once, or each line of ids to a line of text."""
+    """Decode ids to text: all ids at once, or each line of ids to a line of text."""
     is_array = Path(file).suffix == ".npy"
     is_raw = is_array or Path(file).suffix.removeprefix(".").lower() in RAW_ENDINGS
     if lines and (number_format in RAW or (number_format is None and is_raw)):

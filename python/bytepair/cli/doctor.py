@@ -1,7 +1,7 @@
-"""``bytepair doctor``: what is wrong with a tokenizer, or worth knowing.
+"""``bytepair doctor``: faults of a tokenizer, and facts worth knowing.
 
-The exit code is 1 where an error or a warning was found, and 0 where only notes were, or
-nothing; ``--exit-zero`` makes it 0. What is refused ends with 1 too, and prints no findings.
+The exit code is 1 if an error or a warning was found, otherwise 0; with ``--exit-zero`` it is
+0. Refused input also exits with 1, without findings.
 """
 
 import json
@@ -30,8 +30,8 @@ def doctor(
         Path | None,
         typer.Argument(
             metavar="TOKENIZER",
-            help="A file or folder of a tokenizer. Settings beside a tokenizer.json, or in the "
-            "folder, are compared with it.",
+            help="A tokenizer's file or folder. It is compared with tokenizer_config.json and "
+            "config.json in the same folder.",
             show_default=False,
         ),
     ] = None,
@@ -40,8 +40,7 @@ def doctor(
         list[str] | None,
         typer.Option(
             metavar="CORPUS",
-            help="Files, folders or globs of texts, in which tokens are counted (BP6). May be "
-            "repeated.",
+            help="Count tokens in these texts (BP6): a file, folder or glob. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -49,8 +48,8 @@ def doctor(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="A tokenizer_config.json, or the config.json of a model, instead of those "
-            "beside the tokenizer. May be repeated.",
+            help="Compare with this tokenizer_config.json or model's config.json, instead of "
+            "those beside the tokenizer. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -58,8 +57,8 @@ def doctor(
         list[str] | None,
         typer.Option(
             metavar="CODE",
-            help="Look for these findings only: codes or their beginnings, such as BP1, "
-            "separated by commas or repeated.",
+            help="Look only for these findings: codes or their beginnings, such as BP1, "
+            "separated by commas. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -67,7 +66,7 @@ def doctor(
         list[str] | None,
         typer.Option(
             metavar="CODE",
-            help="Leave these findings out, written as for --select.",
+            help="Leave out these findings, written as for --select.",
             show_default=False,
         ),
     ] = None,
@@ -75,7 +74,7 @@ def doctor(
         str | None,
         typer.Option(
             metavar="CODE",
-            help="Print the page about a code, and look at no tokenizer.",
+            help="Print the page about this code, and exit.",
             show_default=False,
         ),
     ] = None,
@@ -84,7 +83,7 @@ def doctor(
         typer.Option(
             metavar="N",
             min=0,
-            help="Show the first N tokens of each finding; --json has all.",
+            help="Show the first N tokens of each finding; --json shows all.",
         ),
     ] = 5,
     exit_zero: Annotated[
@@ -98,7 +97,7 @@ def doctor(
         bool, typer.Option("--json", help="Write everything as one JSON object.")
     ] = False,
 ) -> None:
-    """Look for what is wrong with a tokenizer; the exit code is 1 if something is."""
+    """Find faults of a tokenizer; the exit code is 1 if there are any."""
     from bytepair.analyze import doctor as analysis
 
     if explain is not None:
@@ -133,7 +132,7 @@ def doctor(
 
 
 def _codes(given: list[str] | None) -> list[str] | None:
-    """Take codes apart that commas separate.
+    """Split codes at commas.
 
     >>> _codes(["BP1,bp203", "BP5"])
     ['BP1', 'BP203', 'BP5']
@@ -144,7 +143,7 @@ def _codes(given: list[str] | None) -> list[str] | None:
 
 
 def _refuse_idle(reading: ReadingOptions, corpus: list[str] | None) -> None:
-    """Refuse options that say what a document is, where there is no corpus."""
+    """Refuse options that define a document if there is no corpus."""
     for name, value in reading.given().items():
         if value is not None and corpus is None:
             option = "--" + name.replace("_", "-")

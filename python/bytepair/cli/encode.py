@@ -86,7 +86,7 @@ def encode(
     loading: LoadingOptions,
     quiet: Quiet = False,
 ) -> None:
-    """Encode text: one line of ids for the whole input, or for each line of it."""
+    """Encode text: one line of ids for the whole input, or one for each line."""
     is_array = Path(output).suffix == ".npy"
     is_raw = number_format in RAW or (
         number_format is None and (is_array or Path(output).suffix == ".bin")

@@ -1,4 +1,4 @@
-"""``bytepair info``: what a tokenizer is made of."""
+"""``bytepair info``: the parts of a tokenizer."""
 
 import json
 import sys
@@ -17,9 +17,9 @@ from .writing import longest_tokens, merge_lines, plain, quoted
 __all__ = ["info"]
 
 SHORT = ("units", "template", "truncation", "padding", "dropout", "loses")
-"""Parts that are always shown, as they decide what comes out in a way that surprises."""
+"""Parts that are always shown, since they can change results unexpectedly."""
 N_SHOWN = 5
-"""How many merges are shown of each end, and how many of the longest tokens."""
+"""The number of first merges, last merges and longest tokens that are shown."""
 
 
 @spread
@@ -31,7 +31,8 @@ def info(
         typer.Option(
             "--verbose",
             "-v",
-            help="Show all parts, the split pattern and how it runs, merges and longest tokens.",
+            help="Also show the other parts, the split pattern and how it runs, merges and the "
+            "longest tokens.",
             rich_help_panel=DISPLAY,
         ),
     ] = False,
@@ -88,7 +89,7 @@ def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
 
 
 def _dialect(tokenizer: Tokenizer) -> str:
-    """Say which dialects a tokenizer is like."""
+    """Name the dialects that a tokenizer is like."""
     from bytepair.analyze._likeness import likeness
 
     parts = dict(tokenizer._describe())
@@ -117,7 +118,7 @@ def _specials(tokenizer: Tokenizer, n_shown: int | None) -> list[str]:
 
 
 def _counts(tokenizer: Tokenizer) -> list[str]:
-    """Say how often pairs occurred in training, which few files know."""
+    """Say how often pairs occurred in training, if the file has the counts."""
     counts = [count for *_, count in tokenizer.merge_log if count is not None]
     if not counts:
         return []
@@ -146,7 +147,7 @@ def _row(name: str, texts: list[str]) -> str:
 
 
 def _printable(text: str) -> str:
-    r"""Escape what would break a line, such as the newlines of a pattern.
+    r"""Escape characters that would break a line, such as the newlines of a pattern.
 
     >>> _printable("[\n]")
     '[\\n]'

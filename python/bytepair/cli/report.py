@@ -1,4 +1,4 @@
-"""``bytepair report``: tokenizers side by side, as one file of HTML."""
+"""``bytepair report``: a report about tokenizers as one HTML file."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,9 +21,9 @@ Arguments = Annotated[
     list[str],
     typer.Argument(
         metavar="TOKENIZER... [CORPUS]",
-        help="One tokenizer or several, which stand side by side, then texts to measure them on: "
-        "files, folders, globs, or URLs that fsspec opens. What is no tokenizer, and all after "
-        "it, is the corpus.",
+        help="One or more tokenizers, then texts to measure them on: files, folders, globs, or "
+        "URLs that fsspec opens. The corpus begins with the first argument that is not a "
+        "tokenizer.",
         show_default=False,
     ),
 ]
@@ -33,7 +33,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Where to save the report: an .html file.",
+        help="The .html file to write.",
         show_default=False,
     ),
 ]
@@ -42,8 +42,8 @@ Logs = Annotated[
     typer.Option(
         "--log",
         metavar="FILE",
-        help="A merge log that bytepair train --log wrote, whose compression is drawn. May be "
-        "repeated.",
+        help="Draw the compression curve of this merge log, written by bytepair train --log. May "
+        "be repeated.",
         show_default=False,
     ),
 ]
@@ -65,7 +65,7 @@ def report(
     loading: LoadingOptions,
     quiet: corpus_options.Quiet = False,
 ) -> None:
-    """Write what is known of tokenizers as one HTML file."""
+    """Write a report about tokenizers as one HTML file."""
     from bytepair import _plots, read_log
     from bytepair.analyze import describe
     from bytepair.views.report import check_libraries, render
@@ -83,7 +83,7 @@ def report(
     if not corpus:
         refuse_idle({**options, **reading.given()})
     if "-" in corpus:
-        message = "-: a report reads its texts several times; save them as a file"
+        message = "-: a report reads its texts several times; save them to a file first"
         raise TokenizerError(message)
     names = short_names(paths)
     logs = log or []
@@ -102,17 +102,17 @@ def report(
 
 
 def check_output(path: Path) -> None:
-    """Refuse a path that is no page, or cannot be written."""
+    """Refuse a path that is not an .html file, or that cannot be written."""
     refuse_no_name(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        message = f"{path}: a report is an .html file; name one"
+        message = f"{path}: the name of a report ends with .html"
         raise FormatError(message)
     check_writable(path.parent)
 
 
 def refuse_idle(options: dict[str, object]) -> None:
-    """Refuse options that say how to read a corpus, where there is none."""
+    """Refuse options for reading a corpus if there is none."""
     for name, value in options.items():
         if value not in (None, False):
-            message = f"{name}= needs a corpus: name files behind the tokenizers"
+            message = f"{name}= needs a corpus; give its files after the tokenizers"
             raise TokenizerError(message)

@@ -1,7 +1,7 @@
-"""``bytepair show``: a text in coloured tokens, by one tokenizer or by several.
+"""``bytepair show``: a text in coloured tokens, for one or more tokenizers.
 
-The text and its tokens are held whole, in about a kilobyte for each byte of text; so texts
-have a limit.
+The whole text and its tokens are in memory, about a kilobyte for each byte of text, so the
+length of texts is limited.
 """
 
 import json
@@ -34,9 +34,8 @@ Arguments = Annotated[
     list[str],
     typer.Argument(
         metavar="TOKENIZER... [TEXT|FILE|-]",
-        help="One tokenizer or several, then the text: the name of a file, - for standard "
-        "input, or the text itself. Standard input is also read where no text is named and "
-        "it is no terminal.",
+        help="One or more tokenizers, then the text: the name of a file, - for standard input, "
+        "or the text itself. Without a text, standard input is read unless it is a terminal.",
         show_default=False,
     ),
 ]
@@ -57,8 +56,8 @@ AllowedSpecial = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TOKEN",
-        help="A special token to find in the text, or 'all'; others are plain text. May be "
-        "repeated.",
+        help="A special token to find in the text, or 'all'; other special tokens are plain "
+        "text. May be repeated.",
         show_default=False,
     ),
 ]
@@ -113,8 +112,8 @@ def show(
 ) -> None:
     """Show a text in tokens, a row for each tokenizer.
 
-    Each token has a colour, or brackets around it where the output is no terminal. With
-    several tokenizers, what all of them cut alike is grey.
+    Each token has a colour, or brackets if the output is not a terminal. With several
+    tokenizers, text that all of them cut in the same way is grey.
     """
     if as_json:
         _refuse_drawing(ids=ids, bytes=bytes_below, spaces=spaces, pieces=pieces)
@@ -149,7 +148,7 @@ def show(
 
 
 def columns_of(console: Console) -> int | None:
-    """Give the width of a terminal; none for a pipe, unless ``COLUMNS`` says one."""
+    """Give the width of a terminal, or of ``COLUMNS``; ``None`` for a pipe without it."""
     is_told = os.environ.get("COLUMNS", "").isdigit()
     return console.width if console.is_terminal or is_told else None
 
@@ -189,7 +188,7 @@ def as_object(name: str, found: Cut) -> dict[str, Any]:
 
 
 def short_names(paths: list[Path]) -> list[str]:
-    """Name tokenizers by what tells their paths apart.
+    """Give tokenizers short names: the part in which their paths differ.
 
     >>> short_names([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
     ['a', 'b']
@@ -202,7 +201,7 @@ def short_names(paths: list[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else list(map(str, paths))
 
 
-# What is a tokenizer, and what is the text
+# Telling tokenizers from the text
 
 
 def told_apart(
@@ -210,7 +209,7 @@ def told_apart(
 ) -> tuple[list[Path], bytes]:
     """Tell the paths of tokenizers from the text, and read it."""
     if text is not None and file is not None:
-        message = "give the text either as --text or as --file"
+        message = "give either --text or --file, not both"
         raise TokenizerError(message)
     if text is not None or file is not None:
         paths = [_tokenizer(name, "with --text or --file") for name in arguments]
@@ -227,7 +226,7 @@ def told_apart(
     if has_text:
         return paths, _text_of(last)
     if sys.stdin is None or sys.stdin.isatty():
-        message = "give a text behind the tokenizer, a file with --file, or - for standard input"
+        message = "give a text after the tokenizer, a file with --file, or - for standard input"
         raise TokenizerError(message)
     return paths, _read("-")
 
@@ -236,15 +235,15 @@ def _tokenizer(name: str, where: str) -> Path:
     """Take the path of a tokenizer."""
     path = Path(name)
     if not name:
-        message = f"'' is no path; {where} come tokenizers"
+        message = f"'' is not a path; expected a tokenizer {where}"
         raise FileError(message)
     if name == "-":
-        message = f"-: standard input is no tokenizer; {where} come tokenizers"
+        message = f"-: standard input is not a tokenizer; expected a tokenizer {where}"
         raise TokenizerError(message)
     if not path.exists():
         message = (
-            f"{name!r}: no such file or folder; {where} come tokenizers, and a text of "
-            "several words is put in quotes"
+            f"{name!r}: no such file or folder; expected a tokenizer {where}; put a text of "
+            "several words in quotes"
         )
         raise FileError(message)
     return path
@@ -263,13 +262,13 @@ def _text_of(argument: str) -> bytes:
         return _read(argument)
     if is_there:
         message = (
-            f"{argument}: this folder holds no tokenizer; for the text {argument!r} itself "
+            f"{argument}: this folder has no tokenizer; to show the text {argument!r} itself, "
             f"give --text {argument}"
         )
         raise FileError(message)
     if argument.endswith(FILE_ENDINGS) and not any(map(str.isspace, argument)):
         message = (
-            f"{argument}: no such file; for the text {argument!r} itself give "
+            f"{argument}: no such file; to show the text {argument!r} itself, give "
             f"--text {argument}"
         )
         raise FileError(message)
@@ -277,7 +276,7 @@ def _text_of(argument: str) -> bytes:
 
 
 def _encoded(text: str | None) -> bytes:
-    """Give the bytes that were typed: those that are not UTF-8 come as surrogates."""
+    """Give the bytes that were typed; surrogates stand for bytes that are not UTF-8."""
     return (text or "").encode(errors="surrogateescape")
 
 
@@ -289,14 +288,14 @@ def _read(path: str) -> bytes:
 
 def _limited(content: bytes, name: str) -> bytes:
     if len(content) > MAX_BYTES:
-        message = f"{name}: more than {MAX_BYTES:,} bytes are too many to look at; show a part of it"
+        message = f"{name}: more than {MAX_BYTES:,} bytes are too many to show; show a part of it"
         raise TokenizerError(message)
     return content
 
 
 def _refuse_drawing(**options: bool) -> None:
-    """Refuse options that say how to draw, where nothing is drawn."""
+    """Refuse drawing options with --json."""
     for name, is_given in options.items():
         if is_given:
-            message = f"--{name} has no effect on --json, which holds all of it"
+            message = f"--{name} has no effect on --json, which writes everything"
             raise TokenizerError(message)

@@ -1,4 +1,4 @@
-"""``bytepair stats``: what tokenizers make of a corpus, side by side."""
+"""``bytepair stats``: metrics of tokenizers on a corpus, side by side."""
 
 import shutil
 import sys
@@ -34,9 +34,9 @@ Arguments = Annotated[
     list[str],
     typer.Argument(
         metavar="TOKENIZER... CORPUS",
-        help="One tokenizer or several, then files, folders, globs, or URLs that fsspec opens; "
-        "- is standard input. What is no tokenizer, and all after it, is the corpus. The name "
-        "of a file sets its format, as for count-pieces.",
+        help="One or more tokenizers, then the corpus: files, folders, globs, or URLs that "
+        "fsspec opens; - is standard input. The corpus begins with the first argument that is "
+        "not a tokenizer. File names set the formats, as for count-pieces.",
         show_default=False,
     ),
 ]
@@ -58,8 +58,8 @@ Parallel = Annotated[
     bool,
     typer.Option(
         "--parallel",
-        help="The documents of all groups say the same, in their order (of files that are one "
-        "document, the lines): compare groups by their tokens.",
+        help="Compare the tokens of groups: their documents say the same, in the same order "
+        "(or their lines, if each group is one document).",
         rich_help_panel=GROUPS,
     ),
 ]
@@ -67,7 +67,7 @@ Baseline = Annotated[
     str | None,
     typer.Option(
         metavar="GROUP",
-        help="With --parallel: the group that others are compared with.",
+        help="With --parallel: compare the other groups with this one.",
         show_default=False,
         rich_help_panel=GROUPS,
     ),
@@ -77,7 +77,7 @@ MetricKeys = Annotated[
     typer.Option(
         "--metric",
         metavar="KEY",
-        help="A metric to show by group, as --json names it. May be repeated.",
+        help="A metric to show by group, with its name in --json. May be repeated.",
         show_default=False,
         rich_help_panel=GROUPS,
     ),
@@ -87,8 +87,9 @@ SegmenterName = Annotated[
     typer.Option(
         "--segmenter",
         metavar="NAME|REGEX",
-        help="What a word is: whitespace (runs of other characters than white space), letters "
-        "(runs of letters and marks), or a regular expression. Without it no word is counted.",
+        help="The definition of a word: whitespace (runs of characters other than white space), "
+        "letters (runs of letters and marks), or a regular expression. Without it, words are "
+        "not counted.",
         show_default=False,
     ),
 ]
@@ -111,14 +112,14 @@ AsJson = Annotated[
 AsCsv = Annotated[
     bool,
     typer.Option(
-        "--csv", help="Write CSV, a line for each value.", rich_help_panel=DISPLAY
+        "--csv", help="Write CSV, with a line for each value.", rich_help_panel=DISPLAY
     ),
 ]
 Explain = Annotated[
     bool,
     typer.Option(
         "--explain",
-        help="Say below the table how each metric is made, and what it does not say.",
+        help="Explain each metric below the table: its formula and its limits.",
         rich_help_panel=DISPLAY,
     ),
 ]
@@ -145,9 +146,9 @@ def stats(
     explain: Explain = False,
     quiet: corpus_options.Quiet = False,
 ) -> None:
-    """Measure what tokenizers make of a corpus, side by side.
+    """Measure tokenizers on a corpus, side by side.
 
-    All metrics are ratios of sums over the whole corpus; --explain says how each is made.
+    All ratios are ratios of sums over the whole corpus; --explain gives the formulas.
     """
     from bytepair.analyze import stats as measured
 
@@ -188,22 +189,24 @@ def stats(
 
 
 def _check(outputs: list[Path], metrics: list[str]) -> None:
-    """Refuse before the corpus is read what would be refused after it."""
+    """Check outputs and metrics before the corpus is read."""
     from bytepair.analyze import METRICS
 
     for path in outputs:
         if path.suffix.lower() not in WRITTEN:
-            message = f"{path}: a file ends with one of {', '.join(WRITTEN)}"
+            message = (
+                f"{path}: the name of an output ends with one of {', '.join(WRITTEN)}"
+            )
             raise TokenizerError(message)
         check_writable(path.parent)
     for key in metrics:
         if key not in METRICS:
-            message = f'metric="{key}" is unknown; there are {", ".join(METRICS)}'
+            message = f'metric="{key}" is unknown; the metrics are {", ".join(METRICS)}'
             raise TokenizerError(message)
 
 
 def _write(found: "Stats", path: Path) -> None:
-    """Write a file of the kind that its name says."""
+    """Write a file in the format of its extension."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         write(path, found.to_json().encode() + b"\n")

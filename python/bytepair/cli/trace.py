@@ -40,7 +40,7 @@ SvgFile = Annotated[
         "--output",
         "-o",
         metavar="FILE.svg",
-        help="Also draw the trees of merges, as a picture.",
+        help="Also draw the trees of merges as a picture.",
         show_default=False,
     ),
 ]
@@ -49,8 +49,8 @@ AskedToken = Annotated[
     typer.Option(
         "--why",
         metavar="TOKEN",
-        help="Say which merge prevented a token, given by its text or as published files "
-        "write it.",
+        help="Show which merge prevented this token, given as text or as written in published "
+        "files.",
         show_default=False,
     ),
 ]
@@ -109,7 +109,7 @@ def _content(text: str) -> bytes:
 
 
 def _known(tokenizer: Tokenizer, answers: list[Why]) -> dict[int, Known]:
-    """Tell what the tokens of answers are."""
+    """Describe the tokens of answers."""
     ids: set[int] = set()
     for answer in answers:
         ids.update(answer.instead, () if answer.token is None else (answer.token,))

@@ -25,7 +25,7 @@ __all__ = ["Steps"]
 
 
 class Steps:
-    """Keeps what a learner counted, and shows what it did with that."""
+    """Keeps the pieces that a learner counted, and shows how they were merged."""
 
     def __init__(self) -> None:
         self.pieces: list[tuple[bytes, int]] = []
@@ -38,10 +38,10 @@ class Steps:
         Raises
         ------
         TrainingError
-            They are too many, or are counted by weights that are no whole numbers.
+            There are too many, or their weights are not whole numbers.
         """
         if learner.scale != 1:
-            message = "steps: weights must be whole numbers to walk through training"
+            message = "steps: weights must be whole numbers"
             raise TrainingError(message)
         pieces = learner.corpus.pieces(MAX_PIECE_BYTES)
         if pieces is None:

@@ -1,7 +1,7 @@
-"""A diagnosis as lines of a terminal: what was found, the first tokens, where to read on.
+"""A diagnosis as terminal lines: each finding, its first tokens, and where to read more.
 
-Sentences are wrapped, and what is said of a token is cut at the width; nothing reaches a
-terminal that is not printable.
+Messages are wrapped and details are cut at the width. Only printable characters reach the
+terminal.
 """
 
 import textwrap
@@ -25,7 +25,7 @@ INDENT = "    "
 def diagnosis_text(
     diagnosis: Diagnosis, *, width: int, n_shown: int, is_painted: bool
 ) -> str:
-    """Write a diagnosis; of each finding the first ``n_shown`` tokens."""
+    """Write a diagnosis, with the first ``n_shown`` tokens of each finding."""
 
     def paint(text: str, colour: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if is_painted and text else text
@@ -62,7 +62,7 @@ def _head(finding: Finding, width: int, paint: Callable[[str, str], str]) -> lis
 
 
 def _rows(tokens: tuple[FoundToken, ...], width: int) -> Iterator[tuple[str, str]]:
-    """Lay tokens out in columns: the id, the text, what is said of it."""
+    """Lay tokens out in columns: id, text and detail."""
     ids = ["" if token.id is None else f"{token.id:,}" for token in tokens]
     texts = [f"'{_printable(token.text)}'" if token.text else "" for token in tokens]
     id_width = max(map(len, ids), default=0)
@@ -97,7 +97,7 @@ def _summary(diagnosis: Diagnosis, width: int) -> str:
     parts = [amount(n, kind) for kind, n in _in_order(counts)]
     code = diagnosis.findings[0].code
     found = (
-        f"Found {', '.join(parts)}. What a code means: bytepair doctor --explain {code}"
+        f"Found {', '.join(parts)}. To explain a code: bytepair doctor --explain {code}"
     )
     return "\n".join(
         textwrap.wrap(found, min(width, MAX_SENTENCE), break_on_hyphens=False)

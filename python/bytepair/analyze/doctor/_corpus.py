@@ -51,9 +51,9 @@ def count(
     reading: dict[str, Any],
     progress: "Progress | None" = None,
 ) -> Used:
-    """Count the tokens of a corpus, as they are made and as they stay.
+    """Count the tokens of a corpus, both those that are made and those that stay.
 
-    ``reading`` are the options of :func:`bytepair.train` that say what a document is.
+    ``reading`` has the options of :func:`bytepair.train` that define a document.
     """
     from bytepair.data._readers import Part, ReadOptions, Tally, read_rows
     from bytepair.data._sources import list_sources, refuse_idle
@@ -132,7 +132,7 @@ def _rarely(subject: Subject, used: Used, id_: int, containing: Iterable[int]) -
 
 
 def _containing(subject: Subject, ids: list[int]) -> dict[int, list[int]]:
-    """Give, for each token, tokens that merges make of it."""
+    """Give, for each token, tokens that merges make from it."""
     wanted = set(ids)
     found: dict[int, list[int]] = defaultdict(list)
     for left, right, id_ in subject.merges:

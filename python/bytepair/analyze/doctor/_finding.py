@@ -1,4 +1,4 @@
-"""What a diagnosis is: findings, each with the tokens that it is about."""
+"""A diagnosis: findings, each with the tokens that it is about."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ __all__ = ["Diagnosis", "Finding", "FoundToken"]
 
 @dataclass(frozen=True)
 class FoundToken:
-    r"""What a finding is about: a token, or a merge or a text where that has no id.
+    r"""An entry of a finding: a token, or a merge or a text without an id.
 
-    ``text`` is the token as its file writes it, marks included; bytes that are no characters
-    are escapes (``\\xe4``). ``detail`` says more, such as the ids that its text gets instead.
+    ``text`` is the token as in its file, with marks; bytes that are not part of a character
+    are escaped (``\\xe4``). ``detail`` adds information, such as the ids of its text.
     """
 
     id: int | None
@@ -24,10 +24,10 @@ class FoundToken:
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: its code, a sentence, and all that it is about.
+    """One finding: its code, a message, and the tokens that it is about.
 
-    A fact follows from the tokenizer (and the corpus) with certainty. A hint does not: what
-    was looked for was not found, in as many places as the sentence says.
+    A fact follows from the tokenizer (and the corpus) with certainty. A hint is not certain:
+    the token was not found in a limited search, whose extent the message states.
     """
 
     code: str
@@ -37,7 +37,7 @@ class Finding:
 
     @property
     def count(self) -> int:
-        """The number of tokens, or of whatever is listed."""
+        """The number of entries."""
         return len(self.tokens)
 
     @property
@@ -47,7 +47,7 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How grave it is: ``error``, ``warning`` or ``note``."""
+        """The severity: ``error``, ``warning`` or ``note``."""
         return CODES[self.code].severity
 
     def as_object(self) -> dict[str, Any]:
@@ -68,12 +68,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found in a tokenizer.
+    """The findings about a tokenizer.
 
-    ``counts`` are numbers that the findings rest on, by name: ``ids`` (holes included),
-    ``tokens`` of the vocabulary, ``text_tokens`` that merges may make, ``partial`` ones among
-    them, which hold part of a character, ``not_given_back``, whose own text, alone, gives other ids (whole
-    characters only), and ``tried_contexts``. Those that were not looked for are absent.
+    ``counts`` are numbers behind the findings, by name: ``ids`` (holes included); ``tokens``
+    of the vocabulary; ``text_tokens``, which merges may make; ``partial``, those with part of
+    a character; ``not_given_back``, tokens of whole characters whose text alone gives other
+    ids; and ``tried_contexts``. Numbers that were not needed are absent.
     """
 
     findings: tuple[Finding, ...]
@@ -81,7 +81,7 @@ class Diagnosis:
 
     @property
     def is_clean(self) -> bool:
-        """Whether there are no findings but notes."""
+        """Whether there are no errors and no warnings."""
         return all(finding.severity == "note" for finding in self.findings)
 
     def of(self, code: str) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""The tokenizer that is looked at: its tokens, rules and merges, each asked for once."""
+"""The tokenizer to diagnose: its tokens, rules and merges, each computed once."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -34,14 +34,14 @@ Added: TypeAlias = Literal["find", "text"]
 
 CONTINUES, ENDS = 1, 2
 BYTE, UNKNOWN, ADDED, HOLE = 4, 5, 6, 7
-"""Kinds of tokens that are no text; those of text are sums of the two marks above."""
+"""Kinds of tokens that are not text; kinds of tokens of text are sums of the two marks above."""
 
 ROWS_AT_ONCE = 100_000
-"""So many texts are encoded in one go."""
+"""The number of texts that are encoded in one call."""
 
 
 class Subject:
-    """A tokenizer and what was asked about it so far."""
+    """A tokenizer, with cached facts about it."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -49,12 +49,12 @@ class Subject:
 
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
-        """The kind and the bytes of each token, marks left out."""
+        """The kind and the bytes of each token, without marks."""
         return self.tokenizer._tokens()
 
     @cached_property
     def written(self) -> list[Any]:
-        """The tokens as they are written, marks included."""
+        """The tokens as written in the vocabulary, with marks."""
         return self.tokenizer.vocabulary
 
     @cached_property
@@ -69,7 +69,7 @@ class Subject:
 
     @cached_property
     def text_ids(self) -> list[int]:
-        """The ids of the tokens of text that are not added ones, too."""
+        """The ids of the tokens of text that are not also added tokens."""
         tokens = enumerate(self.tokens)
         return [
             id_ for id_, (kind, _) in tokens if kind < BYTE and id_ not in self.added
@@ -77,19 +77,19 @@ class Subject:
 
     @cached_property
     def single_bytes(self) -> set[int]:
-        """The tokens of single bytes, where units are bytes."""
+        """The ids of single-byte tokens, if units are bytes."""
         if not self.rules["is_bytes"]:
             return set()
         return {id_ for id_ in self.text_ids if len(self.tokens[id_][1]) == 1}
 
     @cached_property
     def partial(self) -> list[int]:
-        """Those of them that hold part of a character, single bytes included."""
+        """The ids of tokens of text with part of a character, single bytes included."""
         return [id_ for id_ in self.text_ids if not is_utf8(self.tokens[id_][1])]
 
     @cached_property
     def unreached(self) -> tuple[set[int], set[int]]:
-        """The tokens of text that merges do not make, and those that stand in no piece."""
+        """The tokens of text that merges do not make, and those that occur in no piece."""
         unmade, unplaced = self.tokenizer._unreached()
         return set(unmade) - self.added.keys(), set(unplaced) - self.added.keys()
 
@@ -105,17 +105,17 @@ class Subject:
         return self.rules["priorities"] or range(len(self.merges))
 
     def found(self, id_: int, detail: str = "") -> FoundToken:
-        """Name a token of the vocabulary."""
+        """Describe a token of the vocabulary."""
         return FoundToken(id_, plain(self.written[id_]), detail)
 
     def all_found(self, ids: Iterable[int], detail: str = "") -> tuple[FoundToken, ...]:
-        """Name tokens, in the order of their ids."""
+        """Describe tokens, in the order of their ids."""
         return tuple(self.found(id_, detail) for id_ in sorted(ids))
 
     def encode_rows(
         self, rows: Sequence[bytes], added_tokens: Added = "find"
     ) -> "tuple[NDArray[np.uint32], NDArray[np.int64]]":
-        """Encode texts, special tokens being text; one that cannot be encoded has no ids."""
+        """Encode texts, with special tokens as text; texts that cannot be encoded have no ids."""
         data, offsets = column(rows)
         try:
             ids, ends = _core.encode_rows(
@@ -133,7 +133,7 @@ class Subject:
         return np.array([id_ for ids in found for id_ in ids], np.uint32), ends
 
     def ids_of(self, text: bytes, added_tokens: Added = "find") -> list[int]:
-        """Encode a text, special tokens being text; none where that is refused."""
+        """Encode a text, with special tokens as text; no ids if that is refused."""
         try:
             return self.tokenizer.encode(text, added_tokens=added_tokens)
         except TokenizerError:
@@ -150,7 +150,7 @@ def is_utf8(text: bytes) -> bool:
 
 
 def plain(token: str | bytes | None) -> str:
-    r"""Write a token as text; bytes that are no characters as escapes.
+    r"""Write a token as text, with escapes for bytes that are not part of a character.
 
     >>> plain(b"caf\xc3\xa9"), plain(b"\xc3"), plain(None)
     ('café', '\\xc3', '')
@@ -161,7 +161,7 @@ def plain(token: str | bytes | None) -> str:
 
 
 def column(rows: Sequence[bytes]) -> "tuple[NDArray[np.uint8], NDArray[np.int64]]":
-    """Lay texts out one after the other, with where each begins."""
+    """Concatenate texts, and give the offset of each."""
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return np.frombuffer(b"".join(rows), np.uint8), offsets

@@ -1,8 +1,8 @@
-"""Looking for a text that has a token: alone, in contexts, with halves of characters completed.
+"""Search for texts that contain a token: alone, in contexts, with incomplete characters completed.
 
-A text that is found proves that its token can occur. None being found proves nothing by
-itself: how many were tried is told with it. Costs an encoding for each text that is tried;
-most tokens are found with the first.
+A text that is found proves that its token can occur. Finding none proves nothing, so the
+number of texts tried is reported. Each text that is tried costs an encoding; most tokens are
+found with the first.
 """
 
 import itertools
@@ -19,25 +19,25 @@ __all__ = ["Texts", "completions"]
 
 BEFORE = ("", "a", " ", "\n", "0", '"', "'", ".", "A", "é", "中", "a ", "\ue000")
 BEHIND = ("", "a", " ", "\n", "0", '"', ".", "中", " a", "s", "ll", "\ue000")
-"""What is put around a text: letters, spaces, digits, quotes, and a character that no
-vocabulary joins with others."""
+"""The contexts of a text: letters, spaces, digits, quotes, and a character that no vocabulary
+joins with others."""
 
 LETTERS = "etaoinsrhldcumfpgwybvkxjqz0!"
 N_UNITS = 8
-"""What is put beside tokens that cannot begin or end a piece, with the first of the alphabet."""
+"""The contexts of tokens that cannot begin or end a piece, with the first units of the alphabet."""
 
 COMPLETIONS = (24, 1024, 70_000)
-"""How many completions are tried of each token, one stage after the other."""
+"""The numbers of completions that are tried for each token, one stage after the other."""
 
 BYTES_AT_ONCE = 16 << 20
 """Texts that are encoded in one go have about so many bytes at most."""
 
 MOST_ROWS = 1_000_000
-"""So many texts are tried in a stage at most, of all tokens together."""
+"""The largest number of texts that are tried in a stage, for all tokens together."""
 
 
 class Texts:
-    """Texts that have the tokens of a vocabulary."""
+    """Texts that contain the tokens of a vocabulary."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -50,7 +50,7 @@ class Texts:
 
     @cached_property
     def not_given_back(self) -> set[int]:
-        """Those whose own text, alone, is not encoded as the token."""
+        """The tokens of whole characters whose text alone is not encoded as the token."""
         ids = self.whole
         texts = self._decoded(ids)
         wrong: set[int] = set()
@@ -66,7 +66,7 @@ class Texts:
 
     @cached_property
     def contexts(self) -> list[tuple[str, str]]:
-        """The pairs of texts that are put around a token, the likeliest first."""
+        """The pairs of texts that are put around a token, the most promising first."""
         pairs = [(before, "") for before in BEFORE]
         rules = self.subject.rules
         if rules["continuing_prefix"] or rules["end_mark"]:
@@ -89,7 +89,7 @@ class Texts:
 
     @cached_property
     def _search(self) -> tuple[set[int], int]:
-        """Look for texts of the tokens of whole characters: what was not found, in how many."""
+        """Search texts for tokens of whole characters; give those not found, and the contexts."""
         waiting = self.not_given_back - self._hopeless
         n_tried = 0
         for n_more in (len(BEFORE), 40, len(self.contexts)):
@@ -105,15 +105,15 @@ class Texts:
 
     @property
     def not_found(self) -> set[int]:
-        """The tokens of whole characters that no text has, of those that were tried.
+        """The tokens of whole characters that were not found in any text that was tried.
 
-        Those that merges cannot give are left out, unless they may be whole pieces.
+        Tokens that merges cannot make are left out, unless they may be whole pieces.
         """
         return self._search[0]
 
     @property
     def n_contexts(self) -> int:
-        """How many contexts were tried of each of them; two more repeat its text."""
+        """The number of contexts that were tried for each, with two that repeat its text."""
         return self._search[1] + 2
 
     @cached_property
@@ -123,9 +123,9 @@ class Texts:
 
     @cached_property
     def without_completion(self) -> dict[int, int]:
-        """The tokens with part of a character that no completion gives; how many were tried.
+        """The tokens with part of a character that no completion gives, and how many were tried.
 
-        Single bytes are left out: they are the alphabet, and some stand in no UTF-8.
+        Single bytes are left out: they are the alphabet, and some never occur in UTF-8.
         """
         waiting = {
             id_: 0
@@ -180,7 +180,7 @@ class Texts:
             yield text + b"a" + text
 
     def spellings(self, id_: int) -> list[bytes]:
-        """Give the texts that may stand for a token: its own, with spaces, as it is decoded."""
+        """Give the texts that a token may stand for: its own, with spaces, and as decoded."""
         own = self.subject.tokens[id_][1]
         texts = [own, own.replace("▁".encode(), b" "), *self._decoded([id_])]
         return list(dict.fromkeys(texts))
@@ -188,7 +188,7 @@ class Texts:
     def having(
         self, tried: Iterable[tuple[int, bytes]], added_tokens: Added = "find"
     ) -> set[int]:
-        """Tell which ids are among those of their texts."""
+        """Give the ids that occur in the encoding of one of their texts."""
         found: set[int] = set()
         for some in _batches(tried):
             some = [pair for pair in some if pair[0] not in found]
@@ -199,7 +199,7 @@ class Texts:
         return found
 
     def _decoded(self, ids: Sequence[int]) -> list[bytes]:
-        """Decode tokens, each alone. Where units are bytes or carry marks, that is their own text."""
+        """Decode each token alone. If units are bytes or carry marks, this is its own text."""
         rules = self.subject.rules
         if rules["is_bytes"] or rules["end_mark"] or rules["continuing_prefix"]:
             return [self.subject.tokens[id_][1] for id_ in ids]
@@ -231,9 +231,9 @@ def _batches(
 
 
 def completions(part: bytes) -> Iterator[bytes]:
-    r"""Give the texts of whole characters that have a part of a character at an end or both.
+    r"""Give the texts of whole characters that complete bytes at one end or both.
 
-    Bytes that stand in no UTF-8 have none.
+    Bytes that never occur in UTF-8 have none.
 
     >>> (
     ...     len(list(completions(b"\xc3"))),
@@ -258,7 +258,7 @@ def completions(part: bytes) -> Iterator[bytes]:
 
 
 def _ending(head: bytes) -> Iterator[bytes]:
-    """Give the characters that end with these bytes, one to three, rare ones last."""
+    """Give the characters that end with these one to three bytes, rare ones last."""
     step = 64 ** len(head)
     low = 0
     for byte in head:
@@ -287,7 +287,7 @@ def _beginning(tail: bytes) -> Iterator[bytes]:
 
 
 def _within(part: bytes) -> Iterator[bytes]:
-    """Give the characters that have these bytes behind their first."""
+    """Give the characters that have these bytes after their first byte."""
     if len(part) > 3:
         return
     yield from _ending(part)

@@ -1,4 +1,4 @@
-"""What is wrong with tokenizers, or worth knowing, for the page."""
+"""Findings about tokenizers, for the page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["findings_section", "severities"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 N_TOKENS = 25
-"""So many tokens of a finding are listed."""
+"""The number of tokens that are listed for a finding."""
 
 
 def findings_section(report: Report) -> Section:
@@ -45,7 +45,7 @@ def findings_section(report: Report) -> Section:
             )
         else:
             parts.append(Part(printable(subject.name), "Nothing found.", series=series))
-    note = "What is wrong, or worth knowing. bytepair doctor --explain CODE says what a code means."
+    note = "Faults and facts worth knowing. bytepair doctor --explain CODE explains a code."
     return Section("findings", "Findings", note, parts=parts)
 
 
