@@ -445,10 +445,13 @@ def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.json", "missing.json"], "no such file; for the text"),
-        (["a.json", "low", "low"], "'low': no such file or folder; before the text"),
-        (["low"], "'low': no such file or folder; first"),
-        (["-"], "standard input is no tokenizer"),
+        (["a.json", "missing.json"], "no such file; to show the text"),
+        (
+            ["a.json", "low", "low"],
+            "'low': no such file or folder; expected a tokenizer before the text",
+        ),
+        (["low"], "'low': no such file or folder; expected a tokenizer first"),
+        (["-"], "standard input is not a tokenizer"),
         ([""], "'' is not a path"),
         (["a.json", "--text", "x", "--file", "y"], "either --text or --file"),
         (

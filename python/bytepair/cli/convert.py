@@ -24,7 +24,7 @@ def convert(
         Path,
         typer.Argument(
             metavar="TARGET",
-            help="The file to write; its ending sets the format.",
+            help="The file to write; its extension sets the format.",
             show_default=False,
         ),
     ],
@@ -39,7 +39,7 @@ def convert(
         bool,
         typer.Option(
             "--ids-may-change",
-            help="Allow ids to change, for formats that do not store them or normalize some texts otherwise.",
+            help="Allow ids to change, for formats that do not store them or normalize some texts differently.",
         ),
     ] = False,
     loading: LoadingOptions,

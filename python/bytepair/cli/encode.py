@@ -60,8 +60,8 @@ def encode(
             "--format",
             help="Space-separated numbers, tokens as text (pieces), a JSON array, or raw "
             "little-endian numbers; by default raw numbers wide enough for all ids if the output "
-            "ends in .npy or .bin, else text. Pieces write a space as ▁ and what is not seen as "
-            "escapes; decode --format pieces reads them.",
+            "ends in .npy or .bin, else text. Pieces show a space as ▁ and invisible "
+            "characters as escapes; decode --format pieces reads them.",
             show_default=False,
         ),
     ] = None,
@@ -77,8 +77,8 @@ def encode(
         list[str] | None,
         typer.Option(
             metavar="TOKEN",
-            help="A special token to encode as one where the text contains it, or 'all'; "
-            "others are plain text. May be repeated.",
+            help="A special token to find in the text, or 'all'; other special tokens are plain "
+            "text. May be repeated.",
             show_default=False,
         ),
     ] = None,

@@ -61,12 +61,15 @@ TokenizerPath = Annotated[
     ),
 ]
 Input = Annotated[
-    str, typer.Argument(metavar="[FILE]", help="What to read; - is standard input.")
+    str, typer.Argument(metavar="[FILE]", help="The file to read; - is standard input.")
 ]
 Output = Annotated[
     str,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Where to write; - is standard output."
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The file to write; - is standard output.",
     ),
 ]
 Lines = Annotated[
@@ -113,8 +116,8 @@ EncodingName = Annotated[
         "--encoding",
         metavar="NAME",
         autocompletion=encodings,
-        help="The encoding, such as o200k_harmony, if several encodings share a published file "
-        "of ranks.",
+        help="The encoding, such as o200k_harmony, if several encodings share a published rank "
+        "file.",
         show_default=False,
         rich_help_panel=LOADING,
     ),

@@ -54,21 +54,19 @@ def told_apart(
     if not rest and default is not None:
         return paths, [default]
     if not rest and not may_be_nothing and not is_tokenizer(paths[0]):
-        message = (
-            f"{paths[0]}: this is no tokenizer; tokenizers come first, then a corpus"
-        )
+        message = f"{paths[0]}: not a tokenizer; tokenizers come first, then a corpus"
         raise TokenizerError(message)
     if not rest and not may_be_nothing:
         message = (
-            "name the files of a corpus behind the tokenizers; where they are tokenizers "
-            "themselves, name tokenizers by --tokenizer"
+            "give the files of a corpus after the tokenizers; if these files are tokenizers "
+            "themselves, give the tokenizers with --tokenizer"
         )
         raise TokenizerError(message)
     return paths, rest
 
 
 def short_names(paths: list[Path]) -> list[str]:
-    """Name tokenizers by what tells their paths apart.
+    """Give tokenizers short names: the part in which their paths differ.
 
     >>> short_names([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
     ['a', 'b']

@@ -42,7 +42,7 @@ Files = Annotated[
         help="Files, folders, globs, or URLs that fsspec opens; - is standard input. "
         "The name sets the format: .jsonl, .parquet, .csv, .tsv, else text, followed by .gz, "
         ".zst, .xz or .bz2 if compressed. A text file is one text. file.txt@4 "
-        "counts everything in file.txt four times, unless a file has that whole name. One "
+        "counts everything in file.txt four times, unless a file has exactly that name. One "
         "file of counts (see bytepair count-pieces) works too.",
         show_default=False,
     ),
@@ -220,8 +220,8 @@ Steps = Annotated[
     bool,
     typer.Option(
         "--steps",
-        help="Walk through the training of a small text: all pairs, the one that was chosen "
-        "and why, and the text after it. Needs no --output.",
+        help="Walk through training on a small text: all pairs, the one chosen and why, and the "
+        "text after each merge. Needs no --output.",
     ),
 ]
 LowercaseChoice = Annotated[
@@ -256,7 +256,7 @@ MemoryLimit = Annotated[
     typer.Option(
         metavar="SIZE",
         help="How much memory may be taken, such as 500MB or 2GB; the rest goes to "
-        "temporary files, and what cannot be within is an error.",
+        "temporary files. Work that does not fit into this limit is refused.",
         rich_help_panel=WORK,
     ),
 ]

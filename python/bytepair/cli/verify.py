@@ -27,7 +27,9 @@ FirstPath = Annotated[
 SecondPath = Annotated[
     Path,
     typer.Argument(
-        metavar="SECOND", help="The tokenizer to compare with it.", show_default=False
+        metavar="SECOND",
+        help="The tokenizer to compare with FIRST.",
+        show_default=False,
     ),
 ]
 
