@@ -1,4 +1,4 @@
-"""Arguments that begin with tokenizers: which of them are tokenizers, and what these are called."""
+"""Arguments that begin with tokenizers: telling these from the rest, and naming them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,14 +11,14 @@ from bytepair._formats import is_tokenizer
 __all__ = ["TokenizerOption", "short_names", "told_apart"]
 
 USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
-"""What files of tokenizers are called in every folder, without their endings."""
+"""Usual names of tokenizer files in a folder, without their extensions."""
 
 TokenizerOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--tokenizer",
         metavar="TOKENIZER",
-        help="A tokenizer; then all arguments are what it reads. May be repeated.",
+        help="A tokenizer; all arguments are then files of the corpus. May be repeated.",
         show_default=False,
     ),
 ]
@@ -31,9 +31,9 @@ def told_apart(
     *,
     may_be_nothing: bool = False,
 ) -> tuple[list[Path], list[str]]:
-    """Tell the paths of tokenizers from what they read, which may have a default or be nothing.
+    """Tell the paths of tokenizers from the corpus, which may have a default or be empty.
 
-    The first argument is a tokenizer, and so are those behind it up to the first that is none.
+    The first argument is a tokenizer, and so are the next ones, up to the first that is not.
     """
     if tokenizers:
         paths, rest = tokenizers, arguments

@@ -75,7 +75,7 @@ def _absent() -> Section:
         "What needs a corpus",
         missing=[
             "Compression, tokens per word, rank against frequency, groups such as languages, and "
-            "tokens that never occur need texts: name files behind the tokenizers."
+            "tokens that never occur need texts: give files after the tokenizers."
         ],
     )
 
