@@ -622,6 +622,25 @@ def test_a_token_that_is_pointed_at_shows_its_ids_and_bytes(browser, page_path, 
     assert browser.ask("document.getElementById('seen').hidden")
 
 
+def test_arrow_keys_go_through_the_tokens_of_a_text(browser, page_path):
+    """To the right goes on in English and back in Persian, and Escape hides what is shown."""
+    browser.open(page_path)
+    code = (
+        "(() => {{ const text = [...document.querySelectorAll('.bp-text')]"
+        ".find((t) => t.matches(':dir({direction})'));"
+        "const press = (key) => text.dispatchEvent(new KeyboardEvent('keydown', {{key}}));"
+        "const on = () => [...text.querySelectorAll('.bp-t')].findIndex((t) => t.classList.contains('on'));"
+        "const found = [];"
+        "for (const key of {keys}) {{ press(key); found.push(on()); }}"
+        "press('Escape'); return [found, document.getElementById('seen').hidden]; }})()"
+    )
+    right, left = "ArrowRight", "ArrowLeft"
+    for direction, go, back in (("ltr", right, left), ("rtl", left, right)):
+        keys = json.dumps([go, go, back, back])
+        found = browser.ask(code.format(direction=direction, keys=keys))
+        assert found == [[0, 1, 0, 0], True]
+
+
 def test_text_from_right_to_left_stands_on_the_right(browser, page_path):
     """Persian samples have their direction, others theirs."""
     browser.open(page_path)

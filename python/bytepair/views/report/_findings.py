@@ -61,7 +61,7 @@ def _findings(findings: Sequence[Finding]) -> Table:
     for finding in ordered:
         hint = "" if finding.is_fact else " (a hint)"
         tokens = Table(
-            [Column("id", is_number=True), Column("token"), Column("")],
+            [Column("id", is_number=True), Column("token"), Column("detail")],
             [
                 [
                     Cell("") if token.id is None else number_cell(token.id),

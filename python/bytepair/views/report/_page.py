@@ -194,7 +194,8 @@ def _samples(report: Report) -> Section:
     if len(report.subjects) > 1:
         note += " What all tokenizers cut alike is grey."
     note += (
-        " Point at a token, or reach it by the arrow keys, to see its ids and bytes."
+        " Dots stand below characters that several tokens share. Point at a token, or reach it by "
+        "the arrow keys, to see its ids and bytes."
     )
     return Section(
         "samples", "In tokens", note, samples=[_shown(s) for s in report.samples]
