@@ -266,6 +266,17 @@ def test_groups_have_bars_as_long_as_their_values(both):
         assert float(width) == pytest.approx(100 * float(value) / most, abs=0.06)
 
 
+@pytest.mark.parametrize("content", ["", " \n\n"])
+def test_a_corpus_without_text_has_a_page(content, small, tmp_path):
+    """Nothing is divided by nothing: what does not exist is a dash, and no sample is made up."""
+    path = tmp_path / "texts.txt"
+    path.write_text(content)
+    text = Page(render(describe({"small": small}, path, segmenter="letters"))).text
+    assert "The corpus has no text to show." in text
+    assert "—" in text
+    assert not re.search(r"\bnan\b|\binf\b", text)
+
+
 def test_of_many_groups_the_largest_are_shown(small, tmp_path):
     """A page of hundreds of groups stays small, and says how many there are."""
     rows = [{"text": "low " * n, "lang": f"group {n}"} for n in range(1, 101)]
@@ -363,8 +374,11 @@ def test_the_command_writes_the_page(small, tmp_path):
     small.save(tmp_path / "own.bytepair")
     found = run("report", tmp_path / "own.bytepair", "-o", tmp_path / "report.html")
     assert found.exit_code == 0, found.stderr
+    assert found.stderr == f"saved: {tmp_path / 'report.html'}\n"
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert small.fingerprint in text
+    named = {"own.bytepair": small}
+    path = tmp_path / "own.bytepair"
+    assert text == render(describe(named, files=dict.fromkeys(named, path)))
 
 
 @pytest.mark.parametrize("name", ["report.pdf", "report", "missing/report.html"])

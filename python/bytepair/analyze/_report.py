@@ -162,7 +162,9 @@ def describe(
         subjects.append(Subject(name, portrait(tokenizer), diagnosis))
     return Report(
         subjects=tuple(subjects),
-        samples=samples(list(tokenizers.values()), texts or SENTENCES),
+        samples=samples(
+            list(tokenizers.values()), SENTENCES if texts is None else texts
+        ),
         stats=found,
         curves=tuple(
             Curve(name, tuple(log.curve())) for name, log in (logs or {}).items()

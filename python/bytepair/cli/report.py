@@ -1,5 +1,6 @@
 """``bytepair report``: a report about tokenizers as one HTML file."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,6 +100,8 @@ def report(
     )
     line.clear()
     write(output, render(found).encode())
+    if not quiet:
+        print(f"saved: {output}", file=sys.stderr)
 
 
 def check_output(path: Path) -> None:

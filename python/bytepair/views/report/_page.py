@@ -185,6 +185,9 @@ def _named(tokens: Sequence[tuple[str, int]]) -> Value:
 
 
 def _samples(report: Report) -> Section:
+    if not report.samples:
+        missing = ["The corpus has no text to show."]
+        return Section("samples", "In tokens", missing=missing)
     is_own = report.stats is None
     note = (
         "One sentence in several languages, and what is no sentence."
