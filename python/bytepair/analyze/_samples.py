@@ -154,7 +154,7 @@ def texts_of(
             (names[source.path], _first_of(source, options))
             for source in sources[:MAX_SAMPLES]
         )
-        return [Text(title, text) for title, text in found if text]
+        return [Text(title, text) for title, text in found if text.strip()]
     wanted = list(groups[:MAX_SAMPLES])
     first: dict[str, bytes] = {}
     for number, (name, text) in enumerate(_grouped(sources, options)):
