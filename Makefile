@@ -10,7 +10,7 @@ LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustb
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize audit chromium wheel clean help
+.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize audit chromium wheel clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -36,6 +36,9 @@ check: $(VENV)/built ## Format, lint and types
 
 stubs: $(VENV)/built ## Write the docstrings of the compiled core into its stub for editors
 	$(BIN)/python crates/bytepair-python/stubs.py
+
+pictures: $(VENV)/built ## Draw the pictures of the README from what the commands write
+	$(BIN)/python docs/pictures/make.py
 
 findings: ## Copy the pages about findings, which the package carries, to the documentation
 	cp python/bytepair/analyze/doctor/pages/*.md docs/findings/

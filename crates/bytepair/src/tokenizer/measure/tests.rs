@@ -87,8 +87,9 @@ proptest! {
         for measure in [at_once, streamed] {
             for (number, name) in measure.groups().iter().enumerate() {
                 let (sums, counts) = &expected[usize::from(name == b"b")];
-                prop_assert_eq!(measure.sums(number).as_ref(), Some(sums));
-                prop_assert_eq!(measure.counts(number).as_ref(), Some(counts));
+                let found = (measure.sums(number), measure.counts(number));
+                prop_assert_eq!(found.0.as_ref(), Some(sums));
+                prop_assert_eq!(found.1.as_ref(), Some(counts));
             }
         }
     }
