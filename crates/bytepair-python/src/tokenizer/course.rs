@@ -14,6 +14,9 @@ use crate::error::to_python;
 /// The place of the left part, the place of the merge among all, its priority, both parts and the result.
 type Step = (usize, usize, u32, TokenId, TokenId, TokenId);
 
+/// The kind of a token, its bytes, whether it goes on with a piece and whether it ends one, and how it is written.
+type Known<'py> = (&'static str, Bound<'py, PyBytes>, bool, bool, String);
+
 #[pymethods]
 impl CoreTokenizer {
     /// Everything that happens to a text, as parts. Spans are of bytes.
@@ -58,11 +61,7 @@ impl CoreTokenizer {
 
     /// Of each id: the kind of its token, its bytes, whether it goes on with a piece and whether it ends one, and how
     /// it is written.
-    fn _tokens_of<'py>(
-        &self,
-        py: Python<'py>,
-        ids: Ids,
-    ) -> PyResult<Vec<(&'static str, Bound<'py, PyBytes>, bool, bool, String)>> {
+    fn _tokens_of<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Vec<Known<'py>>> {
         let parts = self.0.parts();
         let known = |&id: &TokenId| {
             let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;

@@ -94,20 +94,28 @@ impl Call<'_> {
         let (whole, mut parts) = (Traced::of(whole), Vec::new());
         self.tokenizer.workers.with(|worker| {
             self.matcher.cut_raw(text, |part| {
-                parts.push(match part {
-                    Part::Token(id, place) => TextPart::Added(id, (place.start, place.end)),
-                    Part::Text(range) => {
-                        let span = (range.start, range.end);
-                        let segment = whole.between(range);
-                        let normalized = segment.changed(&self.tokenizer.parts.normalizer)?;
-                        let inner = self.course_of_segment(&normalized, worker)?;
-                        TextPart::Segment(span, normalized.text.to_vec(), inner)
-                    }
-                });
+                parts.push(self.course_of_part(&whole, part, worker)?);
                 Ok(())
             })
         })?;
         Ok(parts)
+    }
+
+    fn course_of_part(
+        &self,
+        whole: &Traced<'_>,
+        part: Part,
+        worker: &mut Worker,
+    ) -> Result<TextPart> {
+        let range = match part {
+            Part::Token(id, place) => return Ok(TextPart::Added(id, (place.start, place.end))),
+            Part::Text(range) => range,
+        };
+        let span = (range.start, range.end);
+        let segment = whole.between(range);
+        let normalized = segment.changed(&self.tokenizer.parts.normalizer)?;
+        let parts = self.course_of_segment(&normalized, worker)?;
+        Ok(TextPart::Segment(span, normalized.text.to_vec(), parts))
     }
 
     fn course_of_segment(
@@ -160,27 +168,23 @@ mod tests {
         row.into_iter().flatten().collect()
     }
 
+    /// The tokens of a part, each with where it stands, once the steps that lead to them were followed.
+    fn tokens_of(part: SegmentPart) -> Vec<(TokenId, (usize, usize))> {
+        let Piece { course, spans, .. } = match part {
+            SegmentPart::Added(id, span) => return vec![(id, span)],
+            SegmentPart::Piece(piece) => piece,
+        };
+        let ids: Vec<_> = course.tokens.iter().map(|(id, _)| *id).collect();
+        assert!(course.is_whole || followed(&course) == ids);
+        ids.into_iter().zip(spans).collect()
+    }
+
     fn ids_and_spans(parts: Vec<TextPart>) -> Vec<(TokenId, (usize, usize))> {
-        let mut found = Vec::new();
-        for part in parts {
-            let inner = match part {
-                TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
-                TextPart::Segment(_, _, inner) => inner,
-            };
-            for part in inner {
-                match part {
-                    SegmentPart::Added(id, span) => found.push((id, span)),
-                    SegmentPart::Piece(Piece { course, spans, .. }) => {
-                        let ids: Vec<_> = course.tokens.iter().map(|(id, _)| *id).collect();
-                        if !course.is_whole {
-                            assert_eq!(followed(&course), ids);
-                        }
-                        found.extend(ids.into_iter().zip(spans));
-                    }
-                }
-            }
-        }
-        found
+        let inner = parts.into_iter().flat_map(|part| match part {
+            TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
+            TextPart::Segment(_, _, inner) => inner,
+        });
+        inner.flat_map(tokens_of).collect()
     }
 
     proptest! {
