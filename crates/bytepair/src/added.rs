@@ -249,6 +249,11 @@ impl Disallowed {
         self.as_written.find(text)
     }
 
+    /// The length of the longest as it is written.
+    pub(crate) fn longest(&self) -> usize {
+        self.as_written.longest()
+    }
+
     /// Whether a token is special.
     pub(crate) fn is_special(&self, id: TokenId) -> bool {
         !self.others.contains(&id)

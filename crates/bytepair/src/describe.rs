@@ -93,7 +93,8 @@ fn normalizer(parts: &Parts) -> String {
     if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }
 }
 
-fn normalize_step(step: &NormalizeStep) -> String {
+/// A step of a normalizer in words.
+pub(crate) fn normalize_step(step: &NormalizeStep) -> String {
     match step {
         NormalizeStep::Lowercase => "lower case".to_owned(),
         NormalizeStep::Form(form) => format!("{form:?}").to_uppercase(),

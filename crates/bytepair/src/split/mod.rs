@@ -52,7 +52,7 @@ use self::engine::Engine;
 use self::parser::Parsed;
 use self::program::Target;
 use self::repeats::Repeats;
-use self::running::State;
+use self::running::{Running, State};
 use self::scan::Task;
 use self::windows::Kernel;
 use crate::error::{ErrorKind, Result};
@@ -188,9 +188,9 @@ impl<'t> Segment<'t> {
     }
 }
 
-/// Where a splitter stands inside of a piece.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing(State);
+/// How each stage stands inside of the last piece of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing(Box<[State]>);
 
 /// Compiled stages; immutable and cheap to clone.
 ///
@@ -232,6 +232,14 @@ impl Step {
         let engine = compile(&together::one(parsed), &stage.pattern, ways).ok()?;
         let is_quick = matches!(engine, Engine::Automaton(_));
         is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
+    }
+
+    /// The automaton, where its pieces are those of the step.
+    fn running(&self) -> Option<&Running> {
+        match (&self.engine, Join::by(&self.stage)) {
+            (Engine::Automaton(machine), None) => Some(machine.running()),
+            _ => None,
+        }
     }
 }
 
@@ -397,23 +405,43 @@ impl Splitter {
         (place >= text.len()).then_some(text.len())
     }
 
-    /// Where the splitter stands behind a text, from a place on where it stood so, or where a piece starts.
+    /// Where the last piece of a text starts, and how the splitter stands behind it; `None` where it would not end with
+    /// the text, or that is not known.
     ///
-    /// `None` where a piece starts in between, the last one would not end with the text, or it is not known.
-    pub(crate) fn stand(
-        &self,
-        text: &[u8],
-        from: usize,
-        standing: Option<Standing>,
-    ) -> Option<Standing> {
-        let state = standing.map_or(State::BOUNDARY, |standing| standing.0);
-        let step = match self.compiled.steps.as_slice() {
-            [] => return Some(Standing(state)),
-            [step] if Join::by(&step.stage).is_none() => step,
-            _ => return None,
+    /// The last piece of each stage is in that of the stage before, and all end with the text.
+    pub(crate) fn stand(&self, text: &[u8]) -> Option<(usize, Standing)> {
+        let (mut start, mut states) = (0, Vec::new());
+        for step in &self.compiled.steps {
+            let running = step.running()?;
+            start += Self::of_step(step).last_piece(&text[start..])?.start;
+            states.push(running.stand(text, (start, State::BOUNDARY))?);
+        }
+        Some((start, Standing(states.into())))
+    }
+
+    /// Goes on behind a text that has grown from a place on; `None` where the last piece of a stage does not simply
+    /// become longer, or that is not known.
+    pub(crate) fn stand_on(&self, text: &[u8], from: usize, standing: &mut Standing) -> Option<()> {
+        for (step, state) in self.compiled.steps.iter().zip(&mut standing.0) {
+            *state = step.running()?.stand(text, (from, *state))?;
+        }
+        Some(())
+    }
+
+    fn of_step(step: &Arc<Step>) -> Self {
+        let steps = vec![Arc::clone(step)];
+        Self { compiled: Arc::new(Compiled { steps, ..Compiled::default() }) }
+    }
+
+    /// The last piece, if it ends with the text.
+    fn last_piece(&self, text: &[u8]) -> Option<Range<usize>> {
+        let mut last = None;
+        let note = |piece| {
+            last = Some(piece);
+            Ok(())
         };
-        let Engine::Automaton(machine) = &step.engine else { return None };
-        machine.running().stand(text, (from, state)).map(Standing)
+        self.for_each_piece(text, note).ok()?;
+        last.filter(|piece: &Range<usize>| piece.end == text.len())
     }
 
     /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.

@@ -151,8 +151,9 @@ impl Running {
         (offset, state, false)
     }
 
-    /// The state behind a text from a place on, if no piece starts behind that place, the last one is a match, and it ends
-    /// with the text. It starts at the place itself where the state there is that between two pieces.
+    /// The state behind a text from a place on, if no piece starts behind that place, and the last one ends with the text: a
+    /// match, or a run of which no symbol begins one, whatever follows. It starts at the place itself where the state there
+    /// is that between two pieces.
     pub(super) fn stand(&self, text: &[u8], (from, state): (usize, State)) -> Option<State> {
         let n_bytes = text.len() - from;
         let (mut starts, mut unmatched) = (Bits::default(), Bits::default());
@@ -164,7 +165,7 @@ impl Running {
         let (end, state, is_stopped) = self.run(text, (from, state), text.len(), marks);
         let goes_on = !is_stopped
             && end == text.len()
-            && ![State::BOUNDARY, self.unmatched_state()].contains(&state)
+            && state != State::BOUNDARY
             && starts.last_within(begun..n_bytes).is_none()
             && self.ends_here(state);
         goes_on.then_some(state)

@@ -81,7 +81,7 @@ impl TokenCounter {
         self.tail.extend_from_slice(text);
         let new = n_before.saturating_sub(REACH)..self.tail.len();
         let cut = self.tokenizer.last_cut(&self.tail, new).unwrap_or(0);
-        let growth = self.growth.take().filter(|_| cut == 0);
+        let growth = self.growth.take().filter(|_| cut == 0 && !self.refuses(n_before));
         if let Some(mut growth) = growth
             && let Some(n_tail) = growth.append(&self.tokenizer, &self.tail, n_before)
         {
@@ -106,12 +106,20 @@ impl TokenCounter {
         }
     }
 
-    /// What may grow by itself; nothing where tokens are looked for that must not be there.
+    /// What may grow by itself; nothing where tokens that must not be there are looked for in normalized text.
     fn grown(&self, n_tail: usize) -> Option<Growth> {
-        match self.rules.disallowed {
-            Some(_) => None,
-            None => Growth::new(&self.tokenizer, self.kept(), n_tail),
+        match &self.rules.disallowed {
+            Some(disallowed) if disallowed.has_late() => None,
+            _ => Growth::new(&self.tokenizer, self.kept(), n_tail),
         }
+    }
+
+    /// Whether a token that must not be there ends in the kept text behind a place, before which none does.
+    fn refuses(&self, new: usize) -> bool {
+        let found = self.rules.disallowed.as_ref().and_then(|disallowed| {
+            disallowed.find(&self.tail[new.saturating_sub(disallowed.longest())..])
+        });
+        found.is_some()
     }
 
     fn call(&self) -> Call<'_> {
@@ -134,5 +142,110 @@ impl TokenCounter {
             let n_tail = count(tail).map_err(|error| error.moved_by(cut as u64))?;
             Ok((n_settled, n_tail))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::added::{AddedToken, Specials};
+    use crate::normalize::Normalizer;
+    use crate::pretokenize::{PreTokenizer, Round};
+    use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage};
+    use crate::tokenizer::Parts;
+    use crate::unicode::UnicodeTables;
+    use crate::units::{ByteIds, Units};
+    use crate::vocabulary::{Token, TokenKind, Vocabulary};
+
+    /// Bytes, a few merges, and the special token `<s>`, behind these stages.
+    fn tokenizer(patterns: &[&str], behaviour: Behaviour) -> Arc<Tokenizer> {
+        let mut vocabulary = Vocabulary::new();
+        for byte in 0..=255 {
+            vocabulary.push(Token::plain(&[byte])).unwrap();
+        }
+        for (left, right) in [(b'a'.into(), b'b'.into()), (256, 256), (b'1'.into(), b'2'.into())] {
+            vocabulary.push_merge(left, right).unwrap();
+        }
+        let token = Token { kind: TokenKind::Added, bytes: b"<s>" };
+        let id = vocabulary.push(token).unwrap();
+        let content = "<s>".to_owned();
+        let special = AddedToken { id, content, special: true, ..AddedToken::default() };
+        let stage = |source: &&str| Stage {
+            pattern: Pattern { source: (*source).to_owned(), flavour: Flavour::Oniguruma },
+            behaviour,
+            invert: false,
+        };
+        let tables = UnicodeTables::latest();
+        let stages = patterns.iter().map(stage).collect();
+        let splitter = Splitter::new(stages, &tables).unwrap();
+        let round = Round { change: Normalizer::new(Vec::new(), tables), splitter };
+        let parts = Parts {
+            added: vec![special],
+            pre_tokenizer: PreTokenizer::new(vec![round]),
+            ..Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary))
+        };
+        Arc::new(Tokenizer::new(parts).unwrap())
+    }
+
+    const NUMBERS_FIRST: [&str; 3] = [r"\p{N}{1,3}", "[一-龥]+", r"[!-/][A-Za-z]+|\s?\p{L}+|."];
+
+    #[test]
+    fn a_word_grows_in_several_stages_and_where_nothing_matches() {
+        let cases: [(&[&str], Behaviour, &str); 5] = [
+            (&NUMBERS_FIRST, Behaviour::Isolated, "ab"),
+            (&NUMBERS_FIRST, Behaviour::Isolated, "中文"),
+            (&[r"\p{N}+"], Behaviour::Isolated, "ab"),
+            (&[r"\p{N}+"], Behaviour::Removed, "ab"),
+            (&[r"\p{N}+", "a+|b"], Behaviour::Isolated, "a"),
+        ];
+        for (patterns, behaviour, word) in cases {
+            let tokenizer = tokenizer(patterns, behaviour);
+            for disallowed_special in [Specials::None, Specials::All] {
+                let options = EncodeOptions { disallowed_special, ..EncodeOptions::default() };
+                let mut counter = TokenCounter::new(Arc::clone(&tokenizer), options).unwrap();
+                let mut text = word.repeat(9);
+                counter.append(text.as_bytes()).unwrap();
+                for letter in word.repeat(9).chars() {
+                    assert!(counter.growth.is_some(), "{patterns:?} {word}");
+                    text.push(letter);
+                    let n_ids = counter.append(letter.to_string().as_bytes()).unwrap();
+                    assert_eq!(n_ids, tokenizer.count(text.as_bytes(), options, 1).unwrap());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_ends_a_word_of_several_stages_ends_its_growth() {
+        let tokenizer = tokenizer(&NUMBERS_FIRST, Behaviour::Isolated);
+        let options =
+            EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
+        for end in ["1", "12", " ", "a", "中", "(", "(a", "<s", "<", "\u{301}", "x"] {
+            for word in ["ab", "中文", "1", "(ab"] {
+                let mut counter = TokenCounter::new(Arc::clone(&tokenizer), options).unwrap();
+                let mut text = word.repeat(9);
+                counter.append(text.as_bytes()).unwrap();
+                for part in [end, "b", end, "中", "ab", "a", end, "12"] {
+                    text.push_str(part);
+                    let n_ids = counter.append(part.as_bytes()).unwrap();
+                    let expected = tokenizer.count(text.as_bytes(), options, 1).unwrap();
+                    assert_eq!(n_ids, expected, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_that_must_not_be_there_is_told_where_it_ends_in_a_word() {
+        let tokenizer = tokenizer(&[r"\p{N}+"], Behaviour::Isolated);
+        let options =
+            EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
+        let mut counter = TokenCounter::new(tokenizer, options).unwrap();
+        counter.append("ab".repeat(9).as_bytes()).unwrap();
+        counter.append(b"<").unwrap();
+        let n_ids = counter.append(b"s").unwrap();
+        let error = counter.append(b">").unwrap_err();
+        assert!(error.to_string().contains("at byte 18"), "{error}");
+        assert_eq!(counter.total(), n_ids);
     }
 }

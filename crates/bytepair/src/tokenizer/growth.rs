@@ -5,8 +5,8 @@
 //! could change what came before is asked first: added tokens, the normalizer, and the splitter, which goes on from
 //! the state in which it was.
 //!
-//! Left out, so that the text is counted anew: patterns for the backtracker, several stages that are not as one,
-//! normalizers that cannot be cut there, and what `encode::growing` leaves out.
+//! Left out, so that the text is counted anew: patterns for the backtracker, normalizers that cannot be cut there, and
+//! what `encode::growing` leaves out.
 
 use super::Tokenizer;
 use crate::encode::Growing;
@@ -43,18 +43,12 @@ impl Growth {
         if tokenizer.all_special.finds_any(segment.text, &normalized) {
             return None;
         }
-        let mut last = 0..0;
-        let note = |piece| {
-            last = piece;
-            Ok(())
-        };
-        splitter.for_each_piece(&normalized, note).ok()?;
+        let (start, standing) = splitter.stand(&normalized)?;
         let min_len = MIN_LEN.max(tokenizer.encoder().longest_whole() + 1);
-        if last.end < normalized.len() || last.len() < min_len {
+        if normalized.len() - start < min_len {
             return None;
         }
-        let standing = splitter.stand(&normalized, last.start, None)?;
-        tokenizer.grow(&mut piece, &normalized[last.start..])?;
+        tokenizer.grow(&mut piece, &normalized[start..])?;
         let n_before = n_ids.checked_sub(piece.n_ids())?;
         Some(Self { splitter, normalized, standing, piece, n_before })
     }
@@ -84,7 +78,7 @@ impl Growth {
         if tokenizer.all_special.finds_any(ends[0], ends[1]) {
             return None;
         }
-        self.standing = self.splitter.stand(&self.normalized, place, Some(self.standing))?;
+        self.splitter.stand_on(&self.normalized, place, &mut self.standing)?;
         tokenizer.grow(&mut self.piece, &self.normalized[place..])?;
         Some(self.n_before + self.piece.n_ids())
     }

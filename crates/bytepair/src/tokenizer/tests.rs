@@ -18,7 +18,7 @@ use crate::normalize::{
     BertRules, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm,
 };
 use crate::pretokenize::{PreTokenizer, Round};
-use crate::split::Splitter;
+use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::template::{Lengths, Padding, Side, Template, Truncation, TruncationStrategy};
 use crate::train::{Target, TrainProgress, train};
 use crate::unicode::UnicodeTables;
@@ -124,6 +124,17 @@ fn with_other_parts() -> Vec<Tokenizer> {
     }
     all.push(changed("gpt4o", |parts| parts.ignore_merges = true));
     all.push(changed("byte-stream", |parts| parts.ignore_merges = true));
+    // Stages that are not as one.
+    all.push(changed("gpt4o", |parts| {
+        let own = parts.pre_tokenizer.only_splitter().unwrap();
+        let first = ["\\p{N}{1,3}", "[一-龥]+"].map(|source| {
+            let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
+            Stage::matches(pattern, Unmatched::Keep)
+        });
+        let stages = [&first[..], own.stages()].concat();
+        let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+        parts.pre_tokenizer = PreTokenizer::new(vec![round(Vec::new(), splitter)]);
+    }));
     let token = |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
     // Spaces come as pieces.
     all.push(changed("gpt2", |parts| {
@@ -371,12 +382,15 @@ proptest! {
         parts in prop::collection::vec(text(), 0..6),
         step in 1..40_usize,
         allows: bool,
+        forbids: bool,
     ) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
-        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options(allows)).unwrap();
+        let disallowed_special = if forbids { Specials::All } else { Specials::None };
+        let options = EncodeOptions { disallowed_special, ..options(allows) };
+        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options).unwrap();
         let mut text = Vec::new();
         for part in parts.iter().flat_map(|part| part.chunks(step)) {
-            let count = |text: &[u8]| tokenizer.encode(text, options(allows)).map(|ids| ids.len());
+            let count = |text: &[u8]| tokenizer.encode(text, options).map(|ids| ids.len());
             let copy = counter.clone().append(part);
             let with_part = [text.as_slice(), part].concat();
             prop_assert_eq!(message(copy), message(count(&with_part)));

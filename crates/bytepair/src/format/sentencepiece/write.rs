@@ -3,6 +3,8 @@
 //! The file is read again before it is given out, and refused unless every part comes out as it went in: a
 //! model has no words for merges that differ from what its scores mean.
 
+use std::collections::HashSet;
+
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
 use super::trained::{as_model, check_merges};
 use super::{FORMAT, read};
@@ -10,7 +12,7 @@ use crate::added::AddedToken;
 use crate::decode::{Decode, SentencePieceDecode};
 use crate::error::Result;
 use crate::format::live::live_merges;
-use crate::format::{Written, inexpressible};
+use crate::format::{Written, inexpressible, quoted};
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::byte_name;
@@ -33,7 +35,10 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     if own.normalizer.is_sentencepiece() {
         let (file, again) = write_model(own)?;
         return match difference(own, &again).or_else(|| difference_of_merges(own, &again)) {
-            Some(part) => Err(inexpressible(FORMAT, part)),
+            Some(part) => {
+                let token = other_symbol(own, &again);
+                Err(inexpressible(FORMAT, token.unwrap_or_else(|| part.to_owned())))
+            }
             None => Ok(Written { file, changes: Vec::new() }),
         };
     }
@@ -154,6 +159,28 @@ fn difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
         (parts.decode == again.decode, "the rules of decoding"),
     ];
     is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
+}
+
+/// The first added token that is something else in the model, in words.
+fn other_symbol(own: &Parts, again: &Parts) -> Option<String> {
+    let [mine, theirs] = [own, again].map(found_as_they_are);
+    let (tokens, symbols) = (by_id(&own.added), by_id(&again.added));
+    let is_other = |(token, symbol): &(&&AddedToken, &&AddedToken)| {
+        let name = &token.content;
+        token != symbol || mine.contains(name) != theirs.contains(name)
+    };
+    let (token, _) = tokens.iter().zip(&symbols).find(is_other)?;
+    Some(format!(
+        "the added token {}: a model has control symbols, which have no text, and user-defined symbols, which are found in any text before it is normalized",
+        quoted(token.content.as_bytes())
+    ))
+}
+
+fn found_as_they_are(parts: &Parts) -> HashSet<&String> {
+    match parts.normalizer.steps() {
+        [NormalizeStep::SentencePiece(step)] => step.rules().verbatim.iter().collect(),
+        _ => HashSet::new(),
+    }
 }
 
 fn by_id(added: &[AddedToken]) -> Vec<&AddedToken> {

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::{refuse, sequence, translated};
+use crate::describe::normalize_step;
 use crate::error::Result;
 use crate::format::gpt2::is_gpt2_split;
 use crate::format::huggingface::stages;
@@ -59,7 +60,9 @@ impl Writer<'_> {
             return Ok(());
         }
         match self.rest[0] {
-            Act::Change(step) => refuse(format!("the change {step:?} of pieces of text")),
+            Act::Change(step) => {
+                refuse(format!("this change of pieces of text: {}", normalize_step(step)))
+            }
             Act::Cut(stage) => {
                 let cuts = self.rest.iter().map_while(|act| match act {
                     Act::Cut(stage) => Some(*stage),
