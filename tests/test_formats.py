@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import random
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -490,3 +491,67 @@ def test_a_path_has_a_name():
         tokenizer.save("")
     with pytest.raises(bytepair.FileError, match="the path is empty"):
         bytepair.Tokenizer.from_file("")
+
+
+STEPS = [
+    {"type": "lowercase"},
+    {"type": "form", "form": "nfc"},
+    {"type": "replace", "from": "a", "to": "b"},
+    {"type": "prepend", "text": "x", "only_first": True, "unless_there": True},
+    {"type": "strip", "left": True, "right": False},
+    {"type": "strip_accents"},
+    {
+        "type": "bert",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+    {"type": "nmt"},
+    {"type": "byte_chars"},
+]
+
+
+NOTATION = r"[a-z][A-Z]|[{}]|Some\(|\w: (true|false)"
+
+
+def refusal(tokenizer, format):
+    """Say why a format cannot hold a tokenizer, nothing if it can."""
+    try:
+        tokenizer.to_bytes(format=format, ids_may_change=True)
+    except FormatError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step["type"])
+@pytest.mark.parametrize("dialect", ["gpt2", "sentencepiece"])
+def test_refusals_say_in_words_what_a_format_cannot_hold(step, dialect):
+    """No name or notation of the source code is in them."""
+    made = bytepair.train_from_iterator(["low lower"], vocab_size=300, dialect=dialect)
+    document = json.loads(made.to_bytes())
+    changes = {
+        "normalizer": [step],
+        "rounds": [*document["rounds"], {"change": [step], "split": []}],
+    }
+    for name, value in changes.items():
+        data = json.dumps({**document, name: value}).encode()
+        tokenizer = Tokenizer.from_bytes(data)
+        for format in ("huggingface", "sentencepiece"):
+            message = refusal(tokenizer, format)
+            assert not re.search(NOTATION, message.replace("SentencePiece", ""))
+
+
+def test_an_added_token_that_a_model_cannot_hold_is_named():
+    """Its pieces are found in any text, or have no text; a token of ours may be neither."""
+    sentencepiece = {"format": "sentencepiece", "ids_may_change": True}
+    made = bytepair.train_from_iterator(
+        ["low lower"], vocab_size=300, dialect="sentencepiece", byte_fallback=True
+    )
+    model = Tokenizer.from_bytes(made.to_bytes(**sentencepiece), format="sentencepiece")
+    for changed in (
+        model.with_special_tokens(["<own>"]),
+        model.with_added_tokens(["<own>"]),
+    ):
+        with pytest.raises(FormatError, match='the added token "<own>": a model has'):
+            changed.to_bytes(**sentencepiece)

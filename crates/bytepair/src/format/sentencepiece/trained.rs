@@ -17,6 +17,7 @@ use super::FORMAT;
 use super::merges::cut_stages;
 use crate::added::AddedToken;
 use crate::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
+use crate::describe::normalize_step;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::format::live::live_merges;
@@ -99,8 +100,8 @@ fn rules(parts: &Parts) -> Result<(SentencePieceRules, Vec<Change>)> {
         steps.iter().find(|step| !is_prefix(step) && !is_map(slice::from_ref(*step)))
     {
         return refuse(format!(
-            "the step {step:?} of the normalizer; a model can change characters, write spaces as ▁ and put one before the \
-             text"
+            "this step of the normalizer: {}; a model can change characters, write spaces as ▁ and put one before the text",
+            normalize_step(step)
         ));
     }
     let changing: Vec<_> = steps.iter().filter(|step| !is_prefix(step)).cloned().collect();
