@@ -88,7 +88,7 @@ HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 
 # A target is named so that the flags are for the core alone, not for programs that build it.
 sanitize: export PROPTEST_CASES = 16
-sanitize: export ASAN_OPTIONS = detect_leaks=0
+sanitize: export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 sanitize: ## Run the core's tests under AddressSanitizer
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
 	  cargo test -p bytepair --lib --tests --target $(HOST) --target-dir target/sanitize

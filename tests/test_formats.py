@@ -525,10 +525,9 @@ def refusal(tokenizer, format):
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step["type"])
-@pytest.mark.parametrize("dialect", ["gpt2", "sentencepiece"])
-def test_refusals_say_in_words_what_a_format_cannot_hold(step, dialect):
+def test_refusals_say_in_words_what_a_format_cannot_hold(step):
     """No name or notation of the source code is in them."""
-    made = bytepair.train_from_iterator(["low lower"], vocab_size=300, dialect=dialect)
+    made = bytepair.train_from_iterator(["low lower"], vocab_size=300, dialect="gpt2")
     document = json.loads(made.to_bytes())
     changes = {
         "normalizer": [step],
@@ -537,7 +536,11 @@ def test_refusals_say_in_words_what_a_format_cannot_hold(step, dialect):
     for name, value in changes.items():
         data = json.dumps({**document, name: value}).encode()
         tokenizer = Tokenizer.from_bytes(data)
-        for format in ("huggingface", "sentencepiece"):
+        # For a model, what changes characters becomes a map, which takes seconds.
+        is_other = step["type"] in ("strip", "byte_chars", "prepend")
+        for format in (
+            ("huggingface", "sentencepiece") if is_other else ("huggingface",)
+        ):
             message = refusal(tokenizer, format)
             assert not re.search(NOTATION, message.replace("SentencePiece", ""))
 
@@ -546,7 +549,11 @@ def test_an_added_token_that_a_model_cannot_hold_is_named():
     """Its pieces are found in any text, or have no text; a token of ours may be neither."""
     sentencepiece = {"format": "sentencepiece", "ids_may_change": True}
     made = bytepair.train_from_iterator(
-        ["low lower"], vocab_size=300, dialect="sentencepiece", byte_fallback=True
+        ["low"],
+        merges=1,
+        dialect="sentencepiece",
+        byte_fallback=True,
+        normalize=[("replace", " ", "▁")],
     )
     model = Tokenizer.from_bytes(made.to_bytes(**sentencepiece), format="sentencepiece")
     for changed in (
