@@ -1,6 +1,7 @@
 """``added_tokens="text"``: ids are those of a tokenizer without added tokens, in every entry point."""
 
 import inspect
+import itertools
 import json
 import random
 import re
@@ -477,6 +478,38 @@ def test_what_is_allowed_cannot_be_text(ours):
         ours.encode("x", added_tokens="off")
     with pytest.raises(TypeError, match='"find" or "text", not bool'):
         ours.encode("x", added_tokens=True)
+
+
+def test_a_token_that_must_not_be_there_is_found_wherever_a_text_is_cut(ours, tmp_path):
+    """Threads, stretches and small parts cut texts, but never inside of such a token."""
+    options = {"added_tokens": "text", "disallowed_special": ["<s>", "<think>"]}
+    plain = (b"low " * 150_000)[:600_000]
+    path, output = tmp_path / "text.txt", tmp_path / "ids.npy"
+    ways = {
+        "one": lambda text: ours.encode(text, **options),
+        "two": lambda text: ours.encode(text, threads=2, **options),
+        "count": lambda text: ours.count(text, **options),
+        "batch": lambda text: ours.encode_batch([text], threads=2, **options),
+        "array": lambda text: ours.encode_to_numpy(text, threads=2, **options),
+        "cut": lambda text: ours.truncate(text, 10**9, **options),
+        "file": lambda _text: ours.encode_file(path, output, threads=2, **options),
+    }
+    places = [
+        middle + shift
+        for middle in (16_384, 32_768, 150_000, 262_143, 300_000)
+        for shift in range(-6, 3)
+    ]
+    for place, token in itertools.product(places, (b"<s>", b"<think>")):
+        text = plain[:place] + token + plain[place + len(token) :]
+        path.write_bytes(text)
+        for way in ways.values():
+            with pytest.raises(bytepair.SpecialTokenError, match=f"at byte {place};"):
+                way(text)
+    for token in ("<s>", "<think>"):
+        counter = ours.counter(**options)
+        counter.append("low low ")
+        with pytest.raises(bytepair.SpecialTokenError, match="at byte 8;"):
+            [counter.append(letter) for letter in token]
 
 
 def test_tokens_that_are_not_special_are_errors_where_they_are_named(ours):

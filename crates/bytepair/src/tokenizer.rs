@@ -124,6 +124,8 @@ pub struct Tokenizer {
     repeats: Arc<OnceLock<Option<Splitter>>>,
     /// For calls that find no added token. Made when the first comes.
     as_text: OnceLock<Arc<Self>>,
+    /// The added tokens that are text here. A call may refuse them, so no text is cut inside of one.
+    kept_together: Arc<[String]>,
 }
 
 impl Tokenizer {
@@ -160,6 +162,7 @@ impl Tokenizer {
             spaces: Arc::default(),
             repeats: Arc::default(),
             as_text: OnceLock::new(),
+            kept_together: Arc::default(),
             parts,
         })
     }
@@ -537,6 +540,7 @@ impl Tokenizer {
             spaces: Arc::clone(&self.spaces),
             repeats: Arc::clone(&self.repeats),
             as_text: OnceLock::new(),
+            kept_together: Arc::clone(&self.kept_together),
         }
     }
 }

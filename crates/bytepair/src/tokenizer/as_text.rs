@@ -73,7 +73,9 @@ impl Tokenizer {
     fn without_added(&self) -> Self {
         let parts = Parts { added: Vec::new(), ..self.parts.clone() };
         let matcher = Arc::new(Matcher::default());
+        let contents = self.parts.added.iter().map(|token| token.content.clone());
         Self {
+            kept_together: contents.collect(),
             encoder: self.encoder_of(&parts),
             // It decodes nothing.
             decoder: Arc::clone(&self.decoder),

@@ -64,6 +64,7 @@ impl Cutter {
         if normalizer.adds_behind() {
             raw.refuse_beginnings(added);
         }
+        raw.keep_together(&*tokenizer.kept_together);
         Some(Self { raw, normalized: (!texts.is_empty()).then(|| Seams::new(normalized)) })
     }
 }

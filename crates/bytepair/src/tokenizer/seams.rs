@@ -43,6 +43,13 @@ impl Seams {
         seams
     }
 
+    /// Refuses places inside of more texts.
+    pub(super) fn keep_together<'t>(&mut self, texts: impl IntoIterator<Item = &'t String>) {
+        for pair in texts.into_iter().flat_map(|text| text.as_bytes().windows(2)) {
+            self.joined[usize::from(pair[0])][usize::from(pair[1])] = true;
+        }
+    }
+
     /// Refuses places before tokens, where something is put behind the text that ends there.
     pub(super) fn refuse_beginnings(&mut self, tokens: &[AddedToken]) {
         let firsts = tokens.iter().filter_map(|token| token.content.bytes().next());

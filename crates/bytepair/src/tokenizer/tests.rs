@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::file::{IdFormat, Reading, Written};
 use super::threads::Team;
-use super::{EncodeOptions, Parts, TokenCounter, Tokenizer};
+use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer};
 use crate::added::{AddedToken, Specials};
 use crate::code_units::{CodeUnits, Text};
 use crate::count::CorpusCounter;
@@ -275,7 +275,9 @@ proptest! {
     ) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
         let disallowed = EncodeOptions { disallowed_special: Specials::All, ..options(allows) };
-        for options in [options(allows), disallowed] {
+        let as_text = EncodeOptions { added_tokens: AddedTokens::Text, ..disallowed };
+        let as_text = EncodeOptions { allowed_special: Specials::None, ..as_text };
+        for options in [options(allows), disallowed, as_text] {
             let expected = message(tokenizer.encode(&text, options));
             let found = in_stretches(tokenizer, &text, options, (stretch_len, n_threads));
             prop_assert_eq!(message(found), expected.clone());
@@ -381,12 +383,13 @@ proptest! {
         which: prop::sample::Index,
         parts in prop::collection::vec(text(), 0..6),
         step in 1..40_usize,
-        allows: bool,
-        forbids: bool,
+        (allows, forbids, is_text) in any::<(bool, bool, bool)>(),
     ) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
         let disallowed_special = if forbids { Specials::All } else { Specials::None };
-        let options = EncodeOptions { disallowed_special, ..options(allows) };
+        let added_tokens = if is_text { AddedTokens::Text } else { AddedTokens::Find };
+        let options = options(allows && !is_text);
+        let options = EncodeOptions { disallowed_special, added_tokens, ..options };
         let mut counter = TokenCounter::new(Arc::clone(tokenizer), options).unwrap();
         let mut text = Vec::new();
         for part in parts.iter().flat_map(|part| part.chunks(step)) {
