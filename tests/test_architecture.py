@@ -179,7 +179,7 @@ def test_only_the_command_line_draws():
     package = SOURCES.parents[2] / "python" / "bytepair"
     users = [path for path in package.rglob("*.py") if "_plots" in path.read_text()]
     names = sorted(path.relative_to(package).as_posix() for path in users)
-    assert names == ["cli/plot.py", "cli/stats.py"]
+    assert names == ["cli/plot.py", "cli/report.py", "cli/stats.py"]
 
 
 def test_the_core_changes_no_state_of_the_process():

@@ -1,11 +1,14 @@
 """Messages of the command line: wrong usage, numbers as users write them, colours."""
 
 import io
+import json
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+
+import bytepair
 
 typer = pytest.importorskip("typer", reason="runs the command line")
 testing = pytest.importorskip("typer.testing", reason="runs the command line")
@@ -156,3 +159,43 @@ def test_a_pipe_gets_no_colour() -> None:
     )
     assert found.stdout == b""
     assert found.stderr.startswith(b"bytepair: nowhere: ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "show {tokenizer} low",
+        "show {tokenizer} {tokenizer} low",
+        "show {evil} low",
+        "trace {tokenizer} low --why {evil}",
+        "stats {tokenizer} {corpus} --group lang",
+        "stats {tokenizer} {missing}",
+        "count-tokens {tokenizer} {corpus}",
+        "count-tokens {tokenizer} {other} {corpus}",
+        "compare {tokenizer} {other} {corpus} {corpus}",
+        "doctor {missing}",
+        "doctor {tokenizer} --select {evil}",
+        "info {missing}",
+        "encode {tokenizer} {corpus} --format pieces",
+    ],
+)
+def test_names_do_not_act_on_a_terminal(command: str, tmp_path: Any) -> None:
+    """Names of files and groups, texts and options reach a terminal with escapes."""
+    evil = "\x1b[31m\x9b\u202e"
+    texts = [f"{evil} low", "low lower"]
+    lines = [json.dumps({"text": text, "lang": text}) for text in texts]
+    corpus = tmp_path / f"{evil}.jsonl"
+    corpus.write_text("\n".join(lines))
+    paths = [tmp_path / f"{evil}.bytepair", tmp_path / "other.bytepair"]
+    for n_merges, path in enumerate(paths, 2):
+        bytepair.train_from_iterator(["low lower"], merges=n_merges).save(path)
+    names = {
+        "evil": evil,
+        "tokenizer": str(paths[0]),
+        "other": str(paths[1]),
+        "corpus": str(corpus),
+        "missing": str(tmp_path / f"{evil}.json"),
+    }
+    found = run(*(word.format(**names) for word in command.split()))
+    assert not set("\x1b\x9b\u202e") & set(found.stdout + found.stderr)
+    assert found.stdout + found.stderr

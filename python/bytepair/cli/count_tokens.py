@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from bytepair._labels import harmless
+
 from . import corpus_options
 from .help_pages import DISPLAY
 from .options import Added, AddedTokens, LoadingOptions
@@ -68,7 +70,7 @@ def count_tokens(
         return
     lines = [*rows, ("total", totals)] if len(rows) > 1 else rows
     for text in _laid_out(names, lines):
-        print(text)
+        print(harmless(text))
 
 
 def _as_object(

@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from bytepair._labels import harmless
+
 from .colours import PROBLEM, has_colours, paint
 from .help_pages import usage_of
 
@@ -20,10 +22,11 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def tell(message: str) -> None:
-    """Write a message to standard error."""
+    """Write a message to standard error; names in it are shown, not acted upon."""
     begin = paint("bytepair:", PROBLEM, is_painted=has_colours(sys.stderr))
     over = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress
-    print(f"{over}{begin} {message}", file=sys.stderr)
+    shown = harmless(message, kept="\n")
+    print(f"{over}{begin} {shown}", file=sys.stderr)
 
 
 def tell_usage(error: Any, chosen: typer.Context | None) -> None:  # noqa: ANN401 -- see UsageError

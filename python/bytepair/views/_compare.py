@@ -166,7 +166,7 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
     if len(corpus.files) > 1:
         for file in corpus.files[:n_shown]:
             numbers = file.first_tokens, file.second_tokens
-            yield Text(f"  {file.path}")
+            yield Text(f"  {plain(file.path)}")
             yield _row("", f"{_two(*numbers)} {growth(*numbers)}")
         if len(corpus.files) > n_shown:
             yield _row("", f"and {amount(len(corpus.files) - n_shown, 'other file')}")
@@ -181,7 +181,9 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
 
 def _text_lines(text: TextComparison) -> Iterator[Text]:
     place = (
-        f"{text.path}, text {text.number:,}" if text.path else f"text {text.number:,}"
+        f"{plain(text.path)}, text {text.number:,}"
+        if text.path
+        else f"text {text.number:,}"
     )
     change = text.second_tokens - text.first_tokens
     numbers = amount(text.second_tokens, "token")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair._labels import harmless
 from bytepair.analyze import METRICS
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def as_lines(
 ) -> Iterator[Line]:
     """Lay out all metrics, then some of each group, then scripts."""
     width = min(width, MAX_WIDTH)
-    names = list(stats.names)
+    names = list(map(harmless, stats.names))
     yield from _table(names, list(_metric_rows(stats)), width)
     yield from _table(names, list(_script_rows(stats)), width)
     wanted = GROUP_METRICS if metrics is None else metrics
@@ -141,7 +142,9 @@ def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
     yield Row(f"{title[:1].upper()}{title[1:]}, by group", ())
     for group in stats.groups:
         row = stats.row(metric.key, group)
-        yield Row(group or "(no group)", [shown(v, metric.unit) for v in row.values])
+        yield Row(
+            harmless(group) or "(no group)", [shown(v, metric.unit) for v in row.values]
+        )
 
 
 def _notes(stats: Stats) -> Iterator[str]:

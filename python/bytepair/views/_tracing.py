@@ -257,7 +257,9 @@ def sentence(trace: Trace, answer: Why, asked: str, known: dict[int, Known]) -> 
     """Say why a token is there or is not; ``known`` has what the trace does not name."""
     names = {id_: named(token) for id_, token in {**trace.known, **known}.items()}
     token = (
-        asked if answer.token is None else f"{names[answer.token]} (id {answer.token})"
+        visible(asked)
+        if answer.token is None
+        else f"{names[answer.token]} (id {answer.token})"
     )
     where = "" if answer.piece is None else f" in piece {answer.piece + 1}"
     return f"{token}{where}: {_REASONS[answer.verdict](answer, names)}"
