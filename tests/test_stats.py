@@ -362,7 +362,7 @@ def test_groups_of_parallel_text_are_compared_by_their_tokens(small: Tokenizer) 
         (
             {"a": ["x"], "b": ["y"]},
             {"parallel": True, "baseline": "c"},
-            'baseline="c" is no group',
+            'baseline="c" is not a group',
         ),
     ],
 )

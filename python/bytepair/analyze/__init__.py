@@ -1,6 +1,6 @@
-"""Numbers and rows about tokenizers and texts: pure functions, which print and draw nothing.
+"""Numbers and rows about tokenizers and texts: pure functions that print and draw nothing.
 
-``bytepair.views`` draws what they give, and the commands print it.
+``bytepair.views`` draws their results, and the commands print them.
 """
 
 from ._compare import Comparison, compare

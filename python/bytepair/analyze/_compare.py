@@ -1,11 +1,11 @@
-"""How two tokenizers differ: vocabularies, merges, parts, and what they make of a corpus.
+"""The differences of two tokenizers: vocabularies, merges, parts, and tokens of a corpus.
 
-Two vocabularies number their tokens differently, so tokens are compared by the bytes that they
-stand for, never by their ids. Where one tokenizer works on bytes and the other on characters, the
-mark for a space (``▁``) counts as a space, and byte tokens as their bytes. Added tokens are
-compared by their contents, apart from the others.
+Two vocabularies may number their tokens differently, so tokens are compared by their bytes,
+never by their ids. If one tokenizer works on bytes and the other on characters, the mark for a
+space (``▁``) counts as a space, and byte tokens count as their bytes. Added tokens are compared
+by their text, separately from other tokens.
 
-Costs a look at each token and merge; merges in another order cost a search for each.
+Takes time linear in tokens and merges, and a search for each merge if the order differs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 Token = str | bytes
 Key = Token | Added
-"""What a token stands for."""
+"""The content of a token."""
 _BYTE_TOKEN = re.compile("<0x([0-9A-F]{2})>")
 
 
@@ -53,7 +53,7 @@ class TokenAt(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A token that both have, with its ids in each; most have one, some files several."""
+    """A token that both have, with its ids in each: usually one, in some files several."""
 
     token: Token
     first_ids: tuple[int, ...]
@@ -61,7 +61,7 @@ class Moved(NamedTuple):
 
 
 class MergeAt(NamedTuple):
-    """A merge, and its place in the list, from 0 on."""
+    """A merge, and its position in the list, from 0 on."""
 
     place: int
     left: Token
@@ -69,7 +69,7 @@ class MergeAt(NamedTuple):
 
 
 class AddedComparison(NamedTuple):
-    """An added token on which two tokenizers differ; ``None`` where one has none."""
+    """An added token that differs between two tokenizers; ``None`` if one does not have it."""
 
     content: str
     first: AddedToken | None
@@ -79,7 +79,7 @@ class AddedComparison(NamedTuple):
 
 
 class PartComparison(NamedTuple):
-    """A part of the pipeline on which two tokenizers differ; ``None`` where one has none."""
+    """A part of the pipeline that differs; ``None`` if one tokenizer does not have it."""
 
     name: str
     first: str | None
@@ -88,18 +88,18 @@ class PartComparison(NamedTuple):
 
 @dataclass(frozen=True)
 class VocabularyComparison:
-    """The tokens of two tokenizers, added tokens left out.
+    """The tokens of two tokenizers, without added tokens.
 
     Attributes
     ----------
     basis
-        What tokens are compared by, in words.
+        The basis of the comparison, in words.
     n_first, n_second, n_common
         Numbers of different tokens.
     only_in_first, only_in_second
-        Tokens that one alone has, by ids.
+        Tokens that only one of them has, ordered by id.
     moved
-        Tokens of both with other ids, by their ids in the first.
+        Common tokens with different ids, ordered by the id in the first.
     """
 
     basis: str
@@ -125,15 +125,16 @@ class MergeComparison:
     n_first, n_second
         Numbers of merges.
     only_in_first, only_in_second
-        Merges that one alone has, in order.
+        Merges that only one of them has, in order.
     n_common
         Number of merges that both have.
     n_other_order
-        The least number of these to leave out so that the others have the same order in both.
+        The smallest number of common merges that must be left out so that the others have the
+        same order in both.
     n_alike
-        Number of merges from the first on that are the same.
+        Number of equal merges at the beginning.
     first_difference
-        The next merge of each; ``None`` where one has no more, both where all are the same.
+        The next merge of each after these; ``None`` for a list that ends there.
     """
 
     n_first: int
@@ -153,7 +154,7 @@ class MergeComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two tokenizers differ; see :func:`compare`.
+    """The differences of two tokenizers; see :func:`compare`.
 
     Attributes
     ----------
@@ -162,11 +163,11 @@ class Comparison:
     fingerprints
         The fingerprint of each.
     vocabulary, merges
-        What was learned.
+        The comparison of what was learned.
     added, parts
-        Added tokens that differ, and parts of the pipeline that differ.
+        Added tokens and parts of the pipeline that differ.
     corpus
-        What they make of texts, where there are some.
+        The comparison of texts; ``None`` without texts.
     """
 
     n_vocab: tuple[int, int]
@@ -179,14 +180,14 @@ class Comparison:
 
     @property
     def has_same_vocabulary(self) -> bool:
-        """Whether all tokens, added ones too, are the same and have the same ids."""
+        """Whether all tokens, added tokens included, are the same and have the same ids."""
         return self.vocabulary.is_same and not self.added
 
     @property
     def is_same(self) -> bool:
-        """Whether neither vocabularies nor merges nor parts differ.
+        """Whether vocabularies, merges and parts are all the same.
 
-        Texts prove more, and :func:`bytepair.verify` has some that are hard.
+        :func:`bytepair.verify` also compares the results for difficult texts.
         """
         return self.has_same_vocabulary and self.merges.is_same and not self.parts
 
@@ -207,25 +208,25 @@ def compare(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Comparison:
-    """Compare two tokenizers: their vocabularies, merges and parts, and texts if given.
+    """Compare two tokenizers: vocabularies, merges, parts and, if given, texts.
 
     Parameters
     ----------
     first, second
         Tokenizers, or their paths.
     corpus
-        Files, folders, globs, and addresses that fsspec opens, as :func:`bytepair.scale.count`
-        reads them, with its options; memory holds some blocks of it.
+        Files, folders, globs, and URLs that fsspec opens, read as by
+        :func:`bytepair.scale.count` and with its options. Only a few blocks are in memory.
     texts
         Texts instead of a corpus.
     n_most
-        How many of the texts that differ most are kept.
+        The number of texts to keep, of those that differ most.
     added_tokens
-        Whether added tokens that are not special are found in texts, or are text.
+        Whether added tokens that are not special are found in texts, or are plain text.
     threads
-        How many threads encode; all processors if not given.
+        The number of threads; by default one for each processor.
     progress
-        Called with the bytes of the corpus that are done, and all of them.
+        Called with the number of bytes done, and the size of the corpus.
 
     Raises
     ------
@@ -282,7 +283,7 @@ def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
 
 
 class _Basis:
-    """What tokens of two tokenizers are compared by."""
+    """The basis for comparing the tokens of two tokenizers."""
 
     def __init__(self, first: Tokenizer, second: Tokenizer) -> None:
         self.tokenizers = first, second
@@ -303,7 +304,7 @@ class _Basis:
         return f"the bytes that they stand for{marks}"
 
     def key(self, token: Token) -> Token:
-        """Give what two tokens share that are the same."""
+        """Give the key that equal tokens share."""
         if not self.is_mixed or isinstance(token, bytes):
             return token
         if self.has_byte_tokens and (found := _BYTE_TOKEN.fullmatch(token)):
@@ -311,7 +312,7 @@ class _Basis:
         return (token.replace("▁", " ") if self.has_marks else token).encode()
 
     def _keys(self, tokenizer: Tokenizer) -> list[Key | None]:
-        """Say what each id stands for; ``None`` for a hole."""
+        """Give the content of each id; ``None`` for a hole."""
         keys: list[Key | None] = [
             None if token is None else self.key(token) for token in tokenizer.vocabulary
         ]
@@ -320,7 +321,7 @@ class _Basis:
         return keys
 
     def tokens(self, side: int) -> dict[Key, list[TokenAt]]:
-        """List the tokens of a side that are not added, with their ids."""
+        """List the tokens of one side that are not added tokens, with their ids."""
         found: dict[Key, list[TokenAt]] = {}
         vocabulary = self.tokenizers[side].vocabulary
         for id_, key in enumerate(self.keys[side]):
@@ -329,7 +330,7 @@ class _Basis:
         return found
 
     def merges(self, side: int) -> dict[tuple[Token, Token], MergeAt]:
-        """List the merges of a side by what they merge."""
+        """List the merges of one side by the content of their parts."""
         found: dict[tuple[Token, Token], MergeAt] = {}
         for place, (left, right) in enumerate(self.tokenizers[side].merges):
             pair = self.key(left), self.key(right)
@@ -338,7 +339,7 @@ class _Basis:
 
 
 def _is_of_bytes(tokenizer: Tokenizer) -> bool:
-    """Tell tokens of bytes from tokens of characters, whose byte tokens are few."""
+    """Tell whether a tokenizer is byte-level; a character-level one has few byte tokens."""
     added = tokenizer.added_tokens
     tokens = enumerate(tokenizer.vocabulary)
     return not any(isinstance(t, str) for id_, t in tokens if id_ not in added)
@@ -404,13 +405,13 @@ def _compare_merges(basis: _Basis) -> MergeComparison:
 
 
 def _longest_rise(numbers: list[int]) -> int:
-    """Give the length of the longest rising subsequence of different numbers.
+    """Give the length of the longest increasing subsequence of distinct numbers.
 
     >>> _longest_rise([0, 1, 2]), _longest_rise([2, 0, 1]), _longest_rise([2, 1, 0])
     (3, 2, 1)
     """
     ends: list[int] = []
-    """The least end of a rise of each length."""
+    """The smallest end of an increasing subsequence of each length."""
     for number in numbers:
         if not ends or number > ends[-1]:
             ends.append(number)
@@ -434,7 +435,7 @@ def _compare_added(first: Tokenizer, second: Tokenizer) -> tuple[AddedComparison
 _NONE: tuple[None, None] = None, None
 
 COUNTED = ("vocabulary", "added tokens")
-"""Parts of a description that say in short what is compared in full."""
+"""Parts of a description that summarize what is compared in full elsewhere."""
 
 
 def _compare_parts(first: Tokenizer, second: Tokenizer) -> tuple[PartComparison, ...]:

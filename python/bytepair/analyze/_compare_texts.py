@@ -1,8 +1,8 @@
-"""What two tokenizers make of the same texts: tokens in each, and the texts that differ most.
+"""The tokens of two tokenizers for the same texts: counts, and the texts that differ most.
 
-Ids become numbers that say what their tokens stand for, so that two vocabularies can be compared.
-Memory holds some blocks of texts with their ids. A text file that is one long text is encoded by
-each tokenizer to a temporary file, which takes about as much disk as the text, twice.
+Ids are replaced by numbers that identify the content of tokens, so that two vocabularies can be
+compared. Only a few blocks of texts and ids are in memory. A text file that is one long text is
+encoded by each tokenizer to a temporary file of about the size of the text.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ __all__ = [
 ]
 
 LARGE_TEXT_LEN = 64 << 20
-"""Text files of one text that are longer than this, as stored, are encoded to files, in bytes."""
+"""Files of a single text that are larger than this, in bytes, are encoded to files."""
 BLOCK_LEN = 1 << 20
-"""How many ids of such a file are compared at once."""
+"""The number of ids of such a file that are compared at once."""
 BATCH_LEN = 4 << 20
-"""How much of texts that are given is encoded at once, in bytes."""
+"""The number of bytes of given texts that are encoded at once."""
 N_BEFORE = 3
-"""How many tokens before a difference are kept."""
+"""The number of tokens that are kept before a difference."""
 SPACES = (b" ", "▁".encode())
-"""What some tokenizers put before a text: a space, or the mark for one."""
+"""A space or the mark for one, which some tokenizers put before a text."""
 N_AFTER = 12
-"""How many tokens of each are kept from a difference on, at most."""
+"""The largest number of tokens of each that are kept from a difference on."""
 
 Token = str | bytes
 
 
 class Added(NamedTuple):
-    """What an added token stands for: it is none of the tokens of a model."""
+    """The content of an added token, which never equals a token of a model."""
 
     content: str
 
@@ -72,18 +72,18 @@ Key = Token | Added
 
 
 class FirstDifference(NamedTuple):
-    """Where two rows of tokens begin to differ, up to where both cut again.
+    """The first difference of two rows of tokens, up to the next common cut.
 
     Attributes
     ----------
     place
-        How many tokens come before it, which are the same in both.
+        The number of equal tokens before it.
     before
-        The last of these.
+        The last of these tokens.
     first, second
         The tokens of each from there on.
     is_whole
-        Whether these stand for the same text; else the rows go on.
+        Whether these tokens have the same text; otherwise they are cut short.
     """
 
     place: int
@@ -94,18 +94,18 @@ class FirstDifference(NamedTuple):
 
 
 class TextComparison(NamedTuple):
-    """A text of which two tokenizers make different tokens.
+    """A text with different tokens in two tokenizers.
 
     Attributes
     ----------
     path
-        The file that it is in, empty for texts that were given.
+        Its file; empty for given texts.
     number
-        Its place in that file, from 1 on.
+        Its number in that file, from 1 on.
     first_tokens, second_tokens
-        How many tokens each makes of it.
+        The number of tokens in each.
     difference
-        Where they begin to differ.
+        The first difference of the tokens.
     """
 
     path: str
@@ -116,7 +116,7 @@ class TextComparison(NamedTuple):
 
 
 class FileComparison(NamedTuple):
-    """What two tokenizers make of a file."""
+    """The tokens of two tokenizers for a file."""
 
     path: str
     n_texts: int
@@ -127,20 +127,20 @@ class FileComparison(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusComparison:
-    """What two tokenizers make of a corpus.
+    """The tokens of two tokenizers for a corpus.
 
     Attributes
     ----------
     n_texts, n_bytes, n_bad
         Texts, their bytes, and lines without a text that were skipped.
     first_tokens, second_tokens
-        How many tokens each makes of all.
+        The number of tokens in each, for all texts.
     n_changed
-        How many texts have other tokens, told by what they stand for, not by their ids.
+        The number of texts with different tokens, compared by content, not by id.
     most
         The texts with the largest difference in the number of tokens, the largest first.
     first_changed
-        The first text with other tokens.
+        The first text with different tokens.
     files
         The same numbers for each file, in the order of the corpus.
     """
@@ -157,7 +157,7 @@ class CorpusComparison:
 
     @property
     def ratio(self) -> float | None:
-        """Tokens of the second for each of the first; ``None`` where that has none.
+        """Tokens of the second for each token of the first; ``None`` if the first has none.
 
         >>> CorpusComparison(1, 9, 0, 4, 5, 1, (), None, ()).ratio
         1.25
@@ -167,7 +167,7 @@ class CorpusComparison:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two tokenizers, and what their ids stand for."""
+    """Two tokenizers, and the content of their ids."""
 
     tokenizers: tuple[Tokenizer, Tokenizer]
     numbers: tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -176,7 +176,7 @@ class _Pair:
     threads: int | None
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[_Row]:
-        """Encode rows of texts by both."""
+        """Encode rows of texts with both."""
         rows = []
         for name, tokenizer in zip(("first", "second"), self.tokenizers, strict=True):
             with _naming_tokenizer(name):
@@ -191,7 +191,7 @@ class _Pair:
         return rows
 
     def difference(self, first: Any, second: Any) -> FirstDifference | None:  # noqa: ANN401 -- arrays of ids
-        """Say where the tokens of a text begin to differ; blocks bound the memory."""
+        """Find the first difference of the tokens of a text; blocks bound the memory."""
         for start in range(0, max(len(first), len(second), 1), BLOCK_LEN):
             here = self.numbers[0][first[start : start + BLOCK_LEN]]
             there = self.numbers[1][second[start : start + BLOCK_LEN]]
@@ -231,7 +231,7 @@ class _Pair:
 
 @contextlib.contextmanager
 def _naming_tokenizer(name: str) -> Iterator[None]:
-    """Say which of the two refuses a text."""
+    """Name the tokenizer that refuses a text."""
     try:
         yield
     except TokenizerError as error:
@@ -240,9 +240,9 @@ def _naming_tokenizer(name: str) -> Iterator[None]:
 
 
 def _until_alike(rows: list[list[bytes]], *, is_begin: bool) -> tuple[int, int] | None:
-    """Say after how many tokens of each both stand for the same text, if ever.
+    """Give the numbers of tokens after which both have the same text, if there are any.
 
-    At the beginning of a text, one may have put a space before it.
+    At the beginning of a text, one tokenizer may have added a space.
 
     >>> _until_alike([[b"l", b"ow", b"er"], [b"low", b"er"]], is_begin=False)
     (2, 1)
@@ -258,7 +258,7 @@ def _until_alike(rows: list[list[bytes]], *, is_begin: bool) -> tuple[int, int] 
 def _variants(
     rows: list[list[bytes]], *, is_begin: bool
 ) -> Iterator[tuple[list[bytes], list[bytes]]]:
-    """Give the rows, and each of them without the space that was put before it."""
+    """Give the rows, and also each row without the space that was added before it."""
     first, second = rows
     yield first, second
     for mark in SPACES if is_begin else ():
@@ -269,7 +269,7 @@ def _variants(
 
 
 def _meeting(rows: tuple[list[bytes], list[bytes]]) -> tuple[int, int] | None:
-    """Say after how many tokens of each row the same text lies behind both, if ever."""
+    """Give the numbers of tokens after which both rows have the same text, if there are any."""
     numbers, texts = [0, 0], [b"", b""]
     while True:
         side = 0 if len(texts[0]) <= len(texts[1]) else 1
@@ -288,7 +288,7 @@ def _bytes(key: Key | None) -> bytes:
 
 
 class _Row(NamedTuple):
-    """The ids of some texts, and where those of each end."""
+    """The ids of some texts, and the end of each text's ids."""
 
     ids: NDArray[Any]
     ends: NDArray[np.int64]
@@ -303,7 +303,7 @@ class _Row(NamedTuple):
 
 @dataclass
 class _Totals:
-    """What was found so far."""
+    """The results so far."""
 
     n_most: int
     n_texts: int = 0
@@ -321,7 +321,7 @@ class _Totals:
         number: int,
         ids: tuple[Any, Any],
     ) -> None:
-        """Note a text of which the tokens differ."""
+        """Record a text whose tokens differ."""
         order = (abs(len(ids[0]) - len(ids[1])), -self.n_changed)
         self.n_changed += 1
         is_kept = len(self.heap) < self.n_most or bool(
@@ -340,7 +340,7 @@ class _Totals:
         change(self.heap, (order, found))
 
     def finished(self, n_bad: int) -> CorpusComparison:
-        """Give the numbers of all texts."""
+        """Give the result for all texts."""
         return CorpusComparison(
             n_texts=self.n_texts,
             n_bytes=self.n_bytes,
@@ -366,7 +366,7 @@ def compare_texts(
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> CorpusComparison:
-    """Encode texts by both tokenizers and compare the tokens; ``keys`` says what ids mean."""
+    """Encode texts with both tokenizers and compare the tokens; ``keys`` has the content of ids."""
     pair = _Pair(tokenizers, _numbered(keys), keys, added_tokens, threads)
     totals = _Totals(n_most)
     if is_texts:
@@ -403,7 +403,7 @@ def _tell(
     n_total: int,
     n_bytes: int,
 ) -> None:
-    """Say how much of a corpus is done, from how much of one of its files is."""
+    """Turn the progress in a file into progress in the corpus."""
     if progress is not None:
         progress(min(n_before + n_bytes, n_total), n_total)
 
@@ -411,7 +411,7 @@ def _tell(
 def _numbered(
     keys: tuple[list[Key | None], list[Key | None]],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Give a number to what each id stands for, alike in both."""
+    """Give numbers to the contents of ids, in the same way for both."""
     known: dict[Key | None, int] = {}
     first, second = (
         np.array([known.setdefault(key, len(known)) for key in side], np.int32)
@@ -423,7 +423,7 @@ def _numbered(
 def _batches(
     texts: Iterable[str | bytes],
 ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-    """Lay texts out as rows, some megabytes at a time."""
+    """Lay out texts as rows, some megabytes at a time."""
     batch: list[bytes] = []
     n_bytes = 0
     for text in texts:
@@ -450,7 +450,7 @@ def _add_source(
     tally: Tally,
     tell: Callable[[int], None],
 ) -> None:
-    """Compare the texts of a file; tells how many of its bytes are done."""
+    """Compare the texts of a file, and report progress in bytes."""
     part = Part(source)
     most = LARGE_TEXT_LEN // 4 if source.compression else LARGE_TEXT_LEN
     if is_whole_text(source, options) and source.size > most:
@@ -483,7 +483,7 @@ def _add_rows(
 
 
 def _changed(pair: _Pair, first: _Row, second: _Row) -> list[int]:
-    """List the texts of which the tokens differ."""
+    """List the texts whose tokens differ."""
     counts, other_counts = first.counts(), second.counts()
     is_as_long = counts == other_counts
     here = pair.numbers[0][first.ids[np.repeat(is_as_long, counts)]]
@@ -498,7 +498,7 @@ def _changed(pair: _Pair, first: _Row, second: _Row) -> list[int]:
 def _add_large_text(
     pair: _Pair, totals: _Totals, source: Source, tell: Callable[[int], None]
 ) -> None:
-    """Compare a long text by files of its ids."""
+    """Compare a long text through files of its ids."""
     with TemporaryFolder() as folder:
         path = Path(source.path)
         if source.compression or not source.is_stored_text:
@@ -526,7 +526,7 @@ def _add_large_text(
 def _ids_in_file(
     pair: _Pair, side: int, path: Path, ids_path: Path, tell: Callable[[int], None]
 ) -> Any:  # noqa: ANN401 -- an array
-    """Encode a file by one of the tokenizers, to a file of ids that is mapped."""
+    """Encode a file with one of the tokenizers, to a memory-mapped file of ids."""
     with _naming_tokenizer(("first", "second")[side]):
         pair.tokenizers[side].encode_file(
             path,

@@ -1,9 +1,9 @@
-"""A text with where a tokenizer cuts it, for those who look at it.
+"""A text, and where a tokenizer cuts it.
 
-Tokens of a text need not cover it: a normalizer takes white space away, one character may
-become several tokens, and several characters one. So each token has its span of the text as
-it was given, and tokens are grouped until a group is whole characters as a reader sees them.
-Takes time and memory linear in the text.
+The tokens of a text need not cover it: a normalizer may remove white space, one character may
+become several tokens, and several characters one token. So each token has its span of the
+original text, and tokens are grouped until each group has whole characters, as a reader sees
+them. Takes time and memory linear in the text.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,15 +20,14 @@ Kind: TypeAlias = Literal["text", "byte", "unknown", "added"]
 
 @dataclass(frozen=True, slots=True)
 class CutToken:
-    """A token where it stands in a text.
+    """A token at its place in a text.
 
     Attributes
     ----------
     id
         Its id.
     start, end
-        Where in the text the part begins and ends that it stands for, in bytes. Nothing
-        where the tokenizer put it in.
+        The span of the text that it stands for, in bytes; empty if the tokenizer inserted it.
     piece
         The number of its piece, from 0 on; an added token counts as one.
     kind
@@ -37,7 +36,7 @@ class CutToken:
     content
         Its own bytes, without marks; the name of an unknown or added token.
     written
-        How published files write it, such as ``Ġthe``.
+        The token as written in published files, such as ``Ġthe``.
     """
 
     id: int
@@ -56,10 +55,10 @@ class Group:
     Attributes
     ----------
     start, end
-        Where in the text it begins and ends, in bytes.
+        The span of the text, in bytes.
     tokens
-        One token as a rule; several where each is a part of a character; none for text
-        that the tokenizer leaves out.
+        Usually one token; several if each has only part of a character; none for text that
+        the tokenizer drops.
     begins_piece
         Whether a piece begins with it.
     """
@@ -89,11 +88,11 @@ class Cut:
     Attributes
     ----------
     text
-        The text as it was given, in bytes.
+        The original text, in bytes.
     groups
-        The tokens in their order, grouped into whole characters. They cover the text.
+        The tokens in order, grouped into whole characters. The groups cover the text.
     n_pieces
-        How many pieces the pattern made of it, added tokens included.
+        The number of pieces that the pattern cut, plus added tokens.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut
@@ -147,7 +146,7 @@ class Cut:
 
     @property
     def n_characters(self) -> int:
-        r"""The length of the text in characters (code points); bytes that are none count one.
+        r"""The length of the text in characters (code points); an invalid byte counts as one.
 
         >>> import bytepair
         >>> from bytepair.analyze import cut
@@ -159,7 +158,7 @@ class Cut:
 
     @property
     def bytes_per_token(self) -> float | None:
-        """The mean length of a token, in bytes of the text; ``None`` where there is no token.
+        """The mean length of a token, in bytes of the text; ``None`` without tokens.
 
         >>> import bytepair
         >>> from bytepair.analyze import cut
@@ -179,8 +178,8 @@ def cut(
 ) -> Cut:
     """Cut a text as a tokenizer does.
 
-    The ids are those of :meth:`bytepair.Tokenizer.encode`, whose options these are; the
-    template is not applied.
+    The ids and the options are those of :meth:`bytepair.Tokenizer.encode`; the template is
+    not applied.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut
@@ -200,7 +199,7 @@ def cut(
 
 
 def placed(tokenizer: Tokenizer, parts: list[Any]) -> tuple[list[CutToken], int]:
-    """List the tokens of the parts of a text, and say how many pieces these are."""
+    """List the tokens of the parts of a text, and count the pieces."""
     found = list(_places(parts))
     ids = sorted({id_ for id_, *_ in found})
     known = dict(zip(ids, tokenizer._tokens_of(ids), strict=True))
@@ -228,9 +227,9 @@ def _places(parts: Iterable[Any]) -> Iterator[tuple[int, int, int, int]]:
 
 
 def character_ends(text: bytes) -> list[int]:
-    r"""Tell where the characters of a text end as a reader sees them, in bytes.
+    r"""Give the ends of the characters of a text, as a reader sees them, in bytes.
 
-    A line end of two characters counts as two, since tokens may tell them apart.
+    A line end of two characters counts as two, since tokens may separate them.
 
     >>> character_ends("ae\u0301\r\n".encode())
     [1, 4, 5, 6]
@@ -244,7 +243,7 @@ def character_ends(text: bytes) -> list[int]:
 
 
 def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[Group]:
-    """Put tokens together until each group is whole characters; give text between as none."""
+    """Group tokens into whole characters; text between tokens becomes groups without tokens."""
     lower, upper = _whole(ends, n_bytes)
     open_groups: list[tuple[int, int, list[CutToken]]] = []
     for token in tokens:
@@ -268,7 +267,7 @@ def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[
 
 
 def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:
-    """By place: the last border of characters up to there, and the first from there on."""
+    """Give, for each place, the nearest character borders at or before it, and at or after it."""
     lower, upper = [0] * (n_bytes + 1), [n_bytes] * (n_bytes + 1)
     for start, end in pairwise([0, *ends]):
         lower[start:end] = [start] * (end - start)
@@ -278,10 +277,10 @@ def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:
 
 
 def stretches(cuts: Sequence[Cut]) -> list[tuple[int, int, bool]]:
-    """List the shortest stretches of a text that all its cuts can be told by.
+    """List the shortest spans of a text at whose borders all its cuts agree.
 
-    Each is where it begins and ends, in bytes, and whether all cuts have it as one group,
-    of the same tokens but for their ids.
+    Each has its begin and end, in bytes, and whether it is one group in all cuts, with the
+    same tokens except for their ids.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut, stretches
@@ -307,6 +306,6 @@ def stretches(cuts: Sequence[Cut]) -> list[tuple[int, int, bool]]:
 
 
 def _borders(group: Group) -> tuple[int, ...]:
-    """Tell where a group begins and ends, and its tokens."""
+    """Give the span of a group, and its tokens."""
     inner = [place for token in group.tokens for place in (token.start, token.end)]
     return (group.start, group.end, *inner)

@@ -1,8 +1,8 @@
-"""Which of the named dialects a tokenizer is like, told by how it cuts hard texts.
+"""The named dialects that a tokenizer is like, found by how it cuts difficult texts.
 
-Patterns that are written differently can cut alike, so that not the patterns are compared but
-what they do to a built-in text of many scripts and signs. That is no proof. Costs a look at each
-dialect, together some hundredths of a second.
+Patterns that are written differently can cut in the same way, so the comparison uses the pieces
+of a built-in text of many scripts and signs, not the patterns. This is not a proof. It takes a
+few hundredths of a second for all dialects.
 """
 
 from typing import NamedTuple
@@ -14,14 +14,14 @@ __all__ = ["Likeness", "likeness"]
 
 
 MIN_TEXTS = 20
-"""How many texts must be left for a word about a dialect, where normalizers differ.
+"""The smallest number of texts for a comparison if normalizers differ.
 
-Only texts that neither of the two changes are looked at then.
+Then only texts that neither normalizer changes are compared.
 """
 
 
 class Likeness(NamedTuple):
-    """The dialects that cut texts as a tokenizer does, and whether they also normalize so."""
+    """The dialects that cut texts like a tokenizer, and whether they also normalize like it."""
 
     names: tuple[str, ...]
     is_normalized_alike: bool
@@ -34,7 +34,7 @@ class Likeness(NamedTuple):
 
 
 def likeness(tokenizer: Tokenizer) -> Likeness:
-    """Name the dialects that have the same units and cut texts alike.
+    """Name the dialects that have the same units and cut texts in the same way.
 
     >>> import bytepair
     >>> own = bytepair.train_from_iterator(["low"], merges=1, dialect="gpt2")
@@ -61,18 +61,18 @@ def likeness(tokenizer: Tokenizer) -> Likeness:
 
 
 def _units(parts: dict[str, str]) -> tuple[str, str]:
-    """Say what tokens are made of, and which mark the ends of words have."""
+    """Give the kind of units, and the mark of word ends."""
     kind, *others = parts["units"].split(", ")
     return kind, next((text for text in others if "mark" in text), "")
 
 
 def _cut_alike(first: Tokenizer, second: Tokenizer, texts: list[str]) -> bool:
-    """Tell whether both cut texts alike."""
+    """Tell whether both cut texts in the same way."""
     return all(_pieces(first, text) == _pieces(second, text) for text in texts)
 
 
 def _lines() -> list[str]:
-    """Give the hard texts, and their lines and words alone, of which fewer are normalized."""
+    """Give the difficult texts, and their lines and words alone, which normalizers change less."""
     words = " ".join(_torture.TEXTS).split(" ")
     return [*_torture.TEXTS, *(f"a {word} 1" for word in words)]
 

@@ -1,8 +1,7 @@
-"""What a tokenizer makes of a corpus, added up: raw sums and counts, of all texts and by group.
+"""Raw sums and counts of a tokenizer on a corpus, for all texts and by group.
 
-Ratios are made of these elsewhere (`_metric_table.py`). A corpus is read once, however many
-tokenizers measure it, in blocks of some megabytes on all processors; nothing depends on blocks
-or threads. Memory is eight bytes for each token of a vocabulary in each group, a few blocks of
+`_metric_table.py` computes ratios from them. A corpus is read once for any number of tokenizers,
+in blocks of some megabytes, on all processors; results do not depend on blocks or threads. Memory is eight bytes for each token of a vocabulary in each group, a few blocks of
 the corpus, and its longest document; a text file that is one document is no longer held whole.
 """
 
@@ -61,21 +60,21 @@ SEGMENTERS = {
     "whitespace": r"\S+",
     "letters": r"[\p{L}\p{M}]+",
 }
-"""Word segmenters with a name, and their patterns."""
+"""Named word segmenters, and their patterns."""
 WORD_MEMORY = 256 << 20
-"""How much memory distinct words may take, in bytes; more go to temporary files."""
+"""The memory for distinct words, in bytes; the rest goes to temporary files."""
 MAX_WORD_THREADS = 8
-"""More threads than this need more memory to count words, and are seldom quicker."""
+"""The largest number of threads for counting words: more need memory, and are rarely faster."""
 N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
 TEXTS_AT_ONCE, BYTES_AT_ONCE = 4096, 4 << 20
-"""How many texts, and how many bytes of them, are measured at once."""
+"""The numbers of texts and of bytes that are measured at once."""
 
 Progress: TypeAlias = Callable[[int, "int | None"], object]
 
 
 @dataclass(frozen=True)
 class Segmenter:
-    r"""What counts as a word: a pattern, and what it is called.
+    r"""The definition of a word: a pattern, and its name.
 
     >>> Segmenter.named("letters")
     Segmenter(name='letters', pattern='[\\p{L}\\p{M}]+')
@@ -93,7 +92,7 @@ class Segmenter:
         Raises
         ------
         TokenizerError
-            It looks like a name, and is none.
+            It looks like a name, but there is no such segmenter.
         """
         if name in SEGMENTERS:
             return cls(name, SEGMENTERS[name])
@@ -111,21 +110,21 @@ class GroupSums:
     Attributes
     ----------
     documents, bytes, characters, lines
-        How many there are in the texts as they are given. A byte of no character is a character,
-        unless it looks like the rest of one. Lines are ended by a newline or the end of a
-        document; an empty document has none.
+        Their numbers in the original texts. An invalid byte counts as a character, unless it
+        has the form of a continuation byte. A newline or the end of a document ends a line; an
+        empty document has no line.
     tokens
         Tokens, without those that a template puts around a text.
     pieces
-        Pieces, which no merge crosses: an added token is one, and where the tokenizer does not
-        split, so is all text between two.
+        Pieces, whose borders no merge crosses. An added token is one piece; without a pattern,
+        all text between two added tokens is one piece.
     words, word_tokens, word_pieces
-        Words, and the tokens and pieces that share a byte with a word, counted for each word.
-        They are 0 without a segmenter.
+        Words, and the tokens and pieces that share a byte with a word, counted for each word;
+        0 without a segmenter.
     whole_words, continued_words
         Words that share bytes with one token, and with several.
     counts
-        How often each token occurs, by id.
+        The number of occurrences of each token, by id.
     """
 
     documents: int
@@ -158,9 +157,9 @@ class WordTypes:
     types
         Distinct words.
     whole
-        Those that are one token when encoded alone.
+        Distinct words that are one token when encoded alone.
     whole_after_space
-        Those that are one token when encoded with a space before them, which may be part of the
+        Distinct words that are one token when encoded after a space, which may be part of the
         token.
     """
 
@@ -171,7 +170,7 @@ class WordTypes:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What a tokenizer makes of a corpus.
+    """The sums and counts of a tokenizer on a corpus.
 
     Attributes
     ----------
@@ -180,15 +179,15 @@ class Measurement:
     total
         Sums over all texts.
     groups
-        Sums over the texts of each group, in the order of names; empty where there are none.
+        Sums over the texts of each group, ordered by name; empty without groups.
     segmenter
-        What counts as a word, or ``None``.
+        The definition of a word, or ``None``.
     word_types
         Distinct words; ``None`` without a segmenter.
     grouped_by
-        The field whose values are the groups; ``"file"`` where each file is one.
+        The field whose values are the groups; ``"file"`` if each file is a group.
     bad_lines
-        How many lines without a document were skipped.
+        The number of lines without a document that were skipped.
     """
 
     tokenizer: Tokenizer
@@ -201,7 +200,7 @@ class Measurement:
 
     @cached_property
     def tokens(self) -> TokenTable:
-        """What the tokens of the vocabulary are."""
+        """The properties of the tokens of the vocabulary."""
         return token_table(self.tokenizer)
 
     def of(self, group: str | None) -> GroupSums:
@@ -230,9 +229,9 @@ def measure(
     Parameters
     ----------
     tokenizer
-        What encodes. Special tokens in the texts are plain text.
+        The tokenizer. Special tokens in the texts are plain text.
     corpus
-        Files, folders, globs and addresses, read as by :func:`bytepair.scale.count`; ``-`` is
+        Files, folders, globs and URLs, read as by :func:`bytepair.scale.count`; ``-`` is
         standard input.
     group
         The field or column with the group of a document, such as its language. A document
@@ -240,24 +239,24 @@ def measure(
     by_file
         Whether each file is a group.
     segmenter
-        What a word is: ``"whitespace"`` (runs of other characters than white space),
-        ``"letters"`` (runs of letters and marks), or a regular expression. Without it no word is
-        counted.
+        The definition of a word: ``"whitespace"`` (runs of characters other than white space),
+        ``"letters"`` (runs of letters and marks), or a regular expression. Without it, words
+        are not counted.
     input_format, field, lines, separator, skip_bad
-        What a document is, as in :func:`bytepair.train`.
+        The definition of a document, as in :func:`bytepair.train`.
     added_tokens
-        ``"text"`` treats added tokens in texts as text.
+        ``"text"`` treats added tokens in texts as plain text.
     threads
-        How many encode; by default as many as there are processors.
+        The number of threads; by default one for each processor.
     progress
-        Is told, after each block, how many bytes of the files are done, and of how many.
+        Called after each block with the number of bytes done, and the size of the corpus.
 
     Raises
     ------
     TokenizerError
-        A :class:`~bytepair.FileError` or :class:`~bytepair.FormatError` for files that cannot be
-        read, a :class:`~bytepair.PatternError` for a segmenter that is not understood; and where
-        the tokenizer cannot encode a text.
+        A :class:`~bytepair.FileError` or :class:`~bytepair.FormatError` for a file that cannot
+        be read; a :class:`~bytepair.PatternError` for a segmenter that is not understood; other
+        errors if the tokenizer cannot encode a text.
 
     Examples
     --------
@@ -307,7 +306,7 @@ def measure_all(
 ) -> list[Measurement]:
     """Measure a corpus with several tokenizers in one pass; see :func:`measure`.
 
-    An error of a tokenizer says its name, if they have names.
+    An error of a tokenizer begins with its name, if it has one.
     """
     if group is not None and by_file:
         message = "give either group= or by_file=True, not both"
@@ -335,7 +334,7 @@ def file_tokens(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[tuple[str, tuple[int, ...]]]:
-    """Count the tokens of each file of a corpus, by each tokenizer; see :func:`measure`.
+    """Count the tokens of each file of a corpus with each tokenizer; see :func:`measure`.
 
     >>> import bytepair, pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
@@ -385,7 +384,7 @@ def measure_texts(
 
 
 def file_names(paths: Sequence[str]) -> list[str]:
-    """Name files by what tells their paths apart.
+    """Give files short names: the part in which their paths differ.
 
     >>> file_names(["a/en.txt", "a/de.txt"]), file_names(["a/text", "b/text"])
     (['en.txt', 'de.txt'], ['a/text', 'b/text'])
@@ -395,7 +394,7 @@ def file_names(paths: Sequence[str]) -> list[str]:
 
 
 class _Measuring:
-    """Measures texts with several tokenizers; has temporary files until it ends."""
+    """Measures texts with several tokenizers; uses temporary files."""
 
     def __init__(
         self,
@@ -471,7 +470,7 @@ class _Measuring:
             self._add(data, offsets, None if name is None else _alike(name, len(batch)))
 
     def finish(self) -> list[Measurement]:
-        """Give what was measured."""
+        """Give the measurements."""
         words = None if self.words is None else self.words.rows()
         types = self._word_types(words)
         return [
@@ -522,7 +521,7 @@ class _Measuring:
         data: NDArray[np.uint8],
         offsets: NDArray[np.int64],
     ) -> int:
-        """Count the texts that are one token; one that cannot be encoded alone is none."""
+        """Count the texts that are one token; texts that cannot be encoded alone do not count."""
         try:
             _ids, ends = _core.encode_rows(
                 tokenizer,
@@ -571,7 +570,7 @@ class _Measuring:
     def _add_text(
         self, part: Part, name: bytes | None, tell: Callable[[float], None]
     ) -> None:
-        """Add a text that is one document, which each tokenizer reads for itself."""
+        """Add a file that is one document, which each tokenizer reads separately."""
         streams: list[Callable[[Callable[[int], bytes]], object]] = [
             partial(measure.add_stream, group=name) for measure in self.measures
         ]
@@ -599,7 +598,7 @@ class _Measuring:
 
 
 class _Words:
-    """Counts distinct words, within memory: the rest goes to temporary files."""
+    """Counts distinct words in bounded memory: the rest goes to temporary files."""
 
     def __init__(self, segmenter: Segmenter, threads: int | None) -> None:
         self.folder = TemporaryFolder()
@@ -614,7 +613,7 @@ class _Words:
         self.folder.remove()
 
     def rows(self) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-        """Give the distinct words: the bytes of some at once, and their offsets."""
+        """Give the distinct words in batches of bytes and offsets."""
         sums = _core.CountSums(self.folder.name, WORD_MEMORY)
         runs, _found = self.corpus.finish_runs(self.folder.name)
         for run in runs:
@@ -630,7 +629,7 @@ class _Words:
 def _later(
     progress: Progress | None, n_before: int, n_total: int | None
 ) -> Progress | None:
-    """Tell how much of all is done, where some was done before."""
+    """Turn the progress in a file into progress in the corpus."""
     if progress is None:
         return None
     return lambda done, _total: progress(n_before + done, n_total)
@@ -672,7 +671,7 @@ def _batches(texts: Iterable[str | bytes]) -> Iterator[list[bytes]]:
 
 @contextlib.contextmanager
 def _copied(part: Part) -> Iterator[Source]:
-    """Copy what can be read only once to a temporary file."""
+    """Copy input that can be read only once to a temporary file."""
     with TemporaryFolder() as folder:
         path = Path(folder, "text")
         with path.open("wb") as copy, open_text(part, Tally()) as read:
@@ -683,7 +682,7 @@ def _copied(part: Part) -> Iterator[Source]:
 
 @contextlib.contextmanager
 def _naming(tokenizer: str) -> Iterator[None]:
-    """Put the name of a tokenizer before what is wrong with a text of it, if it has one."""
+    """Put the name of a tokenizer, if it has one, before its errors."""
     try:
         yield
     except TokenizerError as error:
@@ -695,7 +694,7 @@ def _naming(tokenizer: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _naming_segmenter(segmenter: Segmenter | None) -> Iterator[None]:
-    """Say that a pattern that is not understood is that of words."""
+    """Name ``segmenter`` in errors of its pattern."""
     try:
         yield
     except PatternError as error:

@@ -1,8 +1,8 @@
 """Formulas of metrics: from counts and sums to numbers, without a corpus or a tokenizer.
 
-What each metric of :func:`bytepair.analyze.stats` means is in the table `METRICS` of
-`_metric_table.py`; here are the formulas that are more than a quotient. A number that does not
-exist (a quotient by zero, the entropy of nothing) is ``None``.
+The table `METRICS` in `_metric_table.py` describes each metric of :func:`bytepair.analyze.stats`;
+this module has the formulas that are more than a quotient. A number that does not exist (a
+quotient by zero, the entropy of nothing) is ``None``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 RENYI_ORDER = 2.5
-"""The order of Rényi's entropy that tokenization-scorer takes."""
+"""The order of Rényi's entropy in examples of tokenization-scorer."""
 
 
 def ratio(numerator: float, denominator: float) -> float | None:
-    """Divide sums; a quotient by zero does not exist.
+    """Divide sums; ``None`` for a quotient by zero.
 
     >>> ratio(12, 4), ratio(12, 0)
     (3.0, None)
@@ -56,7 +56,7 @@ def shannon_entropy(counts: ArrayLike) -> float | None:
 def renyi_entropy(counts: ArrayLike, order: float = RENYI_ORDER) -> float | None:
     """Give Rényi's entropy of an order in bits: log2 of the sum of p ** order, / (1 - order).
 
-    That of order 1 is Shannon's.
+    Order 1 gives Shannon's entropy.
 
     >>> renyi_entropy([1, 1, 1, 1]), renyi_entropy([3, 1], order=2)
     (2.0, 0.6780719051126377)
@@ -70,7 +70,7 @@ def renyi_entropy(counts: ArrayLike, order: float = RENYI_ORDER) -> float | None
 
 
 def efficiency(entropy: float | None, n_types: int) -> float | None:
-    """Divide an entropy in bits by the largest one that so many types can have.
+    """Divide an entropy in bits by the largest possible one for this number of types.
 
     >>> efficiency(1.5, 4), efficiency(0.0, 1)
     (0.75, None)
@@ -83,7 +83,7 @@ def efficiency(entropy: float | None, n_types: int) -> float | None:
 def shannon_efficiency(counts: ArrayLike, n_types: int | None = None) -> float | None:
     """Give Shannon's entropy as a share of log2 of the number of types.
 
-    These are the types that occur, unless a number is given.
+    By default, this is the number of types that occur.
 
     >>> shannon_efficiency([1, 1, 1, 1]), shannon_efficiency([1, 1, 0, 0], n_types=4)
     (1.0, 0.5)
@@ -96,8 +96,8 @@ def renyi_efficiency(
 ) -> float | None:
     """Give Rényi's entropy as a share of log2 of the number of types.
 
-    These are the types that occur, unless a number is given. The examples are those of
-    tokenization-scorer, whose README has the values of order 3 beside a call with 2.5.
+    By default, this is the number of types that occur. The examples are from the README of
+    tokenization-scorer, which shows the values of order 3 beside a call with 2.5.
 
     >>> def counts(text):
     ...     return [text.split().count(token) for token in sorted(set(text.split()))]
@@ -114,7 +114,7 @@ def renyi_efficiency(
 def gini(costs: Sequence[float]) -> float | None:
     """Give the Gini coefficient: the sum of |a - b| over all pairs, / (2 n ** 2 mean).
 
-    0 where all pay the same; the more unequal, the closer to 1.
+    It is 0 if all values are equal; the more unequal they are, the closer it is to 1.
 
     >>> gini([1, 1, 1]), gini([1, 3]), round(gini([0, 0, 1]), 6), gini([])
     (0.0, 0.25, 0.666667, None)
@@ -129,7 +129,7 @@ def gini(costs: Sequence[float]) -> float | None:
 
 
 def _shares(counts: ArrayLike) -> NDArray[np.float64]:
-    """Give the shares of what occurs."""
+    """Give the shares of types that occur."""
     numbers = np.asarray(counts, np.float64)
     numbers = numbers[numbers > 0]
     return numbers / numbers.sum() if len(numbers) else numbers

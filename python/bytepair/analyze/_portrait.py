@@ -1,4 +1,4 @@
-"""What a tokenizer is, in numbers and rows, without a corpus.
+"""A tokenizer in numbers and rows, without a corpus.
 
 Takes time linear in the vocabulary: about a second for 200,000 tokens.
 """
@@ -37,19 +37,19 @@ KINDS = (
     "byte of another character",
     "added or unknown",
 )
-"""What tokens are made of: each is of one kind.
+"""Kinds of tokens, by their characters: each token is of one kind.
 
-Letters have their marks with them. ``mixed`` is what has several of letters, digits, white space
-and other characters. ``part of a character`` is what is not UTF-8 on its own, and ``byte of another
-character`` a token for one byte of what is outside the alphabet.
+Letters include their marks. A ``mixed`` token has several of letters, digits, white space and
+other characters. A ``part of a character`` is not valid UTF-8 on its own. A ``byte of another
+character`` is a token for one byte of a character outside the alphabet.
 """
 
 
 @dataclass(frozen=True)
 class LongToken:
-    """A token that is among the longest.
+    """One of the longest tokens.
 
-    ``text`` is what it stands for, without marks; ``n_characters`` and ``n_bytes`` are its length.
+    ``text`` is its text without marks; ``n_characters`` and ``n_bytes`` are its length.
     """
 
     id: int
@@ -60,36 +60,38 @@ class LongToken:
 
 @dataclass(frozen=True)
 class Portrait:
-    """What a tokenizer is.
+    """A tokenizer in numbers and rows.
 
     Attributes
     ----------
     likeness
-        The dialects that it is like.
+        The dialects that it resembles.
     n_vocab, n_tokens
-        Ids, holes included; and tokens, added ones included.
+        The number of ids, holes included, and of tokens, added tokens included.
     n_merges, n_added
-        Merges, and added tokens.
+        The number of merges, and of added tokens.
     special_tokens, other_tokens
-        Special tokens and their ids, by id; and the other added tokens.
+        Special tokens and other added tokens, with their ids, ordered by id.
     pipeline
-        The parts of the tokenizer and what each does, in words.
+        The parts of the tokenizer and their effects, in words.
     loses
-        What of a text does not come back, in words; ``nothing`` where all does.
+        The parts of a text that decoding does not restore, in words; ``nothing`` if it
+        restores everything.
     fingerprint
-        Names all that decides what it does.
+        A hash of everything that determines its results.
     kinds
-        How many tokens there are of each of :data:`KINDS`, in their order.
+        The number of tokens of each of :data:`KINDS`, in this order.
     lengths
-        How many tokens that are not added have each length in bytes, from short to long.
+        The number of tokens of each length in bytes, without added tokens, from short to long.
     scripts
-        How many tokens of the model have letters of each script, the most frequent first;
-        ``none`` for those without a letter, ``several`` for those of several scripts.
+        The number of tokens of the model with letters of each script, the most frequent first;
+        ``none`` for tokens without a letter, ``several`` for tokens with several scripts.
     longest
-        The tokens with the most characters, of those that have a letter and are not added.
+        The tokens with the most characters; added tokens and tokens without letters are left
+        out.
     merge_counts
-        The merges from 1 on, each with how often its pair occurred when it was learned; those
-        whose count is not known are left out, as in most published files.
+        The numbers of merges, from 1 on, with the count of their pair in training; merges
+        without a known count are left out (all of them, in most published files).
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -158,7 +160,7 @@ def portrait(tokenizer: Tokenizer) -> Portrait:
 
 
 def kind_of(content: bytes) -> str:
-    r"""Tell what a token is made of: one of :data:`KINDS`.
+    r"""Give the kind of a token: one of :data:`KINDS`.
 
     >>> [
     ...     kind_of(content)
@@ -207,7 +209,7 @@ def _own(table: TokenTable, added: set[int]) -> Iterator[OwnToken]:
 
 
 def _scripts_of(table: TokenTable) -> tuple[tuple[str, int], ...]:
-    """Count the tokens of the model by script, those with part of a character left out."""
+    """Count the tokens of the model by script, without tokens with part of a character."""
     is_counted = table.is_model & ~table.is_partial
     counts = np.bincount(table.scripts[is_counted], minlength=len(table.script_names))
     rows = zip(table.script_names, counts.tolist(), strict=True)
@@ -217,9 +219,9 @@ def _scripts_of(table: TokenTable) -> tuple[tuple[str, int], ...]:
 
 
 def _longest(own: Sequence[OwnToken]) -> tuple[LongToken, ...]:
-    """List the tokens with the most characters; of those that are equally long, the first.
+    """List the tokens with the most characters; of equally long tokens, the first.
 
-    Those without a letter are left out: most are rows of one character, as in ``-----``.
+    Tokens without a letter are left out: most repeat one character, as in ``-----``.
     """
 
     def ranked() -> Iterator[tuple[int, int, bytes]]:

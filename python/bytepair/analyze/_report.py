@@ -1,6 +1,6 @@
-"""All that a report shows of tokenizers, side by side: with a corpus, or what needs none.
+"""The content of a report about tokenizers, side by side, with or without a corpus.
 
-The corpus is read twice: once by all tokenizers together, once by each for its diagnosis.
+The corpus is read once for all tokenizers together, and once for the diagnosis of each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Curve", "Report", "Subject", "describe"]
 
 
 class Curve(NamedTuple):
-    """What a merge log says: its name, and vocabulary sizes with the bytes per token at each."""
+    """The curve of a merge log: its name, and the bytes per token at each vocabulary size."""
 
     name: str
     points: tuple[tuple[int, float], ...]
@@ -44,11 +44,11 @@ class Subject:
     Attributes
     ----------
     name
-        What it is called.
+        Its name.
     portrait
-        What it is.
+        Its description in numbers and rows.
     diagnosis
-        What is wrong with it, or worth knowing.
+        Its faults, and facts worth knowing.
     """
 
     name: str
@@ -58,18 +58,18 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """All that a report shows.
+    """The content of a report.
 
     Attributes
     ----------
     subjects
         The tokenizers, in the order given.
     samples
-        Texts as each of them cuts them.
+        Texts, and how each tokenizer cuts them.
     stats
-        What they make of the corpus; ``None`` without one.
+        Metrics on the corpus; ``None`` without one.
     curves
-        How compression grew while merges were learned, by the logs that were given.
+        The growth of compression during training, for each given log.
     """
 
     subjects: tuple[Subject, ...]
@@ -101,15 +101,15 @@ def describe(
     Parameters
     ----------
     corpus
-        What they are measured on, as in :func:`bytepair.analyze.stats`, whose options the
-        others are. Without it the report holds what needs none.
+        The texts for metrics, as in :func:`bytepair.analyze.stats`, which also explains the
+        other options. Without it, the report has only the parts that need no corpus.
     files
-        The file, or folder, that a tokenizer was loaded from, by name: what else it says is
-        compared, as are settings beside it.
+        The file or folder of each tokenizer, by name, to compare its ids and the settings
+        beside it.
     logs
-        Merge logs by name, whose curves of compression are shown.
+        Merge logs by name, to show their compression curves.
     progress
-        Is told what is done, how many bytes of the corpus, and of how many.
+        Called with the name of the step, the number of bytes done, and the size of the corpus.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -122,7 +122,7 @@ def describe(
         There is no tokenizer, or a file of the corpus cannot be read or encoded.
     """
     if not tokenizers:
-        message = "there is nothing to describe: name a tokenizer"
+        message = "there is nothing to describe: give a tokenizer"
         raise TokenizerError(message)
     reading: dict[str, Any] = {
         "input_format": input_format,
@@ -173,11 +173,11 @@ def describe(
 
 
 def _files_of(path: StrPath | None) -> dict[str, Any]:
-    """Give what a diagnosis compares a tokenizer with: its file, and settings beside it."""
+    """Give the file and the settings that a diagnosis compares a tokenizer with."""
     return {} if path is None else {"file": path, "config": beside(Path(path))}
 
 
 def _largest(found: Stats) -> list[str]:
-    """List the groups, those with the most bytes first."""
+    """List the groups, ordered by their bytes, the largest first."""
     groups = found.measurements[0].groups
     return sorted(groups, key=lambda name: -groups[name].bytes)

@@ -1,7 +1,7 @@
-"""Texts that show how tokenizers cut: one sentence in several languages, or pieces of a corpus.
+"""Texts that show how tokenizers cut: one sentence in several languages, or parts of a corpus.
 
-Of a corpus only beginnings are read: of each file or of each group the first text that is not
-blank. What is shown of a text has a limit, so that a page with many tokenizers stays small.
+Only the beginning of a corpus is read: the first text of each file or group that is not blank.
+The length of shown texts is limited, so that a page with many tokenizers stays small.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ SENTENCES = tuple(
         ("Numbers, emoji and code", "1234567.89 + 2⁸ ≈ 👩🏽‍🚀🇳🇵\n\tif x[i] != None:  # 2026-11-26\n\t\treturn x[i]"),
     )
 )  # fmt: skip
-"""The first sentence of the Universal Declaration of Human Rights, and what is no sentence."""
+"""The first sentence of the Universal Declaration of Human Rights, and some other text."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A text as each tokenizer cuts it.
+    """A text, and how each tokenizer cuts it.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Sample:
     text
         The text.
     cuts
-        How each tokenizer cuts it; the error, in words, of one that cannot.
+        The cuts of each tokenizer, or the error message if it cannot encode the text.
     """
 
     title: str
@@ -92,7 +92,7 @@ class Sample:
 def samples(
     tokenizers: Sequence[Tokenizer], texts: Sequence[Text] = SENTENCES
 ) -> tuple[Sample, ...]:
-    """Cut the beginnings of texts with each tokenizer.
+    """Cut the beginning of each text with each tokenizer.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -136,7 +136,7 @@ def _cut_or_error(tokenizer: Tokenizer, text: bytes) -> Cut | str:
         return str(error)
 
 
-# Of a corpus
+# Samples of a corpus
 
 
 def texts_of(
@@ -145,9 +145,9 @@ def texts_of(
     names: Mapping[str, str],
     groups: Sequence[str] = (),
 ) -> list[Text]:
-    """Give the first text that is not blank of each group, or of each file if there are none.
+    """Give the first text of each group (or of each file, without groups) that is not blank.
 
-    ``names`` are titles of files by their paths. A group that begins late has none.
+    ``names`` has titles of files by their paths. A group that begins late has no text.
     """
     if options.group is None:
         found = (
@@ -182,7 +182,7 @@ def _grouped(
 
 
 def _documents(part: Part, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
-    """Give documents with their groups, each up to a length."""
+    """Give documents with their groups, each cut at a length."""
     for rows in read_grouped_rows(part, options, Tally()):
         for number in range(len(rows.offsets) - 1):
             name = b"" if rows.groups is None else _row(*rows.groups, number)

@@ -1,8 +1,7 @@
-"""Tokenizers side by side on a corpus: every metric, by group where there are groups.
+"""Tokenizers side by side on a corpus: every metric, for all texts and by group.
 
-What is measured is in `_measure.py`, what metrics are in `_metric_table.py`; here they meet, as
-rows that can be written down. Results that cannot be compared are refused: those of different
-texts, and those of different words.
+`_measure.py` measures, and `_metric_table.py` defines the metrics; this module combines them into
+rows. It refuses to compare results of different texts or with different segmenters.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = ["ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
 
 @dataclass(frozen=True)
 class StatsRow:
-    """A metric of all texts, or of a group, by each tokenizer.
+    """A metric of all texts or of a group, for each tokenizer.
 
     Attributes
     ----------
@@ -44,7 +43,7 @@ class StatsRow:
     group
         The group, or ``None`` for all texts.
     values
-        One for each tokenizer; ``None`` where it does not exist.
+        One value for each tokenizer; ``None`` if it does not exist.
     """
 
     metric: Metric
@@ -54,15 +53,15 @@ class StatsRow:
 
 @dataclass(frozen=True)
 class ScriptRow:
-    """Tokens of a script, by each tokenizer.
+    """Tokens of a script, for each tokenizer.
 
     Attributes
     ----------
     script
-        Its name; ``none`` for tokens without a letter, ``several`` for those with letters of
+        Its name; ``none`` for tokens without a letter, ``several`` for tokens with letters of
         several scripts.
     tokens
-        How many tokens of each model have it; those with part of a character have none.
+        The number of tokens of each model; tokens with part of a character are left out.
     shares
         Their share of occurrences.
     """
@@ -74,18 +73,18 @@ class ScriptRow:
 
 @dataclass(frozen=True, eq=False)
 class Stats:
-    """What several tokenizers make of the same texts.
+    """Metrics of several tokenizers on the same texts.
 
     Attributes
     ----------
     names
-        What the tokenizers are called.
+        The names of the tokenizers.
     measurements
-        What each makes of the texts.
+        The measurements of each.
     is_parallel
         Whether the groups say the same, document by document.
     baseline
-        The group that others are compared with, or ``None``.
+        The group to compare the others with, or ``None``.
     """
 
     names: tuple[str, ...]
@@ -95,7 +94,7 @@ class Stats:
 
     def __post_init__(self) -> None:
         if not self.measurements:
-            message = "there is nothing to compare: name a tokenizer"
+            message = "there is nothing to compare: give a tokenizer"
             raise TokenizerError(message)
         if len(self.names) != len(self.measurements):
             message = "give one name for each measurement"
@@ -105,7 +104,7 @@ class Stats:
         self._refuse_no_groups()
 
     def _refuse_other_texts(self, name: str, other: Measurement) -> None:
-        """Refuse what was measured otherwise."""
+        """Refuse measurements with different segmenters or of different texts."""
         first = self._first
         if other.segmenter != first.segmenter:
             words = [
@@ -113,7 +112,7 @@ class Stats:
             ]
             message = (
                 f"{self.names[0]} and {name} were measured with different segmenters, {words[0]} and "
-                f"{words[1]}: their words are not the same, so they cannot be compared"
+                f"{words[1]}, so they cannot be compared"
             )
             raise TokenizerError(message)
         sizes = [
@@ -135,15 +134,15 @@ class Stats:
         groups = self._first.groups
         if self.baseline is not None and not self.is_parallel:
             message = (
-                "baseline= compares the tokens of groups, which needs texts that say the same: say so "
-                "with parallel=True"
+                "baseline= compares the tokens of groups, so it needs parallel text; give "
+                "parallel=True too"
             )
             raise TokenizerError(message)
         if not self.is_parallel:
             return
         if len(groups) < 2:
             message = (
-                "parallel=True needs at least two groups: name a field with group="
+                "parallel=True needs at least two groups; give their field with group="
             )
             raise TokenizerError(message)
         what, numbers = "documents", {n: s.documents for n, s in groups.items()}
@@ -155,14 +154,12 @@ class Stats:
                 max(groups, key=numbers.__getitem__),
             )
             message = (
-                f"parallel=True: the groups do not say the same, as {least!r} has {numbers[least]:,} "
+                f"parallel=True: the groups are not parallel: {least!r} has {numbers[least]:,} "
                 f"{what} and {most!r} has {numbers[most]:,}"
             )
             raise TokenizerError(message)
         if self.baseline is not None and self.baseline not in groups:
-            message = (
-                f'baseline="{self.baseline}" is no group; there are {", ".join(groups)}'
-            )
+            message = f'baseline="{self.baseline}" is not a group; the groups are {", ".join(groups)}'
             raise TokenizerError(message)
 
     @property
@@ -176,12 +173,12 @@ class Stats:
 
     @property
     def segmenter(self) -> Segmenter | None:
-        """What counts as a word."""
+        """The definition of a word."""
         return self._first.segmenter
 
     @property
     def absent(self) -> dict[str, str]:
-        """Say for each metric that is left out why."""
+        """Give the reason for each metric that is left out."""
         why = {
             "": "",
             "segmenter": "" if self.segmenter else "no word segmenter was named",
@@ -200,14 +197,16 @@ class Stats:
         Raises
         ------
         TokenizerError
-            There is no such metric or group.
+            The metric or the group does not exist.
         """
         metric = METRICS.get(key)
         if metric is None:
-            message = f'metric="{key}" is unknown; there are {", ".join(METRICS)}'
+            message = f'metric="{key}" is unknown; the metrics are {", ".join(METRICS)}'
             raise TokenizerError(message)
         if group is not None and group not in self.groups:
-            message = f'group="{group}" is unknown; there are {", ".join(self.groups)}'
+            message = (
+                f'group="{group}" is unknown; the groups are {", ".join(self.groups)}'
+            )
             raise TokenizerError(message)
         values = (
             value(
@@ -222,7 +221,7 @@ class Stats:
         return StatsRow(metric, group, tuple(values))
 
     def rows(self) -> list[StatsRow]:
-        """Give every metric that exists, of all texts and then of each group."""
+        """Give every metric that exists, first for all texts and then for each group."""
         return [
             self.row(key, group)
             for group in (None, *self.groups)
@@ -232,7 +231,7 @@ class Stats:
         ]
 
     def scripts(self) -> list[ScriptRow]:
-        """Give the tokens of each script, those with the most occurrences first."""
+        """Give the tokens of each script, ordered by occurrences, the most frequent first."""
         found = [_scripts(measurement) for measurement in self.measurements]
         names = sorted({name for scripts in found for name in scripts})
         rows = [
@@ -251,9 +250,9 @@ class Stats:
         return sorted(rows, key=lambda row: -max(share or 0 for share in row.shares))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as JSON has it.
+        """Give everything as a JSON object.
 
-        Metrics are by key; a value is ``null`` where it does not exist.
+        Metrics are listed by key; a value that does not exist is ``null``.
         """
         first = self._first
         return {
@@ -297,7 +296,7 @@ class Stats:
         }
 
     def to_json(self) -> str:
-        """Give all of it as a JSON object."""
+        """Give everything as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -316,7 +315,7 @@ class Stats:
                 }
 
     def to_csv(self) -> str:
-        """Give the records as CSV; what does not exist, and the group of all texts, are empty."""
+        """Give the records as CSV; missing values, and the group of all texts, are empty."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["tokenizer", "group", "metric", "unit", "value"])
@@ -354,7 +353,7 @@ def stats(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Stats:
-    """Measure a corpus with one tokenizer or several, and give every metric.
+    """Measure a corpus with one or more tokenizers, and give every metric.
 
     Parameters
     ----------
@@ -364,11 +363,11 @@ def stats(
     added_tokens, threads, progress
         As for :func:`measure`.
     parallel
-        Whether the documents of all groups say the same, in their order. There must be as many
-        of each; where a group is one document, as many lines. Then groups are compared by their
-        tokens.
+        Whether the documents of all groups say the same, in the same order. If so, the tokens
+        of groups are compared. All groups must have equally many documents or, if each group
+        is one document, equally many lines.
     baseline
-        The group that others are compared with; it needs ``parallel``.
+        The group to compare the others with; it needs ``parallel``.
 
     Examples
     --------
@@ -411,8 +410,8 @@ def stats_of(
     Raises
     ------
     TokenizerError
-        They are of different texts or of different words, or groups that say different things
-        are to be compared.
+        The texts or the segmenters differ, or the groups are not parallel but ``parallel`` is
+        given.
     """
     names, found = tuple(measurements), tuple(measurements.values())
     return Stats(names, found, parallel, baseline)
@@ -421,7 +420,7 @@ def stats_of(
 def _named(
     tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
 ) -> Mapping[str, Tokenizer]:
-    """Give tokenizers by name: by their numbers, where they have none."""
+    """Give tokenizers by name, or by number if they have no names."""
     if isinstance(tokenizers, Mapping):
         return tokenizers
     several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
@@ -433,7 +432,7 @@ def _sums_by_group(measurement: Measurement) -> list[tuple[str | None, Any]]:
 
 
 def _scripts(measurement: Measurement) -> dict[str, tuple[int, int]]:
-    """Give for each script the number of the model's tokens, and their occurrences."""
+    """Give the number of the model's tokens for each script, and their occurrences."""
     table, counts = measurement.tokens, measurement.total.counts
     is_known = table.is_model & ~table.is_partial
     n_names = len(table.script_names)
