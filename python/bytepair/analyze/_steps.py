@@ -1,8 +1,8 @@
-"""Training on a small text, one merge at a time: what was counted, chosen and changed.
+"""Training on a small text, one merge at a time: pairs and counts, the choice, and the result.
 
-The core trains; here its merges are done once more on the pieces that it counted, with all
-pairs counted anew before each. So every step takes a pass over the distinct pieces, and
-their size has a limit.
+The core trains; this module repeats its merges on the counted pieces, and counts all pairs
+again before each merge. Each step takes a pass over the distinct pieces, so their size is
+limited.
 """
 
 from collections import Counter
@@ -18,16 +18,16 @@ from ._trace import Known, known
 __all__ = ["MAX_PIECE_BYTES", "PairCount", "Piece", "TrainingStep", "training_steps"]
 
 MAX_PIECE_BYTES = 20_000
-"""Distinct pieces may have so many bytes together."""
+"""The largest number of bytes of all distinct pieces together."""
 
 Ties: TypeAlias = Literal["smallest_ids", "first_seen", "largest_text"]
 NO_ID = -1
-"""Stands for a unit outside the alphabet, which no pair has."""
+"""Stands for a unit outside the alphabet, which is in no pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairCount:
-    """Two neighbours, by their ids, and how often they occur."""
+    """The ids of two neighbours, and how often they occur."""
 
     left: int
     right: int
@@ -36,7 +36,7 @@ class PairCount:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A distinct piece as it is segmented now, and how often it occurs.
+    """A distinct piece in its current segmentation, and how often it occurs.
 
     ``ids`` has -1 for a unit outside the alphabet.
     """
@@ -52,24 +52,24 @@ class TrainingStep:
     Attributes
     ----------
     number
-        Which it is, from 1 on.
+        The number of the step, from 1 on.
     pairs
-        All pairs before it, the most frequent first; of equals, the chosen one, then those
-        of smaller ids.
+        All pairs before the merge, the most frequent first; of equally frequent pairs, the
+        chosen pair comes first, then the pairs with smaller ids.
     chosen
         The pair that was merged.
     token
-        The id that it got.
+        The id of the new token.
     tied
-        The other pairs that occur as often: the rule for ties decided.
+        The other pairs that occur equally often, so that the rule for ties decided.
     passed_over
-        Pairs that would have been chosen before it, which the limits of tokens rule out.
+        Pairs that would have been chosen first, but that limits of tokens rule out.
     ties
         The rule for ties.
     pieces
-        The distinct pieces after it, in the order of their first occurrence.
+        The distinct pieces after the merge, in the order of their first occurrence.
     n_tokens
-        The length of the corpus after it, in tokens.
+        The length of the corpus after the merge, in tokens.
     """
 
     number: int
@@ -92,9 +92,9 @@ def training_steps(
 ) -> Iterator[TrainingStep]:
     """Walk through the training that gave a tokenizer.
 
-    ``pieces`` are those that it learned from, with their counts, in the order of their first
-    occurrence, and ``ties`` is the rule of that training. Steps before ``first`` are done
-    without being given: those of the tokenizer that training went on from.
+    ``pieces`` has the pieces that it learned from, with their counts, in the order of their
+    first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
+    done but not returned: they belong to the tokenizer that training continued from.
 
     >>> import bytepair
     >>> counts = {b"low": 5, b"lower": 2}
@@ -119,13 +119,13 @@ def training_steps(
 def before_merging(
     tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], *, n_merges: int = 0
 ) -> tuple[Piece, ...]:
-    """Give the pieces as they are segmented before the first step, or after some merges."""
+    """Give the segmentation of pieces before the first step, or after some merges."""
     words = _words(tokenizer, pieces, n_merges)
     return tuple(Piece(tuple(word), count) for word, count in words)
 
 
 def too_large(n_bytes: int | None) -> str:
-    """Say that pieces are too many to walk through."""
+    """Say that there are too many pieces to walk through."""
     found = "more" if n_bytes is None else f"{n_bytes:,}"
     return (
         f"training can be walked through where distinct pieces have at most "
@@ -158,7 +158,7 @@ def _words(
 
 
 def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
-    """Give the units of a piece; what is outside the alphabet, or left out, parts the others."""
+    """Give the units of a piece; units outside the alphabet, or left out, separate the others."""
     found: list[int] = []
     place = 0
     symbols = tokenizer._symbols(piece)
@@ -230,7 +230,7 @@ def _step(
 
 
 class Rule:
-    """The rule that decides between pairs that are as frequent."""
+    """The rule that decides between equally frequent pairs."""
 
     def __init__(self, tokenizer: Tokenizer, ties: Ties) -> None:
         self.ties = ties
@@ -242,7 +242,7 @@ class Rule:
     def prefers(
         self, one: PairCount, other: PairCount, place_of: dict[tuple[int, int], int]
     ) -> bool:
-        """Tell whether it takes one pair before another one."""
+        """Tell whether it chooses one pair before another."""
         pairs = (one.left, one.right), (other.left, other.right)
         if self.ties == "first_seen":
             return place_of[pairs[0]] < place_of[pairs[1]]

@@ -1,7 +1,7 @@
-"""What the tokens of a vocabulary are, as arrays by id.
+"""Properties of the tokens of a vocabulary, as arrays by id.
 
-Costs a look at each token and about a hundred bytes for it; made once for a tokenizer. A space
-is a space however the vocabulary writes it (``Ġ``, ``▁``).
+Takes time linear in the vocabulary and about a hundred bytes per token; done once for a
+tokenizer. A space counts as a space however the vocabulary writes it (``Ġ``, ``▁``).
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ TEXT, BYTE, UNKNOWN, ADDED, HOLE = range(5)
 """Kinds of tokens, as the core numbers them."""
 SPACE_MARK = "▁".encode()
 NO_SCRIPT, SEVERAL_SCRIPTS = "none", "several"
-"""Scripts of tokens without a letter, and of those with letters of several scripts."""
+"""Names for tokens without a letter, and for tokens with letters of several scripts."""
 SHARED_SCRIPTS = ("Common", "Inherited")
 N_CODE_POINTS = 0x110000
 
 
 @dataclass(frozen=True, eq=False)
 class TokenTable:
-    """What each token is, by id.
+    """The properties of each token, by id.
 
     Attributes
     ----------
     texts
-        The bytes of each token, spaces written as spaces; empty where no token has the id.
+        The bytes of each token, with spaces as spaces; empty for an id without a token.
     kinds
         0 for tokens of text, 1 for single bytes, 2 for the unknown token, 3 for tokens that are
-        only added, 4 where no token has the id.
+        only added, 4 for ids without a token.
     is_model, is_unknown
-        Whether a token is one of the model's own: of text, or a single byte; whether it stands
-        for what the alphabet lacks.
+        Whether a token belongs to the model (text or a single byte), and whether it is the
+        unknown token.
     is_partial
         Whether the bytes of a model token are not whole characters.
     begins_with_space, has_inner_space
@@ -50,10 +50,10 @@ class TokenTable:
     has_digit
         Whether a token has a decimal digit of any script.
     is_inner
-        Whether a merge takes the token as a part.
+        Whether a merge uses the token as a part.
     script_names, scripts
-        Names of scripts, and the place of each token's among them. A token without a letter has
-        ``none``, and one with letters of several scripts ``several``.
+        The names of scripts, and the index of each token's script. It is ``none`` for a token
+        without a letter, and ``several`` for a token with letters of several scripts.
     """
 
     texts: tuple[bytes, ...]
@@ -85,7 +85,7 @@ class TokenTable:
 
 
 def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
-    """Look at each token of a vocabulary.
+    """Compute the properties of each token of a vocabulary.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower é"], vocab_size=258)
@@ -120,7 +120,7 @@ def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
 
 
 def _writes_spaces_as_marks(tokenizer: _core.CoreTokenizer) -> bool:
-    """Tell whether a space becomes U+2581 on its way to the vocabulary."""
+    """Tell whether a tokenizer turns spaces into U+2581."""
     pieces = tokenizer.split("a b")
     written = [p.encode() if isinstance(p, str) else p for p in pieces]
     return any(SPACE_MARK in piece for piece in written)
@@ -152,7 +152,7 @@ def _spaces_and_digits(
 
 @lru_cache(maxsize=1)
 def _script_of_each() -> tuple[tuple[str, ...], NDArray[np.uint8]]:
-    """Give the names of all scripts, and by code point the place of its own; 0 is none."""
+    """Give the names of all scripts, and the index of the script of each code point; 0 is none."""
     names = [NO_SCRIPT]
     places = np.zeros(N_CODE_POINTS, np.uint8)
     for name, ranges in _core.unicode_scripts():
@@ -165,7 +165,7 @@ def _script_of_each() -> tuple[tuple[str, ...], NDArray[np.uint8]]:
 
 
 def _scripts(characters: list[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Give the names of scripts, and the place of each token's."""
+    """Give the names of scripts, and the index of each token's script."""
     names, places = _script_of_each()
     joined = np.frombuffer("".join(characters).encode("utf-32-le"), np.uint32)
     lengths = np.array([len(text) for text in characters], np.int64)

@@ -1,8 +1,8 @@
-"""How a text becomes tokens: what is found in it, normalizing, splitting, and each merge.
+"""How a text becomes tokens: added tokens, normalizing, splitting, and each merge.
 
-The core does it and writes it down, in every dialect; here it gets names. :func:`why` looks
-along the merges for the one that prevented a token. Takes time and memory linear in the
-text, and a look at all merges; rows of a piece take its length for each merge.
+The core records the steps, in every dialect; this module gives them names. :func:`why` searches
+the merges for the one that prevented a token. Takes time and memory linear in the text and in
+the number of merges; the rows of a piece take its length for each merge.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -36,7 +36,7 @@ Name: TypeAlias = str | bytes
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a token.
+    """The properties of a token.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class Known:
     content
         Its bytes, without marks; the name of an unknown or added token.
     continues, ends
-        Whether it goes on with a piece, and whether it ends one, where the dialect marks that.
+        Whether it continues a piece, and whether it ends one, if the dialect marks that.
     name
-        The token as :attr:`bytepair.Tokenizer.vocabulary` has it.
+        The token as in :attr:`bytepair.Tokenizer.vocabulary`.
     """
 
     kind: Literal["text", "byte", "unknown", "added"]
@@ -60,7 +60,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A unit of a piece before any merge, with the bytes of the piece that it stands for."""
+    """A unit of a piece before any merge, with its span of bytes in the piece."""
 
     id: int
     start: int
@@ -74,17 +74,16 @@ class Step:
     Attributes
     ----------
     place
-        The symbol that the left part begins with, from 0 on.
+        The index of the first symbol of the left part, from 0 on.
     merge
-        The number of the merge among all of the tokenizer, from 0 on.
+        The index of the merge in the tokenizer, from 0 on.
     rank
-        What decides which merge comes first, the lowest. It is ``merge``, unless the
+        The rank of the merge; the lowest rank goes first. It equals ``merge``, unless the
         tokenizer has ranks of its own.
     left, right, token
-        The ids of both parts and of what replaces them.
+        The ids of both parts, and of the token that replaces them.
     count
-        How often the pair occurred in training when it was merged; ``None`` where that is
-        not known.
+        How often the pair occurred in training when it was merged; ``None`` if unknown.
     """
 
     place: int
@@ -98,10 +97,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A token of a piece, with the tokens that it was merged of.
+    """A token of a piece, with the tokens that it was merged from.
 
-    ``first`` and ``last`` are the symbols that it stands for; ``step`` and ``parts`` are
-    ``None`` and empty where it is a symbol.
+    ``first`` and ``last`` are the symbols that it stands for. For a symbol, ``step`` is
+    ``None`` and ``parts`` is empty.
     """
 
     id: int
@@ -113,16 +112,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece, which no merge crosses.
+    """A piece, whose borders no merge crosses.
 
     Attributes
     ----------
     start, end
-        Where in the text it came from, in bytes.
+        Its span of the text, in bytes.
     text
-        The piece as the merges see it.
+        The normalized text of the piece.
     is_whole
-        Whether it is a token as a whole, whatever merges would give; then it has no symbols.
+        Whether the whole piece is used as a token without merging; then it has no symbols.
     symbols
         The units before any merge.
     steps
@@ -153,7 +152,7 @@ class Piece:
 
     @cached_property
     def tree(self) -> list[Node]:
-        """The tokens at the end, each with what it was merged of.
+        """The tokens at the end, each with the parts that it was merged from.
 
         >>> import bytepair
         >>> from bytepair.analyze import trace
@@ -169,7 +168,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """An added token that was found, with where in the text it stands, in bytes."""
+    """An added token that was found, with its span of the text in bytes."""
 
     id: int
     start: int
@@ -178,7 +177,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Text between added tokens: where it stands, what it is normalized to, and its parts."""
+    """Text between added tokens: its span, its normalized text, and its parts."""
 
     start: int
     end: int
@@ -188,16 +187,16 @@ class Segment:
 
 @dataclass(frozen=True)
 class Trace:
-    """Everything that happens to a text.
+    """All steps from a text to its tokens.
 
     Attributes
     ----------
     text
-        The text as it was given.
+        The original text.
     parts
-        Added tokens that were found in it, and the text between.
+        Added tokens that were found in the text, and the text between them.
     known
-        What is known of each token that is named, by id.
+        The properties of each token that occurs, by id.
 
     >>> import bytepair
     >>> from bytepair.analyze import trace
@@ -213,7 +212,7 @@ class Trace:
 
     @property
     def flat(self) -> list[Added | Piece]:
-        """Added tokens and pieces in their order.
+        """Added tokens and pieces in order.
 
         >>> import bytepair
         >>> from bytepair.analyze import trace
@@ -228,7 +227,7 @@ class Trace:
 
     @property
     def pieces(self) -> list[Piece]:
-        """The pieces in their order.
+        """The pieces in order.
 
         >>> import bytepair
         >>> from bytepair.analyze import trace
@@ -261,7 +260,7 @@ def trace(
     allowed_special: Literal["all"] | Collection[str] = (),
     added_tokens: Literal["find", "text"] = "find",
 ) -> Trace:
-    """Follow a text to its tokens.
+    """Record all steps from a text to its tokens.
 
     The options are those of :meth:`bytepair.Tokenizer.encode`; the template is not applied.
 
@@ -295,7 +294,7 @@ def trace(
 
 
 def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
-    """Tell what is known of tokens, by id."""
+    """Give the properties of tokens, by id."""
     wanted = sorted(set(ids))
     rows = zip(wanted, tokenizer._tokens_of(wanted), strict=True)
     return {
@@ -332,7 +331,7 @@ def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
 
 
 def _counts(tokenizer: Tokenizer) -> list[int | None]:
-    """By merge: how often the pair occurred; empty where that is not known."""
+    """Give how often the pair of each merge occurred in training; empty if unknown."""
     counts = [count for *_ids, count in tokenizer.merge_log]
     return [] if all(count is None for count in counts) else counts
 
@@ -398,25 +397,25 @@ Verdict: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Why:
-    """Why a text has a token or has it not.
+    """The reason why a text has a token or does not have it.
 
     Attributes
     ----------
     verdict
-        ``"present"``: it is there. ``"no_token"``: the tokenizer has no such token.
-        ``"crossed"``: a merge joined one of its symbols with one beside it. ``"no_merge"``:
+        ``"present"``: the text has the token. ``"no_token"``: the tokenizer has no such token.
+        ``"crossed"``: a merge joined one of its symbols with a neighbour. ``"no_merge"``:
         no merge makes it. ``"other_merges"``: merges make it, but its symbols alone become
-        other tokens. ``"whole_piece"``: the piece is another token as a whole.
-        ``"split"``: the pattern cuts through it. ``"marks"``: it begins or ends a piece,
-        and the text does not there. ``"units"``: its border is within a symbol, or a unit
-        is unknown. ``"not_found"``: it is an added token that was not looked for.
-        ``"added"``: an added token was found there. ``"normalized"``: the normalizer
-        changes it. ``"absent"``: the text does not hold it.
+        other tokens. ``"whole_piece"``: the whole piece is another token.
+        ``"split"``: the pattern cuts through it. ``"marks"``: its marks do not fit its place
+        in the piece. ``"units"``: its border is inside a symbol, or a unit is unknown.
+        ``"not_found"``: it is an added token that was not looked for. ``"added"``: an added
+        token was found in its place. ``"normalized"``: the normalizer changes it.
+        ``"absent"``: the text does not contain it.
     token
-        Its id; ``None`` where there is none.
+        Its id; ``None`` if there is no such token.
     piece
-        The number of the piece that holds it, from 0 on, added tokens counted;
-        ``None`` where none does.
+        The number of the piece that contains it, from 0 on, counting added tokens;
+        ``None`` if no piece does.
     first, last
         The symbols that it would stand for.
     step
@@ -424,12 +423,12 @@ class Why:
     number
         The number of that step in its piece, from 1 on.
     awaited
-        The merge that the token still needed then; ``None`` where it was complete.
+        The merge that the token still needed at that point; ``None`` if it was complete.
     parts
-        For ``"split"`` the pieces around the cut; for ``"normalized"`` the text before and
-        after.
+        For ``"split"``, the pieces around the cut; for ``"normalized"``, the text before and
+        after normalizing.
     instead
-        The tokens that its symbols become alone, or that are there in its place.
+        The tokens that its symbols become alone, or the tokens in its place.
     """
 
     verdict: Verdict
@@ -445,14 +444,14 @@ class Why:
 
 
 def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> list[Why]:
-    """Tell for each place of a text that holds a token why it is that token or is not.
+    """Explain, for each place where a text contains a token, why it became that token or not.
 
-    A token is told by its text, by how published files write it, or by its id. Without any
-    place there is one answer. At most 20 are given.
+    The token is given by its text, as written in published files, or by its id. If the text
+    does not contain it, there is one answer. At most 20 answers are given.
 
-    While the merges of a piece stay within the symbols of a token or outside of them, those
-    within are the same, in the same order, as if the symbols stood alone. So the first merge
-    that crosses a border of them is what prevents a token that they become alone.
+    As long as every merge of a piece is either inside or outside the symbols of a token, the
+    merges inside are the same, in the same order, as for these symbols alone. So if the symbols
+    alone become the token, the first merge that crosses their border is what prevents it.
 
     >>> import bytepair
     >>> from bytepair.analyze import trace, why
@@ -471,7 +470,7 @@ def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> list[Wh
 
 
 def id_of(tokenizer: Tokenizer, token: str | bytes | int) -> int | None:
-    """Find a token by its text, by how published files write it, or by its id."""
+    """Find a token by its text, as written in published files, or by its id."""
     if isinstance(token, int):
         is_there = 0 <= token < tokenizer.n_vocab
         return token if is_there and tokenizer.id_to_token(token) is not None else None
@@ -519,7 +518,7 @@ class Asked:
             yield Why("whole_piece", self.id, number, instead=piece.ids)
 
     def _windows(self, piece: Piece) -> Iterator[tuple[int, int]]:
-        """Give the symbols of a piece that together are what the token is."""
+        """Give the symbols of a piece that together are the token."""
         tokens = [self.trace.known[symbol.id] for symbol in piece.symbols]
         wanted = self.token
         for first, symbol in enumerate(piece.symbols):
@@ -572,7 +571,7 @@ class Asked:
         raise AssertionError(message)
 
     def _nowhere(self) -> Why:
-        """Say why no piece has the symbols of the token."""
+        """Explain why no piece has the symbols of the token."""
         content = self.token.content
         if self.token.kind in ("added", "unknown"):
             is_held = content in self.trace.text
@@ -615,7 +614,7 @@ class Asked:
 
 
 def _cut_through(content: bytes, pieces: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Give the pieces around the first cut through a content; none where it is not there.
+    """Give the pieces around the first cut through a content; none if it does not occur.
 
     >>> _cut_through(b"o l", [b"lo", b" lo"])
     (b'lo', b' lo')
