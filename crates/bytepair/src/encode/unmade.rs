@@ -3,12 +3,12 @@
 //! Training leaves none. Vocabularies from elsewhere may have some: they are only found as whole pieces, or never
 //! (proof in `docs/explanation/reachability.md`). Costs what encoding each token takes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Encoder, Scratch};
 use crate::error::Result;
 use crate::units::EndMarkKind;
-use crate::vocabulary::{Form, Token, TokenId, TokenKind};
+use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 
 impl Encoder {
     /// The ids of these tokens, in order.
@@ -51,19 +51,20 @@ impl Encoder {
             let token = self.vocabulary.token(id);
             token.is_some_and(|token| matches!(token.kind, TokenKind::Text(_)))
         };
+        let parts = || {
+            let both = |merge: &Merge| [(merge.left, merge.result), (merge.right, merge.result)];
+            self.vocabulary.merges().iter().flat_map(both)
+        };
+        let mut results = HashMap::<TokenId, Vec<TokenId>>::new();
+        parts().for_each(|(part, result)| results.entry(part).or_default().push(result));
+        let mut waiting: Vec<_> =
+            parts().map(|(part, _)| part).filter(|&id| !is_text(id)).collect();
         let mut found = HashSet::new();
-        loop {
-            let n_before = found.len();
-            for merge in self.vocabulary.merges() {
-                let is_other = |id: TokenId| !is_text(id) || found.contains(&id);
-                if is_other(merge.left) || is_other(merge.right) {
-                    found.insert(merge.result);
-                }
-            }
-            if found.len() == n_before {
-                return found;
-            }
+        while let Some(part) = waiting.pop() {
+            let made = results.remove(&part).unwrap_or_default();
+            waiting.extend(made.into_iter().filter(|&result| found.insert(result)));
         }
+        found
     }
 
     /// Whether the units of a token are merged to it, and to it alone.

@@ -30,6 +30,9 @@ struct Placed {
     is_mark: bool,
 }
 
+/// A choice of tokens.
+type Rule<'r> = &'r dyn Fn(&Placed) -> bool;
+
 /// What is known of the sides of tokens.
 struct Search<'e> {
     encoder: &'e Encoder,
@@ -84,7 +87,7 @@ impl<'e> Search<'e> {
         let ends = |token: &Placed| !has_mark || token.form.ends;
         let goes_on = |token: &Placed| !(has_mark && token.form.ends);
         let continues = |token: &Placed| !has_prefix || token.form.continues || token.is_mark;
-        let sides: [(Side, &dyn Fn(&Placed) -> bool, &dyn Fn(&Placed) -> bool); 2] =
+        let sides: [(Side, Rule<'_>, Rule<'_>); 2] =
             [(Side::Before, &begins, &goes_on), (Side::Behind, &ends, &continues)];
         let (mut neighbours, mut known) = (HashMap::new(), HashMap::new());
         for (side, is_outer, may_stand) in sides {
@@ -132,14 +135,12 @@ impl<'e> Search<'e> {
             if seen.contains(&neighbour) || !self.stand_together(id, neighbour, side) {
                 return false;
             }
-            match self.known.get(&(neighbour, side)) {
-                Some(&known) => known,
-                None => {
-                    seen.insert(neighbour);
-                    waiting.push(neighbour);
-                    false
-                }
+            if let Some(&known) = self.known.get(&(neighbour, side)) {
+                return known;
             }
+            seen.insert(neighbour);
+            waiting.push(neighbour);
+            false
         });
         self.neighbours.insert(side, neighbours);
         found

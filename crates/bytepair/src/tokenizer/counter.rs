@@ -189,6 +189,25 @@ mod tests {
 
     const NUMBERS_FIRST: [&str; 3] = [r"\p{N}{1,3}", "[一-龥]+", r"[!-/][A-Za-z]+|\s?\p{L}+|."];
 
+    /// Appends each part to a long word, and compares with the whole text counted anew.
+    fn count_growing<'p>(
+        tokenizer: &Arc<Tokenizer>,
+        options: EncodeOptions<'_>,
+        word: &str,
+        parts: impl IntoIterator<Item = &'p str>,
+        check: impl Fn(&TokenCounter),
+    ) {
+        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options).unwrap();
+        let mut text = word.repeat(9);
+        counter.append(text.as_bytes()).unwrap();
+        for part in parts {
+            check(&counter);
+            text.push_str(part);
+            let n_ids = counter.append(part.as_bytes()).unwrap();
+            assert_eq!(n_ids, tokenizer.count(text.as_bytes(), options, 1).unwrap(), "{text}");
+        }
+    }
+
     #[test]
     fn a_word_grows_in_several_stages_and_where_nothing_matches() {
         let cases: [(&[&str], Behaviour, &str); 5] = [
@@ -202,15 +221,10 @@ mod tests {
             let tokenizer = tokenizer(patterns, behaviour);
             for disallowed_special in [Specials::None, Specials::All] {
                 let options = EncodeOptions { disallowed_special, ..EncodeOptions::default() };
-                let mut counter = TokenCounter::new(Arc::clone(&tokenizer), options).unwrap();
-                let mut text = word.repeat(9);
-                counter.append(text.as_bytes()).unwrap();
-                for letter in word.repeat(9).chars() {
-                    assert!(counter.growth.is_some(), "{patterns:?} {word}");
-                    text.push(letter);
-                    let n_ids = counter.append(letter.to_string().as_bytes()).unwrap();
-                    assert_eq!(n_ids, tokenizer.count(text.as_bytes(), options, 1).unwrap());
-                }
+                let grows = |counter: &TokenCounter| assert!(counter.growth.is_some(), "{word}");
+                let letters = word.repeat(9);
+                let letters = letters.split("").filter(|letter| !letter.is_empty());
+                count_growing(&tokenizer, options, word, letters, grows);
             }
         }
     }
@@ -222,15 +236,8 @@ mod tests {
             EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
         for end in ["1", "12", " ", "a", "中", "(", "(a", "<s", "<", "\u{301}", "x"] {
             for word in ["ab", "中文", "1", "(ab"] {
-                let mut counter = TokenCounter::new(Arc::clone(&tokenizer), options).unwrap();
-                let mut text = word.repeat(9);
-                counter.append(text.as_bytes()).unwrap();
-                for part in [end, "b", end, "中", "ab", "a", end, "12"] {
-                    text.push_str(part);
-                    let n_ids = counter.append(part.as_bytes()).unwrap();
-                    let expected = tokenizer.count(text.as_bytes(), options, 1).unwrap();
-                    assert_eq!(n_ids, expected, "{text}");
-                }
+                let parts = [end, "b", end, "中", "ab", "a", end, "12"];
+                count_growing(&tokenizer, options, word, parts, |_| ());
             }
         }
     }

@@ -263,8 +263,7 @@ impl Measure {
         let measure = &*self;
         let result = measure.tokenizer.with_workers(n_threads, |workers| {
             let both = workers.iter_mut().zip(&mut desks);
-            let mut states: Vec<_> =
-                both.map(|(worker, desk)| State { worker: &mut **worker, desk }).collect();
+            let mut states: Vec<_> = both.map(|(worker, desk)| State { worker, desk }).collect();
             work(measure, &mut states)
         });
         self.desks = desks;

@@ -165,7 +165,7 @@ mod tests {
             texts in prop::collection::vec("[a-e lowr\n<s>1▁é中]{0,12}|(low |er|est ){0,9}", 0..20),
             n_threads in 1..4_usize,
         ) {
-            let texts: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
+            let texts: Vec<_> = texts.iter().map(String::as_bytes).collect();
             for tokenizer in tokenizers() {
                 let Ok(batch) = tokenizer.encode_batch(&texts, EncodeOptions::default(), 1) else {
                     continue;

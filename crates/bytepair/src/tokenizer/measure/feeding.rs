@@ -49,9 +49,8 @@ impl Measure {
                 let stretch = done?;
                 n_out.set(n_out.get() - stretch.len());
                 last = stretch.segment().text.last().copied();
-                if stretch.room() <= 4 * STRETCH_LEN {
-                    emptied.borrow_mut().push(stretch);
-                }
+                let is_kept = |stretch: &Stretch| stretch.room() <= 4 * STRETCH_LEN;
+                emptied.borrow_mut().extend(Some(stretch).filter(is_kept));
                 Ok(())
             };
             let within = (N_JOBS_PER_THREAD, || n_out.get() < most_out);

@@ -208,31 +208,25 @@ impl Call<'_> {
                 return Ok(());
             };
             let n_before = ids.len();
-            let range = match part {
-                Part::Token(id, range) => {
-                    let span = base + range.start..base + range.end;
-                    ids.push(id);
-                    tokens.push(span.clone());
-                    pieces.push(span);
-                    return Ok(());
-                }
-                Part::Text(range) => range,
+            let (id, range) = match part {
+                Part::Token(id, range) => (Some(id), range),
+                Part::Text(range) if splitter.is_some() => (None, range),
+                Part::Text(range) => (self.matcher.whole_piece(&text[range.clone()]), range),
             };
             let span = base + range.start..base + range.end;
+            if let Some(id) = id {
+                ids.push(id);
+                tokens.push(span.clone());
+                pieces.push(span);
+                return Ok(());
+            }
             if let Some(splitter) = splitter {
                 let text = &text[range];
                 append_text(encoder, splitter, text, ids, worker)?;
                 push_pieces((text, span.start), splitter, boundaries, pieces)?;
             } else {
                 pieces.push(span.clone());
-                match self.matcher.whole_piece(&text[range.clone()]) {
-                    Some(id) => {
-                        ids.push(id);
-                        tokens.push(span);
-                        return Ok(());
-                    }
-                    None => append_ids(encoder, text, range, ids, worker)?,
-                }
+                append_ids(encoder, text, range, ids, worker)?;
             }
             is_placed = tokens.fill(span, &ids[n_before..], lens);
             Ok(())

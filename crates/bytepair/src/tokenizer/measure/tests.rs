@@ -71,7 +71,7 @@ proptest! {
         let tokenizer = which.get(tokenizers());
         let encodes = |text: &&[u8]| tokenizer.encode(text, EncodeOptions::default()).is_ok();
         let texts: Vec<_> = texts.iter().map(Vec::as_slice).filter(encodes).collect();
-        let group = |text: &[u8]| usize::from(text.len() % 3 == 0);
+        let group = |text: &[u8]| usize::from(text.len().is_multiple_of(3));
         let groups: Vec<_> = texts.iter().map(|text| [&b"a"[..], b"b"][group(text)]).collect();
         let n_ids = tokenizer.parts.vocabulary.len();
         let mut expected = [0, 1].map(|_| (Sums::default(), vec![0; n_ids]));
