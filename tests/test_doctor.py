@@ -475,6 +475,17 @@ def test_a_token_is_found_unreachable_exactly_if_no_text_has_it(drawn):
     assert all(finding.is_fact for finding in diagnosis.of("BP101"))
 
 
+def test_a_token_is_found_beside_the_rest_of_a_character():
+    """Each completion merges first, but not where its last byte is merged with what follows."""
+    tokenizer = edited(
+        with_more("Ð °", "± q", "Ð ±", "Ð° Ð"),
+        trained(merges=0, pattern="[абq]+|(?s:.)", vocab_size=None),
+    )
+    assert 259 in tokenizer.encode("абq")
+    assert all(259 not in tokenizer.encode(text) for text in ("аа", "аб", "аЀ"))
+    assert diagnose(tokenizer, select=["BP103"]).findings == ()
+
+
 def test_completions_are_all_characters_that_have_the_bytes():
     """Every character of three kinds of lengths, by search through all of them."""
     characters = [

@@ -32,6 +32,9 @@ COMPLETIONS = (24, 1024, 70_000)
 BYTES_AT_ONCE = 16 << 20
 """Texts that are encoded in one go have about so many bytes at most."""
 
+CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""The bytes of a character after its first."""
+
 MOST_ROWS = 1_000_000
 """The largest number of texts that are tried in a stage, for all tokens together."""
 
@@ -140,7 +143,8 @@ class Texts:
                 found = self._in_contexts(waiting)
                 waiting = {id_: n for id_, n in waiting.items() if id_ not in found}
             n_tried = last
-        return waiting
+        found = self._beside_tokens(waiting)
+        return {id_: n for id_, n in waiting.items() if id_ not in found}
 
     def _in_contexts(self, ids: Iterable[int]) -> set[int]:
         """Try the first completions of tokens in contexts."""
@@ -149,6 +153,28 @@ class Texts:
             for id_ in ids
             for text in itertools.islice(self.completed(id_), COMPLETIONS[0])
             for before, behind in self.contexts[:50]
+        )
+
+    def _beside_tokens(self, ids: Iterable[int]) -> set[int]:
+        """Try tokens beside those that have the rest of their characters.
+
+        A completion alone may be merged with the token, and not if it is merged with what
+        comes next first.
+        """
+        tokens = [self.subject.tokens[id_][1] for id_ in self.subject.partial]
+        behind = [own for own in tokens if 0x80 <= own[0] < 0xC0]
+        before = [own for own in tokens if not is_utf8(own.lstrip(CONTINUATIONS))]
+        waiting = list(ids)
+        n_each = MOST_ROWS // (len(waiting) + 1)
+
+        def around(own: bytes) -> Iterator[bytes]:
+            for joined in (*(own + o for o in behind), *(o + own for o in before)):
+                yield from itertools.islice(completions(joined), 0, 64, 8)
+
+        return self.having(
+            (id_, text)
+            for id_ in waiting
+            for text in itertools.islice(around(self.subject.tokens[id_][1]), n_each)
         )
 
     def _still_waiting(
@@ -242,7 +268,7 @@ def completions(part: bytes) -> Iterator[bytes]:
     ... )
     (64, b'a\xc3\x80', None)
     """
-    n_head = len(part) - len(part.lstrip(bytes(range(0x80, 0xC0))))
+    n_head = len(part) - len(part.lstrip(CONTINUATIONS))
     if n_head == len(part):
         yield from _within(part)
         return
