@@ -326,7 +326,7 @@ def test_a_picture_of_an_empty_text_is_empty():
 
 def test_a_large_picture_is_refused():
     """A tree of thousands of symbols cannot be looked at."""
-    with pytest.raises(TokenizerError, match="too large to look at"):
+    with pytest.raises(TokenizerError, match="too large to draw"):
         tree_svg(trace(every_kind()["gpt2"], "x" * 2001))
 
 
@@ -368,7 +368,7 @@ def test_the_command_says_why_a_token_is_not_there(path):
         "lo (id 4) in piece 1: merge 1 joined o + w (rank 0) across its border, before "
         "l + o (rank 1), which it still needed. In its place: low\n"
     )
-    assert run(path, "low", "--why", "xx") == "xx: is no token of this tokenizer\n"
+    assert run(path, "low", "--why", "xx") == "xx: not a token of this tokenizer\n"
     assert run(path, "low", "--why", "low") == "low (id 5) in piece 1: it is there\n"
 
 

@@ -1,4 +1,4 @@
-"""Drawings of what ``bytepair.analyze`` gives: for a terminal, a notebook, as SVG.
+"""Views of the results of ``bytepair.analyze``: for a terminal, for a notebook, and as SVG.
 
-Nothing is computed here but where things stand.
+Only layout is computed here.
 """

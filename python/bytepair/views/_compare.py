@@ -1,7 +1,7 @@
 """A comparison of two tokenizers: for a terminal, and as an object for JSON.
 
-Tokens stand in brackets. Those that differ are coloured where there are colours. Characters that
-are not seen, and bytes that are no character, are written as escapes.
+Tokens are in brackets; with colours, different tokens are coloured. Invisible characters, and
+bytes that are not part of a character, are written as escapes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Token = str | bytes
 COLUMN_LEN = 22
 TITLE = "bold"
 FIRST, SECOND = "red", "green"
-"""What is only in A, and only in B, as in a difference of texts."""
+"""The colours of what is only in A and only in B, as in a diff."""
 
 
 def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterator[Text]:
-    """Write a comparison for a terminal; of each kind, so many tokens, merges or texts."""
+    """Write a comparison for a terminal, with a limited number of entries of each kind."""
     yield _row("A", names[0], FIRST)
     yield _row("B", names[1], SECOND)
     if found.is_same:
@@ -129,7 +129,7 @@ def _added_lines(added: Sequence[AddedComparison], n_shown: int) -> Iterator[Tex
 
 
 def _change(token: AddedComparison) -> str:
-    """Say in what an added token differs."""
+    """Name the differences of an added token."""
     if token.first is None or token.second is None:
         side, id_ = ("A", token.first_id) if token.first else ("B", token.second_id)
         return f"only in {side}, {id_}"
@@ -206,7 +206,7 @@ def _text_lines(text: TextComparison) -> Iterator[Text]:
 
 
 def growth(first: int, second: int) -> str:
-    """Say by how much a number has grown, in percent.
+    """Write the growth of a number in percent.
 
     >>> growth(200, 210), growth(3, 2), growth(7, 7), growth(0, 1)
     ('+5.00 %', '-33.33 %', 'in both', '')
@@ -226,7 +226,7 @@ def bracketed(tokens: Iterable[Token]) -> str:
 
 
 def plain(token: Token) -> str:
-    r"""Write a token as text, with escapes for what is not seen.
+    r"""Write a token as text, with escapes for invisible characters.
 
     >>> plain(b"caf\xc3\xa9"), plain(b"\xc3\n")
     ('café', '\\xc3\\n')
@@ -262,7 +262,7 @@ def _column(name: str) -> list[str]:
 def as_object(
     found: Comparison, names: tuple[str, str], n_shown: int
 ) -> dict[str, Any]:
-    """Give a comparison for a program; lists are as long as for a reader, numbers are of all."""
+    """Give a comparison for a program; lists have the same limit, but totals count everything."""
     vocabulary, merges = found.vocabulary, found.merges
     return {
         "a": {"path": names[0], "n_vocab": found.n_vocab[0], "fingerprint": found.fingerprints[0]},

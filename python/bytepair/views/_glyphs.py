@@ -1,7 +1,7 @@
-r"""Characters as a reader can see them: what is shown for a tab, a line end, a control character.
+r"""Visible forms of characters, such as tabs, line ends and control characters.
 
-No control character of a text reaches a terminal, nor one that turns the direction of what
-stands around it. Takes time linear in the text.
+No control character of a text reaches a terminal, and no character that changes the direction of
+its surroundings. Takes time linear in the text.
 """
 
 import functools
@@ -27,7 +27,7 @@ NAMED = {"\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡"}
 SPACE = "·"
 CONTROL_PICTURES = 0x2400
 DOTTED_CIRCLE = "◌"
-"""What a mark stands on that stands on no letter."""
+"""The base for a combining mark without a letter."""
 
 
 class Glyph(NamedTuple):
@@ -36,11 +36,11 @@ class Glyph(NamedTuple):
     Attributes
     ----------
     start, end
-        Where in the text it begins and ends, in bytes.
+        Its span of the text, in bytes.
     text
-        What is drawn for it.
+        The text to draw for it.
     width
-        The columns of that.
+        The number of columns of this text.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Glyph(NamedTuple):
 
 
 def glyphs(text: bytes, *, spaces: bool = False) -> Iterator[Glyph]:
-    r"""Give what is drawn for each character of a text; ``spaces`` draws spaces as ``·``.
+    r"""Give the visible form of each character of a text; ``spaces`` draws spaces as ``·``.
 
     >>> [(glyph.text, glyph.width) for glyph in glyphs("a 中\t\xa0".encode())]
     [('a', 1), (' ', 1), ('中', 2), ('→', 1), ('\\xa0', 4)]
@@ -93,7 +93,7 @@ def _escaped(character: str) -> str:
 
 
 def visible(text: str | bytes, *, spaces: bool = False) -> str:
-    r"""Write a text so that everything in it is seen, and nothing acts.
+    r"""Write a text so that everything in it is visible, and nothing has an effect.
 
     >>> visible("a\x1b[31m\u202e"), visible(b"\xc3\xa9\xff")
     ('a␛[31m\\u202e', 'é\\xff')
@@ -131,7 +131,7 @@ def fitted(text: str, n_columns: int) -> str:
 
 
 def label(token: CutToken) -> str:
-    r"""Name a token that is a part of a character: its text, or its bytes where that is none.
+    r"""Name a token that is part of a character: by its text or, without text, by its bytes.
 
     >>> parts = [
     ...     CutToken(7, 0, 1, 0, "text", content, "") for content in (b"\xc3", b"f")
@@ -151,7 +151,7 @@ def label(token: CutToken) -> str:
 
 
 def token_text(name: str | bytes) -> str:
-    r"""Write a token for a row of them: spaces are seen, and bytes that are no text are escapes.
+    r"""Write a token for a row: spaces are visible, and bytes that are not text are escaped.
 
     >>> token_text(b" a"), token_text(b"\xc3"), token_text("</w>")
     ('·a', '\\xc3', '</w>')

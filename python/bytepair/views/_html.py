@@ -1,8 +1,8 @@
 """Tokens as HTML: fragments for notebooks and reports, and the styles that they need.
 
-All text is escaped. Letters keep the colour of the page, on colours that let it through, so
-that they are read on dark and light pages; no space is put between tokens, so that letters
-of Arabic join, and the direction of a text is that of its first letter.
+All text is escaped. Letters keep the colour of the page, on translucent backgrounds, so that they
+are readable on dark and light pages. No space is put between tokens, so that Arabic letters join.
+The direction of a text is that of its first letter.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,11 +41,11 @@ CSS = (
 
 
 def cut_html(cut: Cut, options: Options = Options()) -> str:  # noqa: B008 -- never changes
-    """Draw a text with each token in a colour; its id and bytes show where the mouse is.
+    """Draw a text with each token in a colour; pointing at a token shows its id and bytes.
 
-    A fragment that needs :data:`CSS`. ``title`` and ``data-ids`` of each ``<span
-    class="bp-t …">`` hold the ids; a token that holds part of a character stands behind
-    that character, small.
+    Gives a fragment that needs :data:`CSS`. ``title`` and ``data-ids`` of each ``<span
+    class="bp-t …">`` have the ids. Tokens with part of a character are drawn small, after the
+    character.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut
@@ -58,7 +58,7 @@ def cut_html(cut: Cut, options: Options = Options()) -> str:  # noqa: B008 -- ne
 
 
 def rows_html(cuts: Sequence[Cut], options: Options = Options()) -> list[str]:  # noqa: B008
-    """Draw one text by several tokenizers: what all have in common is grey."""
+    """Draw one text with several tokenizers: text that all cut in the same way is grey."""
     rows = colours_of(cuts)
     is_compact = len(cuts) > 1 and not (options.ids or options.bytes)
     return [
@@ -68,7 +68,7 @@ def rows_html(cuts: Sequence[Cut], options: Options = Options()) -> list[str]:  
 
 
 def page_of_rows(cuts: Sequence[Cut], titles: Sequence[str], options: Options) -> str:
-    """Draw cuts of one text below each other, with a title each, and the styles with them."""
+    """Draw cuts of one text below each other, each with a title, and include the styles."""
     rows = zip(titles, rows_html(cuts, options), strict=True)
     drawn = "".join(f'<div class="bp-note">{escape(t)}</div>{row}' for t, row in rows)
     return f"<style>{CSS}</style><div>{drawn}</div>"
@@ -109,7 +109,7 @@ def _span(
 
 
 def _small(group: Group, options: Options, *, is_compact: bool) -> Iterator[str]:
-    """Give what is written small behind a group: its tokens, and what is asked for."""
+    """Give the small notes after a group: its tokens, and the requested ids or bytes."""
     has_text = group.start < group.end
     if len(group.tokens) > 1 or not has_text:
         name = "bp-part" if has_text else "bp-none"
@@ -124,7 +124,7 @@ def _small(group: Group, options: Options, *, is_compact: bool) -> Iterator[str]
 
 
 def _title(token: CutToken) -> str:
-    """Say what a token is, in one line."""
+    """Describe a token in one line."""
     kind = "" if token.kind == "text" else f", {token.kind}"
     found = visible(token.written)
     content = hexadecimal(token.content)

@@ -20,16 +20,16 @@ NEVER = 1 << 30
 
 @dataclass(frozen=True, repr=False)
 class Shown:
-    """A text in tokens: brackets where it is printed, colours in a notebook.
+    """A text in tokens: brackets when printed, colours in a notebook.
 
     Attributes
     ----------
     cuts
-        What is shown: one :class:`bytepair.analyze.Cut` for each tokenizer.
+        The data: one :class:`bytepair.analyze.Cut` for each tokenizer.
     names
-        What the tokenizers are called, where there are several.
+        The names of the tokenizers, if there are several.
     options
-        What is drawn besides the text.
+        Drawing options.
     """
 
     cuts: Sequence[Cut]
@@ -52,7 +52,7 @@ class Shown:
 
 
 def counts(cut: Cut, *, pieces: bool = False) -> str:
-    """Say how long a text is.
+    """Write the length of a text.
 
     >>> counts(Cut(b"", (), 0))
     '0 tokens, 0 characters, 0 bytes'
@@ -91,7 +91,7 @@ def drawn(
 
 
 def _headline(name: str, text: str, options: Options) -> Iterator[Line]:
-    """Draw a name and counts beside it, in several lines where one is too narrow."""
+    """Draw a name with counts beside it, in several lines if one is too narrow."""
     room = max((options.columns or NEVER) - width(name), MIN_COLUMNS)
     indent = " " * width(name)
     for number, line in enumerate(wrap(text, room, break_long_words=False)):

@@ -1,7 +1,7 @@
-"""Metrics as tables for a terminal: tokenizers side by side, as many as there is room for.
+"""Metrics as tables for a terminal: tokenizers side by side, as many as fit.
 
-Nothing is computed here. On a narrow terminal a table is cut between tokenizers into several,
-and names of metrics are broken into lines; no number is cut.
+Nothing is computed here. On a narrow terminal, tokenizers are spread over several tables, and
+names of metrics are wrapped; numbers are never cut.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GROUP_METRICS = (
     "premium",
     "used_share",
 )
-"""Metrics that are shown by group, those that exist."""
+"""Metrics that are shown by group, if they exist."""
 SECTIONS = {
     "corpus": "Corpus",
     "compression": "Compression",
@@ -39,17 +39,17 @@ SECTIONS = {
 INDENT, GAP = "  ", "  "
 MIN_TITLE, MAX_TITLE = 14, 44
 SHORT_TITLE = 26
-"""Titles are broken into lines of this length, if then all columns have room."""
+"""Titles are wrapped at this length, if all columns have room then."""
 MIN_COLUMN, MAX_COLUMN = 7, 24
 MAX_WIDTH = 200
 """Wider tables are hard to read."""
 NO_VALUE = "-"
 N_SCRIPTS = 8
-"""How many scripts are shown: those with the most occurrences."""
+"""The number of scripts that are shown, those with the most occurrences first."""
 
 
 class Line(NamedTuple):
-    """A line of a table: its text, and what it is: a heading, names, a row, or a note."""
+    """A line of a table: its text and its kind (a heading, names, a row, or a note)."""
 
     text: str
     kind: str = "row"
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def shown(value: float | None, unit: str) -> str:
-    """Write a value with its unit, as far as a number has one.
+    """Write a value, with the unit for shares and multiples.
 
     >>> shown(0.12345, "share"), shown(4.56789, "bytes/token"), shown(1234567, "bytes")
     ('12.35 %', '4.568', '1,234,567')
@@ -99,8 +99,8 @@ def as_lines(
 
 
 def caveats(stats: Stats, width: int) -> Iterator[Line]:
-    """Explain each metric that is shown: its unit, how it is made, and its caveat."""
-    yield Line("What the metrics are", "heading")
+    """Explain each metric that is shown: its unit, its formula and its caveat."""
+    yield Line("The metrics", "heading")
     for key, metric in METRICS.items():
         if key in stats.absent:
             continue
@@ -148,19 +148,19 @@ def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
 
 
 def _notes(stats: Stats) -> Iterator[str]:
-    """Say what is left out, and how to have it."""
+    """Name metrics that are left out, and how to get them."""
     segmenter = stats.segmenter
     if segmenter is None:
         yield (
-            "No word is counted, as no segmenter was named: --segmenter whitespace, letters, or a "
-            "regular expression of words."
+            "Words are not counted without --segmenter: whitespace, letters, or a regular "
+            "expression."
         )
     else:
         yield f"Words: {segmenter.name}, the matches of {segmenter.pattern}"
     if stats.groups and not stats.is_parallel:
         yield (
-            "Groups are not compared by their tokens (premium, Gini), which needs texts that say the "
-            "same: --parallel."
+            "Comparing the tokens of groups (premium, Gini) needs texts that say the same, and "
+            "--parallel."
         )
     n_bad = stats.measurements[0].bad_lines
     if n_bad:
@@ -171,7 +171,7 @@ def _notes(stats: Stats) -> Iterator[str]:
 
 
 def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Line]:
-    """Lay out a table, in several parts if there is no room for all columns."""
+    """Lay out a table, in several parts if not all columns fit."""
     if not any(row.cells for row in rows):
         return
     columns = [
@@ -193,7 +193,7 @@ def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Li
 
 
 def _parts(columns: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Group columns so that each group has room; each has one at least.
+    """Group columns so that each group fits; each has at least one column.
 
     >>> list(_parts([7, 7, 7], 18))
     [[0, 1], [2]]

@@ -1,7 +1,7 @@
 """Plots of metrics: rank against frequency, lengths of tokens, and groups side by side.
 
-One figure of matplotlib. Nothing is computed here but where points stand; the command line makes a
-file of it.
+One matplotlib figure. Only the positions of points are computed here; the command line writes the
+file.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = ["figure_of"]
 
 PANEL_WIDTH, PANEL_HEIGHT, BAR_HEIGHT = 7.0, 3.6, 0.18
 MAX_POINTS = 1000
-"""More points of a curve show nothing more."""
+"""The largest number of points of a curve: more make no visible difference."""
 MAX_NAMES = 4
-"""How many tokenizers are named in a line."""
+"""The number of tokenizers in a line of the legend."""
 MAX_LENGTH = 16
-"""Longer tokens, in bytes, are drawn as one."""
+"""Tokens of more bytes than this share a column."""
 
 
 def figure_of(stats: Stats) -> Figure:
-    """Draw what tokenizers make of a corpus."""
+    """Draw metrics of tokenizers on a corpus."""
     from matplotlib.figure import Figure
 
     keys = [

@@ -1,7 +1,7 @@
-"""Trees of merges as an SVG picture: the symbols below, each merge above what it joined.
+"""Trees of merges as an SVG picture: symbols at the bottom, each merge above its parts.
 
-A picture of its own colours, that is read on dark and light pages. Takes space linear in the
-symbols; a text has a limit.
+The picture has its own colours and is readable on dark and light pages. Its size is linear in the
+number of symbols, which is limited.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ STYLE = """
 
 @dataclass(slots=True)
 class Box:
-    """A token where it is drawn: its middle, and how many levels are below it."""
+    """A token at its place: its middle, and the number of levels below it."""
 
     node: Node
     name: str
@@ -43,7 +43,7 @@ class Box:
 
     @property
     def width(self) -> float:
-        """How wide it is, in pixels."""
+        """Its width in pixels."""
         return width(self.name) * CHARACTER + 14
 
 
@@ -65,7 +65,7 @@ def tree_svg(trace: Trace) -> str:
     n_symbols = sum(len(piece.symbols) for piece in trace.pieces)
     if n_symbols > MAX_SYMBOLS:
         message = (
-            f"a tree of {n_symbols:,} symbols is too large to look at; give a text of at "
+            f"a tree of {n_symbols:,} symbols is too large to draw; give a text of at "
             f"most {MAX_SYMBOLS:,}"
         )
         raise TokenizerError(message)
@@ -92,7 +92,7 @@ def tree_svg(trace: Trace) -> str:
 def _place(
     root: Node, known: dict[int, Known], boxes: dict[int, Box], left: float
 ) -> float:
-    """Give each token of a tree its place, from ``left`` on; say where the tree ends."""
+    """Give each token of a tree its place, from ``left`` on; give the end of the tree."""
     in_order = [root]  # each before its parts
     for node in in_order:
         in_order += node.parts
@@ -111,7 +111,7 @@ def _place(
         if node.parts:
             box = boxes[id(node)]
             box.x = sum(boxes[id(part)].x for part in node.parts) / 2
-    # A token is drawn at the height of its level, and wider than what is below it.
+    # A token is drawn at the height of its level, and wider than the tokens below it.
     right = max(boxes[id(node)].x + boxes[id(node)].width / 2 for node in in_order)
     beyond = left - min(boxes[id(n)].x - boxes[id(n)].width / 2 for n in in_order)
     for node in in_order:

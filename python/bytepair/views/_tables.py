@@ -10,7 +10,7 @@ from ._glyphs import token_text, visible
 __all__ = ["log_html", "tokenizer_html"]
 
 N_MERGES = 5
-"""How many merges are shown of each end."""
+"""The number of merges that are shown from each end."""
 CSS = """\
 .bp-table { border-collapse: collapse; }
 .bp-table td, .bp-table th { text-align: left; vertical-align: top; padding: .15em .8em .15em 0; }
@@ -40,7 +40,7 @@ def tokenizer_html(tokenizer: Tokenizer) -> str:
 
 
 def log_html(log: MergeLog) -> str:
-    """Draw what a merge log tells, with its first and last steps.
+    """Draw a summary of a merge log, with its first and last steps.
 
     >>> import bytepair, tempfile
     >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"

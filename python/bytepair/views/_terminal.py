@@ -1,7 +1,6 @@
 """Lines of styled text, as plain text and with the colours of a terminal.
 
-Colours are chosen with the colour of the letters on them, so that they are read on dark and
-light screens.
+Each colour has its own letter colour, so that tokens are readable on dark and light screens.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["has_colours", "plain", "print_lines", "styled"]
 
 BACKGROUNDS = (153, 157, 223, 219, 229, 159, 254, 250)
-"""Numbers of the palette of 256 colours: of tokens, and of those that all rows have."""
+"""Indices in the palette of 256 colours: for tokens, and for tokens that all rows share."""
 LETTERS, SMALL_LETTERS = 16, 240
 
 
@@ -54,7 +53,7 @@ def has_colours(console: Console) -> bool:
 
 
 def print_lines(console: Console, lines: Iterable[Line]) -> None:
-    """Print lines as they are: none is broken again."""
+    """Print lines as they are, without wrapping."""
     coloured = has_colours(console)
     for line in lines:
         text = styled(line) if coloured else plain([line])

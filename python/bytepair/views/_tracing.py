@@ -1,7 +1,7 @@
-"""The way of a text to its tokens, as ``bytepair trace`` draws it.
+"""A trace of a text to its tokens, as ``bytepair trace`` draws it.
 
-Each merge is a line: the tokens of the piece after it, what was merged, its rank, and how
-often the pair occurred in training where that is known. Then comes the tree of merges.
+Each merge is a line: the tokens of the piece after it, the merged pair, its rank and, if known,
+how often the pair occurred in training. Then comes the tree of merges.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,19 +33,19 @@ LABEL_COLUMNS = 12
 NEVER = 1 << 30
 MIN_ROW, MAX_ROW = 20, 400
 MAX_STEPS = 500
-"""So many merges of a piece are drawn."""
+"""The largest number of merges of a piece that are drawn."""
 NEW = 0
 """The colour of the token that a merge made."""
 
 
 @dataclass(frozen=True, repr=False)
 class Traced:
-    """The way of a text to its tokens: lines where it is printed, trees in a notebook.
+    """A trace of a text to its tokens: lines when printed, trees in a notebook.
 
     Attributes
     ----------
     trace
-        What happened, as data: a :class:`bytepair.analyze.Trace`.
+        The data: a :class:`bytepair.analyze.Trace`.
     """
 
     trace: Trace
@@ -76,7 +76,7 @@ def named(token: Known) -> str:
 
 
 def trace_lines(trace: Trace, columns: int | None = None) -> Iterator[Line]:
-    """Draw everything that happens to a text; lines have at most ``columns`` columns."""
+    """Draw all steps; lines have at most ``columns`` columns."""
     room = columns or NEVER
     yield from _head(trace, room)
     for number, part in enumerate(trace.flat, 1):
@@ -94,7 +94,7 @@ def _labelled(label: str, words: Sequence[str] | Iterator[str]) -> Line:
 
 
 def _head(trace: Trace, room: int) -> Iterator[Line]:
-    """Say what happens before any merge."""
+    """Draw the steps before the merges."""
     yield _labelled("text", [visible(trace.text, spaces=True)])
     for part in trace.parts:
         if isinstance(part, Added):
@@ -121,7 +121,7 @@ def _piece(trace: Trace, piece: Piece, number: int, room: int) -> Iterator[Line]
     if piece.is_whole:
         yield _labelled(of, [visible(piece.text, spaces=True)])
         [id_] = piece.ids
-        text = f"is the token {named(trace.known[id_])} (id {id_}) as a whole: no merge"
+        text = f"the whole piece is the token {named(trace.known[id_])} (id {id_}): no merge"
         yield _labelled("", [text])
         return
     names = {id_: named(token) for id_, token in trace.known.items()}
@@ -134,7 +134,7 @@ def _piece(trace: Trace, piece: Piece, number: int, room: int) -> Iterator[Line]
 
 
 def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterator[Line]:
-    """Draw the tokens of a piece before any merge, and after each with what it merged."""
+    """Draw the tokens of a piece before any merge, and after each merge beside the merge."""
     notes = _notes(names, piece.steps, is_aligned=True)
     n_note = max(map(width, notes), default=0)
     first, *others = islice(piece.rows(), MAX_STEPS + 1)
@@ -166,7 +166,7 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
 def _notes(
     names: dict[int, str], steps: Sequence[Step], *, is_aligned: bool
 ) -> list[str]:
-    """Write what each step merged, its rank, and its count where that is known."""
+    """Write the merged pair of each step, its rank and, if known, its count."""
     merges = [
         f"{names[step.left]} + {names[step.right]} → {names[step.token]}"
         for step in steps
@@ -181,7 +181,7 @@ def _notes(
 
 
 def _strange(trace: Trace, piece: Piece) -> Iterator[str]:
-    """Say which symbols are no letters of the alphabet, and what is left out."""
+    """Name symbols that are not in the alphabet, and text that is left out."""
     place = 0
     for symbol in piece.symbols:
         if symbol.start > place:
@@ -200,7 +200,7 @@ def _strange(trace: Trace, piece: Piece) -> Iterator[str]:
 def _row(
     names: dict[int, str], row: Sequence[Node], step: Step | None, room: int
 ) -> list[Run]:
-    """Draw the tokens of a piece, those around the new one where not all have room."""
+    """Draw the tokens of a piece, or only those around the new one if there is no room for all."""
     new = next((n for n, node in enumerate(row) if step and node.step is step), 0)
     first, last = _shown([width(names[node.id]) for node in row], new, room)
     runs = [Run("… ")] if first > 0 else []
@@ -215,7 +215,7 @@ def _row(
 
 
 def _shown(widths: Sequence[int], new: int, room: int) -> tuple[int, int]:
-    """Choose the tokens of a row that have room, as many before a token as behind it.
+    """Choose the tokens of a row that have room, equally many before and after a token.
 
     >>> _shown([1, 1, 1], 0, 5), _shown([1] * 9, 4, 11)
     ((0, 3), (2, 6))
@@ -254,7 +254,7 @@ def _tree(names: dict[int, str], roots: Sequence[Node]) -> Iterator[Line]:
 
 
 def sentence(trace: Trace, answer: Why, asked: str, known: dict[int, Known]) -> str:
-    """Say why a token is there or is not; ``known`` has what the trace does not name."""
+    """Explain why a token is there or not; ``known`` has tokens that the trace does not name."""
     names = {id_: named(token) for id_, token in {**trace.known, **known}.items()}
     token = (
         visible(asked)
@@ -290,37 +290,37 @@ def _split(answer: Why, _names: dict[int, str]) -> str:
 
 def _normalized(answer: Why, _names: dict[int, str]) -> str:
     one, other = (visible(part, spaces=True) for part in answer.parts)
-    return f"the text holds it, but is normalized from {one} to {other or 'nothing'}"
+    return f"the text contains it, but is normalized from {one} to {other or 'nothing'}"
 
 
 _REASONS: dict[Verdict, Callable[[Why, dict[int, str]], str]] = {
     "present": lambda _answer, _names: "it is there",
-    "no_token": lambda _answer, _names: "is no token of this tokenizer",
+    "no_token": lambda _answer, _names: "not a token of this tokenizer",
     "crossed": _crossed,
     "no_merge": lambda answer, names: (
         f"no merge makes it; its symbols alone become {_list(names, answer.instead)}"
     ),
     "other_merges": lambda answer, names: (
-        "merges that make it never come: its symbols alone become "
+        "merges that make it never come first: its symbols alone become "
         f"{_list(names, answer.instead)}"
     ),
     "whole_piece": lambda answer, names: (
-        f"the piece is the token {_list(names, answer.instead)} as a whole, without merging"
+        f"the whole piece is the token {_list(names, answer.instead)}, without merging"
     ),
     "split": _split,
     "marks": lambda _answer, _names: (
-        "the text has these characters, but not where the token may stand: its marks say "
-        "whether it begins, goes on with or ends a piece"
+        "the text has these characters, but its marks do not fit: they say whether a token "
+        "begins, continues or ends a piece"
     ),
     "units": lambda _answer, _names: (
-        "its border is within a symbol of the piece, or one of its characters is unknown"
+        "its border is inside a symbol of the piece, or one of its characters is unknown"
     ),
     "not_found": lambda _answer, _names: (
-        "an added token that was not looked for; special ones are if they are allowed"
+        "an added token that was not looked for; special tokens are found only if allowed"
     ),
     "added": lambda answer, names: (
-        f"an added token stands there: {_list(names, answer.instead)}"
+        f"an added token takes its place: {_list(names, answer.instead)}"
     ),
     "normalized": _normalized,
-    "absent": lambda _answer, _names: "the text does not hold it",
+    "absent": lambda _answer, _names: "the text does not contain it",
 }

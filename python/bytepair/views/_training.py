@@ -12,7 +12,7 @@ from ._layout import Line, Run
 __all__ = ["pieces_lines", "step_lines"]
 
 N_PAIRS, N_PIECES = 8, 12
-"""How many pairs and pieces are drawn."""
+"""The numbers of pairs and pieces that are drawn."""
 NEW = 0
 TIMES = "\u00d7"
 BAR = "█"
@@ -40,7 +40,7 @@ def pieces_lines(
 
 
 def step_lines(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Line]:
-    """Draw a step: the pairs, the one that was chosen and why, and the pieces after it."""
+    """Draw a step: the pairs, the chosen pair and the reason, and the pieces after the merge."""
     chosen = step.chosen
     merge = f"{_name(names, chosen.left)} + {_name(names, chosen.right)}"
     yield []
@@ -51,9 +51,7 @@ def step_lines(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Lin
     ]
     yield from _pairs(step, names)
     if step.passed_over:
-        text = (
-            f"   passed over: {_list(step.passed_over, names)}, by the limits of tokens"
-        )
+        text = f"   passed over: {_list(step.passed_over, names)}, due to the limits of tokens"
         yield [Run(text, None, is_note=True)]
     if step.tied:
         others = amount(len(step.tied), "other pair")
