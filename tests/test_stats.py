@@ -625,7 +625,7 @@ def run(*arguments: Any, **options: Any) -> Any:
 
 
 def test_stats_tells_tokenizers_from_the_corpus(tmp_path: Path) -> None:
-    """What is no tokenizer begins the corpus; --tokenizer names one anywhere."""
+    """The first argument that is not a tokenizer begins the corpus; --tokenizer names one anywhere."""
     one, two = files(tmp_path)
     corpus, _ = written(tmp_path)["a.jsonl"]
     result = run("stats", one, two, corpus, "--json", "--group", "lang")
@@ -639,7 +639,7 @@ def test_stats_tells_tokenizers_from_the_corpus(tmp_path: Path) -> None:
     result = run("stats", "--tokenizer", one, two, "--input-format", "text", "--json")
     assert json.loads(result.stdout)["tokenizers"][0]["metrics"]["documents"] == 1
     result = run("stats", corpus)
-    assert (result.exit_code, "is no tokenizer" in result.stderr) == (1, True)
+    assert (result.exit_code, "not a tokenizer" in result.stderr) == (1, True)
     result = run("stats", one, two)
     assert (result.exit_code, "--tokenizer" in result.stderr) == (1, True)
 
