@@ -437,7 +437,7 @@ def test_a_text_a_file_and_standard_input_are_told_from_tokenizers(files):
 
 def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
     """Formats without a beginning of their own count only where they can be loaded."""
-    for content in ("\nlow", "low 12\nlow", "low 12 13\nx"):
+    for content in ("\nlow", "low 12\nlow", "low 12 13\nx", '{"low": 1}', "[1]low"):
         (files / "strange.txt").write_text(content)
         assert "[low]" in show(files / "a.json", files / "strange.txt")
 

@@ -242,6 +242,9 @@ def is_tokenizer(path: Path) -> bool:
         format_name = _format_of_file(path)
         if format_name == "tiktoken":
             return bool(re.match(THREE_RANKS, _beginning(path, n_bytes=1 << 16)))
+        if format_name == "huggingface":  # any other object counts as one, too
+            beginning = _beginning(path, n_bytes=1 << 16)
+            return bool(_HUGGINGFACE_KEY.search(beginning) or _MODEL.search(beginning))
         if format_name in UNSURE_FORMATS:
             load(path)
     except (TokenizerError, OSError, ValueError):
@@ -574,6 +577,7 @@ FIRST_LINES = {
 # A key that only a tokenizer.json has, and has at its beginning: the rest, of many
 # megabytes, need not be searched.
 _HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
+_MODEL = re.compile(rb'"model"\s*:\s*\{')
 
 
 # So much of a file shows whether its second line begins anew.
