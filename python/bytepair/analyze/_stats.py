@@ -181,11 +181,11 @@ class Stats:
         """Give the reason for each metric that is left out."""
         why = {
             "": "",
-            "segmenter": "" if self.segmenter else "no word segmenter was named",
+            "segmenter": "" if self.segmenter else "no segmenter was given",
             "parallel": ""
             if self.is_parallel
-            else "the text was not said to be parallel",
-            "baseline": "" if self.baseline is not None else "no baseline was named",
+            else "the text was not declared parallel",
+            "baseline": "" if self.baseline is not None else "no baseline was given",
         }
         return {
             key: why[metric.need] for key, metric in METRICS.items() if why[metric.need]

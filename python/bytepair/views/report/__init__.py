@@ -1,8 +1,8 @@
-"""A report as one file of HTML, which loads nothing: styles, script and charts stand in it.
+"""A report as one HTML file that loads nothing: it contains its styles, script and charts.
 
-``page.html.jinja`` is the page, ``page.css`` its styles, ``page.js`` what sorts tables and shows
-tokens. The page allows exactly this script and these styles, told by their hashes, and no
-connection; so even text that got past the escaping could not run or load anything. The same
+``page.html.jinja`` is the page, ``page.css`` has its styles, and ``page.js`` sorts tables and
+shows tokens. The page allows only this script and these styles, by their hashes, and no
+connections, so even text that got past the escaping could not run or load anything. The same
 report gives the same bytes.
 """
 
@@ -25,18 +25,18 @@ FOLDER = Path(__file__).parent
 
 
 def check_libraries() -> None:
-    """Refuse to begin where the library for templates is missing.
+    """Refuse to begin if the template library is missing.
 
     Raises
     ------
     MissingLibraryError
-        It is not installed.
+        jinja2 is not installed.
     """
     load("jinja2", "report")
 
 
 def render(report: Report) -> str:
-    """Write a report as a page of HTML.
+    """Write a report as an HTML page.
 
     >>> import bytepair
     >>> from bytepair.analyze import describe
@@ -96,6 +96,6 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Name a text as a policy does."""
+    """Give the hash of a text as in a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,9 +1,9 @@
-"""Charts as SVG that stands in a page: lines, columns, and a bar in the cell of a table.
+"""Charts as inline SVG: lines, columns, and bars in table cells.
 
-Colours are classes, ``s0`` to ``s5`` for series, which the styles of the page define; so a chart
-follows dark, light and print. Curves differ by their dashes too. There is no text outside the
-numbers, the titles of axes, and names, and all of it is escaped. The same points give the same
-characters: places are rounded to a tenth. Takes time linear in the points.
+Colours are classes, ``s0`` to ``s5`` for series, which the styles of the page define, so that
+charts follow the dark, light and print themes. Curves also differ by their dashes. The only text
+is numbers, axis titles and names, and all of it is escaped. The same points give the same
+characters: positions are rounded to a tenth. Takes time linear in the points.
 """
 
 import math
@@ -25,7 +25,7 @@ __all__ = [
 
 N_COLOURS = 6
 MAX_POINTS = 160
-"""More points of a curve than this show nothing more."""
+"""The largest number of points of a curve: more make no visible difference."""
 
 WIDTH, HEIGHT = 480, 280
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 30, 44
@@ -41,7 +41,7 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What an axis shows, and whether by powers of ten; ``is_share`` writes per cent."""
+    """The title of an axis, and whether it is logarithmic; ``is_share`` writes percent."""
 
     title: str
     is_log: bool = False
@@ -49,7 +49,7 @@ class Axis(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Where numbers stand."""
+    """The position of numbers."""
 
     low: float
     high: float
@@ -101,7 +101,7 @@ def columns(
     y: Axis,
     label: str,
 ) -> Markup:
-    """Draw a column for each place, or several beside each other: ``rows`` has one row a series.
+    """Draw one or more columns side by side for each place: ``rows`` has a row for each series.
 
     >>> drawn = columns(
     ...     ["a"], ["1", "2"], [[0.5, 0.25]], Axis("x"), Axis("y"), "two columns"
@@ -138,7 +138,7 @@ def columns(
 
 
 def bar(share: float, series: int = 0) -> Markup:
-    """Draw a bar that takes a share of its width.
+    """Draw a bar that fills a share of the width.
 
     >>> 'width="25"' in bar(0.25)
     True
@@ -153,7 +153,7 @@ def bar(share: float, series: int = 0) -> Markup:
 def thinned(
     points: Sequence[tuple[float, float]], n_points: int = MAX_POINTS
 ) -> list[tuple[float, float]]:
-    """Leave out points, so that those that stay are spread evenly on a scale of powers.
+    """Leave out points, so that the others are spread evenly on a logarithmic scale.
 
     >>> len(thinned([(n, n) for n in range(1, 100_000)])) <= MAX_POINTS + 1
     True
@@ -171,7 +171,7 @@ def thinned(
 
 
 def compact(number: float) -> str:
-    """Write a number as short as it can be read.
+    """Write a number in its shortest readable form.
 
     >>> [compact(n) for n in (0, 0.25, 4, 1000, 1500, 2_000_000)]
     ['0', '0.25', '4', '1k', '1.5k', '2M']
@@ -251,7 +251,7 @@ def _written(number: float, axis: Axis) -> str:
 
 
 def _place(number: float) -> str:
-    """Write a place, to a tenth."""
+    """Write a position, rounded to a tenth."""
     return f"{number:.1f}".removesuffix(".0")
 
 
@@ -261,7 +261,7 @@ def _place(number: float) -> str:
 def _drawable(
     points: Sequence[tuple[float, float]], x: Axis, y: Axis
 ) -> list[tuple[float, float]]:
-    """Leave out what has no place on a scale of powers, and what shows nothing more."""
+    """Leave out points that a logarithmic scale cannot show, and points without visible effect."""
     kept = [
         point
         for point in points

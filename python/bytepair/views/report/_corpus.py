@@ -1,4 +1,4 @@
-"""What tokenizers make of a corpus, for the page: metrics, charts, and groups with bars."""
+"""The results of tokenizers on a corpus, for the page: metrics, charts, and groups with bars."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = ["corpus_section", "group_sections", "metric_cards"]
 GROUP_CHARTS = ("premium", "tokens_per_word", "bytes_per_token", "characters_per_token")
 """Metrics whose values in groups are drawn as bars."""
 MAX_GROUPS = 60
-"""So many groups are shown: those with the most bytes."""
+"""The number of groups that are shown, those with the most bytes first."""
 SECTIONS = {
     "corpus": "Corpus",
     "compression": "Compression",
@@ -52,8 +52,8 @@ SECTIONS = {
     "tokens": "Kinds of tokens",
 }
 SCRIPTS = (
-    "Share of the tokens of the corpus that have letters of a script; beside it, how many tokens "
-    "there are."
+    "Share of the corpus tokens with letters of a script; beside it, the number of such tokens in "
+    "the vocabulary."
 )
 
 
@@ -71,12 +71,12 @@ def corpus_section(stats: Stats) -> Section:
     charts = [
         Chart(
             "Rank against frequency",
-            "How often the most frequent token occurs, the second, and so on.",
+            "Occurrences of the most frequent token, the second most frequent, and so on.",
             _charts.lines(series, x, y, label),
         ),
         Chart(
-            "Length of tokens where they occur",
-            "Share of the tokens of the corpus that have each length in bytes.",
+            "Length of tokens in the corpus",
+            "Share of the corpus tokens with each length in bytes.",
             _occurring_lengths(stats),
         ),
     ]
@@ -91,10 +91,10 @@ def corpus_section(stats: Stats) -> Section:
     ]
     n_bad = stats.measurements[0].bad_lines
     if n_bad:
-        missing.append(f"{amount(n_bad, 'line')} without a document left out.")
-    note = "Each metric is a ratio of sums over all texts. A click on its name says how it is made."
+        missing.append(f"{amount(n_bad, 'line')} without a document skipped.")
+    note = "Each metric is computed from sums over all texts. Click on its name for the formula."
     if stats.segmenter is not None:
-        note += f" A word is what {printable(stats.segmenter.pattern)} matches."
+        note += f" A word is a match of {printable(stats.segmenter.pattern)}."
     return Section(
         "corpus", "On the corpus", note, charts=charts, parts=parts, missing=missing
     )
@@ -151,7 +151,7 @@ def _occurring_lengths(stats: Stats) -> Markup:
             length_shares((len(t), n) for t, n in zip(texts, counts, strict=True))
         )
     x, y = Axis("bytes"), Axis("share of tokens", is_share=True)
-    label = "Share of the tokens of the corpus by length in bytes"
+    label = "Share of the corpus tokens by length in bytes"
     return _charts.columns(
         list(map(printable, stats.names)), LENGTHS, rows, x, y, label
     )
@@ -175,7 +175,7 @@ def group_sections(stats: Stats) -> list[Section]:
     missing = []
     if "gini" in stats.absent:
         missing.append(
-            f"No Gini coefficient: {stats.absent['gini']}. It compares what groups pay for the same."
+            f"No Gini coefficient: {stats.absent['gini']}. It compares the cost of the same text."
         )
     cards = metric_cards(stats, ("gini", "most_to_fewest"))
     return [
@@ -184,7 +184,7 @@ def group_sections(stats: Stats) -> list[Section]:
 
 
 def _largest(stats: Stats) -> list[str]:
-    """List the groups with the most bytes, in the order of names."""
+    """List the groups with the most bytes, ordered by name."""
     sums = stats.measurements[0].groups
     largest = sorted(stats.groups, key=lambda group: -sums[group].bytes)[:MAX_GROUPS]
     return [group for group in stats.groups if group in set(largest)]

@@ -71,7 +71,7 @@ def _findings(findings: Sequence[Finding]) -> Table:
                 for token in finding.tokens[:N_TOKENS]
             ],
             is_sortable=False,
-            title="which ones",
+            title="tokens",
         )
         n_more = finding.count - len(tokens.rows)
         rows.append(

@@ -1,7 +1,7 @@
-"""What stands on the page of a report, section by section, written for its template.
+"""The content of the report page, section by section, prepared for its template.
 
-Numbers are given their commas and units here, and charts are drawn; nothing is measured. Lists
-are cut so that the page stays small enough to mail, and say how much they leave out.
+This module formats numbers and draws charts, but measures nothing. Lists are cut so that the page
+stays small enough to mail, and say how much they leave out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_SPECIALS = 300
 
 
 def page_of(report: Report) -> Page:
-    """Lay a report out."""
+    """Lay out a report."""
     names = [printable(subject.name) for subject in report.subjects]
     found = [
         _overview(report),
@@ -72,10 +72,10 @@ def _subtitle(report: Report) -> str:
 def _absent() -> Section:
     return Section(
         "corpus",
-        "What needs a corpus",
+        "Not shown without a corpus",
         missing=[
             "Compression, tokens per word, rank against frequency, groups such as languages, and "
-            "tokens that never occur need texts: give files after the tokenizers."
+            "tokens that never occur. To show them, give files after the tokenizers."
         ],
     )
 
@@ -96,7 +96,7 @@ def _overview(report: Report) -> Section:
         Card(
             "Tokens",
             each(lambda p: f"{p.n_tokens:,}"),
-            "in the vocabulary, added ones included",
+            "in the vocabulary, added tokens included",
         )
     )
     cards += [
@@ -108,7 +108,7 @@ def _overview(report: Report) -> Section:
         Card(
             "Special tokens",
             each(lambda p: f"{len(p.special_tokens):,}"),
-            "found in a text only where the caller allows them",
+            "found in a text only if the caller allows them",
         ),
     ] * (report.stats is None)
     cards += [
@@ -121,7 +121,7 @@ def _overview(report: Report) -> Section:
         Card(
             "Loses",
             each(lambda p: p.loses),
-            "what decoding does not give back",
+            "not restored by decoding",
             is_words=True,
         ),
     ]
@@ -155,7 +155,7 @@ def _facts(report: Report) -> Section:
     found.append(
         Fact("fingerprint", [Value(p.fingerprint, is_code=True) for p in portraits])
     )
-    note = "• marks what is not the same for all." if len(portraits) > 1 else ""
+    note = "• marks differences between tokenizers." if len(portraits) > 1 else ""
     return Section("facts", "Facts", note, facts=found)
 
 
@@ -190,14 +190,14 @@ def _samples(report: Report) -> Section:
         return Section("samples", "In tokens", missing=missing)
     is_own = report.stats is None
     note = (
-        "One sentence in several languages, and what is no sentence."
+        "One sentence in several languages, and some other text."
         if is_own
-        else "The beginning of the first text of each group, or file."
+        else "The beginning of the first text of each group or file."
     )
     if len(report.subjects) > 1:
-        note += " What all tokenizers cut alike is grey."
+        note += " Text that all tokenizers cut in the same way is grey."
     note += (
-        " Dots stand below characters that several tokens share. Point at a token, or reach it by "
+        " Dots mark characters that several tokens share. Point at a token, or move to it with "
         "the arrow keys, to see its ids and bytes."
     )
     return Section(

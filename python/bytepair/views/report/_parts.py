@@ -1,6 +1,6 @@
-"""What the page of a report is made of: sections with cards, facts, charts, tables and samples.
+"""The parts of the report page: sections with cards, facts, charts, tables and samples.
 
-The template writes these; the modules beside it fill them in. Numbers get their commas and units
+The template writes these; the other modules of this package fill them in. Numbers are formatted
 here.
 """
 
@@ -44,16 +44,16 @@ __all__ = [
 ]
 
 MAX_LENGTH = 24
-"""Longer tokens are in one column, in bytes."""
+"""Tokens of more bytes than this share a column."""
 LENGTHS = (*map(str, range(1, MAX_LENGTH + 1)), f">{MAX_LENGTH}")
 N_SCRIPTS = 12
 SCRIPT_NAMES = {"none": "no letters", "several": "several scripts"}
 MAX_TEXT = 36
-"""So much of a token is written, in characters."""
+"""The number of characters of a token that are written."""
 
 
 class Cell(NamedTuple):
-    """A cell of a table; ``value`` is what it is sorted by, ``share`` the length of its bar."""
+    """A cell of a table; ``value`` is the sort key, ``share`` the length of its bar."""
 
     text: str
     kind: str = "text"
@@ -83,7 +83,7 @@ class Table(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A drawing, or a table, with its title and what it shows."""
+    """A drawing or a table, with a title and a description."""
 
     title: str
     note: str = ""
@@ -119,12 +119,12 @@ class Fact(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether it is not the same for all."""
+        """Whether it differs between tokenizers."""
         return len(set(self.values)) > 1
 
 
 class Part(NamedTuple):
-    """A table with what stands above it; ``series`` is the tokenizer that it is of."""
+    """A table with its heading and text; ``series`` is the number of its tokenizer."""
 
     title: str = ""
     note: str = ""
@@ -134,7 +134,7 @@ class Part(NamedTuple):
 
 
 class ShownRow(NamedTuple):
-    """A text as one tokenizer cuts it: what is said of it, and its tokens as HTML."""
+    """A text as one tokenizer cuts it: its counts, and its tokens as HTML."""
 
     counts: str
     html: Markup
@@ -164,7 +164,7 @@ class Section:
 
 @dataclass
 class Page:
-    """All that the template writes."""
+    """The whole input of the template."""
 
     title: str
     subtitle: str
@@ -225,7 +225,7 @@ def number_cell(number: int) -> Cell:
 
 
 def printable(text: str) -> str:
-    r"""Write a text on one line, with escapes for what is not seen or turns directions.
+    r"""Write a text on one line, with escapes for invisible and direction-changing characters.
 
     >>> printable("[\n\u202e]")
     '[\\n\\u202e]'
@@ -234,6 +234,6 @@ def printable(text: str) -> str:
 
 
 def short(text: str) -> str:
-    """Write a text so that all of it is seen, or its beginning where it is long."""
+    """Write a text so that all of it is visible, or its beginning if it is long."""
     shown = visible(text[: MAX_TEXT + 1], spaces=True)
     return shown if len(text) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"

@@ -1,4 +1,4 @@
-"""What vocabularies are, for the page: how long tokens are, and what they are made of."""
+"""Vocabularies, for the page: the lengths and kinds of tokens."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["vocabulary_section"]
 
 VOCABULARY_SCRIPTS = (
-    "Tokens with letters of each script; tokens with part of a character have none."
+    "Tokens with letters of each script; tokens with part of a character are left out."
 )
 LONGEST = "Longest tokens with letters"
-MADE_OF = "What tokens are made of"
+MADE_OF = "Kinds of tokens"
 N_LONGEST = 10
 
 
@@ -47,17 +47,17 @@ def vocabulary_section(report: Report) -> Section:
     charts = [
         Chart(
             "Length of tokens",
-            "Share of the tokens that have each length in bytes; added tokens are left out.",
+            "Share of the tokens with each length in bytes, without added tokens.",
             _lengths(names, portraits),
         ),
         Chart(
             "Merges in training",
-            "How often the pair of each merge occurred when it was learned, by its rank.",
+            "Occurrences of the pair of each merge when it was learned, by rank.",
             _merge_counts(names, portraits),
         ),
         Chart(
             "Compression in training",
-            "Bytes per token of the training corpus at each size of the vocabulary, by merge logs.",
+            "Bytes per token of the training corpus at each size of the vocabulary, from merge logs.",
             _charts.lines(
                 curves,
                 Axis("size of the vocabulary", is_log=True),
