@@ -202,6 +202,13 @@ def test_what_is_asked_for_stands_below(trained):
     ]
 
 
+def test_an_unknown_token_has_the_bytes_of_the_text():
+    """Its name is not what the text holds."""
+    tokenizer = every_kind()["unknown and added"]
+    shown = str(tokenizer.show("loé", bytes=True)).splitlines()
+    assert shown[1:] == ["[lo]  [é]", "6c 6f c3 a9"]
+
+
 def test_pieces_are_parted_by_a_line(trained):
     """A line stands where the pattern cuts, and the number of pieces with the counts."""
     shown = str(trained.show("low lower", pieces=True))

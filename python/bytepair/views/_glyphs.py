@@ -14,6 +14,7 @@ from bytepair.analyze._cuts import CutToken
 
 __all__ = [
     "Glyph",
+    "bytes_of",
     "fitted",
     "glyphs",
     "hexadecimal",
@@ -157,6 +158,16 @@ def token_text(name: str | bytes) -> str:
     ('·a', '\\xc3', '</w>')
     """
     return visible(name, spaces=True) or '""'
+
+
+def bytes_of(token: CutToken, text: bytes) -> str:
+    r"""Write the bytes of a token; of an unknown one, those of the text that it stands for.
+
+    >>> bytes_of(CutToken(0, 1, 3, 0, "unknown", b"<unk>", "<unk>"), b"a\xc3\xa9")
+    'c3 a9'
+    """
+    is_unknown = token.kind == "unknown"
+    return hexadecimal(text[token.start : token.end] if is_unknown else token.content)
 
 
 def hexadecimal(content: bytes) -> str:

@@ -10,7 +10,7 @@ from html import escape
 
 from bytepair.analyze._cuts import Cut, CutToken, Group
 
-from ._glyphs import glyphs, hexadecimal, label, visible
+from ._glyphs import bytes_of, glyphs, label, visible
 from ._layout import LEFT_OUT, N_COLOURS, Options, colours_of
 
 __all__ = ["CSS", "cut_html", "page_of_rows", "rows_html"]
@@ -95,12 +95,12 @@ def _span(
     )
     if colour == LEFT_OUT:
         return f'<span class="bp-out" title="no token">{text}</span>'
-    small = "".join(_small(group, options, is_compact=is_compact))
+    small = "".join(_small(group, cut.text, options, is_compact=is_compact))
     if text.endswith("\n"):
         text, small = text[:-1], f"{small}\n"
     style = f"bp-c{colour}" if colour < N_COLOURS else f"bp-s{colour - N_COLOURS}"
     piece = " bp-piece" if options.pieces and group.begins_piece else ""
-    title = escape("\n".join(map(_title, group.tokens)), quote=True)
+    title = escape("\n".join(_title(t, cut.text) for t in group.tokens), quote=True)
     ids = ",".join(map(str, group.ids))
     return (
         f'<span class="bp-t {style}{piece}" data-ids="{ids}" title="{title}">'
@@ -108,7 +108,9 @@ def _span(
     )
 
 
-def _small(group: Group, options: Options, *, is_compact: bool) -> Iterator[str]:
+def _small(
+    group: Group, text: bytes, options: Options, *, is_compact: bool
+) -> Iterator[str]:
     """Give the small notes after a group: its tokens, and the requested ids or bytes."""
     has_text = group.start < group.end
     if len(group.tokens) > 1 or not has_text:
@@ -117,17 +119,17 @@ def _small(group: Group, options: Options, *, is_compact: bool) -> Iterator[str]
         shown = str(len(group.tokens)) if is_compact and has_text else parts
         yield f'<span class="{name}">{shown}</span>'
     if options.bytes:
-        contents = "|".join(hexadecimal(token.content) for token in group.tokens)
+        contents = "|".join(bytes_of(token, text) for token in group.tokens)
         yield f'<span class="bp-part"> {contents} </span>'
     if options.ids:
         yield f'<span class="bp-part"> {" ".join(map(str, group.ids))} </span>'
 
 
-def _title(token: CutToken) -> str:
+def _title(token: CutToken, text: bytes) -> str:
     """Describe a token in one line."""
     kind = "" if token.kind == "text" else f", {token.kind}"
     found = visible(token.written)
-    content = hexadecimal(token.content)
+    content = bytes_of(token, text)
     return (
         f"{token.id}: {found}{kind} ({content})" if content else f"{token.id}: {found}"
     )

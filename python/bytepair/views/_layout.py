@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bytepair.analyze._cuts import Cut, CutToken, Group, stretches
 
-from ._glyphs import Glyph, fitted, glyphs, hexadecimal, label, width
+from ._glyphs import Glyph, bytes_of, fitted, glyphs, label, width
 
 __all__ = ["LEFT_OUT", "N_COLOURS", "Line", "Options", "Run", "colours_of", "lines_of"]
 
@@ -114,7 +114,7 @@ class Grid:
 
     def __init__(self, cuts: Sequence[Cut], options: Options) -> None:
         self.options = options
-        self.n_rows = len(cuts)
+        self.n_rows, self.text = len(cuts), cuts[0].text
         self.is_compact = len(cuts) > 1 and not (options.ids or options.bytes)
         self.glyphs = list(glyphs(cuts[0].text, spaces=options.spaces))
         self.columns: list[Column] = []
@@ -242,7 +242,7 @@ class Grid:
         """Write what is to stand below a token, which ends in the last column."""
         notes = []
         if self.options.bytes:
-            notes.append(hexadecimal(token.content))
+            notes.append(bytes_of(token, self.text))
         if self.options.ids:
             notes.append(str(token.id))
         first, last = self.first[row], len(self.columns) - 1
