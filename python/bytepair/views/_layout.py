@@ -1,9 +1,8 @@
-"""Where the tokens of a text stand on a screen: rows of several tokenizers, lined up.
+"""The layout of the tokens of a text on a screen: aligned rows of several tokenizers.
 
-Each character of the text has one column for all rows, as wide as the widest row needs it.
-A row that needs less is filled up: within a token by ``╌``, else by nothing. Lines are broken
-where all rows begin a token, if there is such a place near the end. Takes time and memory
-linear in the text.
+Each character of the text has one column for all rows, as wide as the widest row needs. Rows that
+need less are filled, inside a token with ``╌``. Lines are broken where all rows begin a token, if
+there is such a place near the end. Takes time and memory linear in the text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,21 +17,21 @@ __all__ = ["LEFT_OUT", "N_COLOURS", "Line", "Options", "Run", "colours_of", "lin
 
 FILLER = "╌"
 OPENING, PART, CLOSING = "\u2039", "|", "\u203a"
-"""What stands around the tokens of a group, and between two."""
+"""The marks around the tokens of a group, and between two tokens."""
 PIECE = "│"
 N_COLOURS = 6
-"""Tokens that only some rows have take these in turn; those that all have, the next two."""
+"""Colours for tokens that only some rows have, in turn; tokens of all rows take the next two."""
 LEFT_OUT = -1
-"""The colour of text that no token stands for."""
+"""The colour of text without a token."""
 MIN_COLUMNS = 8
 NEVER = 1 << 40
 
 
 class Run(NamedTuple):
-    """A stretch of one style.
+    """A run of text in one style.
 
-    ``colour`` is that of a token, ``None`` outside tokens, :data:`LEFT_OUT` for text that no
-    token stands for; ``is_note`` is whether it is written small, as bytes and ids are.
+    ``colour`` is the colour of a token, ``None`` outside tokens, and :data:`LEFT_OUT` for text
+    without a token; ``is_note`` is whether it is written small, like bytes and ids.
     """
 
     text: str
@@ -46,7 +45,7 @@ Line = list[Run]
 
 @dataclass(frozen=True)
 class Options:
-    """What is drawn besides the text, and how wide a line may be."""
+    """Drawing options, and the largest width of a line."""
 
     spaces: bool = False
     pieces: bool = False
@@ -58,20 +57,20 @@ class Options:
 
 @dataclass(slots=True)
 class Cell:
-    """What a row has in a column. Without a text it has nothing there."""
+    """The content of a row in a column; empty without a text."""
 
     text: str | None = None
     before: str = ""
     after: str = ""
     colour: int | None = None
-    is_inside: bool = False  # a token goes on here that began before
-    is_open: bool = False  # and goes on behind
+    is_inside: bool = False  # a token that began before continues here
+    is_open: bool = False  # and continues after it
     is_note: bool = False
 
 
 @dataclass(slots=True)
 class Column:
-    """A character, or a part of what stands behind one, in all rows."""
+    """A character, or a part of the notes after one, in all rows."""
 
     cells: list[Cell]
     is_line_end: bool = False
@@ -80,7 +79,7 @@ class Column:
 
 
 class Unit(NamedTuple):
-    """Columns of a row in which one token stands, and what is written below."""
+    """The columns of a token in a row, and the notes below it."""
 
     row: int
     first: int
@@ -91,8 +90,8 @@ class Unit(NamedTuple):
 def lines_of(cuts: Sequence[Cut], options: Options) -> Iterator[list[list[Line]]]:
     """Lay out cuts of one text.
 
-    Gives for each line of the screen its rows in order, each of which is one line for the
-    tokens and one for each kind of note.
+    Gives the rows of each line of the screen in order; a row is one line for the tokens, and
+    one for each kind of note.
     """
     columns, units = Grid(cuts, options).filled()
     ends = _widened(columns, units)
@@ -110,7 +109,7 @@ def lines_of(cuts: Sequence[Cut], options: Options) -> Iterator[list[list[Line]]
 
 
 class Grid:
-    """The columns of a text as they are filled, from left to right."""
+    """The columns of a text, filled from left to right."""
 
     def __init__(self, cuts: Sequence[Cut], options: Options) -> None:
         self.options = options
@@ -143,7 +142,7 @@ class Grid:
         return self.groups[row][number][0] if number < len(self.groups[row]) else None
 
     def _column(self) -> Column:
-        """Begin a column, in which nothing stands yet."""
+        """Begin an empty column."""
         is_open = [group is not None for group in self.open]
         colours = [group and group[1] for group in self.open]
         cells = [
@@ -172,7 +171,7 @@ class Grid:
         self.open[row] = None
 
     def _put_in(self, place: int) -> None:
-        """Add the tokens that stand for no text, before a place."""
+        """Add the tokens without text before a place."""
 
         def waits(row: int) -> bool:
             group = self._coming(row)
@@ -229,7 +228,7 @@ class Grid:
                     self._end(row, cell)
 
     def _add_numbers(self, ending: dict[int, Group]) -> None:
-        """Say of how many tokens groups are, in rows that nothing is written below."""
+        """Write the number of tokens of each group, in rows without notes below."""
         column = self._column() if ending else None
         for row, group in ending.items():
             if column is not None:
@@ -239,7 +238,7 @@ class Grid:
                 self._end(row, cell)
 
     def _write_below(self, row: int, token: CutToken) -> None:
-        """Write what is to stand below a token, which ends in the last column."""
+        """Write the notes below a token, which ends in the last column."""
         notes = []
         if self.options.bytes:
             notes.append(bytes_of(token, self.text))
@@ -247,13 +246,13 @@ class Grid:
             notes.append(str(token.id))
         first, last = self.first[row], len(self.columns) - 1
         while notes and first < last and not self.columns[first].is_line_end:
-            first += 1  # what is behind a line end stands on the next line
+            first += 1  # text after a line end goes to the next line
         if notes:
             self.units.append(Unit(row, self.first[row], first, notes))
 
 
 def colours_of(cuts: Sequence[Cut]) -> list[list[int]]:
-    """Choose the colours of groups: those that all rows have are pale, where there are several."""
+    """Choose the colours of groups: with several rows, groups that all rows have are pale."""
     if len(cuts) == 1:
         return [_in_turn(cuts[0].groups)]
     found = stretches(cuts)
@@ -284,7 +283,7 @@ def _in_turn(groups: Sequence[Group]) -> list[int]:
 
 
 def _widened(columns: list[Column], units: list[Unit]) -> list[int]:
-    """Make columns as wide as their cells and the notes below need; give where each ends."""
+    """Make columns as wide as their cells and notes need; give the end of each."""
     units_at: dict[int, list[Unit]] = {}
     for unit in units:
         units_at.setdefault(unit.last, []).append(unit)
@@ -326,13 +325,13 @@ def _broken(
 
 
 Note = tuple[int, int, list[str]]
-"""Where in its line a note may begin and end, and its texts."""
+"""The range of columns for a note in its line, and its texts."""
 
 
 def _placed(
     units: list[Unit], bounds: list[tuple[int, int]], ends: list[int]
 ) -> dict[tuple[int, int], list[Note]]:
-    """Put each note into the line in which most of its token stands, by line and row."""
+    """Put each note into the line with most of its token, by line and row."""
     line_of = [
         line for line, (first, last) in enumerate(bounds) for _ in range(first, last)
     ]
@@ -375,7 +374,7 @@ def _drawn(columns: Sequence[Column], row: int) -> Line:
 
 
 def _add(line: Line, text: str, colour: int | None, *, is_note: bool = False) -> None:
-    """Put a text at the end of a line, with what stands there if the style is the same."""
+    """Append a text to a line, joined to the last run if the style is the same."""
     if line and line[-1].colour == colour and line[-1].is_note == is_note:
         line[-1] = Run(line[-1].text + text, colour, is_note)
     elif text:
