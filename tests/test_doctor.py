@@ -747,7 +747,8 @@ def test_a_page_is_explained():
     ("arguments", "said"),
     [
         ([], "name a tokenizer"),
-        (["t", "--lines"], "--lines says how to read a corpus"),
+        (["t", "--lines"], "--lines needs a corpus; give one with --corpus"),
+        (["t", "--show", "-1"], "--show must be at least 0"),
         (["t", "--select", "BP7"], "--select BP7: no code begins with this"),
     ],
 )

@@ -664,6 +664,35 @@ def test_stats_writes_files_by_their_endings(tmp_path: Path) -> None:
     assert (result.exit_code, ".parquet" in result.stderr) == (1, True)
 
 
+def test_quiet_stats_print_the_table_unless_they_write_a_file(tmp_path: Path) -> None:
+    """Without a file, the table is the result; -q leaves out the progress."""
+    one, _two = files(tmp_path)
+    corpus, _ = written(tmp_path)["a.csv"]
+    table = run("stats", one, corpus).stdout
+    assert run("stats", one, corpus, "-q").stdout == table != ""
+    result = run("stats", one, corpus, "-q", "-o", tmp_path / "o.json")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--explain", "--json"], "--explain acts on the table"),
+        (["--explain", "-q", "-o", "o.csv"], "--explain acts on the table"),
+        (["--metric", "premium", "--csv", "--by-file"], "--metric acts on the table"),
+        (["--metric", "premium"], "give --group or --by-file"),
+    ],
+)
+def test_options_of_the_table_are_refused_without_it(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    """No option is swallowed."""
+    one, _two = files(tmp_path)
+    corpus, _ = written(tmp_path)["a.csv"]
+    result = run("stats", one, corpus, *options)
+    assert (result.exit_code, message in result.stderr) == (1, True)
+
+
 def test_count_tokens_counts_each_file_and_all(tmp_path: Path) -> None:
     """As ``wc`` does: a number and a name in a line, and the sum of several."""
     one, two = files(tmp_path)

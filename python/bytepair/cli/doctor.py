@@ -147,5 +147,5 @@ def _refuse_idle(reading: ReadingOptions, corpus: list[str] | None) -> None:
     for name, value in reading.given().items():
         if value is not None and corpus is None:
             option = "--" + name.replace("_", "-")
-            message = f"{option} says how to read a corpus; give one with --corpus"
+            message = "needs a corpus; give one with --corpus"
             raise typer.BadParameter(message, param_hint=option)

@@ -76,6 +76,8 @@ def _about_value(option: str | None, reason: str) -> str:
         reason = "is not a whole number"
     if reason.startswith("Input should be a valid number"):
         reason = "is not a number"
+    if found := re.fullmatch(r"Input should be greater than or equal to (\S+)", reason):
+        reason = f"must be at least {found[1]}"
     if option is None:
         return reason
     is_predicate = reason.startswith(("needs ", "is ", "has ", "must "))

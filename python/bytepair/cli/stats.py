@@ -157,6 +157,11 @@ def stats(
         raise TokenizerError(message)
     outputs = output or []
     _check(outputs, metric or [])
+    if as_json or as_csv or (quiet and outputs):
+        _refuse_idle(explain=explain, metric=metric is not None)
+    if metric and not (group or by_file):
+        message = "--metric names what to show by group; give --group or --by-file"
+        raise TokenizerError(message)
     paths, corpus = told_apart(arguments, tokenizer, default=None)
     names = short_names(paths)
     tokenizers = dict(zip(names, loading.load_all(paths), strict=True))
@@ -181,7 +186,7 @@ def stats(
         print(found.to_json())
     elif as_csv:
         print(found.to_csv(), end="")
-    elif not quiet:
+    elif not (quiet and outputs):
         _print(found, metric, explain=explain)
     if not quiet:
         for path in outputs:
@@ -202,6 +207,14 @@ def _check(outputs: list[Path], metrics: list[str]) -> None:
     for key in metrics:
         if key not in METRICS:
             message = f'metric="{key}" is unknown; the metrics are {", ".join(METRICS)}'
+            raise TokenizerError(message)
+
+
+def _refuse_idle(**options: bool) -> None:
+    """Refuse options of the table if none is printed."""
+    for name, is_given in options.items():
+        if is_given:
+            message = f"--{name} acts on the table, which is not printed here"
             raise TokenizerError(message)
 
 
