@@ -2,8 +2,8 @@
 
 A command ``count-pieces`` is the function ``count_pieces`` of the module ``count_pieces`` beside
 this one. That module is imported when its command runs or its own help is shown, so that no
-command waits for what another one imports. The summary is therefore written here too; it is the
-first sentence of the function's docstring.
+command waits for the imports of another. Therefore the summary is repeated here; it is the first
+sentence of the function's docstring.
 """
 
 import importlib

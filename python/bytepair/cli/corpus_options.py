@@ -1,4 +1,4 @@
-"""Shared arguments: what a corpus is (``train``, ``count-pieces``, ``shard``), and who works."""
+"""Shared options: reading a corpus (``train``, ``count-pieces``, ``shard``), and engines."""
 
 import enum
 import os
@@ -19,7 +19,7 @@ __all__ = ["Corpus", "CorpusOptions", "GroupField", "Json", "Quiet", "ReadingOpt
 
 
 class InputFormatName(str, enum.Enum):
-    """What the files of a corpus are."""
+    """The formats of the files of a corpus."""
 
     TEXT = "text"
     JSONL = "jsonl"
@@ -29,7 +29,7 @@ class InputFormatName(str, enum.Enum):
 
 
 class EngineName(str, enum.Enum):
-    """What deals out the work."""
+    """The engines that distribute the work."""
 
     LOCAL = "local"
     SPARK = "spark"
@@ -171,7 +171,7 @@ Json = Annotated[
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What a document is."""
+    """The definition of a document."""
 
     input_format: InputFormat = None
     corpus_format: CorpusFormat = None
@@ -192,7 +192,7 @@ class ReadingOptions:
         }
 
     def given(self) -> dict[str, Any]:
-        """Give what was asked for, and ``None`` for the rest."""
+        """Give the options that were set, and ``None`` for the rest."""
         usual = ReadingOptions().reading()
         found = self.reading()
         return {name: v if v != usual[name] else None for name, v in found.items()}

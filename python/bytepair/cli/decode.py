@@ -1,7 +1,7 @@
 """``bytepair decode``: ids to text, the inverse of ``encode``.
 
-Tokenizers of bytes give their tokens' bytes, exactly; those of characters give text,
-where an end mark has become a space and ``▁`` a space again.
+Byte-level tokenizers give the exact bytes of their tokens. Character-level tokenizers give text,
+in which end marks and ``▁`` have become spaces.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Help pages: what a command does, its usage, and its options in groups.
 
-A page is as wide as the terminal, up to a width that is easy to read. On a narrow one, an
-explanation stands below its option instead of beside it. No text is cut.
+A page is as wide as the terminal, up to a readable width. On a narrow terminal, an explanation is
+below its option instead of beside it. No text is cut.
 """
 
 import re

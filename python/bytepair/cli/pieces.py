@@ -1,10 +1,10 @@
 r"""Tokens as text, separated by spaces: ``low ▁lower \n``; and back.
 
-A token of bytes is written as its text, where ``▁`` is a space. A token of characters is written
-as its vocabulary has it, where ``▁`` is a mark. Written as escapes are ``\\``, ``\n``, ``\r`` and
-``\t``, bytes that are no character and characters that are not seen (``\xe4``), and among tokens of
-bytes the character ``▁`` itself (``\u2581``). So each token can be read again. Where several ids
-have the same text, the lowest is read.
+A byte-level token is written as its text, with ``▁`` for a space. A character-level token is
+written as in its vocabulary, where ``▁`` is a mark. Escapes stand for ``\\``, ``\n``, ``\r`` and
+``\t``, for bytes that are not part of a character and invisible characters (``\xe4``), and, in
+byte-level tokens, for the character ``▁`` itself (``\u2581``). So each token can be read again. If
+several ids have the same text, the lowest is read.
 """
 
 import re
@@ -51,13 +51,15 @@ class Pieces:
         try:
             words = data.decode().replace("\n", " ").split(" ")
         except UnicodeDecodeError as error:
-            message = f"byte {error.start} of the input is not UTF-8, so it is no text of tokens"
+            message = (
+                f"byte {error.start} of the input is not UTF-8; expected tokens as text"
+            )
             raise FormatError(message) from error
         found = [word for word in words if word]
         for place, word in enumerate(found):
             if word not in self.ids:
                 message = (
-                    f"word {place} of the input is no token of this tokenizer: {word[:40]!r}; "
+                    f"word {place} of the input is not a token of this tokenizer: {word[:40]!r}; "
                     "expected tokens as encode --format pieces writes them"
                 )
                 raise FormatError(message)

@@ -1,4 +1,4 @@
-"""``bytepair plot``: how well vocabularies of each size compress."""
+"""``bytepair plot``: compression against the size of the vocabulary."""
 
 from pathlib import Path
 from typing import Annotated

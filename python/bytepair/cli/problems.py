@@ -1,4 +1,4 @@
-"""What went wrong, on standard error: one line that begins with ``bytepair:``, and what to do.
+"""Errors on standard error: one line that begins with ``bytepair:`` and says what to do.
 
 On a terminal the beginning is red.
 """
@@ -18,7 +18,7 @@ from .help_pages import usage_of
 __all__ = ["UsageError", "tell", "tell_usage"]
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""What typer raises for wrong usage; it does not give it a public name."""
+"""The exception that typer raises for wrong usage; it has no public name."""
 
 
 def tell(message: str) -> None:
@@ -30,9 +30,9 @@ def tell(message: str) -> None:
 
 
 def tell_usage(error: Any, chosen: typer.Context | None) -> None:  # noqa: ANN401 -- see UsageError
-    """Say what is wrong with a command line, how the command is called, and where its help is.
+    """Write an error of wrong usage, the usage of the command, and how to get its help.
 
-    Some errors do not say which command they are of: it is the one that was chosen.
+    Errors that do not name their command belong to the command that was chosen.
     """
     tell(in_our_words(error.format_message()))
     context = error.ctx or chosen

@@ -1,6 +1,6 @@
-"""One line on a terminal that is written over again; nothing where there is none.
+"""A progress line on a terminal, written over again; nothing without a terminal.
 
-It has a bar, what is done of what, the rate and the remaining time at the rate so far.
+It has a bar, the amounts done and in all, the rate, and the remaining time at this rate.
 """
 
 import math
@@ -22,7 +22,7 @@ class ProgressLine:
     Attributes
     ----------
     is_shown
-        Whether there is a terminal to show it on, and it is wanted.
+        Whether there is a terminal, and progress is wanted.
     untold
         Lines that a summary begins with, since no terminal showed them.
     """
@@ -47,7 +47,7 @@ class ProgressLine:
             sys.stderr.flush()
 
     def show_bytes(self, what: str, done: int, total: int | None) -> None:
-        """Show how many bytes are done of how many, how fast, and how long the rest takes."""
+        """Show the bytes done and in all, the rate, and the remaining time."""
         now = time.perf_counter()
         is_last = done == total
         if not self.is_shown or (now - self.shown_at < SECONDS_BETWEEN and not is_last):

@@ -17,7 +17,7 @@ MOST_WORKERS = 4096
 
 
 def number(least: int = 0, most: int = HIGHEST) -> Callable[[str], int]:
-    """Give what reads a whole number, such as of tokens, within bounds.
+    """Give a parser for whole numbers, such as numbers of tokens, within bounds.
 
     >>> read = number(1)
     >>> read("32000"), read("100k"), read("1.5M"), read("32Ki")

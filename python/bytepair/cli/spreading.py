@@ -1,7 +1,7 @@
-"""One list of options for the commands that share them.
+"""Lists of options that several commands share.
 
-A command takes them as one value, a dataclass whose fields are options for typer; typer sees
-each field as an option of the command itself. Costs nothing but a look at the signature.
+A command takes them as one value, a dataclass whose fields are options for typer. typer sees each
+field as an option of the command itself. The cost is only one inspection of the signature.
 """
 
 import functools

@@ -160,7 +160,7 @@ def stats(
     if as_json or as_csv or (quiet and outputs):
         _refuse_idle(explain=explain, metric=metric is not None)
     if metric and not (group or by_file):
-        message = "--metric names what to show by group; give --group or --by-file"
+        message = "--metric selects metrics to show by group; give --group or --by-file too"
         raise TokenizerError(message)
     paths, corpus = told_apart(arguments, tokenizer, default=None)
     names = short_names(paths)
@@ -214,7 +214,7 @@ def _refuse_idle(**options: bool) -> None:
     """Refuse options of the table if none is printed."""
     for name, is_given in options.items():
         if is_given:
-            message = f"--{name} acts on the table, which is not printed here"
+            message = f"--{name} affects only the table, which is not printed here"
             raise TokenizerError(message)
 
 

@@ -1,7 +1,7 @@
-"""Progress and a summary of commands that read a file and write what they make of it.
+"""Progress and a summary for commands that read a file and write the result.
 
-Both are for a terminal, and not where the output itself is shown there. A summary of little
-text that goes to a pipe would only be in the way.
+Both are shown on a terminal, but not if the output itself is shown there. There is no summary for
+short texts in a pipe, where it would only be in the way.
 """
 
 import sys
@@ -16,11 +16,11 @@ from .progress_line import ProgressLine, rate
 __all__ = ["Transfer"]
 
 MIN_LEN = 1 << 20
-"""How much is read or written before a pipe is worth a summary, in bytes."""
+"""The smallest number of bytes, read or written, for a summary in a pipe."""
 
 
 class Transfer:
-    """Shows how much of a file is read, and in the end what became of it."""
+    """Shows the progress of reading a file, and a summary at the end."""
 
     def __init__(self, doing: str, file: str, output: str, *, quiet: bool) -> None:
         is_beside = output == "-" and sys.stdout.isatty()
@@ -54,7 +54,7 @@ class Transfer:
         self.line.show_bytes(self.doing, self.n_bytes, self.total)
 
     def finish(self, n_bytes: int, n_tokens: int) -> None:
-        """Say how many bytes of text were how many tokens, and how fast that was."""
+        """Write the numbers of bytes and tokens, and the rate."""
         self.line.clear()
         is_much = max(n_bytes, self.n_bytes) >= MIN_LEN
         if not self.is_shown or not (is_much or self.output != "-"):

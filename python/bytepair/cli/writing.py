@@ -1,4 +1,4 @@
-"""Tokens and merges for the eyes of a user."""
+"""Tokens and merges in a readable form."""
 
 from collections.abc import Iterable
 
