@@ -677,9 +677,9 @@ def test_quiet_stats_print_the_table_unless_they_write_a_file(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--explain", "--json"], "--explain acts on the table"),
-        (["--explain", "-q", "-o", "o.csv"], "--explain acts on the table"),
-        (["--metric", "premium", "--csv", "--by-file"], "--metric acts on the table"),
+        (["--explain", "--json"], "--explain affects only the table"),
+        (["--explain", "-q", "-o", "o.csv"], "--explain affects only the table"),
+        (["--metric", "premium", "--csv", "--by-file"], "--metric affects only the table"),
         (["--metric", "premium"], "give --group or --by-file"),
     ],
 )
