@@ -713,6 +713,17 @@ def test_count_tokens_counts_each_file_and_all(tmp_path: Path) -> None:
     assert result.stdout.splitlines()[-1].split() == [str(sums[0]), "total"]
 
 
+def test_json_is_ascii_whatever_a_name_is(tmp_path: Path) -> None:
+    """A stream that cannot write a character writes an escape, which JSON does not know."""
+    one, _two = files(tmp_path)
+    corpus = tmp_path / "é.txt"
+    corpus.write_text("low lower")
+    for command in (["count-tokens"], ["stats", "--by-file"]):
+        result = run(*command, one, corpus, "--json")
+        assert result.stdout.isascii()
+        assert corpus.name in str(json.loads(result.stdout))
+
+
 def test_count_tokens_reads_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

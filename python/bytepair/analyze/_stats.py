@@ -297,7 +297,7 @@ class Stats:
 
     def to_json(self) -> str:
         """Give everything as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json.dumps(self.to_dict())
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Give a record for each value: tokenizer, group, metric, unit, value.

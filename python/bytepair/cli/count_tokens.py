@@ -66,7 +66,7 @@ def count_tokens(
     line.clear()
     totals = tuple(map(sum, zip(*(numbers for _path, numbers in rows), strict=True)))
     if as_json:
-        print(json.dumps(_as_object(names, rows, totals), ensure_ascii=False))
+        print(json.dumps(_as_object(names, rows, totals)))
         return
     lines = [*rows, ("total", totals)] if len(rows) > 1 else rows
     for text in _laid_out(names, lines):

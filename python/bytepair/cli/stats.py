@@ -160,7 +160,9 @@ def stats(
     if as_json or as_csv or (quiet and outputs):
         _refuse_idle(explain=explain, metric=metric is not None)
     if metric and not (group or by_file):
-        message = "--metric selects metrics to show by group; give --group or --by-file too"
+        message = (
+            "--metric selects metrics to show by group; give --group or --by-file too"
+        )
         raise TokenizerError(message)
     paths, corpus = told_apart(arguments, tokenizer, default=None)
     names = short_names(paths)
