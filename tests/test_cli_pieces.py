@@ -75,7 +75,9 @@ def test_pieces_come_back_from_every_token(shared: Callable[[str], Path]) -> Non
 def test_a_piece_that_is_no_token_is_told_with_its_place() -> None:
     """Nothing is guessed from a part of it."""
     pieces = Pieces(bytepair.train_from_iterator(["low low"], vocab_size=258))
-    with pytest.raises(bytepair.FormatError, match="word 1 of the input is no token"):
+    with pytest.raises(
+        bytepair.FormatError, match="word 1 of the input is not a token"
+    ):
         pieces.read(b"low lower\n")
     with pytest.raises(bytepair.FormatError, match="byte 4 of the input is not UTF-8"):
         pieces.read(b"low \xff\n")

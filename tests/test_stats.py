@@ -679,7 +679,10 @@ def test_quiet_stats_print_the_table_unless_they_write_a_file(tmp_path: Path) ->
     [
         (["--explain", "--json"], "--explain affects only the table"),
         (["--explain", "-q", "-o", "o.csv"], "--explain affects only the table"),
-        (["--metric", "premium", "--csv", "--by-file"], "--metric affects only the table"),
+        (
+            ["--metric", "premium", "--csv", "--by-file"],
+            "--metric affects only the table",
+        ),
         (["--metric", "premium"], "give --group or --by-file"),
     ],
 )
