@@ -1,8 +1,10 @@
 """Metrics of tokenizers on corpora: each beside one that is worked out from the ids of each text."""
 
+import bisect
 import csv
 import gzip
 import io
+import itertools
 import json
 import math
 import re
@@ -474,6 +476,47 @@ def test_a_long_text_is_measured_as_one(
     if segmenter is not None:
         pattern = {"whitespace": r"\S+"}.get(segmenter, segmenter)
         assert sums[0].words == len(re.findall(pattern, long_text))
+
+
+def test_a_text_in_many_parts_has_the_sums_of_the_whole(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    """Offsets of the whole text give the same words, tokens and pieces, with a pattern or without."""
+    some = [text for texts in texts_of(tokenizer).values() for text in texts]
+    text = "".join(f"{text} low " for _ in range(800) for text in some)
+    encoding = tokenizer.encode_full(text)
+    pieces = [
+        (min(start for start, _ in spans), max(end for _, end in spans))
+        for spans in (
+            [span for span, _ in group]
+            for _, group in itertools.groupby(
+                zip(encoding.offsets, encoding.word_ids, strict=True), lambda x: x[1]
+            )
+        )
+    ]
+    words = [found.span() for found in re.finditer(r"\S+", text)]
+    per_word = [n_sharing(encoding.offsets, words), n_sharing(pieces, words)]
+    path = tmp_path / "a.txt"
+    path.write_text(text, encoding="utf-8", newline="")
+    for found in (
+        measure_texts(tokenizer, [text], segmenter="whitespace").total,
+        measure(tokenizer, path, segmenter="whitespace", threads=2).total,
+    ):
+        assert (found.tokens, found.pieces) == (len(encoding.ids), len(pieces))
+        assert found.words == len(words)
+        assert [found.word_tokens, found.word_pieces] == list(map(sum, per_word))
+        assert found.whole_words == per_word[0].count(1)
+    assert measure_texts(tokenizer, [text]).total.pieces == len(pieces)
+
+
+def n_sharing(spans: list[tuple[int, int]], words: list[tuple[int, int]]) -> list[int]:
+    """Count for each word the spans that share a character with it."""
+    starts = sorted(start for start, _ in spans)
+    ends = sorted(end for _, end in spans)
+    return [
+        bisect.bisect_left(starts, end) - bisect.bisect_right(ends, start)
+        for start, end in words
+    ]
 
 
 def test_distinct_words_are_exact_whatever_the_memory(

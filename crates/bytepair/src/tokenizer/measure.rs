@@ -12,12 +12,13 @@
 
 mod feeding;
 mod placing;
+mod spans;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::placing::Place;
+use self::placing::{PieceCount, Place, is_cut_inside};
 use super::call::Call;
 use super::named::Rules;
 use super::worker::Worker;
@@ -89,6 +90,15 @@ impl Sums {
         self.lines += memchr::memchr_iter(b'\n', text).count() as u64;
     }
 
+    #[inline]
+    fn add_word(&mut self, n_tokens: u64, n_pieces: u64) {
+        self.words += 1;
+        self.word_tokens += n_tokens;
+        self.word_pieces += n_pieces;
+        self.whole_words += u64::from(n_tokens == 1);
+        self.continued_words += u64::from(n_tokens > 1);
+    }
+
     /// Adds the end of a text, whose last byte this is, if it has any.
     fn end_text(&mut self, last: Option<u8>) {
         self.texts += 1;
@@ -130,6 +140,8 @@ pub struct Measure {
     /// By name: the number of a group.
     numbers: HashMap<Vec<u8>, usize>,
     desks: Vec<Desk>,
+    /// Whether a text may be cut inside of pieces.
+    is_cut_inside: bool,
 }
 
 /// What words are.
@@ -138,8 +150,8 @@ struct Words {
     splitter: Splitter,
     /// Cuts texts where words end; of its tokens nothing is asked.
     cutting: Tokenizer,
-    /// By id: how many bytes of the text a token stands for, where that is the same everywhere.
-    lens: Vec<Option<usize>>,
+    /// By id: how many bytes of the text a token stands for, where that is the same everywhere, else 0.
+    lens: Vec<u32>,
 }
 
 /// What a thread adds up, and memory that it uses again.
@@ -191,6 +203,10 @@ struct State<'s> {
     desk: &'s mut Desk,
 }
 
+/// The last text of which a part was measured, and the pieces of its parts so far.
+#[derive(Default)]
+struct Joints(Option<(usize, PieceCount)>);
+
 /// Texts and the numbers of their groups.
 struct Column<'t> {
     texts: &'t [&'t [u8]],
@@ -211,8 +227,9 @@ impl Measure {
         let rules = tokenizer.call(options)?.into_rules();
         let tokenizer = tokenizer.shared_of(added_tokens);
         let words = words.map(|pattern| Words::new(pattern, &tokenizer)).transpose()?;
-        let (groups, numbers) = (Vec::new(), HashMap::new());
-        Ok(Self { tokenizer, rules, words, groups, numbers, desks: Vec::new() })
+        let (groups, numbers, desks) = (Vec::new(), HashMap::new(), Vec::new());
+        let is_cut_inside = is_cut_inside(&tokenizer);
+        Ok(Self { tokenizer, rules, words, groups, numbers, desks, is_cut_inside })
     }
 
     /// The names of the groups that texts were added to, in the order in which they came.
@@ -247,7 +264,14 @@ impl Measure {
         self.with_states(n_threads, |measure, states| {
             let mut jobs = Jobs { measure, texts, next: 0, rest: None };
             let work = |job, state: &mut State<'_>| measure.do_job(job, &column, state);
-            in_order(states, || Ok(jobs.next()), work, |done| done)
+            let mut joints = Joints::default();
+            let take = |done: Result<Option<(usize, PieceCount)>>| {
+                let mut join = |(index, count): (usize, PieceCount)| {
+                    measure.join(&mut joints, index, (column.groups[index], &count));
+                };
+                done.map(|count| count.into_iter().for_each(&mut join))
+            };
+            in_order(states, || Ok(jobs.next()), work, take)
         })
     }
 
@@ -297,30 +321,71 @@ impl Measure {
         Ok(self.groups.len() - 1)
     }
 
-    fn do_job(&self, job: Job<'_>, column: &Column<'_>, state: &mut State<'_>) -> Result<()> {
-        let (range, segment) = match job {
-            Job::Texts(range) => (range, None),
-            Job::Stretch(index, segment) => (index..index + 1, Some(segment)),
-        };
+    /// Measures texts, or a part of one: of this the pieces are told.
+    fn do_job(
+        &self,
+        job: Job<'_>,
+        column: &Column<'_>,
+        state: &mut State<'_>,
+    ) -> Result<Option<(usize, PieceCount)>> {
+        match job {
+            Job::Texts(range) => self.measure_texts(range, column, state).map(|()| None),
+            Job::Stretch(index, segment) => {
+                let count = self.measure_of(index, segment, column, state)?;
+                state.desk.hand_over(&self.groups[column.groups[index]]);
+                Ok(Some((index, count)))
+            }
+        }
+    }
+
+    fn measure_texts(
+        &self,
+        range: Range<usize>,
+        column: &Column<'_>,
+        state: &mut State<'_>,
+    ) -> Result<()> {
         let mut last_group = None;
         for index in range {
-            let (text, group) = (column.texts[index], column.groups[index]);
+            let group = column.groups[index];
             // What neighbours give is handed over at once: others may wait.
             if let Some(last) = last_group.replace(group).filter(|&last| last != group) {
                 state.desk.hand_over(&self.groups[last]);
             }
-            let segment = segment.unwrap_or_else(|| Segment::whole(text));
-            let measured = self.measure(segment, state);
-            measured.map_err(|error| {
-                let error = self.call().first_error(text, error);
-                ErrorKind::InBatch { index, error }
-            })?;
-            if segment.is_last {
-                state.desk.sums.end_text(text.last().copied());
-            }
+            self.measure_of(index, Segment::whole(column.texts[index]), column, state)?;
         }
         last_group.into_iter().for_each(|last| state.desk.hand_over(&self.groups[last]));
         Ok(())
+    }
+
+    /// Measures a text of a column, or a part of it.
+    fn measure_of(
+        &self,
+        index: usize,
+        segment: Segment<'_>,
+        column: &Column<'_>,
+        state: &mut State<'_>,
+    ) -> Result<PieceCount> {
+        let text = column.texts[index];
+        let count = self.measure(segment, state).map_err(|error| {
+            let error = self.call().first_error(text, error);
+            ErrorKind::InBatch { index, error }
+        })?;
+        if segment.is_last {
+            state.desk.sums.end_text(text.last().copied());
+        }
+        Ok(count)
+    }
+
+    /// Puts a part of a text behind those before, whose last piece it may go on with.
+    fn join(&self, joints: &mut Joints, text: usize, (group, count): (usize, &PieceCount)) {
+        let before = joints.0.replace((text, *count)).filter(|(last, _)| *last == text);
+        let Some((_, mut all)) = before.filter(|_| self.is_cut_inside) else { return };
+        let is_joined = all.reaches_into(count);
+        if is_joined {
+            lock(&self.groups[group]).sums.pieces -= 1;
+        }
+        all.append(count, is_joined);
+        joints.0 = Some((text, all));
     }
 
     fn call(&self) -> Call<'_> {
@@ -328,22 +393,21 @@ impl Measure {
     }
 
     /// Adds up a text, or a part of one that begins and ends where a cut changes neither ids nor words.
-    fn measure(&self, stretch: Segment<'_>, state: &mut State<'_>) -> Result<()> {
+    fn measure(&self, stretch: Segment<'_>, state: &mut State<'_>) -> Result<PieceCount> {
         let (call, State { worker, desk }) = (self.call(), state);
         desk.place.clear();
-        match &self.words {
-            None => {
-                call.encode_stretch(stretch, &mut desk.place.ids, worker)?;
-                desk.sums.pieces += call.n_pieces(stretch, &mut desk.boundaries, worker)?;
-            }
+        let count = match &self.words {
+            None => call.encode_and_count(stretch, worker, desk)?,
             Some(words) => {
-                desk.sums.pieces += call.place(stretch, &words.lens, worker, desk)?;
+                let count = call.place(stretch, &words.lens, worker, desk)?;
                 words.add_up(stretch.text, desk)?;
+                count
             }
-        }
+        };
+        desk.sums.pieces += count.n();
         desk.sums.add_text(stretch.text);
         desk.count_ids();
-        Ok(())
+        Ok(count)
     }
 
     /// Where a text can be cut at or behind a length; its end, if there is no such place.
@@ -443,13 +507,14 @@ impl Words {
         let mut from = 0;
         while from < text.len() {
             from = self.splitter.split_block(text, from, boundaries)?;
-            for word in boundaries.pieces() {
-                let n_tokens = tokens.n_within(&word);
-                sums.words += 1;
-                sums.word_tokens += n_tokens;
-                sums.word_pieces += pieces.n_within(&word);
-                sums.whole_words += u64::from(n_tokens == 1);
-                sums.continued_words += u64::from(n_tokens > 1);
+            match place.is_covered {
+                true => boundaries.pieces().for_each(|word| {
+                    let n_pieces = place.piece_starts.n_within(&word);
+                    sums.add_word(place.token_starts.n_within(&word), n_pieces);
+                }),
+                false => boundaries.pieces().for_each(|word| {
+                    sums.add_word(tokens.n_within(&word), pieces.n_within(&word));
+                }),
             }
         }
         Ok(())

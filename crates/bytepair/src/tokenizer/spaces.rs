@@ -205,6 +205,13 @@ impl Spaces {
         !self.mends_utf8 || simdutf8::basic::from_utf8(text).is_ok()
     }
 
+    /// Whether a text is one piece, and no more happens to it than that the character is written otherwise, and perhaps
+    /// something put in front. What it is written as is told.
+    pub(super) fn is_one_piece(&self) -> Option<char> {
+        let is_plain = self.rule == Rule::Proven && self.before.is_none();
+        is_plain.then_some(self.blanks[1])
+    }
+
     /// Appends the ids of a segment of a text as it was given.
     pub(super) fn append(
         &self,

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::blocks::Filling;
+use super::blocks::{Filling, PieceMarks};
 use super::board::Seat;
 use super::recent::RecentTexts;
 use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Scratch, Whole};
@@ -36,6 +36,8 @@ pub(super) struct Worker {
     /// Of the row of ids that it writes to.
     pub(super) ahead: Ahead,
     pub(super) recent: RecentTexts,
+    /// What is wanted of the pieces of blocks; nothing as a rule.
+    pub(super) marks: PieceMarks,
     /// Where others work beside it.
     pub(super) seat: Option<Seat>,
 }

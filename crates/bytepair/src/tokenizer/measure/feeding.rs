@@ -6,7 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::io::Read;
 
-use super::{Measure, State};
+use super::placing::PieceCount;
+use super::{Joints, Measure, State};
 use crate::error::Result;
 use crate::in_order::{N_JOBS_PER_THREAD, in_order_within};
 use crate::tokenizer::feed::{Feed, Stretch};
@@ -40,13 +41,14 @@ impl Measure {
             };
             let work = |stretch: Stretch, state: &mut State<'_>| {
                 let measured = measure.measure(stretch.segment(), state);
-                measured.map_err(|error| error.moved_by(stretch.offset()))?;
+                let count = measured.map_err(|error| error.moved_by(stretch.offset()))?;
                 state.desk.hand_over(&measure.groups[number]);
-                Ok(stretch)
+                Ok((stretch, count))
             };
-            let mut last = None;
-            let take = |done: Result<Stretch>| {
-                let stretch = done?;
+            let (mut last, mut joints) = (None, Joints::default());
+            let take = |done: Result<(Stretch, PieceCount)>| {
+                let (stretch, count) = done?;
+                measure.join(&mut joints, 0, (number, &count));
                 n_out.set(n_out.get() - stretch.len());
                 last = stretch.segment().text.last().copied();
                 let is_kept = |stretch: &Stretch| stretch.room() <= 4 * STRETCH_LEN;

@@ -1,27 +1,37 @@
 //! Ids with their places in the text, and the pieces' places, as fast as they can be told.
 //!
 //! Where the text goes to the splitter as it was given, tokens follow each other, and the lengths of their bytes tell where
-//! each begins; that they add up to the piece is checked. Otherwise (the normalizer changed something, an unknown token
-//! stands for any length) the stretch is traced, and a token lies where the text lies that it came from. Costs a look at each
-//! token, or what tracing takes.
+//! each begins; that they add up to the text is checked. So it is where spaces alone are written otherwise. What is left
+//! (the normalizer changed something, an unknown token stands for any length) is traced, in parts as short as cuts allow,
+//! and a token lies where the text lies that it came from. Costs a look at each token, or what tracing takes.
 
 use std::ops::Range;
 
-use super::Desk;
+use memchr::memmem;
+
+use super::spans::{Bits, Spans};
+use super::{Desk, Tokenizer};
 use crate::added::Part;
 use crate::error::Result;
-use crate::split::{Behaviour, Boundaries, Segment, Splitter};
-use crate::tokenizer::Tokenizer;
-use crate::tokenizer::blocks::append_text;
+use crate::split::{Behaviour, Boundaries, Segment, Splitter, Stage};
+use crate::tokenizer::blocks::{append_text, n_pieces_of, set};
 use crate::tokenizer::call::Call;
 use crate::tokenizer::pieces::Grain;
+use crate::tokenizer::spaces::Spaces;
 use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
+
+/// How long a part is that is traced, in bytes, if it can be cut.
+const TRACED_LEN: usize = if cfg!(test) { 8 } else { 1 << 10 };
 
 /// Ids, where each lies, and where the pieces lie.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     pub(super) ids: Vec<TokenId>,
+    /// Whether tokens cover the text, and pieces do; else they lie where the spans say.
+    pub(super) is_covered: bool,
+    pub(super) token_starts: Bits,
+    pub(super) piece_starts: Bits,
     pub(super) tokens: Spans,
     pub(super) pieces: Spans,
 }
@@ -29,86 +39,88 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn clear(&mut self) {
         self.ids.clear();
+        self.is_covered = false;
         self.tokens.clear();
         self.pieces.clear();
     }
-}
 
-/// Ranges of a text: where they begin, in order, and where they end, in order.
-#[derive(Debug, Default)]
-pub(super) struct Spans {
-    starts: Vec<usize>,
-    ends: Vec<usize>,
-}
-
-impl Spans {
-    fn clear(&mut self) {
-        self.starts.clear();
-        self.ends.clear();
+    fn lens(&self) -> [usize; 3] {
+        [self.ids.len(), self.tokens.len(), self.pieces.len()]
     }
 
-    fn push(&mut self, span: Range<usize>) {
-        self.starts.push(span.start);
-        self.ends.push(span.end);
+    fn truncate(&mut self, [n_ids, n_tokens, n_pieces]: [usize; 3]) {
+        self.ids.truncate(n_ids);
+        self.tokens.truncate(n_tokens);
+        self.pieces.truncate(n_pieces);
+    }
+}
+
+/// The number of pieces of a part of a text, and whether its ends lie in one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PieceCount {
+    n: u64,
+    begins_inside: Option<bool>,
+    ends_inside: bool,
+}
+
+impl PieceCount {
+    /// Adds an added token.
+    fn token(&mut self) {
+        self.n += 1;
+        self.begins_inside.get_or_insert(false);
+        self.ends_inside = false;
     }
 
-    /// Adds tokens that follow each other and fill a range; returns whether their lengths are known and do that.
-    fn fill(&mut self, range: Range<usize>, ids: &[TokenId], lens: &[Option<usize>]) -> bool {
-        let mut place = range.start;
-        for &id in ids {
-            let Some(len) = lens.get(id as usize).copied().flatten() else { return false };
-            self.push(place..place + len);
-            place += len;
+    /// Adds the pieces of a text between two.
+    fn text(&mut self, n: u64) {
+        if n > 0 {
+            self.n += n;
+            self.begins_inside.get_or_insert(true);
+            self.ends_inside = true;
         }
-        place == range.end
     }
 
-    fn sort(&mut self) {
-        self.starts.sort_unstable();
-        self.ends.sort_unstable();
+    /// Whether a piece reaches from this part into the next, where a text is cut inside of pieces.
+    pub(super) fn reaches_into(&self, next: &Self) -> bool {
+        self.ends_inside && next.begins_inside == Some(true)
     }
 
-    fn len(&self) -> u64 {
-        self.starts.len() as u64
-    }
-
-    /// Goes over them beside other ranges.
-    pub(super) fn cursor(&self) -> Cursor<'_> {
-        Cursor { spans: self, n_begun: 0, n_ended: 0 }
-    }
-}
-
-/// Goes over spans in order.
-pub(super) struct Cursor<'s> {
-    spans: &'s Spans,
-    n_begun: usize,
-    n_ended: usize,
-}
-
-impl Cursor<'_> {
-    /// How many spans share a byte with a range behind those that were asked for before.
-    pub(super) fn n_within(&mut self, range: &Range<usize>) -> u64 {
-        let Spans { starts, ends } = self.spans;
-        while starts.get(self.n_begun).is_some_and(|&start| start < range.end) {
-            self.n_begun += 1;
+    /// Puts the next part behind.
+    pub(super) fn append(&mut self, next: &Self, is_joined: bool) {
+        self.n += next.n - u64::from(is_joined);
+        if let Some(begins) = next.begins_inside {
+            self.begins_inside.get_or_insert(begins);
+            self.ends_inside = next.ends_inside;
         }
-        while ends.get(self.n_ended).is_some_and(|&end| end <= range.start) {
-            self.n_ended += 1;
-        }
-        (self.n_begun - self.n_ended) as u64
+    }
+
+    pub(super) fn n(&self) -> u64 {
+        self.n
     }
 }
 
-/// By id: how many bytes of the text a token stands for, where that is the same everywhere.
-pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<Option<usize>> {
+/// By id: how many bytes of the text a token stands for, where that is the same everywhere; 0 where it is not.
+pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
     let vocabulary = &tokenizer.parts.vocabulary;
-    let mut lens = vec![None; vocabulary.len()];
+    let mark = tokenizer.spaces().and_then(Spaces::is_one_piece).map(String::from);
+    let mut lens = vec![0; vocabulary.len()];
     for (id, token) in vocabulary.iter() {
+        let is_text = matches!(token.kind, TokenKind::Text(_));
+        let mark = mark.as_ref().filter(|_| is_text).map(String::as_bytes);
+        // A space is written as the mark.
+        let n_less =
+            mark.map_or(0, |mark| (mark.len() - 1) * memmem::find_iter(token.bytes, mark).count());
         if token.kind != TokenKind::Unknown {
-            lens[id as usize] = Some(token.bytes.len());
+            lens[id as usize] = u32::try_from(token.bytes.len() - n_less).unwrap_or_default();
         }
     }
     lens
+}
+
+/// The length of ids; `None` where that of one is not known.
+fn total_len(ids: &[TokenId], lens: &[u32]) -> Option<usize> {
+    let len = |id: &TokenId| lens.get(*id as usize).filter(|len| **len > 0);
+    ids.iter().try_fold(0_usize, |sum, id| sum.checked_add(*len(id)? as usize))
 }
 
 /// Where a part of a text begins in it; `None` where it is a changed copy.
@@ -117,19 +129,372 @@ fn place_in(text: &[u8], part: &[u8]) -> Option<usize> {
     (place + part.len() <= text.len()).then_some(place)
 }
 
-/// Adds where the pieces of a range of a text lie, which begins at a place of a longer one.
-fn push_pieces(
-    (text, place): (&[u8], usize),
-    splitter: &Splitter,
-    boundaries: &mut Boundaries,
-    pieces: &mut Spans,
-) -> Result<()> {
-    let mut from = 0;
-    while from < text.len() {
-        from = splitter.split_block(text, from, boundaries)?;
-        boundaries.pieces().for_each(|piece| pieces.push(place + piece.start..place + piece.end));
+/// Adds tokens that follow each other and fill a range; returns whether they do.
+fn fill(range: &Range<usize>, ids: &[TokenId], lens: &[u32], tokens: &mut Spans) -> bool {
+    if total_len(ids, lens) != Some(range.len()) {
+        return false;
     }
-    Ok(())
+    let mut place = range.start;
+    for &id in ids {
+        let end = place + lens[id as usize] as usize;
+        tokens.push(place..end);
+        place = end;
+    }
+    true
+}
+
+/// The same for a range of a text that begins at a place, where a mark may stand before the first token: alone it lies
+/// where the first character does.
+fn fill_behind_mark(
+    (text, first): (&[u8], usize),
+    range: &Range<usize>,
+    ids: &[TokenId],
+    lens: &[u32],
+    tokens: &mut Spans,
+) -> bool {
+    let n_more = total_len(ids, lens).and_then(|len| len.checked_sub(range.len()));
+    let Some(n_more @ 0..=1) = n_more else { return false };
+    let continues = |byte: &&u8| **byte & 0xC0 == 0x80;
+    let first_len = 1 + text[range.clone()].iter().skip(1).take_while(continues).count();
+    let (place, mut n_before) = (first + range.start, 0);
+    for &id in ids {
+        let start = place + usize::saturating_sub(n_before, n_more);
+        n_before += lens[id as usize] as usize;
+        let is_mark_alone = n_before <= n_more;
+        let len = if is_mark_alone { first_len } else { n_before - n_more };
+        tokens.push(start..place + len);
+    }
+    true
+}
+
+/// Whether a stage may leave text out.
+fn may_drop(stage: &Stage) -> bool {
+    stage.behaviour == Behaviour::Removed
+}
+
+/// Whether a text is cut inside of pieces.
+pub(super) fn is_cut_inside(tokenizer: &Tokenizer) -> bool {
+    let first = tokenizer.parts.pre_tokenizer.rounds().first();
+    first.is_none_or(|round| round.splitter.stages().is_empty())
+}
+
+impl Call<'_> {
+    /// Appends the ids of a stretch and counts its pieces.
+    pub(super) fn encode_and_count(
+        &self,
+        stretch: Segment<'_>,
+        worker: &mut Worker,
+        desk: &mut Desk,
+    ) -> Result<PieceCount> {
+        let Desk { place: Place { ids, .. }, boundaries, .. } = desk;
+        if self.spaces(stretch).is_some_and(|spaces| spaces.is_one_piece().is_some()) {
+            return self.for_each_spaced(stretch, ids, worker, |_, _| true).map(|(found, _)| found);
+        }
+        let is_plain = !self.matcher.has_whole_pieces()
+            && self.spaces(stretch).is_none()
+            && self.tokenizer.repeats().is_none();
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        let Some(splitter) = splitter.filter(|_| is_plain) else {
+            self.encode_stretch(stretch, ids, worker)?;
+            return self.n_pieces(stretch, boundaries, worker);
+        };
+        let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
+        worker.marks.is_wanted = true;
+        let grain = Grain::Segment;
+        let all =
+            self.for_each_part(
+                stretch,
+                (ids, grain),
+                worker,
+                |text, part, ids, worker| match part {
+                    Part::Token(id, _) => {
+                        ids.push(id);
+                        found.token();
+                        Ok(())
+                    }
+                    Part::Text(range) => {
+                        worker.marks.n_pieces = 0;
+                        append_text(encoder, splitter, &text[range], ids, worker)?;
+                        found.text(worker.marks.n_pieces);
+                        Ok(())
+                    }
+                },
+            );
+        worker.marks.is_wanted = false;
+        all.map(|()| found)
+    }
+
+    /// Finds the ids of a stretch, and where they and the pieces lie; returns the number of pieces.
+    pub(super) fn place(
+        &self,
+        stretch: Segment<'_>,
+        lens: &[u32],
+        worker: &mut Worker,
+        desk: &mut Desk,
+    ) -> Result<PieceCount> {
+        desk.place.clear();
+        if let Some(splitter) = self.covering_splitter(stretch) {
+            worker.marks.is_wanted = true;
+            let placed = self.place_covered((stretch, splitter), lens, worker, &mut desk.place);
+            worker.marks.is_wanted = false;
+            worker.marks.place = None;
+            if let Some(found) = placed? {
+                return Ok(found);
+            }
+            desk.place.clear();
+        }
+        if let Some(found) = self.place_by_lengths((stretch, 0), lens, worker, desk)? {
+            return Ok(found);
+        }
+        desk.place.clear();
+        self.place_in_parts(stretch, lens, worker, desk)
+    }
+
+    /// What cuts a stretch into pieces that cover it, if one splitter does as a rule.
+    fn covering_splitter(&self, stretch: Segment<'_>) -> Option<&Splitter> {
+        if self.matcher.has_whole_pieces() || self.spaces(stretch).is_some() {
+            return None;
+        }
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter()?;
+        (!splitter.stages().iter().any(may_drop)).then_some(splitter)
+    }
+
+    /// How the words of a stretch are cut before they are normalized, if they are.
+    fn spaces(&self, stretch: Segment<'_>) -> Option<&Spaces> {
+        let spaces = self.tokenizer.spaces().filter(|spaces| spaces.takes(stretch.text));
+        spaces.filter(|_| !self.matcher.has_whole_pieces())
+    }
+
+    /// Finds where tokens and pieces start that cover the stretch; `None` if they do not.
+    fn place_covered(
+        &self,
+        (stretch, splitter): (Segment<'_>, &Splitter),
+        lens: &[u32],
+        worker: &mut Worker,
+        place: &mut Place,
+    ) -> Result<Option<PieceCount>> {
+        let Place { ids, token_starts, piece_starts, is_covered, .. } = place;
+        token_starts.reset(stretch.text.len());
+        piece_starts.reset(stretch.text.len());
+        std::mem::swap(&mut worker.marks.starts, &mut piece_starts.0);
+        let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
+        let mut is_placed = true;
+        let grain = Grain::Segment;
+        let all = self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| {
+            let base = place_in(stretch.text, text).filter(|_| is_placed);
+            let Some(base) = base else {
+                is_placed = false;
+                return Ok(());
+            };
+            let range = match part {
+                Part::Token(id, range) => {
+                    ids.push(id);
+                    token_starts.insert(base + range.start);
+                    set(&mut worker.marks.starts, base + range.start);
+                    found.token();
+                    return Ok(());
+                }
+                Part::Text(range) => range,
+            };
+            let (n_before, mut at) = (ids.len(), base + range.start);
+            worker.marks.n_pieces = 0;
+            worker.marks.place = Some(at);
+            append_text(encoder, splitter, &text[range.clone()], ids, worker)?;
+            found.text(worker.marks.n_pieces);
+            let ids = &ids[n_before..];
+            is_placed = total_len(ids, lens) == Some(range.len());
+            for &id in ids {
+                token_starts.insert(at);
+                at += lens[id as usize] as usize;
+            }
+            Ok(())
+        });
+        std::mem::swap(&mut worker.marks.starts, &mut piece_starts.0);
+        all?;
+        *is_covered = is_placed;
+        Ok(is_placed.then_some(found))
+    }
+
+    /// Finds where tokens and pieces lie by the lengths of tokens, in a stretch that begins at a place; `None` if that
+    /// cannot be told.
+    fn place_by_lengths(
+        &self,
+        (stretch, first): (Segment<'_>, usize),
+        lens: &[u32],
+        worker: &mut Worker,
+        desk: &mut Desk,
+    ) -> Result<Option<PieceCount>> {
+        if let Some(spaces) = self.spaces(stretch) {
+            let mark = spaces.is_one_piece().map(String::from);
+            let is_free = |mark: &String| memmem::find(stretch.text, mark.as_bytes()).is_none();
+            if !mark.as_ref().is_some_and(is_free) {
+                return Ok(None);
+            }
+            let Place { ids, tokens, pieces, .. } = &mut desk.place;
+            let note = |part: Part, found: &[TokenId]| {
+                let (Part::Token(_, range) | Part::Text(range)) = &part;
+                pieces.push(first + range.start..first + range.end);
+                if let Part::Text(range) = &part {
+                    return fill_behind_mark((stretch.text, first), range, found, lens, tokens);
+                }
+                tokens.push(first + range.start..first + range.end);
+                true
+            };
+            let (found, is_placed) = self.for_each_spaced(stretch, ids, worker, note)?;
+            return Ok(is_placed.then_some(found));
+        }
+        self.place_pieces((stretch, first), lens, worker, desk)
+    }
+
+    /// The same piece by piece.
+    fn place_pieces(
+        &self,
+        (stretch, first): (Segment<'_>, usize),
+        lens: &[u32],
+        worker: &mut Worker,
+        desk: &mut Desk,
+    ) -> Result<Option<PieceCount>> {
+        let Place { ids, tokens, pieces, .. } = &mut desk.place;
+        let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
+        let (mut is_placed, grain) = (true, Grain::Piece);
+        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| {
+            let base = place_in(stretch.text, text).filter(|_| is_placed);
+            let Some(base) = base.map(|base| first + base) else {
+                is_placed = false;
+                return Ok(());
+            };
+            let (whole, range) = match part {
+                Part::Token(id, range) => {
+                    found.token();
+                    (Some(id), range)
+                }
+                Part::Text(range) if range.is_empty() => return Ok(()),
+                Part::Text(range) => {
+                    found.text(1);
+                    (self.matcher.whole_piece(&text[range.clone()]), range)
+                }
+            };
+            let span = base + range.start..base + range.end;
+            pieces.push(span.clone());
+            if let Some(id) = whole {
+                ids.push(id);
+                tokens.push(span);
+                return Ok(());
+            }
+            let n_before = ids.len();
+            append_ids(encoder, text, range, ids, worker)?;
+            is_placed = fill(&span, &ids[n_before..], lens, tokens);
+            Ok(())
+        })?;
+        Ok(is_placed.then_some(found))
+    }
+
+    /// Cuts a stretch into short parts, and traces those whose tokens' lengths do not tell where they lie.
+    fn place_in_parts(
+        &self,
+        stretch: Segment<'_>,
+        lens: &[u32],
+        worker: &mut Worker,
+        desk: &mut Desk,
+    ) -> Result<PieceCount> {
+        let (mut all, mut rest, mut first) = (PieceCount::default(), stretch, 0);
+        while !rest.text.is_empty() {
+            let end = self.tokenizer.stretch_end(rest.text, TRACED_LEN);
+            let part = rest.part(0..end);
+            let before = desk.place.lens();
+            let placed = self.place_by_lengths((part, first), lens, worker, desk)?;
+            let found = if let Some(found) = placed {
+                found
+            } else {
+                desk.place.truncate(before);
+                self.place_by_tracing(part, first, &mut desk.place)?;
+                self.n_pieces(part, &mut desk.boundaries, worker)?
+            };
+            let is_joined = is_cut_inside(self.tokenizer) && all.reaches_into(&found);
+            if is_joined {
+                desk.place.pieces.join(before[2]);
+            }
+            all.append(&found, is_joined);
+            first += end;
+            rest = rest.rest(end);
+        }
+        desk.place.tokens.sort();
+        desk.place.pieces.sort();
+        Ok(all)
+    }
+
+    /// Follows each token to where it came from.
+    fn place_by_tracing(&self, part: Segment<'_>, first: usize, place: &mut Place) -> Result<()> {
+        let row = self.trace_stretch(part)?;
+        let moved = |start: usize, end: usize| first + start..first + end.max(start);
+        let mut n_before = 0;
+        for run in row.words().chunk_by(|one, other| one == other) {
+            let spans = &row.offsets()[n_before..n_before + run.len()];
+            n_before += run.len();
+            let start = spans.iter().map(|span| span.0).min().unwrap_or_default();
+            let end = spans.iter().map(|span| span.1).max().unwrap_or_default();
+            place.pieces.push(moved(start, end));
+        }
+        row.offsets().iter().for_each(|&(start, end)| place.tokens.push(moved(start, end)));
+        place.ids.extend_from_slice(&row.ids);
+        Ok(())
+    }
+
+    /// Appends the ids of a stretch whose words are cut at spaces, and calls `note` for each added token and each text
+    /// between two, with its ids; returns whether it always said yes.
+    fn for_each_spaced(
+        &self,
+        stretch: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+        mut note: impl FnMut(Part, &[TokenId]) -> bool,
+    ) -> Result<(PieceCount, bool)> {
+        let (mut found, mut is_noted) = (PieceCount::default(), true);
+        let Some(spaces) = self.spaces(stretch) else { return Ok((found, false)) };
+        self.tokenizer.check_utf8(stretch.text)?;
+        self.check_disallowed(stretch)?;
+        self.matcher.cut_raw(stretch.text, |part| {
+            let n_before = ids.len();
+            match &part {
+                Part::Token(id, _) => {
+                    found.token();
+                    ids.push(*id);
+                }
+                Part::Text(range) if range.is_empty() => return Ok(()),
+                Part::Text(range) => {
+                    found.text(1);
+                    let segment = stretch.between(range.clone());
+                    spaces.append(self.tokenizer.encoder(), segment, ids, worker)?;
+                }
+            }
+            is_noted &= note(part, &ids[n_before..]);
+            Ok(())
+        })?;
+        Ok((found, is_noted))
+    }
+
+    /// The number of pieces of a stretch, an added token being one.
+    fn n_pieces(
+        &self,
+        stretch: Segment<'_>,
+        boundaries: &mut Boundaries,
+        worker: &mut Worker,
+    ) -> Result<PieceCount> {
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        let grain = if splitter.is_some() { Grain::Segment } else { Grain::Piece };
+        let mut found = PieceCount::default();
+        self.for_each_part(stretch, (&mut Vec::new(), grain), worker, |text, part, _, _| {
+            match (part, splitter) {
+                (Part::Text(range), Some(splitter)) => {
+                    found.text(n_pieces(&text[range], splitter, boundaries)?);
+                }
+                (Part::Text(range), None) => found.text(u64::from(!range.is_empty())),
+                (Part::Token(..), _) => found.token(),
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
 }
 
 /// The number of pieces of a text.
@@ -137,125 +502,7 @@ fn n_pieces(text: &[u8], splitter: &Splitter, boundaries: &mut Boundaries) -> Re
     let (mut n_pieces, mut from) = (0, 0);
     while from < text.len() {
         from = splitter.split_block(text, from, boundaries)?;
-        let n_starts: u32 = boundaries.starts().iter().map(|word| word.count_ones()).sum();
-        let dropped = boundaries.dropped().unwrap_or_default();
-        let n_dropped: u32 = dropped.iter().map(|word| word.count_ones()).sum();
-        n_pieces += u64::from(n_starts) - u64::from(n_dropped);
+        n_pieces += n_pieces_of(boundaries);
     }
     Ok(n_pieces)
-}
-
-impl Call<'_> {
-    /// The number of pieces of a stretch, an added token being one.
-    pub(super) fn n_pieces(
-        &self,
-        stretch: Segment<'_>,
-        boundaries: &mut Boundaries,
-        worker: &mut Worker,
-    ) -> Result<u64> {
-        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
-        let grain = if splitter.is_some() { Grain::Segment } else { Grain::Piece };
-        let mut n_all = 0;
-        self.for_each_part(stretch, (&mut Vec::new(), grain), worker, |text, part, _, _| {
-            n_all += match (part, splitter) {
-                (Part::Text(range), Some(splitter)) => {
-                    n_pieces(&text[range], splitter, boundaries)?
-                }
-                (Part::Text(range), None) => u64::from(!range.is_empty()),
-                (Part::Token(..), _) => 1,
-            };
-            Ok(())
-        })?;
-        Ok(n_all)
-    }
-
-    /// Finds the ids of a stretch, and where they and the pieces lie; returns the number of pieces.
-    pub(super) fn place(
-        &self,
-        stretch: Segment<'_>,
-        lens: &[Option<usize>],
-        worker: &mut Worker,
-        desk: &mut Desk,
-    ) -> Result<u64> {
-        if self.place_by_lengths(stretch, lens, worker, desk)? {
-            return Ok(desk.place.pieces.len());
-        }
-        desk.place.clear();
-        self.place_by_tracing(stretch, &mut desk.place)?;
-        self.n_pieces(stretch, &mut desk.boundaries, worker)
-    }
-
-    /// The same by the lengths of tokens; returns whether that could be done.
-    fn place_by_lengths(
-        &self,
-        stretch: Segment<'_>,
-        lens: &[Option<usize>],
-        worker: &mut Worker,
-        desk: &mut Desk,
-    ) -> Result<bool> {
-        let Desk { place: Place { ids, tokens, pieces }, boundaries, .. } = desk;
-        let encoder = self.tokenizer.encoder();
-        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
-        let splitter = splitter.filter(|splitter| {
-            !self.matcher.has_whole_pieces() && !splitter.stages().iter().any(may_drop)
-        });
-        let grain = if splitter.is_some() { Grain::Segment } else { Grain::Piece };
-        let mut is_placed = true;
-        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| {
-            let base = place_in(stretch.text, text).filter(|_| is_placed);
-            let Some(base) = base else {
-                is_placed = false;
-                return Ok(());
-            };
-            let n_before = ids.len();
-            let (id, range) = match part {
-                Part::Token(id, range) => (Some(id), range),
-                Part::Text(range) if splitter.is_some() => (None, range),
-                Part::Text(range) => (self.matcher.whole_piece(&text[range.clone()]), range),
-            };
-            let span = base + range.start..base + range.end;
-            if let Some(id) = id {
-                ids.push(id);
-                tokens.push(span.clone());
-                pieces.push(span);
-                return Ok(());
-            }
-            if let Some(splitter) = splitter {
-                let text = &text[range];
-                append_text(encoder, splitter, text, ids, worker)?;
-                push_pieces((text, span.start), splitter, boundaries, pieces)?;
-            } else {
-                pieces.push(span.clone());
-                append_ids(encoder, text, range, ids, worker)?;
-            }
-            is_placed = tokens.fill(span, &ids[n_before..], lens);
-            Ok(())
-        })?;
-        Ok(is_placed)
-    }
-
-    /// The same by following each token to where it came from.
-    fn place_by_tracing(&self, stretch: Segment<'_>, place: &mut Place) -> Result<()> {
-        let row = self.trace_stretch(stretch)?;
-        let spans = row.offsets().iter().map(|&(start, end)| start..end.max(start));
-        for tokens in row.words().chunk_by(|one, other| one == other).scan(0, |first, run| {
-            let range = *first..*first + run.len();
-            *first = range.end;
-            Some(&row.offsets()[range])
-        }) {
-            let start = tokens.iter().map(|span| span.0).min().unwrap_or_default();
-            let end = tokens.iter().map(|span| span.1).max().unwrap_or_default();
-            place.pieces.push(start..end.max(start));
-        }
-        spans.for_each(|span| place.tokens.push(span));
-        place.tokens.sort();
-        place.pieces.sort();
-        place.ids = row.ids;
-        Ok(())
-    }
-}
-
-/// Whether a stage may leave text out.
-fn may_drop(stage: &crate::split::Stage) -> bool {
-    stage.behaviour == Behaviour::Removed
 }
