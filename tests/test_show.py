@@ -493,6 +493,11 @@ def test_colours_are_for_terminals(files):
     both = show(files / "a.json", "low", env={**forced, "NO_COLOR": "1"})
     assert "[low]" in both
     assert "48;5" not in both
+    few = show(
+        files / "a.json", "low", env={**forced, "TERM": "xterm", "COLORTERM": ""}
+    )
+    assert "[low]" in few  # 16 colours would give neighbours the same
+    assert "\x1b" not in few
 
 
 def test_json_has_all_of_a_cut(files):

@@ -19,6 +19,8 @@ __all__ = ["has_colours", "plain", "print_lines", "styled"]
 
 BACKGROUNDS = (153, 157, 223, 219, 229, 159, 254, 250)
 """Indices in the palette of 256 colours: for tokens, and for tokens that all rows share."""
+ENOUGH_COLOURS = ("256", "truecolor")
+"""Systems of colours, as rich names them, that tell the backgrounds apart."""
 LETTERS, SMALL_LETTERS = 16, 240
 
 
@@ -48,8 +50,11 @@ def _style(run: Run) -> str:
 
 
 def has_colours(console: Console) -> bool:
-    """Tell whether colours are wanted: not in a pipe, nor with ``NO_COLOR``."""
-    return console.color_system is not None and not console.no_color
+    """Tell whether colours are wanted and tell tokens apart.
+
+    Not in a pipe, nor with ``NO_COLOR``, nor where there are only 16.
+    """
+    return console.color_system in ENOUGH_COLOURS and not console.no_color
 
 
 def print_lines(console: Console, lines: Iterable[Line]) -> None:
