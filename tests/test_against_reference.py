@@ -413,7 +413,7 @@ def assert_equal_tokenizers(ours, others):
     """Two tokenizers of the core are equal in all that they show."""
     assert ours.merge_log == others.merge_log
     assert ours.vocabulary == others.vocabulary
-    assert repr(ours) == repr(others)
+    assert str(ours) == str(others)
 
 
 @CASES

@@ -375,7 +375,7 @@ def test_the_dropout_of_a_file_is_kept_shown_and_not_applied(tokenizer, tmp_path
         loaded.save(tmp_path / name)
         again = bytepair.Tokenizer.from_file(tmp_path / name)
         assert again == loaded
-        assert "0.25" in repr(again)
+        assert "0.25" in str(again)
     assert "dropout" not in str(tokenizer)
 
 

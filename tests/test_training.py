@@ -29,7 +29,7 @@ def assert_equal(one, other):
     """Two tokenizers learned the same, with the same counts."""
     assert one.merge_log == other.merge_log
     assert one.vocabulary == other.vocabulary
-    assert repr(one) == repr(other)
+    assert str(one) == str(other)
 
 
 def report_of(train, *arguments, **options):
