@@ -266,10 +266,7 @@ impl Measure {
             let work = |job, state: &mut State<'_>| measure.do_job(job, &column, state);
             let mut joints = Joints::default();
             let take = |done: Result<Option<(usize, PieceCount)>>| {
-                let mut join = |(index, count): (usize, PieceCount)| {
-                    measure.join(&mut joints, index, (column.groups[index], &count));
-                };
-                done.map(|count| count.into_iter().for_each(&mut join))
+                done.map(|counted| measure.join_in(&column, &mut joints, counted))
             };
             in_order(states, || Ok(jobs.next()), work, take)
         })
@@ -386,6 +383,17 @@ impl Measure {
         }
         all.append(count, is_joined);
         joints.0 = Some((text, all));
+    }
+
+    /// The same for a text of a column, if there is one.
+    fn join_in(
+        &self,
+        column: &Column<'_>,
+        joints: &mut Joints,
+        counted: Option<(usize, PieceCount)>,
+    ) {
+        let Some((text, count)) = counted else { return };
+        self.join(joints, text, (column.groups[text], &count));
     }
 
     fn call(&self) -> Call<'_> {

@@ -324,26 +324,26 @@ impl Call<'_> {
         worker: &mut Worker,
         desk: &mut Desk,
     ) -> Result<Option<PieceCount>> {
-        if let Some(spaces) = self.spaces(stretch) {
-            let mark = spaces.is_one_piece().map(String::from);
-            let is_free = |mark: &String| memmem::find(stretch.text, mark.as_bytes()).is_none();
-            if !mark.as_ref().is_some_and(is_free) {
-                return Ok(None);
-            }
-            let Place { ids, tokens, pieces, .. } = &mut desk.place;
-            let note = |part: Part, found: &[TokenId]| {
-                let (Part::Token(_, range) | Part::Text(range)) = &part;
-                pieces.push(first + range.start..first + range.end);
-                if let Part::Text(range) = &part {
-                    return fill_behind_mark((stretch.text, first), range, found, lens, tokens);
-                }
-                tokens.push(first + range.start..first + range.end);
-                true
-            };
-            let (found, is_placed) = self.for_each_spaced(stretch, ids, worker, note)?;
-            return Ok(is_placed.then_some(found));
+        let Some(spaces) = self.spaces(stretch) else {
+            return self.place_pieces((stretch, first), lens, worker, desk);
+        };
+        let mark = spaces.is_one_piece().map(String::from);
+        let is_free = |mark: &String| memmem::find(stretch.text, mark.as_bytes()).is_none();
+        if !mark.as_ref().is_some_and(is_free) {
+            return Ok(None);
         }
-        self.place_pieces((stretch, first), lens, worker, desk)
+        let Place { ids, tokens, pieces, .. } = &mut desk.place;
+        let note = |part: Part, found: &[TokenId]| {
+            let (Part::Token(_, range) | Part::Text(range)) = &part;
+            pieces.push(first + range.start..first + range.end);
+            if let Part::Text(range) = &part {
+                return fill_behind_mark((stretch.text, first), range, found, lens, tokens);
+            }
+            tokens.push(first + range.start..first + range.end);
+            true
+        };
+        let (found, is_placed) = self.for_each_spaced(stretch, ids, worker, note)?;
+        Ok(is_placed.then_some(found))
     }
 
     /// The same piece by piece.
