@@ -44,7 +44,7 @@ TEXTS = [
 SPECIALS = ["<|z|>", "<|end|>", "<|a|>"]
 COMPRESSIONS = {
     "": bytes,
-    ".gz": gzip.compress,
+    ".gz": lambda data: gzip.compress(data, mtime=0),
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
     ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),

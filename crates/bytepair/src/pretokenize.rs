@@ -123,6 +123,6 @@ fn visit_traced(rounds: &[Round], segment: &Traced<'_>, visit: &mut VisitTraced<
         if later.is_empty() {
             return visit(&changed, piece);
         }
-        visit_traced(later, &changed.part(piece), visit)
+        visit_traced(later, &changed.piece(piece), visit)
     })
 }

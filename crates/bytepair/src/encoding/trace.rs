@@ -55,6 +55,12 @@ impl<'t> Traced<'t> {
         Traced { text: Cow::Borrowed(&self.text[range]), origin, is_first, is_last, is_rest }
     }
 
+    /// A piece, which begins where pieces do even if the text is the rest of a segment: a cut at which nothing changes
+    /// lies between two pieces.
+    pub(crate) fn piece(&self, range: Range<usize>) -> Traced<'_> {
+        Traced { is_rest: false, ..self.part(range) }
+    }
+
     /// A part that ends at an added token, or where this ends.
     pub(crate) fn between(&self, range: Range<usize>) -> Traced<'_> {
         let is_last = self.is_last || range.end < self.text.len();

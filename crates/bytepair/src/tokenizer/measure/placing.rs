@@ -278,7 +278,8 @@ impl Call<'_> {
         piece_starts.reset(stretch.text.len());
         std::mem::swap(&mut worker.marks.starts, &mut piece_starts.0);
         let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
-        let mut is_placed = true;
+        // What normalizing takes away is in no part, and then tokens do not cover the stretch.
+        let (mut is_placed, mut n_covered) = (true, 0);
         let grain = Grain::Segment;
         let all = self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| {
             let base = place_in(stretch.text, text).filter(|_| is_placed);
@@ -289,6 +290,7 @@ impl Call<'_> {
             let range = match part {
                 Part::Token(id, range) => {
                     ids.push(id);
+                    n_covered += range.len();
                     token_starts.insert(base + range.start);
                     set(&mut worker.marks.starts, base + range.start);
                     found.token();
@@ -296,6 +298,7 @@ impl Call<'_> {
                 }
                 Part::Text(range) => range,
             };
+            n_covered += range.len();
             let (n_before, mut at) = (ids.len(), base + range.start);
             worker.marks.n_pieces = 0;
             worker.marks.place = Some(at);
@@ -311,6 +314,7 @@ impl Call<'_> {
         });
         std::mem::swap(&mut worker.marks.starts, &mut piece_starts.0);
         all?;
+        is_placed &= n_covered == stretch.text.len();
         *is_covered = is_placed;
         Ok(is_placed.then_some(found))
     }
