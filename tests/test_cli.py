@@ -173,7 +173,8 @@ def on_terminal(*arguments, n_columns=0):
     process, terminal = pty.fork()
     if process == 0:  # pragma: no cover -- another process
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", 24, n_columns, 0, 0))
-        os.execvpe(COMMAND[0], [*COMMAND, *map(str, arguments)], ENVIRONMENT)
+        environment = {**ENVIRONMENT, "TERM": "xterm-256color"}
+        os.execvpe(COMMAND[0], [*COMMAND, *map(str, arguments)], environment)
     shown = b""
     try:
         while block := os.read(terminal, 65536):

@@ -130,9 +130,10 @@ def test_missing_numpy_is_an_error_that_says_what_to_install(without_numpy):
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_command_without_numpy_says_so_in_one_line(without_numpy):
+@pytest.mark.parametrize("command", ["encode x", "decode x", "count-tokens x y"])
+def test_a_command_without_numpy_says_so_in_one_line(without_numpy, command):
     """There is no traceback, and the exit code is that of a refusal."""
-    program = "from bytepair.cli.entry import main\nsys.argv = ['bytepair', 'info', 'x']\nmain()"
+    program = f"from bytepair.cli.entry import main\nsys.argv = {['bytepair', *command.split()]}\nmain()"
     ended = run(without_numpy + program)
     assert ended.returncode == 1
     assert ended.stderr == "bytepair: this needs numpy: pip install numpy\n"

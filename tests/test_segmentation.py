@@ -325,7 +325,7 @@ def test_a_seed_that_nothing_draws_by_is_refused(codes):
     """Also with ``--dropout 0``, which the message does not ask for again."""
     for chance in ([], ["--dropout", 0]):
         message = run("segment", codes, *chance, "--seed", 7, data=b"low", code=2)
-        assert "--seed: needs --dropout above 0" in message
+        assert "--seed needs --dropout above 0" in message
 
 
 def test_glossaries_that_match_nothing_change_no_chance(codes):

@@ -675,7 +675,7 @@ def test_training_goes_on_from_a_model_to_a_model(tmp_path: Path, name: str) -> 
 def test_what_no_model_has_is_refused_by_name(tmp_path: Path) -> None:
     """A model changes characters, and leaves a prefix out of texts."""
     prefixed = [("replace", " ", "▁"), ("prepend", "▁")]
-    refused = [([("replace", "ab", "c")], "Replace"), (prefixed, "decoding")]
+    refused = [([("replace", "ab", "c")], '"ab" becomes "c"'), (prefixed, "decoding")]
     for normalize, name in refused:
         ours = train_from_iterator(
             CORPUS, dialect="sentencepiece", merges=3, normalize=normalize

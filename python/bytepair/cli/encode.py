@@ -11,11 +11,11 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
-import numpy as np
 import typer
 
 from bytepair import Tokenizer, TokenizerError, _core
 from bytepair._added import names_of
+from bytepair._numpy import np
 from bytepair._plurals import amount
 
 from .corpus_options import Quiet

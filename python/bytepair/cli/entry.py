@@ -15,6 +15,8 @@ def main() -> None:
         run()
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
+        if missing == "numpy":
+            sys.exit("bytepair: this needs numpy: pip install numpy")
         if missing not in ("typer", "rich"):
             raise
         sys.exit(

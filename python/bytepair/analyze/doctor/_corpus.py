@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bytepair import _core
+from bytepair._numpy import np
 
 from ._finding import Finding, FoundToken
 from ._subject import Subject, plain

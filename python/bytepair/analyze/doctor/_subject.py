@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from bytepair import Tokenizer, _core
+from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
 from ._finding import FoundToken

@@ -9,8 +9,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-import numpy as np
-
+from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
 from ._subject import ROWS_AT_ONCE, Added, Subject, is_utf8
