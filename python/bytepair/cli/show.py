@@ -24,6 +24,7 @@ from .help_pages import DISPLAY
 from .options import Added, AddedTokens, LoadingOptions
 from .spreading import spread
 from .streams import name_of, naming, reading, refuse_no_text
+from .tokenizers_first import names_of
 
 __all__ = ["show"]
 
@@ -144,7 +145,7 @@ def show(
         brackets=not has_colours(console),
         columns=columns_of(console),
     )
-    print_lines(console, drawn(cuts, short_names(paths), options))
+    print_lines(console, drawn(cuts, names_of(paths), options))
 
 
 def columns_of(console: Console) -> int | None:
@@ -185,20 +186,6 @@ def as_object(name: str, found: Cut) -> dict[str, Any]:
             for group in found.groups
         ],
     }
-
-
-def short_names(paths: list[Path]) -> list[str]:
-    """Give tokenizers short names: the part in which their paths differ.
-
-    >>> short_names([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
-    ['a', 'b']
-    >>> short_names([Path("a.json"), Path("b/c.json"), Path("d")])
-    ['a.json', 'c.json', 'd']
-    """
-    names = [path.name for path in paths]
-    if len(paths) > 1 and len(set(names)) == 1:
-        names = [path.resolve().parent.name for path in paths]
-    return names if len(set(names)) == len(names) else list(map(str, paths))
 
 
 # Telling tokenizers from the text

@@ -8,7 +8,7 @@ import typer
 from bytepair import FileError, TokenizerError
 from bytepair._formats import is_tokenizer
 
-__all__ = ["TokenizerOption", "short_names", "told_apart"]
+__all__ = ["TokenizerOption", "names_of", "short_names", "told_apart"]
 
 USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
 """Usual names of tokenizer files in a folder, without their extensions."""
@@ -65,18 +65,21 @@ def told_apart(
     return paths, rest
 
 
-def short_names(paths: list[Path]) -> list[str]:
+def names_of(paths: list[Path]) -> list[str]:
     """Give tokenizers short names: the part in which their paths differ.
 
-    >>> short_names([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
+    >>> names_of([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
     ['a', 'b']
-    >>> short_names([Path("a.json"), Path("b/c.json"), Path("d"), Path("vocab.json")])
+    >>> names_of([Path("a.json"), Path("b/c.json"), Path("d"), Path("vocab.json")])
     ['a.json', 'c.json', 'd', 'vocab.json']
     """
     names = [_own_name(path) for path in paths]
-    if len(set(names)) == len(names):
-        return names
-    names = list(map(str, paths))
+    return names if len(set(names)) == len(names) else list(map(str, paths))
+
+
+def short_names(paths: list[Path]) -> list[str]:
+    """Give the same names, which are keys: a tokenizer that is named twice is refused."""
+    names = names_of(paths)
     if len(set(names)) == len(names):
         return names
     message = "a tokenizer is named twice"
