@@ -558,6 +558,14 @@ def test_settings_that_mean_nothing_are_refused_by_name(content, said, tmp_path)
     assert str(error.value).startswith(f"{path}: ")
 
 
+def test_settings_that_are_not_there_are_an_error(tmp_path):
+    """They are not read as settings that say nothing."""
+    path = tmp_path / "config.json"
+    with pytest.raises(bytepair.FileError, match="No such file") as error:
+        diagnose(trained(), config=path)
+    assert str(error.value).startswith(f"{path}: ")
+
+
 def test_odd_entries_of_settings_are_passed_over(tmp_path):
     """Ids that are none, and tokens without a text, are nothing to compare."""
     listed = {"x": {"content": "a"}, "9" * 5000: {"content": "b"}, "3": 4, "5": {}}

@@ -29,6 +29,7 @@ __all__ = [
     "load",
     "load_folder",
     "needed_options",
+    "read_object",
     "save",
     "sniff",
     "to_bytes",
@@ -432,9 +433,12 @@ def _special_names(settings: Mapping[str, Any]) -> set[str]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    """Read an object of JSON, an empty one where there is no file."""
-    if not path.exists():
-        return {}
+    """Read a JSON object, an empty one where there is no file."""
+    return read_object(path) if path.exists() else {}
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object."""
     try:
         found = _json(path)
     except (ValueError, RecursionError) as error:
@@ -443,7 +447,7 @@ def _object(path: Path) -> dict[str, Any]:
         message = f"{path}: not JSON: {error}"
         raise FormatError(message) from error
     if not isinstance(found, dict):
-        message = f"{path}: expected an object"
+        message = f"{path}: expected a JSON object"
         raise FormatError(message)
     return found
 

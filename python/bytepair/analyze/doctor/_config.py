@@ -5,13 +5,12 @@ builds; ``config.json`` gives the number of rows of the model. Classes that ``_c
 ``bytepair.compat`` does not know are left out.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytepair import Tokenizer, _torture
-from bytepair._files import read
+from bytepair._formats import read_object
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._finding import Finding, FoundToken
@@ -47,7 +46,7 @@ def read_settings(paths: list[Path]) -> Settings:
 
     found: dict[str, Any] = {}
     for path in paths:
-        settings = _object(path)
+        settings = read_object(path)
         check_settings(settings, path)
         is_model = "vocab_size" in settings or "text_config" in settings
         is_config = any(
@@ -80,20 +79,6 @@ def beside(file: Path) -> list[Path]:
     folder = file if file.is_dir() else file.parent
     paths = (folder / name for name in ("tokenizer_config.json", "config.json"))
     return [path for path in paths if path.is_file()]
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(read(path))
-    except FileError:
-        raise
-    except (ValueError, RecursionError) as error:
-        message = f"{path}: not JSON: {error}"
-        raise FormatError(message) from error
-    if not isinstance(found, dict):
-        message = f"{path}: expected a JSON object"
-        raise FormatError(message)
-    return found
 
 
 def find(
