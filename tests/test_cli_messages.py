@@ -177,6 +177,12 @@ def test_a_pipe_gets_no_colour() -> None:
         "doctor {tokenizer} --select {evil}",
         "info {missing}",
         "encode {tokenizer} {corpus} --format pieces",
+        "train {corpus} --merges 1 -o {saved}.bytepair",
+        "stats {tokenizer} {corpus} -o {saved}.csv",
+        "report {tokenizer} -o {saved}.html",
+        "shard {tokenizer} {corpus} -o {saved}",
+        "count-pieces {corpus} -o {saved}.parquet",
+        "convert {tokenizer} {saved}.bytepair",
     ],
 )
 def test_names_do_not_act_on_a_terminal(command: str, tmp_path: Any) -> None:
@@ -195,7 +201,19 @@ def test_names_do_not_act_on_a_terminal(command: str, tmp_path: Any) -> None:
         "other": str(paths[1]),
         "corpus": str(corpus),
         "missing": str(tmp_path / f"{evil}.json"),
+        "saved": str(tmp_path / f"new {evil}").replace(" ", "\xa0"),
     }
     found = run(*(word.format(**names) for word in command.split()))
     assert not set("\x1b\x9b\u202e") & set(found.stdout + found.stderr)
     assert found.stdout + found.stderr
+
+
+def test_a_field_of_a_file_is_no_option(tmp_path: Any) -> None:
+    """A field that is named like an option stands in a message as it does in the file."""
+    for ending in ("json", "bytepair"):
+        path = tmp_path / f"t.{ending}"
+        bytepair.train_from_iterator(["low lower"], merges=2).save(path)
+        path.write_text(json.dumps({**json.loads(path.read_text()), "added_tokens": 3}))
+        found = run("encode", str(path), "--added-tokens", "text")
+        assert "added_tokens: " in found.stderr
+        assert "--added-tokens" not in found.stderr

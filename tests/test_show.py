@@ -3,6 +3,8 @@
 import html
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -13,7 +15,7 @@ from tests.made_up import CORPUS, encoded, every_kind, hugging_face, vocabulary
 from typer.testing import CliRunner
 
 import bytepair
-from bytepair import TokenizerError, _core
+from bytepair import TokenizerError, _core, analyze
 from bytepair.analyze import cut, stretches
 from bytepair.cli.app import app
 from bytepair.views._glyphs import visible, width
@@ -384,6 +386,30 @@ def test_a_notebook_draws_tokenizers_and_logs_as_tables(tmp_path):
         assert "<table" in table
         assert "<b>" not in table
     assert "&lt;b&gt;" in tokenizer._repr_html_()
+
+
+def test_showing_imports_nothing_that_reads_corpora(trained, tmp_path):
+    """The first picture of a text in a notebook does not wait for numpy and the readers."""
+    program = (
+        "import bytepair, sys\n"
+        "tokenizer = bytepair.Tokenizer.from_file(sys.argv[1])\n"
+        "tokenizer.show('low')._repr_html_()\n"
+        "tokenizer.trace('low')._repr_html_()\n"
+        "names = {'numpy', 'rich', 'bytepair.data', 'bytepair.analyze.doctor'}\n"
+        "sys.exit(' '.join(names & set(sys.modules)) or None)"
+    )
+    trained.save(tmp_path / "t.json")
+    path = str(tmp_path / "t.json")
+    subprocess.run([sys.executable, "-c", program, path], check=True)
+
+
+def test_all_names_of_the_analyses_are_there():
+    """Each is imported when it is asked for, and no other name is."""
+    for name in analyze.__all__:
+        assert getattr(analyze, name) is not None
+    assert set(analyze.__all__) <= set(dir(analyze))
+    with pytest.raises(AttributeError, match="'cuts'"):
+        _ = analyze.cuts
 
 
 def test_several_rows_have_their_names_in_a_notebook(trained):

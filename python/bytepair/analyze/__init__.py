@@ -1,35 +1,40 @@
 """Numbers and rows about tokenizers and texts: pure functions that print and draw nothing.
 
-``bytepair.views`` draws their results, and the commands print them.
+``bytepair.views`` draws their results, and the commands print them. Each module is
+imported when something of it is used, so showing a text does not load what reads corpora.
 """
 
-from ._compare import Comparison, compare
-from ._cuts import Cut, CutToken, Group, cut, stretches
-from ._measure import (
-    SEGMENTERS,
-    GroupSums,
-    Measurement,
-    Segmenter,
-    WordTypes,
-    file_tokens,
-    measure,
-    measure_all,
-    measure_texts,
-)
-from ._metric_table import METRICS, Metric
-from ._metrics import (
-    gini,
-    renyi_efficiency,
-    renyi_entropy,
-    shannon_efficiency,
-    shannon_entropy,
-)
-from ._portrait import Portrait, portrait
-from ._report import Report, describe
-from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
-from ._steps import TrainingStep, training_steps
-from ._trace import Trace, Why, trace, why
-from .doctor import Diagnosis, Finding, FoundToken, diagnose
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._compare import Comparison, compare
+    from ._cuts import Cut, CutToken, Group, cut, stretches
+    from ._measure import (
+        SEGMENTERS,
+        GroupSums,
+        Measurement,
+        Segmenter,
+        WordTypes,
+        file_tokens,
+        measure,
+        measure_all,
+        measure_texts,
+    )
+    from ._metric_table import METRICS, Metric
+    from ._metrics import (
+        gini,
+        renyi_efficiency,
+        renyi_entropy,
+        shannon_efficiency,
+        shannon_entropy,
+    )
+    from ._portrait import Portrait, portrait
+    from ._report import Report, describe
+    from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
+    from ._steps import TrainingStep, training_steps
+    from ._trace import Trace, Why, trace, why
+    from .doctor import Diagnosis, Finding, FoundToken, diagnose
 
 __all__ = [
     "METRICS",
@@ -75,3 +80,39 @@ __all__ = [
     "training_steps",
     "why",
 ]
+
+_MODULES = {
+    "_compare": "Comparison compare",
+    "_cuts": "Cut CutToken Group cut stretches",
+    "_measure": "SEGMENTERS GroupSums Measurement Segmenter WordTypes "
+    "file_tokens measure measure_all measure_texts",
+    "_metric_table": "METRICS Metric",
+    "_metrics": "gini renyi_efficiency renyi_entropy shannon_efficiency shannon_entropy",
+    "_portrait": "Portrait portrait",
+    "_report": "Report describe",
+    "_stats": "ScriptRow Stats StatsRow stats stats_of",
+    "_steps": "TrainingStep training_steps",
+    "_trace": "Trace Why trace why",
+    "doctor": "Diagnosis Finding FoundToken diagnose",
+}
+"""The modules of this package, and what is public in each."""
+_MODULE_OF = {
+    name: module for module, names in _MODULES.items() for name in names.split()
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a class, a function or a module
+    """Import what is asked for."""
+    if name == "doctor":
+        return import_module(".doctor", __name__)
+    if name not in _MODULE_OF:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    found = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List what users call, imported or not."""
+    return sorted([*__all__, "doctor"])

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from bytepair import TokenizerError, __version__
+from bytepair import FormatError, TokenizerError, __version__
 
 from .commands import COMMANDS, OLD_NAMES, function_of
 from .help_pages import Command, page, sections_of
@@ -125,7 +125,9 @@ class Commands(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except TokenizerError as error:
-            _refuse(_as_typed(str(error), self._options(ctx)))
+            is_about_file = isinstance(error, FormatError)
+            options = self._options(ctx)
+            _refuse(_as_typed(str(error), options, is_about_file=is_about_file))
         except KeyboardInterrupt:
             _interrupt()
         except BrokenPipeError:
@@ -199,8 +201,12 @@ def run() -> None:
     app(prog_name="bytepair")
 
 
-def _as_typed(message: str, options: dict[str, str]) -> str:
+def _as_typed(
+    message: str, options: dict[str, str], *, is_about_file: bool = False
+) -> str:
     """Write the options that a message names as they are typed here.
+
+    A message about the content of a file names fields, which may have the name of an option.
 
     >>> _as_typed('pass input_format="text"', {"input_format": "--input-format"})
     'pass --input-format text'
@@ -208,6 +214,12 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
     '--vocab-size is 200, not 300'
     >>> _as_typed("train without it: normalize=[]", {"normalize": "--normalize"})
     "train without it: --normalize ''"
+    >>> _as_typed(
+    ...     "added_tokens: not a list",
+    ...     {"added_tokens": "--added-tokens"},
+    ...     is_about_file=True,
+    ... )
+    'added_tokens: not a list'
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -221,9 +233,9 @@ def _as_typed(message: str, options: dict[str, str]) -> str:
     value = r"[\"]?(?P<value>(?<=\")[^\"]*|[0-9.]*[0-9]|\[\])[\"]?|True\b"
     named = rf"\b(?P<name>[a-z_]+)=(?:{value})?"
     # A name alone, but no part of a path or of what is quoted.
-    bare = r"(?<![\w./'\"`-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w/'\"`=(]|\.\w)"
-    subject = r"^(?P<name>[a-z]+)(?= must )"
-    for pattern in (named, bare, subject):
+    bare = r"(?<![\w./'\"`-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w/'\"`=([]|\.\w)"
+    subject = r"^(?P<name>[a-z_]+)(?= must )"
+    for pattern in (named, subject) if is_about_file else (named, bare, subject):
         message = re.sub(pattern, typed, message)
     return message
 

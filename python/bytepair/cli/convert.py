@@ -8,6 +8,7 @@ import typer
 from bytepair import _formats
 from bytepair._convert import Conversion
 from bytepair._convert import convert as write_converted
+from bytepair._labels import harmless
 from bytepair._plurals import amount
 
 from .options import Format, LoadingOptions, Texts, TokenizerPath
@@ -56,7 +57,7 @@ def convert(
         tokenizer, target, format=format_name, texts=own, ids_may_change=ids_may_change
     )
     for path in done.files:
-        print(f"wrote {path}")
+        print(harmless(f"wrote {path}"))
     same = (
         "ids, tokens and decoded text"
         if done.has_ids
@@ -67,7 +68,7 @@ def convert(
         f"of {amount(done.n_characters, 'character')}{_rest(done)}"
     )
     for change in done.changes:
-        print(f"other ids: {change}")
+        print(harmless(f"other ids: {change}"))
     if done.n_changed:
         print(f"{amount(done.n_changed, 'text')} of these kinds not compared")
 

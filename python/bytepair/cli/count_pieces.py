@@ -1,7 +1,6 @@
 """``bytepair count-pieces``: a corpus to a file of counts, which ``bytepair train`` learns from."""
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from bytepair._files import check_writable
 from bytepair._plurals import amount
 
 from . import corpus_options, training_options
+from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import size
 from .spreading import spread
@@ -100,7 +100,7 @@ def count_pieces(
         )
         bad = f"; {amount(info.bad, 'bad line')} skipped" if info.bad else ""
         lines = [*line.untold, f"{text}{bad}", f"saved: {output}"]
-        print("\n".join(lines), file=sys.stderr)
+        remark(*lines)
     if as_json:
         summary = {"output": str(output), "distinct_pieces": counts.n_rows}
         print(json.dumps({**summary, **asdict(info)}))

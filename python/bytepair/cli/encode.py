@@ -5,7 +5,6 @@ file, which takes bounded memory for each thread. With it, memory holds a few me
 lines at a time.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -31,6 +30,7 @@ from .options import (
     TokenizerPath,
 )
 from .pieces import Pieces
+from .problems import remark
 from .spreading import spread
 from .streams import (
     line_batches,
@@ -187,7 +187,7 @@ class Held:
         """Say how many there were, if there were any."""
         if self.n_texts:
             found = f"{amount(self.n_texts, kind)} with the text of an added token"
-            print(f"{found}, encoded as plain text", file=sys.stderr)
+            remark(f"{found}, encoded as plain text")
 
 
 def write_lines(

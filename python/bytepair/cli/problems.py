@@ -1,6 +1,7 @@
-"""Errors on standard error: one line that begins with ``bytepair:`` and says what to do.
+"""Errors and remarks on standard error; an error begins with ``bytepair:`` and says what to do.
 
-On a terminal the beginning is red.
+On a terminal the beginning is red. Names in both, such as those of files, are shown and not acted
+upon.
 """
 
 import difflib
@@ -15,18 +16,23 @@ from bytepair._labels import harmless
 from .colours import PROBLEM, has_colours, paint
 from .help_pages import usage_of
 
-__all__ = ["UsageError", "tell", "tell_usage"]
+__all__ = ["UsageError", "remark", "tell", "tell_usage"]
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """The exception that typer raises for wrong usage; it has no public name."""
 
 
 def tell(message: str) -> None:
-    """Write a message to standard error; names in it are shown, not acted upon."""
+    """Write an error."""
     begin = paint("bytepair:", PROBLEM, is_painted=has_colours(sys.stderr))
     over = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress
     shown = harmless(message, kept="\n")
     print(f"{over}{begin} {shown}", file=sys.stderr)
+
+
+def remark(*lines: str) -> None:
+    """Write lines of a summary, such as the file that was saved."""
+    print("\n".join(map(harmless, lines)), file=sys.stderr)
 
 
 def tell_usage(error: Any, chosen: typer.Context | None) -> None:  # noqa: ANN401 -- see UsageError

@@ -10,6 +10,8 @@ import time
 from bytepair._progress import SECONDS_UNTIL_RATE, clock
 from bytepair._terminal import with_bar
 
+from .problems import remark
+
 __all__ = ["ProgressLine", "rate"]
 
 SECONDS_BETWEEN = 0.1
@@ -36,7 +38,7 @@ class ProgressLine:
     def note(self, text: str) -> None:
         """Write a line that stays; without a terminal it waits for the summary."""
         if self.is_shown:
-            print(text, file=sys.stderr)
+            remark(text)
         else:
             self.untold.append(text)
 

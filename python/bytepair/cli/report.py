@@ -1,6 +1,5 @@
 """``bytepair report``: a report about tokenizers as one HTML file."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from bytepair._files import check_writable, refuse_no_name, write
 
 from . import corpus_options
 from .options import LoadingOptions
+from .problems import remark
 from .progress_line import ProgressLine
 from .spreading import spread
 from .stats import Baseline, ByFile, Group, Parallel, SegmenterName
@@ -101,7 +101,7 @@ def report(
     line.clear()
     write(output, render(found).encode())
     if not quiet:
-        print(f"saved: {output}", file=sys.stderr)
+        remark(f"saved: {output}")
 
 
 def check_output(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import enum
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from bytepair._progress import clock
 
 from . import corpus_options
 from .options import Added, AddedTokens, LoadingOptions, TokenizerPath
+from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import number
 from .spreading import spread
@@ -150,7 +150,7 @@ def shard(
         totals = {**totals, "checked": check_dataset(output, loaded)["documents"]}
     if not quiet:
         lines = [*line.untold, *summary_lines(totals, added_tokens), f"saved: {output}"]
-        print("\n".join(lines), file=sys.stderr)
+        remark(*lines)
     if as_json:
         print(json.dumps({"output": str(output), **totals}))
 

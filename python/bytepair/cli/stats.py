@@ -14,6 +14,7 @@ from . import corpus_options
 from .colours import HEADING, VALUE, has_colours, paint
 from .help_pages import DISPLAY
 from .options import Added, AddedTokens, LoadingOptions
+from .problems import remark
 from .progress_line import ProgressLine
 from .spreading import spread
 from .tokenizers_first import TokenizerOption, short_names, told_apart
@@ -192,7 +193,7 @@ def stats(
         _print(found, metric, explain=explain)
     if not quiet:
         for path in outputs:
-            print(f"saved: {path}", file=sys.stderr)
+            remark(f"saved: {path}")
 
 
 def _check(outputs: list[Path], metrics: list[str]) -> None:

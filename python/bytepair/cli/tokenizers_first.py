@@ -72,9 +72,15 @@ def names_of(paths: list[Path]) -> list[str]:
     ['a', 'b']
     >>> names_of([Path("a.json"), Path("b/c.json"), Path("d"), Path("vocab.json")])
     ['a.json', 'c.json', 'd', 'vocab.json']
+    >>> names_of([Path("models/a/1/t.json"), Path("models/b/1/t.json")])
+    ['a/1/t.json', 'b/1/t.json']
     """
     names = [_own_name(path) for path in paths]
-    return names if len(set(names)) == len(names) else list(map(str, paths))
+    n_parts = 1
+    while len(set(names)) < len(names) and n_parts < max(len(p.parts) for p in paths):
+        n_parts += 1
+        names = [str(Path(*path.parts[-n_parts:])) for path in paths]
+    return names
 
 
 def short_names(paths: list[Path]) -> list[str]:

@@ -38,7 +38,7 @@ from bytepair._weights import Weight
 from . import training_options as options
 from .corpus_options import ReadingOptions
 from .options import Format
-from .problems import tell
+from .problems import remark, tell
 from .sizes import size
 from .spreading import spread
 from .training_steps import Steps
@@ -158,7 +158,7 @@ def train(
         lines += [f"saved: {saved}"] if saved else []
         lines += [f"other ids in this file than in training: {c}" for c in changes]
         lines += [f"log: {log}"] if log else []
-        print("\n".join(lines), file=sys.stderr)
+        remark(*lines)
     if as_json:
         found = {"output": saved and str(saved), **summary, "changes": changes}
         print(json.dumps(found | (walk.as_object(tokenizer) if walk else {})))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bytepair._plurals import amount
 
+from .problems import remark
 from .progress_line import ProgressLine, rate
 
 __all__ = ["Transfer"]
@@ -61,10 +62,9 @@ class Transfer:
             return
         seconds = time.perf_counter() - self.start
         mean = f", {n_bytes / n_tokens:.2f} bytes per token" if n_tokens else ""
-        print(
+        remark(
             f"{amount(n_bytes, 'byte')}, {amount(n_tokens, 'token')}{mean}, "
-            f"{rate(n_bytes, seconds)}",
-            file=sys.stderr,
+            f"{rate(n_bytes, seconds)}"
         )
         if self.output != "-":
-            print(f"saved: {self.output}", file=sys.stderr)
+            remark(f"saved: {self.output}")
