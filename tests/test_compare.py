@@ -66,7 +66,7 @@ def test_merges_are_those_of_the_lists(pair: tuple[Tokenizer, Tokenizer]) -> Non
     assert (found.n_first, found.n_second) == (len(here), len(there))
     assert [m[1:] for m in found.only_in_first] == [m for m in here if m not in there]
     assert [m[1:] for m in found.only_in_second] == [m for m in there if m not in here]
-    assert all(here[m.place] == m[1:] for m in found.only_in_first)
+    assert all(here[m.rank] == m[1:] for m in found.only_in_first)
     n_alike = next(n for n, (a, b) in enumerate(zip(here, there)) if a != b)  # noqa: B905
     assert found.n_alike == n_alike
     assert found.first_difference == (
@@ -100,6 +100,71 @@ def test_the_order_of_merges_is_the_longest_rise() -> None:
             if list(some) == sorted(some)
         )
         assert _compare._longest_rise(list(numbers)) == max(rises)
+
+
+MERGES = {
+    "its own": ([[0, 1, 4], [1, 0, 5]], []),
+    "gaps": ([[0, 1, 4], [1, 0, 5]], [3, 8]),
+    "stored in another order": ([[1, 0, 5], [0, 1, 4]], [8, 3]),
+    "shared rank": ([[0, 1, 4], [1, 0, 5]], [0, 0]),
+    "ranks swapped": ([[0, 1, 4], [1, 0, 5]], [1, 0]),
+    "a pair twice": ([[0, 1, 4], [1, 0, 5], [0, 1, 4]], []),
+}
+"""Merges of a + b and b + a in the same vocabulary, and their ranks."""
+
+
+def with_ranks(name: str) -> Tokenizer:
+    """Write a .bytepair file with these merges, and read it."""
+    file = json.loads(trained("abcd", 257, dialect="byte-stream").to_bytes())
+    merges, ranks = MERGES[name]
+    tokens = ["a", "b", "c", "d", "ab", "ba"]
+    file |= {
+        "tokens": tokens,
+        "merges": merges,
+        "priorities": ranks,
+        "merge_counts": [],
+    }
+    file["units"]["unit"] = "character"
+    return Tokenizer.from_bytes(json.dumps(file).encode())
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_merges_are_the_same_exactly_if_they_merge_alike(name: str) -> None:
+    """Ranks decide, not the order of the list; of a pair's two merges, the later one counts."""
+    texts = [
+        "".join(letters)
+        for n in range(1, 6)
+        for letters in itertools.product("ab", repeat=n)
+    ]
+    first, second = with_ranks("its own"), with_ranks(name)
+    is_alike = [first.encode(t) for t in texts] == [second.encode(t) for t in texts]
+    found = compare(first, second)
+    assert found.merges.is_same == found.is_same == is_alike
+    assert is_alike == (name in ("its own", "gaps", "stored in another order"))
+
+
+def test_merges_have_the_same_ranks_everywhere() -> None:
+    """Text, JSON and ``trace`` count from 0; a tokenizer's own ranks are given as they are."""
+    from bytepair.analyze import trace
+    from bytepair.views import _compare as views
+
+    first, second = trained("low lower", 257), trained("low lower", 258)
+    found = compare(first, second)
+    [piece] = trace(second, "low").pieces
+    last = piece.steps[-1].rank
+    assert last == 1
+    lines = [line.plain for line in views.as_lines(found, ("A", "B"), 9)]
+    assert [line.split(maxsplit=3)[3] for line in lines if "then in B" in line] == [
+        f"rank {last} lo + w"
+    ]
+    merges = views.as_object(found, ("A", "B"), 9)["merges"]
+    assert merges["only_in_b"] == [{"rank": last, "pair": ["lo", "w"]}]
+    assert merges["first_difference"] == {"a": None, "b": merges["only_in_b"][0]}
+    own = compare(with_ranks("gaps"), with_ranks("ranks swapped")).merges
+    assert own.first_difference == (
+        _compare.MergeAt(3, "a", "b"),
+        _compare.MergeAt(0, "b", "a"),
+    )
 
 
 def test_nothing_differs_from_itself(pair: tuple[Tokenizer, Tokenizer]) -> None:
@@ -235,12 +300,12 @@ def test_a_first_difference_is_where_tokens_begin_to_differ(
     assert len(found.most) == found.n_changed > 50
     for text in found.most:
         here, there = (meaning(one, texts[text.number - 1]) for one in pair)
-        place, before, first, second, is_whole = text.difference
-        assert here[:place] == there[:place]
-        assert here[place : place + 1] != there[place : place + 1]
-        assert list(before) == here[max(0, place - 3) : place]
-        assert list(first) == here[place : place + len(first)]
-        assert list(second) == there[place : place + len(second)]
+        n, before, first, second, is_whole = text.difference
+        assert here[:n] == there[:n]
+        assert here[n : n + 1] != there[n : n + 1]
+        assert list(before) == here[max(0, n - 3) : n]
+        assert list(first) == here[n : n + len(first)]
+        assert list(second) == there[n : n + len(second)]
         assert is_whole
         assert b"".join(first) == b"".join(second)
 

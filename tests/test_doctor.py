@@ -713,7 +713,7 @@ def test_the_command_shows_what_was_found(slow):
     """A finding has its code, its sentence, the first tokens and where to read on."""
     found = run(slow, "--select", "bp1")
     assert found.stdout.splitlines() == [
-        "BP101 no-merges-lead-here: 1 (warning)",
+        "BP101 unreachable-token: 1 (warning)",
         "  No merges lead to these tokens, so no text is ever encoded with them.",
         "    258  'slow'  becomes 's' + 'low'",
         "",

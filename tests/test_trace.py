@@ -372,6 +372,24 @@ def test_the_command_says_why_a_token_is_not_there(path):
     assert run(path, "low", "--why", "low") == "low (id 5) in piece 1: it is there\n"
 
 
+def test_the_command_says_how_many_places_are_explained(path):
+    """20 places are explained; all are counted, in text and JSON."""
+    text = "low" * 35
+    n_places = text.count("lo")
+    *lines, last = run(path, text, "--why", "lo").splitlines()
+    assert len(lines) == 20
+    assert all(line.startswith("lo (id 4) in piece 1: ") for line in lines)
+    assert last == f"the first 20 of {n_places} places are shown"
+    found = json.loads(run(path, text, "--json", "--why", "lo"))
+    assert (found["n_reasons"], found["n_shown"]) == (n_places, len(found["why"]))
+    assert len(found["why"]) == 20
+    for text in ("low" * 20, "low", "x"):
+        n_reasons = max(text.count("lo"), 1)
+        assert run(path, text, "--why", "lo").count("\n") == n_reasons
+        found = json.loads(run(path, text, "--json", "--why", "lo"))
+        assert found["n_reasons"] == found["n_shown"] == n_reasons
+
+
 def test_the_command_writes_json(path):
     """Symbols, merges, ids and reasons, with the tokens by id."""
     found = json.loads(run(path, "low", "--json", "--why", "lo"))

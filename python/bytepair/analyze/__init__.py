@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._steps import TrainingStep, training_steps
     from ._trace import Trace, Why, trace, why
     from .doctor import Diagnosis, Finding, FoundToken, diagnose
+from ._trace import Reasons, Trace, Why, trace, why
 
 __all__ = [
     "METRICS",
@@ -50,6 +51,7 @@ __all__ = [
     "Measurement",
     "Metric",
     "Portrait",
+    "Reasons",
     "Report",
     "ScriptRow",
     "Segmenter",

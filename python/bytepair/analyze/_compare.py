@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from operator import eq
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from bytepair._tokenizer import Tokenizer
@@ -61,9 +62,12 @@ class Moved(NamedTuple):
 
 
 class MergeAt(NamedTuple):
-    """A merge, and its position in the list, from 0 on."""
+    """A merge and its rank: the lowest goes first.
 
-    place: int
+    Ranks count from 0, unless the tokenizer has ranks of its own, which merges may share.
+    """
+
+    rank: int
     left: Token
     right: Token
 
@@ -118,12 +122,12 @@ class VocabularyComparison:
 
 @dataclass(frozen=True)
 class MergeComparison:
-    """The merges of two tokenizers.
+    """The merges of two tokenizers, ordered by rank.
 
     Attributes
     ----------
     n_first, n_second
-        Numbers of merges.
+        Numbers of merges; of two merges of a pair, only the one that has an effect counts.
     only_in_first, only_in_second
         Merges that only one of them has, in order.
     n_common
@@ -132,7 +136,8 @@ class MergeComparison:
         The smallest number of common merges that must be left out so that the others have the
         same order in both.
     n_alike
-        Number of equal merges at the beginning.
+        Number of equal merges at the beginning. Merges that share a rank equal only merges that
+        share one, too.
     first_difference
         The next merge of each after these; ``None`` for a list that ends there.
     """
@@ -330,12 +335,18 @@ class _Basis:
         return found
 
     def merges(self, side: int) -> dict[tuple[Token, Token], MergeAt]:
-        """List the merges of one side by the content of their parts."""
-        found: dict[tuple[Token, Token], MergeAt] = {}
-        for place, (left, right) in enumerate(self.tokenizers[side].merges):
-            pair = self.key(left), self.key(right)
-            found.setdefault(pair, MergeAt(place, left, right))
-        return found
+        """List the merges of one side by the content of their parts, ordered by rank.
+
+        Of two merges of a pair, the later one counts, as in encoding.
+        """
+        tokenizer = self.tokenizers[side]
+        merges = tokenizer.merges
+        ranks = tokenizer._rules()["priorities"] or range(len(merges))
+        found = {
+            (self.key(left), self.key(right)): MergeAt(rank, left, right)
+            for rank, (left, right) in zip(ranks, merges, strict=True)
+        }
+        return dict(sorted(found.items(), key=lambda entry: entry[1].rank))
 
 
 def _is_of_bytes(tokenizer: Tokenizer) -> bool:
@@ -385,10 +396,14 @@ def _only(
 
 def _compare_merges(basis: _Basis) -> MergeComparison:
     first, second = basis.merges(0), basis.merges(1)
-    places = [second[pair].place for pair in first if pair in second]
+    place_of = {pair: place for place, pair in enumerate(second)}
+    places = [place_of[pair] for pair in first if pair in second]
     here, there = list(first), list(second)
-    n_shorter = min(len(here), len(there))
-    n_alike = next((n for n in range(n_shorter) if here[n] != there[n]), n_shorter)
+    steps = _in_order(first), _in_order(second)
+    n_alike = next(
+        (n for n, (one, other) in enumerate(zip(*steps, strict=False)) if one != other),
+        min(len(here), len(there)),
+    )
     return MergeComparison(
         n_first=len(here),
         n_second=len(there),
@@ -402,6 +417,15 @@ def _compare_merges(basis: _Basis) -> MergeComparison:
             second[there[n_alike]] if n_alike < len(there) else None,
         ),
     )
+
+
+def _in_order(
+    merges: dict[tuple[Token, Token], MergeAt],
+) -> list[tuple[tuple[Token, Token], bool]]:
+    """Give each pair, and whether it shares its rank with the merge before it."""
+    ranks = [merge.rank for merge in merges.values()]
+    shares = [False, *map(eq, ranks, ranks[1:])]
+    return list(zip(merges, shares, strict=False))
 
 
 def _longest_rise(numbers: list[int]) -> int:

@@ -76,7 +76,7 @@ class FirstDifference(NamedTuple):
 
     Attributes
     ----------
-    place
+    n_alike
         The number of equal tokens before it.
     before
         The last of these tokens.
@@ -86,7 +86,7 @@ class FirstDifference(NamedTuple):
         Whether these tokens have the same text; otherwise they are cut short.
     """
 
-    place: int
+    n_alike: int
     before: tuple[Token, ...]
     first: tuple[Token, ...]
     second: tuple[Token, ...]

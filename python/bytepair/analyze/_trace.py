@@ -8,8 +8,8 @@ the number of merges; the rows of a piece take its length for each merge.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
-from typing import Any, Literal, TypeAlias
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, overload
 
 from bytepair import Tokenizer, TokenizerError
 
@@ -18,6 +18,7 @@ __all__ = [
     "Known",
     "Node",
     "Piece",
+    "Reasons",
     "Segment",
     "Step",
     "Symbol",
@@ -443,11 +444,38 @@ class Why:
     instead: tuple[int, ...] = ()
 
 
-def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> list[Why]:
+@dataclass(frozen=True)
+class Reasons(Sequence[Why]):
+    """The reasons of :func:`why`, a sequence.
+
+    Attributes
+    ----------
+    given
+        The reasons for the first places, at most 20.
+    n_reasons
+        The number of places in the text, for each of which there is a reason.
+    """
+
+    given: tuple[Why, ...]
+    n_reasons: int
+
+    @overload
+    def __getitem__(self, place: int) -> Why: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Why, ...]: ...
+    def __getitem__(self, place: int | slice) -> Why | tuple[Why, ...]:
+        return self.given[place]
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+
+def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> Reasons:
     """Explain, for each place where a text contains a token, why it became that token or not.
 
     The token is given by its text, as written in published files, or by its id. If the text
-    does not contain it, there is one answer. At most 20 answers are given.
+    does not contain it, there is one answer. Only the first 20 places are explained;
+    ``n_reasons`` counts all.
 
     As long as every merge of a piece is either inside or outside the symbols of a token, the
     merges inside are the same, in the same order, as for these symbols alone. So if the symbols
@@ -465,7 +493,7 @@ def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> list[Wh
     """
     id_ = id_of(tokenizer, token)
     if id_ is None:
-        return [Why("no_token", None)]
+        return Reasons((Why("no_token", None),), 1)
     return Asked(tokenizer, found, id_).answers()
 
 
@@ -487,35 +515,43 @@ class Asked:
         self.tokenizer, self.trace, self.id = tokenizer, found, id_
         self.token = known(tokenizer, [id_])[id_]
 
-    def answers(self) -> list[Why]:
-        """Give an answer for each place, or one for all."""
-        places = (
-            answer
+    def answers(self) -> Reasons:
+        """Give an answer for each of the first places, or one for all."""
+        places = [
+            (number, part, first, last)
             for number, part in enumerate(self.trace.flat)
-            for answer in self._in_part(number, part)
-        )
-        return list(islice(places, MAX_REASONS)) or [self._nowhere()]
+            for first, last in self._places(part)
+        ]
+        if not places:
+            return Reasons((self._nowhere(),), 1)
+        given = (self._answer(*place) for place in places[:MAX_REASONS])
+        return Reasons(tuple(given), len(places))
 
-    def _in_part(self, number: int, part: Added | Piece) -> Iterator[Why]:
+    def _places(self, part: Added | Piece) -> Iterator[tuple[int, int]]:
+        """Give the symbols of each place; an added token and a whole piece have none."""
         if isinstance(part, Added):
-            if part.id == self.id:
-                yield Why("present", self.id, number)
+            is_there = part.id == self.id
+        elif part.is_whole:
+            is_text = self.token.kind == "text" and self.token.content in part.text
+            is_there = self.id in part.ids or is_text
+        else:
+            yield from self._windows(part)
             return
-        if part.is_whole:
-            yield from self._in_whole(number, part)
-            return
-        there = {(node.first, node.last): node.id for node in part.tree}
-        for first, last in self._windows(part):
-            if there.get((first, last)) == self.id:
-                yield Why("present", self.id, number, first, last)
-            else:
-                yield self._prevented(number, part, first, last)
+        if is_there:
+            yield 0, 0
 
-    def _in_whole(self, number: int, piece: Piece) -> Iterator[Why]:
-        if self.id in piece.ids:
-            yield Why("present", self.id, number)
-        elif self.token.kind == "text" and self.token.content in piece.text:
-            yield Why("whole_piece", self.id, number, instead=piece.ids)
+    def _answer(self, number: int, part: Added | Piece, first: int, last: int) -> Why:
+        if isinstance(part, Added):
+            return Why("present", self.id, number)
+        if part.is_whole and self.id not in part.ids:
+            return Why("whole_piece", self.id, number, instead=part.ids)
+        is_there = part.is_whole or any(
+            (node.first, node.last, node.id) == (first, last, self.id)
+            for node in part.tree
+        )
+        if is_there:
+            return Why("present", self.id, number, first, last)
+        return self._prevented(number, part, first, last)
 
     def _windows(self, piece: Piece) -> Iterator[tuple[int, int]]:
         """Give the symbols of a piece that together are the token."""

@@ -1,6 +1,7 @@
 """``bytepair trace``: how a text becomes tokens, merge by merge."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,8 @@ from rich.console import Console
 
 from bytepair import FileError, Tokenizer, analyze
 from bytepair._files import check_writable, write
-from bytepair.analyze import Trace, Why, why
+from bytepair._plurals import amount
+from bytepair.analyze import Reasons, Trace, Why, why
 from bytepair.analyze._trace import Added, Known, Piece, Segment, known
 from bytepair.views._svg import tree_svg
 from bytepair.views._terminal import print_lines
@@ -99,6 +101,9 @@ def trace(
     for answer in answers:
         text = sentence(found, answer, asked or "", named)
         console.print(text, markup=False, highlight=False, soft_wrap=True)
+    if answers.n_reasons > len(answers):
+        text = f"the first {len(answers)} of {amount(answers.n_reasons, 'place')} are shown"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _content(text: str) -> bytes:
@@ -108,7 +113,7 @@ def _content(text: str) -> bytes:
         return source.read()
 
 
-def _known(tokenizer: Tokenizer, answers: list[Why]) -> dict[int, Known]:
+def _known(tokenizer: Tokenizer, answers: Sequence[Why]) -> dict[int, Known]:
     """Describe the tokens of answers."""
     ids: set[int] = set()
     for answer in answers:
@@ -119,10 +124,10 @@ def _known(tokenizer: Tokenizer, answers: list[Why]) -> dict[int, Known]:
 
 
 def as_object(
-    tokenizer: Tokenizer, found: Trace, answers: list[Why] | None
+    tokenizer: Tokenizer, found: Trace, answers: Reasons | None
 ) -> dict[str, Any]:
     """Describe a trace for a program; spans are of bytes."""
-    used = {**found.known, **_known(tokenizer, answers or [])}
+    used = {**found.known, **_known(tokenizer, answers or ())}
     result: dict[str, Any] = {
         "text": _text(found.text),
         "ids": found.ids,
@@ -133,6 +138,8 @@ def as_object(
         },
     }
     if answers is not None:
+        result["n_reasons"] = answers.n_reasons
+        result["n_shown"] = len(answers)
         result["why"] = [_answer(answer) for answer in answers]
     return result
 

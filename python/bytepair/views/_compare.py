@@ -117,7 +117,7 @@ def _merge_lines(merges: MergeComparison, n_shown: int) -> Iterator[Text]:
 def _merge(merge: MergeAt | None) -> str:
     if merge is None:
         return "no more"
-    return f"{merge.place + 1:,} {shown(merge.left)} + {shown(merge.right)}"
+    return f"rank {merge.rank:,} {shown(merge.left)} + {shown(merge.right)}"
 
 
 def _added_lines(added: Sequence[AddedComparison], n_shown: int) -> Iterator[Text]:
@@ -189,20 +189,27 @@ def _text_lines(text: TextComparison) -> Iterator[Text]:
     numbers = amount(text.second_tokens, "token")
     if change:
         numbers = f"{text.first_tokens:,} → {numbers} ({change:+,})"
-    yield Text(
-        f"  {place}: {numbers}, other from token {text.difference.place + 1:,} on"
-    )
+    yield Text(f"  {place}: {numbers}, {_alike(text.difference.n_alike)}")
     before = text.difference.before
     for side, tokens, style in (
         ("A", text.difference.first, FIRST),
         ("B", text.difference.second, SECOND),
     ):
         line = Text(
-            f"    {side}  " + ("…" if text.difference.place > len(before) else "")
+            f"    {side}  " + ("…" if text.difference.n_alike > len(before) else "")
         )
         line.append(bracketed(before), "dim")
         line.append(bracketed(tokens) or "(end)", style)
         yield line.append("" if text.difference.is_whole else "…")
+
+
+def _alike(n_alike: int) -> str:
+    """Say how many tokens are the same before the first difference.
+
+    >>> _alike(0), _alike(1), _alike(1200)
+    ('none the same', 'the first 1 the same', 'the first 1,200 the same')
+    """
+    return f"the first {n_alike:,} the same" if n_alike else "none the same"
 
 
 def growth(first: int, second: int) -> str:
@@ -312,7 +319,7 @@ def _token_objects(tokens: Iterable[TokenAt]) -> list[dict[str, Any]]:
 def _merge_object(merge: MergeAt | None) -> dict[str, Any] | None:
     if merge is None:
         return None
-    return {"place": merge.place, "pair": [plain(merge.left), plain(merge.right)]}
+    return {"rank": merge.rank, "pair": [plain(merge.left), plain(merge.right)]}
 
 
 def _added_object(token: AddedComparison) -> dict[str, Any]:
@@ -352,14 +359,14 @@ def _corpus_object(corpus: CorpusComparison, n_shown: int) -> dict[str, Any]:
 
 
 def _text_object(text: TextComparison) -> dict[str, Any]:
-    place, before, first, second, is_whole = text.difference
+    n_alike, before, first, second, is_whole = text.difference
     return {
         "path": text.path,
         "number": text.number,
         "tokens_a": text.first_tokens,
         "tokens_b": text.second_tokens,
         "difference": {
-            "place": place,
+            "n_alike": n_alike,
             "before": list(map(plain, before)),
             "a": list(map(plain, first)),
             "b": list(map(plain, second)),

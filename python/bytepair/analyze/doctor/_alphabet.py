@@ -56,7 +56,7 @@ def _missing_bytes(subject: Subject) -> Iterator[Finding]:
 def _merge(subject: Subject, place: int, detail: str) -> FoundToken:
     left, right, id_ = subject.merges[place]
     parts = " + ".join(plain(subject.written[part]) for part in (left, right))
-    return FoundToken(id_, parts, f"merge {place + 1:,}{detail}")
+    return FoundToken(id_, parts, f"rank {subject.ranks[place]:,}{detail}")
 
 
 def _first_ranks(subject: Subject) -> dict[int, int]:
@@ -117,7 +117,11 @@ def _twice(subject: Subject) -> Iterator[Finding]:
         (left, right): place for place, (left, right, _) in enumerate(subject.merges)
     }
     found = tuple(
-        _merge(subject, place, f"; merge {last[left, right] + 1:,} counts")
+        _merge(
+            subject,
+            place,
+            f"; the merge with rank {subject.ranks[last[left, right]]:,} counts",
+        )
         for place, (left, right, _) in enumerate(subject.merges)
         if place != last[left, right]
     )

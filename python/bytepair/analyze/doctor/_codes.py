@@ -32,8 +32,8 @@ class Code(NamedTuple):
 CODES = {
     code.code: code
     for code in (
-        Code("BP101", "no-merges-lead-here", "warning"),
-        Code("BP102", "part-of-a-character", "note"),
+        Code("BP101", "unreachable-token", "warning"),
+        Code("BP102", "incomplete-character", "note"),
         Code("BP103", "no-completion-found", "warning"),
         Code("BP104", "no-text-found", "warning"),
         Code("BP201", "missing-byte", "error"),
@@ -44,7 +44,7 @@ CODES = {
         Code("BP302", "same-text-twice", "warning"),
         Code("BP303", "special-token-in-plain-text", "error"),
         Code("BP304", "added-token-in-any-text", "note"),
-        Code("BP305", "taken-by-added-tokens", "warning"),
+        Code("BP305", "hidden-by-added-token", "warning"),
         Code("BP401", "holes-in-ids", "note"),
         Code("BP402", "ids-that-move", "error"),
         Code("BP403", "config-names-another-token", "error"),
@@ -53,10 +53,10 @@ CODES = {
         Code("BP406", "ids-outside-the-model", "error"),
         Code("BP501", "changed-by-the-normalizer", "warning"),
         Code("BP502", "cut-by-the-pattern", "warning"),
-        Code("BP503", "marks-parted-from-letters", "note"),
-        Code("BP504", "joiners-parted", "note"),
+        Code("BP503", "combining-mark-split-from-letter", "note"),
+        Code("BP504", "joiner-split-from-sequence", "note"),
         Code("BP601", "never-used", "note", needs_corpus=True),
-        Code("BP602", "residue", "note", needs_corpus=True),
+        Code("BP602", "intermediate-token", "note", needs_corpus=True),
         Code("BP603", "glitch-candidate", "note", needs_corpus=True),
     )
 }
@@ -98,7 +98,7 @@ def page(code: str) -> str:
     """Give the page of a code, in Markdown.
 
     >>> page("BP101").splitlines()[0]
-    '# BP101 no-merges-lead-here'
+    '# BP101 unreachable-token'
 
     Raises
     ------
