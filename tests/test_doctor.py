@@ -664,12 +664,37 @@ def test_made_and_kept_are_those_of_the_definition(tmp_path):
                     place += 1
             kept.update(row)
     used = count(Subject(tokenizer), corpus(tmp_path, text), {})
-    assert {id_: n for id_, n in enumerate(used.made.tolist()) if n} == made
+    assert {id_: n for id_, n in enumerate(used.formed.tolist()) if n} == made
     assert {id_: n for id_, n in enumerate(used.kept.tolist()) if n} == kept
     assert (
         used.kept.tolist()
         == np.bincount(tokenizer.encode(text), minlength=tokenizer.n_vocab).tolist()
     )
+
+
+def test_intermediate_tokens_are_ranked_by_the_share_that_is_kept(tmp_path):
+    """At most 1 % is kept; those that are never kept come first, and then the most formed."""
+    tokenizer = edited(
+        with_more("a b", "ab c", "d e", "de f", "g h", "gh i", "j k", "jk l"),
+        trained(merges=0, vocab_size=None),
+    )
+    words = {"abc": 300, "def": 400, "ghi": 198, "gh": 2, "jkl": 197, "jk": 2, "de": 1}
+    text = " ".join(word for word, n in words.items() for _ in range(n))
+    path = corpus(tmp_path, text)
+    [finding] = diagnose(tokenizer, corpus=path, select=["BP602"]).findings
+    kept = Counter(tokenizer.encode(text))
+    usages = {token.text: token.usage for token in finding.tokens}
+    assert {name: (usage.formed, usage.kept) for name, usage in usages.items()} == {
+        "ab": (words["abc"], 0),
+        "de": (words["def"] + words["de"], words["de"]),
+        "gh": (words["ghi"] + words["gh"], words["gh"]),
+    }
+    assert list(usages) == ["ab", "de", "gh"]
+    assert all(kept[token.id] == token.usage.kept for token in finding.tokens)
+    assert "at most 1 % of the times; 1 of them" in finding.message
+    rows = finding.as_object()["tokens"]
+    assert [row["kept_share"] for row in rows] == [0, 1 / 401, 2 / 200]
+    assert rows[2]["detail"] == "formed 200 times, kept 2 times (1.000 %)"
 
 
 def test_every_reader_of_corpora_counts(tmp_path):
@@ -679,7 +704,7 @@ def test_every_reader_of_corpora_counts(tmp_path):
     (tmp_path / "b.csv").write_text("body\nlow\nlo\n")
     for name in ("a.jsonl", "b.csv"):
         used = count(Subject(tokenizer), tmp_path / name, {"field": "body"})
-        assert (used.kept[256], used.kept[257], used.made[256]) == (1, 1, 2)
+        assert (used.kept[256], used.kept[257], used.formed[256]) == (1, 1, 2)
 
 
 # The command

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from ._report import Report, describe
     from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
     from ._steps import TrainingStep, training_steps
-    from ._trace import Trace, Why, trace, why
-    from .doctor import Diagnosis, Finding, FoundToken, diagnose
-from ._trace import Reasons, Trace, Why, trace, why
+    from ._trace import Reasons, Trace, Why, trace, why
+    from .doctor import Diagnosis, Finding, FoundToken, TokenUsage, diagnose
 
 __all__ = [
     "METRICS",
@@ -57,6 +56,7 @@ __all__ = [
     "Segmenter",
     "Stats",
     "StatsRow",
+    "TokenUsage",
     "Trace",
     "TrainingStep",
     "Why",
@@ -94,8 +94,8 @@ _MODULES = {
     "_report": "Report describe",
     "_stats": "ScriptRow Stats StatsRow stats stats_of",
     "_steps": "TrainingStep training_steps",
-    "_trace": "Trace Why trace why",
-    "doctor": "Diagnosis Finding FoundToken diagnose",
+    "_trace": "Reasons Trace Why trace why",
+    "doctor": "Diagnosis Finding FoundToken TokenUsage diagnose",
 }
 """The modules of this package, and what is public in each."""
 _MODULE_OF = {

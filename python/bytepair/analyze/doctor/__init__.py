@@ -24,7 +24,7 @@ from . import (
 )
 from ._codes import CODES, Code, chosen, page
 from ._config import beside
-from ._finding import Diagnosis, Finding, FoundToken
+from ._finding import Diagnosis, Finding, FoundToken, TokenUsage
 from ._subject import Subject
 from ._texts import Texts
 
@@ -40,6 +40,7 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "FoundToken",
+    "TokenUsage",
     "beside",
     "diagnose",
     "page",

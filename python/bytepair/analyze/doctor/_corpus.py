@@ -1,6 +1,6 @@
-"""BP601 to BP603: tokens that a corpus never uses, or that are always merged into longer ones.
+"""BP601 to BP603: tokens that a corpus never uses, or that are nearly always merged further.
 
-One pass over the corpus counts exactly how often each token is made and how often it stays.
+One pass over the corpus counts exactly how often each token is formed and how often it is kept.
 A text file that is a single document is held in memory.
 """
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair._numpy import np
+from bytepair._plurals import amount
 
-from ._finding import Finding, FoundToken
+from ._finding import Finding, FoundToken, TokenUsage
 from ._subject import Subject, plain
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], object]
 
 __all__ = ["count", "find"]
+
+MOST_KEPT = 0.01
+"""A token that is kept at most this share of the times that it is formed is intermediate."""
 
 RARE = 1e-7
 """A token below this share of the corpus is rare: one in ten million."""
@@ -37,11 +41,17 @@ MOST_CONTAINING = 3
 
 
 class Used:
-    """How often each token was made, and how often it stayed."""
+    """How often each token was formed, and how often it was kept."""
 
-    def __init__(self, made: "NDArray[np.uint64]", kept: "NDArray[np.uint64]") -> None:
-        self.made, self.kept = made, kept
+    def __init__(
+        self, formed: "NDArray[np.uint64]", kept: "NDArray[np.uint64]"
+    ) -> None:
+        self.formed, self.kept = formed, kept
         self.n_tokens = int(kept.sum())
+
+    def of(self, id_: int) -> TokenUsage:
+        """Give both counts of a token."""
+        return TokenUsage(int(self.formed[id_]), int(self.kept[id_]))
 
 
 def count(
@@ -50,7 +60,7 @@ def count(
     reading: dict[str, Any],
     progress: "Progress | None" = None,
 ) -> Used:
-    """Count the tokens of a corpus, both those that are made and those that stay.
+    """Count the tokens of a corpus, both those that are formed and those that are kept.
 
     ``reading`` has the options of :func:`bytepair.train` that define a document.
     """
@@ -70,30 +80,46 @@ def count(
             if progress is not None:
                 progress(n_before + tally.place(part), total)
         n_before += source.size
-    made, kept, _ = usage.sums()
-    return Used(made, kept)
+    formed, kept, _ = usage.sums()
+    return Used(formed, kept)
 
 
 def find(subject: Subject, used: Used) -> Iterator[Finding]:
-    """Look for tokens that the corpus does not use."""
+    """Look for tokens that the corpus does not use, or hardly uses."""
     subject.counts["corpus_tokens"] = used.n_tokens
     corpus = f"{used.n_tokens:,} tokens of this corpus"
     ids = [id_ for id_ in subject.text_ids if len(subject.tokens[id_][1]) > 1]
-    never = [id_ for id_ in ids if not used.made[id_]]
+    never = [id_ for id_ in ids if not used.formed[id_]]
     if never:
-        message = f"these tokens are never made in encoding the {corpus}"
+        message = f"these tokens are never formed in encoding the {corpus}"
         yield Finding("BP601", message, subject.all_found(never))
-    residues = [id_ for id_ in ids if used.made[id_] and not used.kept[id_]]
-    if residues:
-        tokens = tuple(
-            subject.found(id_, f"made {int(used.made[id_]):,} times")
-            for id_ in sorted(residues, key=lambda id_: (-int(used.made[id_]), id_))
-        )
+    tokens = _intermediate(subject, used, ids)
+    if tokens:
+        n_never = sum(not token.usage.kept for token in tokens if token.usage)
         message = (
-            f"these tokens are made but always merged on, so none is among the {corpus}"
+            f"these tokens are formed in encoding the {corpus}, but kept at most "
+            f"{100 * MOST_KEPT:g} % of the times; {n_never:,} of them are always merged "
+            "further"
         )
         yield Finding("BP602", message, tokens)
     yield from _glitches(subject, used, ids)
+
+
+def _intermediate(
+    subject: Subject, used: Used, ids: list[int]
+) -> tuple[FoundToken, ...]:
+    """Describe tokens that are formed but hardly kept, by their share, the most formed first."""
+    found = []
+    for id_ in ids:
+        usage = used.of(id_)
+        if usage.formed and usage.kept_share <= MOST_KEPT:
+            detail = (
+                f"formed {amount(usage.formed, 'time')}, kept {amount(usage.kept, 'time')}"
+                + (f" ({100 * usage.kept_share:.3f} %)" if usage.kept else "")
+            )
+            found.append((usage, subject.found(id_, detail, usage)))
+    found.sort(key=lambda entry: (entry[0].kept_share, -entry[0].formed))
+    return tuple(token for _, token in found)
 
 
 def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]:
@@ -114,7 +140,7 @@ def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]
         return
     containing = _containing(subject, found)
     tokens = tuple(
-        FoundToken(id_, texts[id_], _rarely(subject, used, id_, containing[id_]))
+        subject.found(id_, _rarely(subject, used, id_, containing[id_]), used.of(id_))
         for id_ in found
     )
     message = (
@@ -125,7 +151,7 @@ def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]
 
 
 def _rarely(subject: Subject, used: Used, id_: int, containing: Iterable[int]) -> str:
-    words = f"{int(used.kept[id_]):,} times"
+    words = f"kept {amount(int(used.kept[id_]), 'time')}"
     names = [repr(plain(subject.written[other])) for other in containing]
     return f"{words}; part of {', '.join(names)}" if names else words
 

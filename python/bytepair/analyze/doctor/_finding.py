@@ -6,7 +6,32 @@ from typing import Any
 
 from ._codes import CODES, Severity
 
-__all__ = ["Diagnosis", "Finding", "FoundToken"]
+__all__ = ["Diagnosis", "Finding", "FoundToken", "TokenUsage"]
+
+
+@dataclass(frozen=True)
+class TokenUsage:
+    """How often a token is formed in encoding a corpus, and how often it is kept.
+
+    A token is formed by a merge, by a unit of the text, or as a whole piece; it is kept if no
+    merge makes a longer token of it. Both counts are exact.
+
+    >>> TokenUsage(formed=8, kept=2).kept_share
+    0.25
+    """
+
+    formed: int
+    kept: int
+
+    @property
+    def kept_share(self) -> float:
+        """``kept`` divided by ``formed``; 0 for a token that is never formed."""
+        return self.kept / self.formed if self.formed else 0.0
+
+    def as_object(self) -> dict[str, Any]:
+        """Give the counts and their ratio as JSON holds them."""
+        shares = {"kept_share": self.kept_share}
+        return {"formed": self.formed, "kept": self.kept, **shares}
 
 
 @dataclass(frozen=True)
@@ -15,11 +40,19 @@ class FoundToken:
 
     ``text`` is the token as in its file, with marks; bytes that are not part of a character
     are escaped (``\\xe4``). ``detail`` adds information, such as the ids of its text.
+    ``usage`` has the counts of a corpus; ``None`` for findings that need none.
     """
 
     id: int | None
     text: str
     detail: str = ""
+    usage: TokenUsage | None = field(default=None, repr=False)
+
+    def as_object(self) -> dict[str, Any]:
+        """Give everything as JSON holds it."""
+        found: dict[str, Any] = {"id": self.id, "text": self.text}
+        counts = {} if self.usage is None else self.usage.as_object()
+        return {**found, "detail": self.detail, **counts}
 
 
 @dataclass(frozen=True)
@@ -59,10 +92,7 @@ class Finding:
             "is_fact": self.is_fact,
             "message": self.message,
             "count": self.count,
-            "tokens": [
-                {"id": token.id, "text": token.text, "detail": token.detail}
-                for token in self.tokens
-            ],
+            "tokens": [token.as_object() for token in self.tokens],
         }
 
 

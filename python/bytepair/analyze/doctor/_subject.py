@@ -8,7 +8,7 @@ from bytepair import Tokenizer, _core
 from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
-from ._finding import FoundToken
+from ._finding import FoundToken, TokenUsage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,9 +103,11 @@ class Subject:
         """The rank of each merge: the lowest goes first."""
         return self.rules["priorities"] or range(len(self.merges))
 
-    def found(self, id_: int, detail: str = "") -> FoundToken:
+    def found(
+        self, id_: int, detail: str = "", usage: TokenUsage | None = None
+    ) -> FoundToken:
         """Describe a token of the vocabulary."""
-        return FoundToken(id_, plain(self.written[id_]), detail)
+        return FoundToken(id_, plain(self.written[id_]), detail, usage)
 
     def all_found(self, ids: Iterable[int], detail: str = "") -> tuple[FoundToken, ...]:
         """Describe tokens, in the order of their ids."""
