@@ -266,6 +266,44 @@ def test_groups_have_bars_as_long_as_their_values(both):
         assert float(width) == pytest.approx(100 * float(value) / most, abs=0.06)
 
 
+def test_standard_input_is_measured_as_a_file_is(small, corpus, tmp_path):
+    """Its page is that of a file with its name and content, and no copy of it is left."""
+    small.save(tmp_path / "t.json")
+    (tmp_path / "standard input").write_bytes(corpus.read_bytes())
+    pages = []
+    for name in ("-", tmp_path / "standard input"):
+        output = tmp_path / "page.html"
+        found = testing.CliRunner().invoke(
+            app,
+            [
+                *("report", str(tmp_path / "t.json"), str(name), "-o", str(output)),
+                *("--input-format", "jsonl", "--group", "lang"),
+            ],
+            input=corpus.read_bytes(),
+        )
+        assert found.exit_code == 0, found.output
+        pages.append(output.read_text())
+    assert pages[0] == pages[1]
+    assert "5 groups" in pages[0]
+
+
+def test_errors_of_standard_input_name_it(small, tmp_path):
+    """A user has not seen the copy."""
+    small.save(tmp_path / "t.json")
+    arguments = [
+        "report",
+        str(tmp_path / "t.json"),
+        "-",
+        "-o",
+        str(tmp_path / "p.html"),
+    ]
+    broken = [*arguments, "--input-format", "jsonl"]
+    found = testing.CliRunner().invoke(app, broken, input=b"{")
+    assert found.stderr.startswith("bytepair: -, line 1: "), found.stderr
+    found = testing.CliRunner().invoke(app, [*arguments, "-"], input=b"low")
+    assert "named twice" in found.stderr
+
+
 @pytest.mark.parametrize("content", ["", " \n\n"])
 def test_a_corpus_without_text_has_a_page(content, small, tmp_path):
     """Nothing is divided by nothing: what does not exist is a dash, and no sample is made up."""
