@@ -448,11 +448,10 @@ def test_the_corpus_of_the_command_is_behind_the_tokenizers(small, corpus, tmp_p
         (["--group", "lang"], "--group needs a corpus"),
         (["--by-file"], "--by-file needs a corpus"),
         (["--field", "body"], "--field needs a corpus"),
-        (["-"], "save them to a file first"),
     ],
 )
 def test_what_would_be_idle_is_refused(typed, message, small, tmp_path):
-    """An option that says how to read needs something to read, which is read twice."""
+    """An option that says how to read needs something to read."""
     small.save(tmp_path / "own.bytepair")
     found = run("report", tmp_path / "own.bytepair", *typed, "-o", tmp_path / "r.html")
     assert found.exit_code == 1

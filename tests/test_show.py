@@ -169,6 +169,44 @@ def test_every_text_is_shown_without_control_characters(text):
     )
 
 
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200e\u2060\u3164\ufeff\uffa0\U000e0041"
+)
+
+
+def test_what_has_no_shape_is_written_as_an_escape():
+    """Hidden characters are seen behind a letter, alone, and in a row, whatever is asked for."""
+    for character in [*INVISIBLE, "\u200c", "\u200d", "\ufe0f", "\U000e0101"]:
+        name = character.encode("ascii", "backslashreplace").decode()
+        assert visible(f"a{character}") == f"a{name}"
+        assert visible(character) == name
+    assert visible("😀\ufe0f\ufe00\ufe01") == "😀\ufe0f\\ufe00\\ufe01"
+    assert visible("a\u034f\u0301") == "a\\u034f◌\u0301"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("می\u200cخواهم", "می¦خواهم"),
+        ("क्\u200dष", "क्⁀ष"),
+        ("👩🏽\u200d🚀", "👩🏽⁀🚀"),
+        ("❤\ufe0f\u200d🔥", "❤\\ufe0f⁀🔥"),
+        ("1\ufe0f\u20e3", "1\\ufe0f◌\u20e3"),
+        ("葛\U000e0100", "葛\\U000e0100"),
+        (
+            "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+            None,
+        ),
+    ],
+)
+def test_what_shapes_its_neighbours_is_left_to_them(text, shown):
+    """Persian, Devanagari and emoji look as they do; ``spaces`` shows what joins and parts them."""
+    assert visible(text) == text
+    found = visible(text, spaces=True)
+    assert shown is None or found == shown
+    assert not set(found) & set("\u200c\u200d\ufe0f\U000e0067\U000e007f")
+
+
 def test_widths_are_columns_of_a_terminal():
     """Wide characters take two columns, marks none, and a family of emoji two."""
     assert [width(text) for text in ("a", "中", "e\u0301", "👩‍👩‍👧", "🇮🇷", "ไท")] == [
@@ -202,6 +240,37 @@ def test_what_is_asked_for_stands_below(trained):
         "6c 6f 77 20  6c   c3  a9",
         "257      220 75   127 102",
     ]
+
+
+def test_notes_of_right_to_left_text_are_a_list(trained):
+    """A terminal that reorders its line would part them from their tokens; other lines keep theirs."""
+    shown = str(trained.show("low ש!\nlow", ids=True, bytes=True))
+    assert shown.splitlines()[1:] == [
+        "[low][ ][ש‹2›][!][⏎]",
+        "  257  6c 6f 77       [low]",
+        "  220  20             [ ]",
+        "  147  d7        1/2  [ש]",
+        "  102  a9        2/2  [ש]",
+        "  0    21             [!]",
+        "  198  0a             [⏎]",
+        "[low]",
+        "6c 6f 77",
+        "257",
+    ]
+
+
+@given(text=st.text(alphabet="لסa \né", max_size=30))
+@CASES
+def test_a_list_has_every_token_and_ends_with_its_text(text):
+    """Nothing stands behind right-to-left letters, and the ids are those of encoding."""
+    tokenizer = every_kind()["gpt2"]
+    shown = str(tokenizer.show(text, ids=True)).splitlines()[1:]
+    for line in shown:
+        if line.startswith("  "):
+            assert regex.fullmatch(r"  +\d+  +(\d/\d  )? *\[.*\]", line), line
+    listed = [re.search(r"\d+", line)[0] for line in shown if line.startswith("  ")]
+    is_whole = "\n" not in text and regex.search(r"[לסل]", text)
+    assert not is_whole or list(map(int, listed)) == tokenizer.encode(text)
 
 
 def test_an_unknown_token_has_the_bytes_of_the_text():
@@ -347,6 +416,21 @@ def test_html_holds_the_text_and_no_tags_of_it(text):
     found = Text(fragment)
     assert found.text.replace("⏎\n", "⏎") == visible(text)
     assert found.tags <= {"div", "span"}
+
+
+def test_each_line_has_its_direction_in_html(trained):
+    """A line without letters has that of the line before it, or else of the first with letters."""
+    fragment = cut_html(cut(trained, "1\n\nש 2\n 3\n\nlow\n4"))
+    lines = re.sub(r"<(?!span class=.bp-(?:rtl|ltr))[^>]*>", "", fragment).split("\n")
+    marks = [re.findall(r"bp-(rtl|ltr)", line) for line in lines]
+    assert marks == [["rtl"], ["rtl"], [], ["rtl"], ["rtl"], [], ["ltr"]]
+    assert "bp-ltr" not in cut_html(cut(trained, "low\n\n1"))
+
+
+def test_escapes_do_not_turn_a_line_of_html(trained):
+    """They are isolated, but a backslash of the text is not."""
+    fragment = cut_html(cut(trained, "ש\u202e\\u202e"))
+    assert fragment.count('<span class="bp-esc">\\u202e</span>') == 1
 
 
 def test_special_tokens_are_escaped_in_notebooks():

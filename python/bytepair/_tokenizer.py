@@ -529,7 +529,8 @@ class Tokenizer(_core.CoreTokenizer):
         ids, bytes
             Whether the id and the bytes of each token stand below it.
         spaces
-            Whether spaces are drawn as ``·``; tabs and line ends always are.
+            Whether spaces are drawn as ``·``, joiners as ``⁀`` and non-joiners as ``¦``; tabs
+            and line ends always are drawn.
         pieces
             Whether a line stands where the split pattern cuts.
 

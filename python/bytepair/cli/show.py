@@ -87,8 +87,8 @@ def show(
         typer.Option(
             "--spaces",
             rich_help_panel=DISPLAY,
-            help="Draw spaces as ·. Tabs (→), line ends (⏎) and control characters are "
-            "always drawn.",
+            help="Draw spaces as ·, joiners as ⁀ and non-joiners as ¦. Tabs (→), line ends (⏎) "
+            "and control characters are always drawn.",
         ),
     ] = False,
     pieces: Annotated[

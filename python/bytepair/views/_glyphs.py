@@ -1,10 +1,13 @@
 r"""Visible forms of characters, such as tabs, line ends and control characters.
 
 No control character of a text reaches a terminal, and no character that changes the direction of
-its surroundings. Takes time linear in the text.
+its surroundings. Invisible characters are written as escapes, unless they shape the characters
+around them, as joiners do in Persian, Devanagari and emoji. Takes time linear in the text.
 """
 
 import functools
+import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,6 +29,24 @@ __all__ = [
 
 NAMED = {"\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡"}
 SPACE = "·"
+JOINERS = {"\u200c": "¦", "\u200d": "⁀"}
+"""What keeps letters apart and what joins them, drawn as signs that have no direction."""
+_IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Default_Ignorable_Code_Point: characters that fonts do not draw."""
+_SHAPED = f"[^\\x00-\u058f{_IGNORABLE}]"
+"""What joiners and variation selectors have an effect on: no Latin, Greek or Cyrillic letters."""
+INVISIBLE = re.compile(
+    rf"(?P<kept>(?<={_SHAPED})[\u200c\u200d\ufe00-\ufe0f\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
+    rf"|(?<={_SHAPED}\ufe0f)\u200d"
+    r"|(?<=[#*0-9©®])\ufe0f"
+    r"|(?<=\U0001f3f4)[\U000e0030-\U000e007a]{3,6}\U000e007f)"
+    rf"|[{_IGNORABLE}]"
+)
+"""Invisible characters; ``kept`` are those that shape the character before them."""
 CONTROL_PICTURES = 0x2400
 DOTTED_CIRCLE = "◌"
 """The base for a combining mark without a letter."""
@@ -51,12 +72,17 @@ class Glyph(NamedTuple):
 
 
 def glyphs(text: bytes, *, spaces: bool = False) -> Iterator[Glyph]:
-    r"""Give the visible form of each character of a text; ``spaces`` draws spaces as ``·``.
+    r"""Give the visible form of each character of a text.
+
+    ``spaces`` draws spaces as ``·``, joiners as ``⁀`` and non-joiners as ``¦``, and writes all
+    other invisible characters as escapes.
 
     >>> [(glyph.text, glyph.width) for glyph in glyphs("a 中\t\xa0".encode())]
     [('a', 1), (' ', 1), ('中', 2), ('→', 1), ('\\xa0', 4)]
     >>> [glyph.text for glyph in glyphs(b" \r\n\xff", spaces=True)]
     ['·', '␍', '⏎', '\\xff']
+    >>> [visible("a\u200dक्\u200dष", spaces=shown) for shown in (False, True)]
+    ['a\\u200dक्\u200dष', 'a⁀क्⁀ष']
     """
     start = 0
     for end, n_columns in _core.graphemes(text):
@@ -86,7 +112,25 @@ def _shown(character: str, n_columns: int, *, spaces: bool) -> str:
         return f"\\x{ord(first) - 0xDC00:02x}"
     if not first.isprintable():
         return "".join(_escaped(part) for part in character)
+    if found := INVISIBLE.search(character):
+        character = INVISIBLE.sub(_joiner if spaces else _kept, character)
+        n_columns = max(n_columns, found.start() == 0)
     return DOTTED_CIRCLE + character if n_columns == 0 else character
+
+
+def _joiner(found: re.Match[str]) -> str:
+    return JOINERS.get(found[0]) or "".join(map(_escaped, found[0])) + _base(found)
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found["kept"] or _escaped(found[0]) + _base(found)
+
+
+def _base(found: re.Match[str]) -> str:
+    """Give a base to a combining mark behind an escape."""
+    following = found.string[found.end() : found.end() + 1]
+    is_mark = unicodedata.category(following or "a").startswith("M")
+    return DOTTED_CIRCLE if is_mark and not INVISIBLE.match(following) else ""
 
 
 def _escaped(character: str) -> str:

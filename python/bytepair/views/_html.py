@@ -2,9 +2,12 @@
 
 All text is escaped. Letters keep the colour of the page, on translucent backgrounds, so that they
 are readable on dark and light pages. No space is put between tokens, so that Arabic letters join.
-The direction of a text is that of its first letter.
+Each line has the direction of its first letter, or of the lines around it if it has none. Escapes
+of invisible characters are isolated, so that they do not move the words beside them.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -15,6 +18,8 @@ from ._layout import LEFT_OUT, N_COLOURS, Options, colours_of
 
 __all__ = ["CSS", "cut_html", "page_of_rows", "rows_html"]
 
+ESCAPED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+"""An escape for an invisible character; a backslash of a text is a character of its own."""
 HUES = (210, 130, 30, 300, 55, 180)
 
 CSS = (
@@ -27,7 +32,10 @@ CSS = (
 .bp-text .bp-s1 { background: rgba(128, 128, 128, .30); }
 .bp-text .bp-out { opacity: .55; text-decoration: line-through; }
 .bp-text .bp-part, .bp-text .bp-end, .bp-text .bp-none { font-size: .68em; opacity: .7; }
-.bp-text .bp-part, .bp-text .bp-none { unicode-bidi: isolate; direction: ltr; }
+.bp-text .bp-part, .bp-text .bp-none, .bp-text .bp-esc { unicode-bidi: isolate; direction: ltr; }
+.bp-text .bp-esc { font-size: .78em; opacity: .8; }
+.bp-text .bp-ltr::before { content: "\\200e"; }
+.bp-text .bp-rtl::before { content: "\\200f"; }
 .bp-text .bp-piece { border-inline-start: 1px solid currentColor; }
 .bp-note { font-size: .85em; opacity: .75; margin-block: .4em .1em; }
 """
@@ -77,20 +85,25 @@ def page_of_rows(cuts: Sequence[Cut], titles: Sequence[str], options: Options) -
 def _fragment(
     cut: Cut, colours: Sequence[int], options: Options, *, is_compact: bool
 ) -> str:
+    directions = _directions(cut.text)
     spans = (
-        _span(cut, group, colour, options, is_compact=is_compact)
+        _span(cut, group, colour, options, directions, is_compact=is_compact)
         for group, colour in zip(cut.groups, colours, strict=True)
     )
     return f'<div class="bp-text" dir="auto">{"".join(spans)}</div>'
 
 
 def _span(
-    cut: Cut, group: Group, colour: int, options: Options, *, is_compact: bool
+    cut: Cut,
+    group: Group,
+    colour: int,
+    options: Options,
+    directions: dict[int, str],
+    *,
+    is_compact: bool,
 ) -> str:
     text = "".join(
-        f'<span class="bp-end">{glyph.text}</span>\n'
-        if glyph.text == "⏎"
-        else escape(glyph.text)
+        directions.get(group.start + glyph.start, "") + _drawn(glyph.text)
         for glyph in glyphs(cut.text[group.start : group.end], spaces=options.spaces)
     )
     if colour == LEFT_OUT:
@@ -106,6 +119,39 @@ def _span(
         f'<span class="bp-t {style}{piece}" data-ids="{ids}" title="{title}">'
         f"{text}{small}</span>"
     )
+
+
+def _drawn(text: str) -> str:
+    """Draw a character, or the escape of one."""
+    if text == "⏎":
+        return '<span class="bp-end">⏎</span>\n'
+    return ESCAPED.sub(r'<span class="bp-esc">\g<0></span>', escape(text))
+
+
+def _directions(text: bytes) -> dict[int, str]:
+    """Give the marks of lines without letters, by the place of the line.
+
+    A browser would draw such a line from left to right in the midst of Persian text.
+    """
+    lines = text.decode(errors="surrogateescape").split("\n")
+    found = [_direction(line) for line in lines]
+    if "rtl" not in found:
+        return {}
+    usual = next(filter(None, found))
+    marks, place = {}, 0
+    for line, own in zip(lines, found, strict=True):
+        usual = own or usual
+        if not own:
+            marks[place] = f'<span class="bp-{usual}"></span>'
+        place += len(line.encode(errors="surrogateescape")) + 1
+    return marks
+
+
+def _direction(line: str) -> str:
+    """Give the direction of the first letter of a line."""
+    kinds = map(unicodedata.bidirectional, line)
+    first = next((kind for kind in kinds if kind in ("L", "R", "AL")), None)
+    return "" if first is None else "ltr" if first == "L" else "rtl"
 
 
 def _small(

@@ -3,8 +3,14 @@
 Each character of the text has one column for all rows, as wide as the widest row needs. Rows that
 need less are filled, inside a token with ``╌``. Lines are broken where all rows begin a token, if
 there is such a place near the end. Takes time and memory linear in the text.
+
+Many terminals reorder lines with right-to-left text, so that nothing below such a line would be in
+its column. The notes of its tokens are therefore a list, with the text at the end of each line,
+where it moves nothing else; and beside a character stands the number of its tokens instead of their
+bytes, whose letters would separate the words.
 """
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,6 +30,8 @@ N_COLOURS = 6
 LEFT_OUT = -1
 """The colour of text without a token."""
 MIN_COLUMNS = 8
+MAX_NOTE = 48
+"""The width of the bytes of a token in a list."""
 NEVER = 1 << 40
 
 
@@ -74,36 +82,45 @@ class Column:
 
     cells: list[Cell]
     is_line_end: bool = False
+    is_listed: bool = False  # its line has right-to-left text
     before: int = 0
     n_columns: int = 0
 
 
 class Unit(NamedTuple):
-    """The columns of a token in a row, and the notes below it."""
+    """The columns of a token in a row, and the notes below it.
+
+    ``part`` is its number in a group of several tokens, as in ``1/2``.
+    """
 
     row: int
     first: int
     last: int
     notes: list[str]
+    part: str = ""
 
 
 def lines_of(cuts: Sequence[Cut], options: Options) -> Iterator[list[list[Line]]]:
     """Lay out cuts of one text.
 
     Gives the rows of each line of the screen in order; a row is one line for the tokens, and
-    one for each kind of note.
+    one for each kind of note, or a list of the notes.
     """
     columns, units = Grid(cuts, options).filled()
-    ends = _widened(columns, units)
+    ends = _widened(columns, [u for u in units if not columns[u.last].is_listed])
     room = max(options.columns or NEVER, MIN_COLUMNS)
     bounds = list(_broken(columns, ends, room))
     notes = _placed(units, bounds, ends)
+    n_notes = options.bytes + options.ids
     for line, (first, last) in enumerate(bounds):
         rows = []
         for row in range(len(cuts)):
             drawn = [_drawn(columns[first:last], row)]
             here = notes.get((line, row), [])
-            drawn += [_below(here, kind) for kind in range(options.bytes + options.ids)]
+            if n_notes and columns[first].is_listed:
+                drawn += _listed(here, columns, room)
+            else:
+                drawn += [_below(here, kind) for kind in range(n_notes)]
             rows.append(drawn)
         yield rows
 
@@ -116,6 +133,8 @@ class Grid:
         self.n_rows, self.text = len(cuts), cuts[0].text
         self.is_compact = len(cuts) > 1 and not (options.ids or options.bytes)
         self.glyphs = list(glyphs(cuts[0].text, spaces=options.spaces))
+        self.listed = _with_right_to_left(self.glyphs)
+        self.is_listed = False  # the line of the current character
         self.columns: list[Column] = []
         self.units: list[Unit] = []
         colours = colours_of(cuts)
@@ -129,7 +148,8 @@ class Grid:
 
     def filled(self) -> tuple[list[Column], list[Unit]]:
         """Fill in all characters."""
-        for glyph in self.glyphs:
+        for glyph, is_listed in zip(self.glyphs, self.listed, strict=True):
+            self.is_listed = is_listed
             self._put_in(glyph.start)
             self._add_character(glyph)
             self._add_labels(glyph.end)
@@ -149,7 +169,7 @@ class Grid:
             Cell(colour=colour, is_inside=inside, is_open=inside)
             for colour, inside in zip(colours, is_open, strict=True)
         ]
-        self.columns.append(Column(cells))
+        self.columns.append(Column(cells, is_listed=self.is_listed))
         return self.columns[-1]
 
     def _begin(self, row: int, cell: Cell) -> None:
@@ -208,7 +228,7 @@ class Grid:
             for row, found in enumerate(self.open)
             if found is not None and found[0].end == place
         }
-        if self.is_compact:
+        if self.is_compact or self.is_listed:
             self._add_numbers(ending)
             return
         most = max((len(group.tokens) for group in ending.values()), default=0)
@@ -228,16 +248,19 @@ class Grid:
                     self._end(row, cell)
 
     def _add_numbers(self, ending: dict[int, Group]) -> None:
-        """Write the number of tokens of each group, in rows without notes below."""
+        """Write the number of tokens of each group."""
         column = self._column() if ending else None
         for row, group in ending.items():
             if column is not None:
                 cell = column.cells[row]
-                cell.text = f"{OPENING}{len(group.tokens)}{CLOSING}"
+                most = len(group.tokens)
+                cell.text = f"{OPENING}{most}{CLOSING}"
                 cell.is_note = True
+                for number, token in enumerate(group.tokens, 1):
+                    self._write_below(row, token, f"{number}/{most}")
                 self._end(row, cell)
 
-    def _write_below(self, row: int, token: CutToken) -> None:
+    def _write_below(self, row: int, token: CutToken, part: str = "") -> None:
         """Write the notes below a token, which ends in the last column."""
         notes = []
         if self.options.bytes:
@@ -248,7 +271,30 @@ class Grid:
         while notes and first < last and not self.columns[first].is_line_end:
             first += 1  # text after a line end goes to the next line
         if notes:
-            self.units.append(Unit(row, self.first[row], first, notes))
+            self.units.append(Unit(row, self.first[row], first, notes, part))
+
+
+def _with_right_to_left(found: Sequence[Glyph]) -> list[bool]:
+    """Tell for each character whether its line has right-to-left text."""
+    flags: list[bool] = []
+    first, has_any = 0, False
+    for number, glyph in enumerate(found, 1):
+        has_any = has_any or is_right_to_left(glyph.text)
+        if glyph.text == "⏎" or number == len(found):
+            flags += [has_any] * (number - first)
+            first, has_any = number, False
+    return flags
+
+
+def is_right_to_left(text: str) -> bool:
+    """Tell whether a text has letters that are written from right to left.
+
+    >>> is_right_to_left("abc 123"), is_right_to_left("سلام"), is_right_to_left("שלום")
+    (False, True, True)
+    """
+    return not text.isascii() and any(
+        unicodedata.bidirectional(character) in ("R", "AL") for character in text
+    )
 
 
 def colours_of(cuts: Sequence[Cut]) -> list[list[int]]:
@@ -324,8 +370,12 @@ def _broken(
         yield first, len(columns)
 
 
-Note = tuple[int, int, list[str]]
-"""The range of columns for a note in its line, and its texts."""
+class Note(NamedTuple):
+    """The notes of a token, and the range of their columns in the line."""
+
+    begin: int
+    end: int
+    unit: Unit
 
 
 def _placed(
@@ -337,7 +387,8 @@ def _placed(
     ]
     starts = [0, *ends]
     found: dict[tuple[int, int], list[Note]] = {}
-    for row, first, last, notes in units:
+    for unit in units:
+        row, first, last = unit[:3]
         options = []
         for line in range(line_of[first], line_of[last] + 1):
             line_first, line_last = bounds[line]
@@ -346,7 +397,7 @@ def _placed(
             end = starts[min(last + 1, line_last)] - here
             options.append((begin - end, line, begin, end))
         _size, line, begin, end = min(options)
-        found.setdefault((line, row), []).append((begin, end, notes))
+        found.setdefault((line, row), []).append(Note(begin, end, unit))
     return found
 
 
@@ -384,7 +435,35 @@ def _add(line: Line, text: str, colour: int | None, *, is_note: bool = False) ->
 def _below(notes: list[Note], kind: int) -> Line:
     """Draw the notes of one kind below a row."""
     text = ""
-    for begin, end, texts in notes:
+    for begin, end, unit in notes:
         text += " " * (begin - len(text))
-        text += fitted(texts[kind], max(end - begin - 1, 1))
+        text += fitted(unit.notes[kind], max(end - begin - 1, 1))
     return [Run(text.rstrip(), None, is_note=True)]
+
+
+def _listed(notes: list[Note], columns: Sequence[Column], room: int) -> Iterator[Line]:
+    """Write the notes of a row as a list, each with its token."""
+    rows = [[*reversed(note.unit.notes), note.unit.part] for note in notes]
+    widths = [max(map(len, texts)) for texts in zip(*rows, strict=True)]
+    widths = [min(n_columns, MAX_NOTE, max(room // 2, 1)) for n_columns in widths]
+    for note, texts in zip(notes, rows, strict=True):
+        shown = [
+            fitted(text, n_columns)
+            for text, n_columns in zip(texts, widths, strict=True)
+            if n_columns
+        ]
+        yield [
+            Run(f"  {'  '.join(shown)}  ", None, is_note=True),
+            *_token(note, columns),
+        ]
+
+
+def _token(note: Note, columns: Sequence[Column]) -> Line:
+    """Draw a token alone, or the characters of its group."""
+    row, first, last, _notes, part = note.unit
+    line: Line = []
+    for column in columns[first : last + 1]:
+        cell = column.cells[row]
+        text = "" if cell.is_note and part else cell.text or ""
+        _add(line, cell.before.lstrip(PIECE) + text + cell.after, cell.colour)
+    return line
