@@ -134,7 +134,7 @@ def in_files(corpus: list[str], line: ProgressLine) -> Iterator[list[str]]:
         message = "standard input (-) is named twice, and can be read only once"
         raise FileError(message)
     with TemporaryFolder() as folder:
-        copies = {}
+        copies: dict[str, str] = {}
         for name in streams:
             title = "standard input" if name == "-" else Path(name).name
             place = Path(folder, str(len(copies)))
