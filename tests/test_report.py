@@ -619,9 +619,46 @@ def test_the_page_loads_without_an_error_at_every_size(
     browser.open(page_path, width=width, theme=theme)
     assert browser.complaints() == []
     assert browser.ask("document.documentElement.scrollWidth") <= width
+    assert theme_of(browser) == theme
+
+
+def theme_of(browser):
+    """Give the theme in which the page is drawn."""
     colour = browser.ask("getComputedStyle(document.body).backgroundColor")
     lightness = sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
-    assert (lightness < 128) == (theme == "dark")
+    return "dark" if lightness < 128 else "light"
+
+
+def test_lines_and_runs_of_spaces_stay_where_they_belong(browser, small, tmp_path):
+    """Blank lines of Persian stand on the right, those of English on the left; spaces are wrapped."""
+    (tmp_path / "texts.txt").write_text(f"سلام\n\n12\n\nlow\n\n{' ' * 200}x")
+    path = tmp_path / "page.html"
+    path.write_text(render(describe({"small": small}, tmp_path / "texts.txt")), "utf-8")
+    browser.open(path, width=390)
+    code = (
+        "(() => { const text = document.querySelector('.bp-text'), box = text.getBoundingClientRect();"
+        "const ends = [...text.querySelectorAll('.bp-end')].map((end) => end.getBoundingClientRect());"
+        "return [ends.map((end) => end.right > box.left + box.width / 2), text.scrollWidth <= text.clientWidth,"
+        "[...text.querySelectorAll('.bp-t')].every((t) => t.getBoundingClientRect().right <= box.right + 1)]; })()"
+    )
+    is_right = [True, True, True, True, False, False]
+    assert browser.ask(code) == [is_right, True, True]
+
+
+def test_numbers_are_not_broken_into_lines(browser, small, hostile, tmp_path):
+    """A long name beside a number gives way to it."""
+    names = {
+        f"a very_long.name_of_a_tokenizer{n}": t for n, t in enumerate([small, hostile])
+    }
+    path = tmp_path / "page.html"
+    path.write_text(render(describe(names)), "utf-8")
+    for width in (390, 768, 1280):
+        browser.open(path, width=width)
+        code = "[...document.querySelectorAll('.card li > b')].map((b) => b.getClientRects().length)"
+        numbers = ".card ul:not(.words) li > b"
+        high = f"[...document.querySelectorAll('{numbers}')].map((b) => b.getBoundingClientRect().height)"
+        assert set(browser.ask(code)) == {1}
+        assert max(browser.ask(high)) < 30
 
 
 def test_the_switch_overrules_the_system(browser, page_path):
@@ -631,9 +668,7 @@ def test_the_switch_overrules_the_system(browser, page_path):
     browser.open(page_path, theme="dark")
     found = []
     for _ in range(4):
-        found.append(
-            browser.ask("getComputedStyle(document.documentElement).colorScheme")
-        )
+        found.append(theme_of(browser))
         browser.ask("document.getElementById('theme').click()")
     assert found == ["dark", "light", "dark", "dark"]
 

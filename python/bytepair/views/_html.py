@@ -24,7 +24,7 @@ HUES = (210, 130, 30, 300, 55, 180)
 
 CSS = (
     """\
-.bp-text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext;
+.bp-text { white-space: break-spaces; overflow-wrap: anywhere; unicode-bidi: plaintext;
   font-family: ui-monospace, "DejaVu Sans Mono", monospace; line-height: 1.7; }
 .bp-text .bp-t { border-radius: 2px; padding-block: 1px; }
 .bp-text .bp-t:hover { outline: 2px solid currentColor; }

@@ -83,7 +83,10 @@ class Table(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A drawing or a table, with a title and a description."""
+    """A drawing or a table, with a title and a description.
+
+    ``series`` is the number of its tokenizer, ``names`` are those of other lines than tokenizers.
+    """
 
     title: str
     note: str = ""
@@ -91,6 +94,11 @@ class Chart(NamedTuple):
     table: Table | None = None
     series: int | None = None
     names: Sequence[str] | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is a table of more columns than fit beside another drawing."""
+        return self.table is not None and len(self.table.columns) > 4
 
 
 class Card(NamedTuple):
