@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
@@ -19,7 +19,8 @@ import bytepair
 from bytepair.analyze import diagnose
 from bytepair.analyze.doctor import CODES, page
 from bytepair.analyze.doctor._corpus import count
-from bytepair.analyze.doctor._subject import Subject
+from bytepair.analyze.doctor._partial import Partial
+from bytepair.analyze.doctor._subject import Subject, is_utf8
 from bytepair.analyze.doctor._texts import Texts, completions
 from bytepair.cli.app import app
 from bytepair.views._diagnosis import diagnosis_text
@@ -475,6 +476,80 @@ def test_a_token_is_found_unreachable_exactly_if_no_text_has_it(drawn):
     assert all(finding.is_fact for finding in diagnosis.of("BP101"))
 
 
+PIECES = {
+    "whole texts": "(?s).+",
+    "single characters": "(?s).",
+    "runs of é": "[é]+|[^é]+",
+    "letters without marks": r"\p{L}+|\P{L}+",
+    "before a letter": "(?s)[^ã]?[éè]+|.",
+}
+"""Patterns that join or part characters whose bytes are merged."""
+
+
+@st.composite
+def byte_vocabularies(draw):
+    """Draw merges of the bytes of a, é, è, ã and U+0301, in an order of no training."""
+    alphabet = sorted(set("aéèã\u0301".encode()))
+    tokens = [bytes([byte]) for byte in range(256)]
+    drawn = [tokens[byte] for byte in alphabet]
+    pairs = []
+    for left, right in draw(st.lists(st.tuples(*[st.integers(0, 99)] * 2), max_size=9)):
+        left, right = drawn[left % len(drawn)], drawn[right % len(drawn)]
+        if len(left + right) <= 4 and (left, right) not in pairs:
+            pairs.append((left, right))
+            drawn += [] if left + right in drawn else [left + right]
+    tokens += [token for token in drawn if len(token) > 1]
+    places = draw(st.permutations(range(len(pairs))))
+    merges = [
+        [tokens.index(part) for part in (*pairs[place], b"".join(pairs[place]))]
+        for place in places
+    ]
+    pattern = draw(st.sampled_from(sorted(PIECES)))
+    normalizer = draw(st.sampled_from(["NFC", "NFD", None]))
+    return tokens, merges, pattern, normalizer
+
+
+def byte_tokenizer(drawn):
+    """Write these tokens and merges as a .bytepair file, and read it."""
+    tokens, merges, pattern, normalizer = drawn
+    base = trained("a", pattern=PIECES[pattern], merges=0, vocab_size=None)
+    if normalizer:
+        base = edited(normalized({"type": normalizer}), base)
+    file = json.loads(base.to_bytes())
+    written = [
+        token.decode() if is_utf8(token) else {"kind": "plain", "hex": token.hex()}
+        for token in tokens
+    ]
+    file |= {"tokens": written, "merges": merges, "merge_counts": []}
+    return bytepair.Tokenizer.from_bytes(json.dumps(file).encode())
+
+
+TAILS = bytes(range(0x80, 0xC0))
+
+
+@settings(max_examples=30, phases=[Phase.explicit, Phase.generate])
+@given(byte_vocabularies())
+def test_no_text_has_a_token_with_part_of_a_character_exactly_if_it_is_proven(drawn):
+    """Proofs by normalizer, pattern and neighbours against a search of texts.
+
+    Where each text is one piece and only the last character is incomplete, both find the same.
+    """
+    tokenizer = byte_tokenizer(drawn)
+    ids, _ = tokenizer.encode_batch_to_numpy(
+        all_texts("aéèã\u0301\u0269\u0268\u0263\u0241æ\u0337", 4), threads=1
+    )
+    subject = Subject(tokenizer)
+    proofs = Partial(subject, Texts(subject))
+    unmade, _ = subject.unreached
+    partial = {id_ for id_ in subject.partial if id_ >= 256} - unmade
+    proven = {id_ for id_ in partial if proofs.reason(id_)}
+    assert not proven & set(ids.tolist())
+    if drawn[2:] == ("whole texts", None):
+        tokens = {id_: drawn[0][id_] for id_ in partial}
+        one_ended = {id_ for id_, own in tokens.items() if own == own.lstrip(TAILS)}
+        assert one_ended - proven <= set(ids.tolist())
+
+
 def test_a_token_is_found_beside_the_rest_of_a_character():
     """Each completion merges first, but not where its last byte is merged with what follows."""
     tokenizer = edited(
@@ -487,6 +562,76 @@ def test_a_token_is_found_beside_the_rest_of_a_character():
         for text in ("\u0430\u0430", "\u0430\u0431", "\u0430\u0400")
     )
     assert diagnose(tokenizer, select=["BP103"]).findings == ()
+
+
+def dropping(tokens, merges, *, pattern=None, form=None):
+    """Make a tokenizer of characters that leaves out those that it has no tokens for."""
+    file = json.loads(trained("ab", dialect="byte-stream", vocab_size=256).to_bytes())
+    rounds, units = file["rounds"], file["units"] | {"unit": "character"}
+    if pattern:
+        base = trained("a", pattern=pattern, merges=0, vocab_size=None)
+        rounds = json.loads(base.to_bytes())["rounds"]
+    file |= {
+        "tokens": tokens,
+        "merges": merges,
+        "merge_counts": [],
+        "rounds": rounds,
+        "normalizer": [{"type": "form", "form": form}] if form else [],
+        "units": units | {"missing": "drop"},
+    }
+    return bytepair.Tokenizer.from_bytes(json.dumps(file).encode())
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text"),
+    [
+        (dropping(["a", "b", "ab"], [[0, 1, 2]], pattern="a[^b]b|(?s:.)"), "aXb"),
+        (dropping(["e", "\u0301", "e\u0301"], [[0, 1, 2]], form="nfc"), "eX\u0301"),
+    ],
+    ids=["pattern", "normalizer"],
+)
+def test_a_token_whose_units_meet_where_others_are_left_out_is_not_lost(
+    tokenizer, text
+):
+    """The pattern cuts the token's own text, or the normalizer changes it; another text has it."""
+    assert tokenizer.encode(text) == [2]
+    assert tokenizer.encode(tokenizer.vocabulary[2]) != [2]
+    assert diagnose(tokenizer, select=["BP1", "BP501", "BP502"]).findings == ()
+
+
+def test_what_pieces_hold_with_left_out_units_is_no_fact():
+    """Nothing is proven by the pattern, since units may meet; the contexts are counted."""
+    tokenizer = dropping(["a", "b", "ab"], [[0, 1, 2]], pattern="(?s).")
+    [finding] = diagnose(
+        tokenizer, select=["BP1", "BP5"], ignore=["BP503", "BP504"]
+    ).findings
+    assert (finding.code, finding.is_fact) == ("BP502", False)
+    assert "in all" in finding.message
+
+
+@pytest.mark.parametrize("single_word", [False, True])
+def test_a_token_that_contains_an_added_token_is_hidden_for_certain(single_word):
+    """Wherever its text is, the added token is found; a word beside another may not be."""
+    added = bytepair.AddedToken("low", single_word=single_word)
+    tokenizer = trained("xlowx xlowx", merges=4, vocab_size=None)
+    assert tokenizer.vocabulary[-1] == b"xlowx"
+    tokenizer = tokenizer.with_added_tokens([added])
+    token = tokenizer.token_to_id("xlowx")
+    findings = diagnose(tokenizer, select=["BP305"]).findings
+    assert (token in tokenizer.encode("xlowx")) == single_word
+    assert [finding.is_fact for finding in findings] == [True] * (not single_word)
+    assert all(token in {t.id for t in finding.tokens} for finding in findings)
+
+
+def test_letters_that_a_pattern_takes_for_others_are_tried():
+    """Without case, \u017f is an s: only before it is the apostrophe merged with what it follows."""
+    tokenizer = edited(
+        with_more("' s", "a '", "a 's"),
+        trained(merges=0, pattern="a(?i:'s)|(?s:.)", vocab_size=None),
+    )
+    token = tokenizer.token_to_id("a'")
+    assert token in tokenizer.encode("a'\u017f")
+    assert token not in diagnose(tokenizer, select=["BP101", "BP104"]).ids("BP104")
 
 
 def test_completions_are_all_characters_that_have_the_bytes():

@@ -4,12 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ._finding import Finding, FoundToken
-from ._subject import BYTE, CONTINUES, ENDS, Subject, plain
+from ._subject import BYTE, CONTINUES, ENDS, NOT_IN_UTF8, Subject, plain
 
 __all__ = ["find"]
-
-NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
-"""Bytes that never occur in UTF-8."""
 
 
 def find(subject: Subject) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ leaves it unchanged, or its neighbours are merged with its parts first. Units ar
 since they are the alphabet with all marks, except for characters that the normalizer changes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from bytepair._added import found_in_any_text
 from bytepair.errors import TokenizerError
@@ -27,34 +27,20 @@ def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     subject.counts["tried_contexts"] = texts.n_contexts
     unmade, unplaced = subject.unreached
     lost = sorted(texts.not_found - unmade - unplaced - subject.single_bytes)
-    changed = _proven(lost, subject, subject.tokenizer._never_normalized)
+    changed = texts.changed & set(lost)
     if changed:
         message = "the normalizer changes the text of these tokens in every context"
         yield Finding("BP501", message, _with_ids(subject, texts, changed))
     lost = [id_ for id_ in lost if id_ not in changed]
     taken = _taken(texts, lost)
-    if taken:
-        message = (
-            "added tokens are found in place of these tokens in all of "
-            f"{texts.n_contexts} contexts; without added tokens, these tokens occur"
-        )
-        tokens = _with_ids(subject, texts, taken)
-        yield Finding("BP305", message, tokens, is_fact=False)
+    yield from _hidden(subject, texts, taken)
     lost = [id_ for id_ in lost if id_ not in taken]
     units = {id_ for id_ in lost if len(subject.tokens[id_][1].decode()) <= 1}
-    cut = _proven(lost, subject, subject.tokenizer._never_held)
+    cut = texts.cut & set(lost)
     if cut - units:
         message = "the split pattern cuts these tokens in every context"
         yield Finding("BP502", message, _with_ids(subject, texts, cut - units))
     yield from _tried(subject, texts, [id_ for id_ in lost if id_ not in cut], units)
-
-
-def _proven(
-    ids: list[int], subject: Subject, ask: Callable[[list[bytes]], list[bool]]
-) -> set[int]:
-    """Choose the tokens of whose texts something is proven."""
-    answers = ask([subject.tokens[id_][1] for id_ in ids])
-    return {id_ for id_, is_so in zip(ids, answers, strict=True) if is_so}
 
 
 def _tried(
@@ -75,6 +61,38 @@ def _tried(
         if found:
             tokens = _with_ids(subject, texts, found)
             yield Finding(code, message, tokens, is_fact=False)
+
+
+def _hidden(subject: Subject, texts: Texts, taken: set[int]) -> Iterator[Finding]:
+    """Say which added tokens are found in place of tokens, and whether that is certain."""
+    always = {
+        id_: name
+        for id_ in sorted(taken)
+        for name in [_inside(subject, subject.tokens[id_][1].decode())]
+        if name is not None
+    }
+    if always:
+        message = (
+            "added tokens, which these tokens contain, are found in place of them in every "
+            "text; without added tokens, these tokens occur"
+        )
+        tokens = tuple(
+            subject.found(id_, f"contains {name!r}") for id_, name in always.items()
+        )
+        yield Finding("BP305", message, tokens)
+    if taken - always.keys():
+        message = (
+            "added tokens are found in place of these tokens in all of "
+            f"{texts.n_contexts} contexts; without added tokens, these tokens occur"
+        )
+        tokens = _with_ids(subject, texts, taken - always.keys())
+        yield Finding("BP305", message, tokens, is_fact=False)
+
+
+def _inside(subject: Subject, text: str) -> str | None:
+    """Give an added token that is found wherever this text is, or a part of it is taken."""
+    inside = (name for name in subject.always_found if name in text)
+    return max(inside, key=len, default=None)
 
 
 def _taken(texts: Texts, ids: list[int]) -> set[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ._finding import Finding, FoundToken
+from ._partial import Partial
 from ._subject import Subject, plain
 from ._texts import Texts
 
@@ -59,15 +60,25 @@ def _partial(subject: Subject, texts: Texts) -> Iterator[Finding]:
         message = "these tokens of several bytes contain part of a character"
         yield Finding("BP102", message, subject.all_found(many))
     unmade, unplaced = subject.unreached
-    lost = texts.without_completion
-    tokens = tuple(
-        subject.found(id_, f"{n:,} tried" if n else "no UTF-8 text has these bytes")
-        for id_, n in sorted(lost.items())
+    lost = {
+        id_: n
+        for id_, n in sorted(texts.without_completion.items())
         if id_ not in unmade and id_ not in unplaced
+    }
+    proofs = Partial(subject, texts)
+    reasons = {id_: proofs.reason(id_) for id_ in lost}
+    facts = tuple(subject.found(id_, why) for id_, why in reasons.items() if why)
+    if facts:
+        message = "these tokens contain part of a character, and no UTF-8 text is encoded with them"
+        yield Finding("BP103", message, facts)
+    hints = tuple(
+        subject.found(id_, f"{n:,} tried")
+        for id_, n in lost.items()
+        if not reasons[id_]
     )
-    if tokens:
+    if hints:
         message = (
-            "these tokens contain part of a character, and were not found in any text that "
-            "completes it"
+            "these tokens contain part of a character, and were not found in the texts that "
+            "were tried to complete it"
         )
-        yield Finding("BP103", message, tokens, is_fact=False)
+        yield Finding("BP103", message, hints, is_fact=False)

@@ -1,10 +1,12 @@
 """The tokenizer to diagnose: its tokens, rules and merges, each computed once."""
 
+import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
+from bytepair._added import found_in_any_text
 from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
@@ -21,6 +23,7 @@ __all__ = [
     "CONTINUES",
     "ENDS",
     "HOLE",
+    "NOT_IN_UTF8",
     "ROWS_AT_ONCE",
     "Added",
     "Subject",
@@ -34,6 +37,9 @@ Added: TypeAlias = Literal["find", "text"]
 CONTINUES, ENDS = 1, 2
 BYTE, UNKNOWN, ADDED, HOLE = 4, 5, 6, 7
 """Kinds of tokens that are not text; kinds of tokens of text are sums of the two marks above."""
+
+NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
+"""Bytes that never occur in UTF-8."""
 
 ROWS_AT_ONCE = 100_000
 """The number of texts that are encoded in one call."""
@@ -67,6 +73,30 @@ class Subject:
         return self.tokenizer.added_tokens
 
     @cached_property
+    def always_found(self) -> list[str]:
+        """Added tokens that are found in the text of pieces, unless another overlaps them.
+
+        None if one is found only as a single word, since it may prevent others; none if the
+        text in which they are found is changed afterwards.
+        """
+        found = list(found_in_any_text(self.added).values())
+        is_single = any(token.single_word for token in found)
+        if not found or is_single or self.may_drop_units:
+            return []
+        file = json.loads(self.tokenizer.to_bytes(format="bytepair"))
+        if any(round_["change"] for round_ in file["rounds"]):
+            return []
+        return [
+            token.content
+            for token in found
+            if not file["normalizer"]
+            or (
+                token.normalized
+                and self.tokenizer._normalized(token.content.encode()) == token.content
+            )
+        ]
+
+    @cached_property
     def text_ids(self) -> list[int]:
         """The ids of the tokens of text that are not also added tokens."""
         tokens = enumerate(self.tokens)
@@ -80,6 +110,14 @@ class Subject:
         if not self.rules["is_bytes"]:
             return set()
         return {id_ for id_ in self.text_ids if len(self.tokens[id_][1]) == 1}
+
+    @cached_property
+    def may_drop_units(self) -> bool:
+        """Whether units of some UTF-8 text are left out, so that others become neighbours."""
+        if not self.rules["drops_missing"]:
+            return False
+        there = {own[0] for kind, own in self.tokens if kind < BYTE and len(own) == 1}
+        return not self.rules["is_bytes"] or len(there | NOT_IN_UTF8) < 256
 
     @cached_property
     def partial(self) -> list[int]:

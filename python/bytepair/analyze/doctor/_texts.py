@@ -6,7 +6,7 @@ found with the first.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from bytepair._numpy import np
@@ -14,12 +14,17 @@ from bytepair.errors import TokenizerError
 
 from ._subject import ROWS_AT_ONCE, Added, Subject, is_utf8
 
-__all__ = ["Texts", "completions"]
+__all__ = ["CONTINUATIONS", "Texts", "completions"]
+
+# ruff: noqa: RUF001 -- a letter that patterns without case take for another
 
 BEFORE = ("", "a", " ", "\n", "0", '"', "'", ".", "A", "é", "中", "a ", "\ue000")
-BEHIND = ("", "a", " ", "\n", "0", '"', ".", "中", " a", "s", "ll", "\ue000")
+BEHIND = ("", "a", " ", "\n", "0", '"', ".", "中", " a", "s", "ll", "ſ", "\ue000")
 """The contexts of a text: letters, spaces, digits, quotes, and a character that no vocabulary
 joins with others."""
+
+NOWHERE = "\ue000"
+"""A character that few vocabularies have: where units may be left out, it is."""
 
 LETTERS = "etaoinsrhldcumfpgwybvkxjqz0!"
 N_UNITS = 8
@@ -93,6 +98,7 @@ class Texts:
     def _search(self) -> tuple[set[int], int]:
         """Search texts for tokens of whole characters; give those not found, and the contexts."""
         waiting = self.not_given_back - self._hopeless
+        waiting = waiting - self.changed - self.cut
         n_tried = 0
         for n_more in (len(BEFORE), 40, len(self.contexts)):
             last = min(n_tried + n_more, n_tried + MOST_ROWS // (len(waiting) + 1))
@@ -103,7 +109,44 @@ class Texts:
                 for text in self.around(id_, contexts)
             )
             n_tried += len(contexts)
-        return waiting, n_tried
+        return waiting - self._beside_characters(waiting), n_tried
+
+    def _beside_characters(self, waiting: set[int]) -> set[int]:
+        """Try tokens beside each character that a token begins with, as far as there is room."""
+        tokens = (self.subject.tokens[id_][1] for id_ in self.whole)
+        characters = list(dict.fromkeys(own.decode()[:1].encode() for own in tokens))
+        n_each = MOST_ROWS // (2 * len(waiting) + 1)
+        return self.having(
+            (id_, text)
+            for id_ in sorted(waiting)
+            for own in [self.subject.tokens[id_][1]]
+            for character in characters[:n_each]
+            for text in (own + character, character + own)
+        )
+
+    @cached_property
+    def changed(self) -> set[int]:
+        """The tokens of whole characters that no normalized text contains: proven."""
+        return self._proven(self.subject.tokenizer._never_normalized, set())
+
+    @cached_property
+    def cut(self) -> set[int]:
+        """The other tokens of whole characters that the pattern always cuts: proven."""
+        return self._proven(self.subject.tokenizer._never_held, self.changed)
+
+    def _proven(
+        self, is_never: Callable[[list[bytes]], list[bool]], others: set[int]
+    ) -> set[int]:
+        """Choose the tokens of whose texts something is proven.
+
+        If units may be left out, a token may occur where its text does not, so nothing is.
+        """
+        if self.subject.may_drop_units:
+            return set()
+        ids = self.not_given_back - self._hopeless - self.subject.single_bytes - others
+        ordered = sorted(ids)
+        answers = is_never([self.subject.tokens[id_][1] for id_ in ordered])
+        return {id_ for id_, is_so in zip(ordered, answers, strict=True) if is_so}
 
     @property
     def not_found(self) -> set[int]:
@@ -111,7 +154,7 @@ class Texts:
 
         Tokens that merges cannot make are left out, unless they may be whole pieces.
         """
-        return self._search[0]
+        return self._search[0] | self.changed | self.cut
 
     @property
     def n_contexts(self) -> int:
@@ -207,8 +250,11 @@ class Texts:
     def spellings(self, id_: int) -> list[bytes]:
         """Give the texts that a token may stand for: its own, with spaces, and as decoded."""
         own = self.subject.tokens[id_][1]
-        texts = [own, own.replace("▁".encode(), b" "), *self._decoded([id_])]
-        return list(dict.fromkeys(texts))
+        texts = [own, own.replace("▁".encode(), b" ")]
+        if self.subject.may_drop_units and is_utf8(own):
+            texts.append(NOWHERE.join(own.decode()).encode())
+        texts = [text for text in texts if text != (decoded := self._decoded([id_])[0])]
+        return list(dict.fromkeys([*texts, decoded]))
 
     def having(
         self, tried: Iterable[tuple[int, bytes]], added_tokens: Added = "find"

@@ -1,0 +1,159 @@
+"""Proofs that no UTF-8 text is encoded with a token that has part of a character.
+
+Such a token is always beside the rest of its character. There are finitely many texts that
+complete it to whole characters, and each piece with the token contains one of them. A completion
+is impossible if the normalizer changes it, if the pattern cuts it, or if the token does not stay
+as it is beside any token that begins or ends with the rest (``docs/explanation/reachability.md``).
+Left out: vocabularies with marks, and those that lack bytes, of which nothing is claimed. Costs
+a merge for each pair of neighbours.
+"""
+
+from codecs import getincrementaldecoder
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
+from itertools import islice
+
+from ._subject import BYTE, NOT_IN_UTF8, Subject, is_utf8
+from ._texts import CONTINUATIONS, Texts
+
+__all__ = ["Partial"]
+
+MOST_COMPLETIONS = 300_000
+"""A token with more completions is not examined."""
+
+
+class Partial:
+    """The neighbours of tokens with part of a character."""
+
+    def __init__(self, subject: Subject, texts: Texts) -> None:
+        self.subject, self.texts = subject, texts
+        self.are_intact: dict[tuple[int, int], bool] = {}
+
+    def reason(self, id_: int) -> str | None:
+        """Explain why no UTF-8 text is encoded with a token; ``None`` if this is not proven."""
+        found = list(islice(self.texts.completed(id_), MOST_COMPLETIONS + 1))
+        if not found:
+            return "no UTF-8 text has these bytes"
+        if len(found) > MOST_COMPLETIONS or self.subject.may_drop_units:
+            return None
+        left = self._left_by(self.subject.tokenizer._never_normalized, found)
+        n_changed = len(found) - len(left)
+        left = self._left_by(self.subject.tokenizer._never_held, left)
+        n_cut = len(found) - n_changed - len(left)
+        if left and not self._has_units_of_bytes:
+            return None
+        if any(self._is_possible(id_, text) for text in left):
+            return None
+        numbers = (
+            (n_changed, "changed by the normalizer"),
+            (n_cut, "cut by the pattern"),
+            (len(left), "merged differently"),
+        )
+        parts = (f"{number:,} {what}" for number, what in numbers if number)
+        return f"{len(found):,} completions: {', '.join(parts)}"
+
+    def _left_by(
+        self, is_never: Callable[[list[bytes]], list[bool]], texts: list[bytes]
+    ) -> list[bytes]:
+        """Leave out the texts of which it is proven that no piece contains them."""
+        answers = is_never(texts)
+        return [text for text, never in zip(texts, answers, strict=True) if not never]
+
+    @cached_property
+    def _has_units_of_bytes(self) -> bool:
+        """Whether each byte of a text is a unit without marks."""
+        rules = self.subject.rules
+        has_marks = rules["continuing_prefix"] or rules["end_mark"]
+        there = {
+            own[0] for kind, own in self.subject.tokens if kind == 0 and len(own) == 1
+        }
+        return rules["is_bytes"] and not has_marks and len(there | NOT_IN_UTF8) == 256
+
+    @cached_property
+    def _neighbours(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        """The tokens that merges make, by their first and by their last byte."""
+        unmade, _ = self.subject.unreached
+        by_first, by_last = defaultdict(list), defaultdict(list)
+        for id_, (kind, own) in enumerate(self.subject.tokens):
+            if kind < BYTE and own and id_ not in unmade:
+                by_first[own[0]].append(id_)
+                by_last[own[-1]].append(id_)
+        return by_first, by_last
+
+    def _is_possible(self, id_: int, text: bytes) -> bool:
+        """Tell whether tokens may make up the rest of a completion."""
+        own = self.subject.tokens[id_][1]
+        start = text.find(own)
+        while start >= 0:
+            before, behind = text[:start], text[start + len(own) :]
+            if self._is_followed(id_, behind) and self._is_preceded(id_, before):
+                return True
+            start = text.find(own, start + 1)
+        return False
+
+    def _is_followed(self, id_: int, rest: bytes) -> bool:
+        """Tell whether a token stays as it is before tokens that begin with these bytes."""
+        if not rest:
+            return True
+        for other in self._neighbours[0].get(rest[0], ()):
+            own = self.subject.tokens[other][1]
+            fits = rest.startswith(own) or (
+                own.startswith(rest) and _may_begin(own[len(rest) :])
+            )
+            if (
+                fits
+                and self._is_intact(id_, other)
+                and self._is_followed(other, rest[len(own) :])
+            ):
+                return True
+        return False
+
+    def _is_preceded(self, id_: int, rest: bytes) -> bool:
+        """Tell whether a token stays as it is behind tokens that end with these bytes."""
+        if not rest:
+            return True
+        for other in self._neighbours[1].get(rest[-1], ()):
+            own = self.subject.tokens[other][1]
+            fits = rest.endswith(own) or (
+                own.endswith(rest) and _may_end(own[: -len(rest)])
+            )
+            if (
+                fits
+                and self._is_intact(other, id_)
+                and self._is_preceded(other, rest[: -len(own)])
+            ):
+                return True
+        return False
+
+    def _is_intact(self, left: int, right: int) -> bool:
+        """Tell whether the units of two tokens are merged to these two."""
+        pair = left, right
+        if pair not in self.are_intact:
+            units = [self.subject.tokenizer._units_of(id_) or [] for id_ in pair]
+            merged = self.subject.tokenizer._merged([*units[0], *units[1]])
+            self.are_intact[pair] = merged == [left, right]
+        return self.are_intact[pair]
+
+
+def _may_begin(part: bytes) -> bool:
+    r"""Tell whether a text may begin with these bytes.
+
+    >>> _may_begin(b"a\xc3"), _may_begin(b"\xb8"), _may_begin(b"")
+    (True, False, True)
+    """
+    try:
+        getincrementaldecoder("utf-8")().decode(part)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _may_end(part: bytes) -> bool:
+    r"""Tell whether a text may end with these bytes.
+
+    >>> _may_end(b"\xb8a"), _may_end(b"a\xc3"), _may_end(b"")
+    (True, False, True)
+    """
+    whole = part.lstrip(CONTINUATIONS)
+    return len(part) - len(whole) <= 3 and is_utf8(whole)
