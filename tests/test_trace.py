@@ -333,9 +333,10 @@ def test_a_large_picture_is_refused():
 # The command
 
 
-def run(*arguments, stdin=b"", code=0):
+def run(*arguments, stdin=b"", code=0, env=None):
     """Run the command; give what it wrote."""
-    found = CliRunner().invoke(app, ["trace", *map(str, arguments)], input=stdin)
+    typed = ["trace", *map(str, arguments)]
+    found = CliRunner().invoke(app, typed, input=stdin, env=env)
     assert found.exit_code == code, found.output
     return found.output
 
@@ -411,3 +412,20 @@ def test_the_command_refuses_what_it_cannot_do(path):
     assert "is an .svg file" in run(path, "low", "-o", "tree.png", code=1)
     assert "--dialect has no effect" in run(path, "low", "--dialect", "gpt2", code=1)
     assert "<x>" in run(path, "low", "--allowed-special", "<x>", code=1)
+
+
+def test_no_line_of_a_terminal_is_broken_inside_a_word(path):
+    """Text, pieces, tokens, ids and reasons go on below their beginning."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    shown = trace_lines(trace(tokenizer, "low, low, low, low, low, low"), 30)
+    lines = plain(shown).splitlines()
+    assert max(map(len, lines)) <= 30
+    assert lines[:3] == [
+        "text        low,·low,·low,·",
+        "            low,·low,·low",
+        "pieces      [low][,][·low][,]",
+    ]
+    whole = run(path, "low", "--why", "lo")
+    found = run(path, "low", "--why", "lo", env={"COLUMNS": "30"})
+    assert max(map(len, found.splitlines())) <= 30 < len(whole)
+    assert found.split() == whole.split()

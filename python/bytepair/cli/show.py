@@ -275,7 +275,10 @@ def _read(path: str) -> bytes:
 
 def _limited(content: bytes, name: str) -> bytes:
     if len(content) > MAX_BYTES:
-        message = f"{name}: more than {MAX_BYTES:,} bytes are too many to show; show a part of it"
+        message = (
+            f"{name}: more than {MAX_BYTES:,} bytes are too many to show; show a part of it, as "
+            "in: head -c 5000 FILE | bytepair show TOKENIZER -"
+        )
         raise TokenizerError(message)
     return content
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
@@ -100,7 +101,8 @@ def trace(
     named = _known(tokenizer, answers)
     for answer in answers:
         text = sentence(found, answer, asked or "", named)
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        for line in wrap(text, columns_of(console) or len(text)):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     if answers.n_reasons > len(answers):
         text = f"the first {len(answers)} of {amount(answers.n_reasons, 'place')} are shown"
         console.print(text, markup=False, highlight=False, soft_wrap=True)

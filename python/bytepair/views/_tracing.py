@@ -4,7 +4,8 @@ Each merge is a line: the tokens of the piece after it, the merged pair, its ran
 how often the pair occurred in training. Then comes the tree of merges.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from textwrap import wrap
@@ -84,50 +85,74 @@ def trace_lines(trace: Trace, columns: int | None = None) -> Iterator[Line]:
             yield []
             yield from _piece(trace, part, number, room)
     yield []
-    yield _labelled("tokens", [named(trace.known[id_]) for id_ in trace.ids])
-    yield _labelled("ids", map(str, trace.ids))
+    tokens = [named(trace.known[id_]) for id_ in trace.ids]
+    yield from _labelled("tokens", tokens, room, between=" ")
+    yield from _labelled("ids", map(str, trace.ids), room, between=" ")
 
 
-def _labelled(label: str, words: Sequence[str] | Iterator[str]) -> Line:
-    text = " ".join(words)
-    return [Run(fitted(label, LABEL_COLUMNS), None, is_note=True), Run(text)]
+def _labelled(
+    label: str, words: Iterable[str], room: int, *, between: str = ""
+) -> Iterator[Line]:
+    """Draw words beside a label, in as many lines as they need."""
+    lines = [""]
+    for word in words:
+        longer = lines[-1] + between + word if lines[-1] else word
+        if lines[-1] and LABEL_COLUMNS + width(longer) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    for number, line in enumerate(lines):
+        shown = fitted("" if number else label, LABEL_COLUMNS)
+        yield [Run(shown, None, is_note=True), Run(line)]
+
+
+def _words(text: str) -> list[str]:
+    """Part a visible text behind its spaces and line ends.
+
+    >>> _words("a·bc⏎d")
+    ['a·', 'bc⏎', 'd']
+    """
+    return re.findall(r"[^·⏎]*[·⏎]|[^·⏎]+", text)
 
 
 def _head(trace: Trace, room: int) -> Iterator[Line]:
     """Draw the steps before the merges."""
-    yield _labelled("text", [visible(trace.text, spaces=True)])
+    yield from _labelled("text", _words(visible(trace.text, spaces=True)), room)
     for part in trace.parts:
         if isinstance(part, Added):
             yield _added(trace, part, "text")
         elif part.normalized != trace.text[part.start : part.end]:
-            yield _labelled(
-                "normalized", [visible(part.normalized, spaces=True) or '""']
-            )
+            shown = _words(visible(part.normalized, spaces=True))
+            yield from _labelled("normalized", shown or ['""'], room)
     for part in trace.parts:
         for inner in part.parts if isinstance(part, Segment) else ():
             if isinstance(inner, Added):
                 yield _added(trace, inner, "normalized text")
     pieces = [f"[{visible(piece.text, spaces=True)}]" for piece in trace.pieces]
-    yield _labelled("pieces", ["".join(pieces) or "none"])
+    yield from _labelled("pieces", pieces or ["none"], room)
 
 
 def _added(trace: Trace, part: Added, where: str) -> Line:
     name = named(trace.known[part.id])
-    return _labelled("added token", [f"{name} (id {part.id}), found in the {where}"])
+    return _beside("added token", f"{name} (id {part.id}), found in the {where}")
+
+
+def _beside(label: str, text: str) -> Line:
+    return [Run(fitted(label, LABEL_COLUMNS), None, is_note=True), Run(text)]
 
 
 def _piece(trace: Trace, piece: Piece, number: int, room: int) -> Iterator[Line]:
     of = f"piece {number}"
     if piece.is_whole:
-        yield _labelled(of, [visible(piece.text, spaces=True)])
+        yield _beside(of, visible(piece.text, spaces=True))
         [id_] = piece.ids
         text = f"the whole piece is the token {named(trace.known[id_])} (id {id_}): no merge"
-        yield _labelled("", [text])
+        yield _beside("", text)
         return
     names = {id_: named(token) for id_, token in trace.known.items()}
     yield from _rows(names, piece, of, room)
     for note in _strange(trace, piece):
-        yield _labelled("", [note])
+        yield _beside("", note)
     if piece.steps:
         yield []
         yield from _tree(names, piece.tree)
@@ -160,7 +185,7 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
         for line in [] if is_beside else wrap(note, n_below):
             yield [Run(" " * LABEL_COLUMNS + line, None, is_note=True)]
     if len(notes) > MAX_STEPS:
-        yield _labelled("", [f"… {amount(len(notes) - MAX_STEPS, 'more merge')}"])
+        yield _beside("", f"… {amount(len(notes) - MAX_STEPS, 'more merge')}")
 
 
 def _notes(
