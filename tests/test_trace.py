@@ -419,12 +419,14 @@ def test_no_line_of_a_terminal_is_broken_inside_a_word(path):
     tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     shown = trace_lines(trace(tokenizer, "low, low, low, low, low, low"), 30)
     lines = plain(shown).splitlines()
-    assert max(map(len, lines)) <= 30
     assert lines[:3] == [
         "text        low,·low,·low,·",
         "            low,·low,·low",
         "pieces      [low][,][·low][,]",
     ]
+    tokens = next(n for n, line in enumerate(lines) if line.startswith("tokens"))
+    assert max(map(len, lines[:5] + lines[tokens:])) <= 30
+    assert "".join(line[12:] for line in lines[2:5]) == "[low]" + "[,][·low]" * 5
     whole = run(path, "low", "--why", "lo")
     found = run(path, "low", "--why", "lo", env={"COLUMNS": "30"})
     assert max(map(len, found.splitlines())) <= 30 < len(whole)

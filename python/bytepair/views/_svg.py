@@ -144,5 +144,5 @@ def _labels(boxes: Iterable[Box], top: int) -> Iterator[str]:
         if box.node.step is not None:
             yield (
                 f'<text class="bp-rank" x="{box.x:.1f}" y="{y + BOX / 2 + 12:.1f}">'
-                f"rank {box.node.step.rank}</text>"
+                f"rank {box.node.step.rank:,}</text>"
             )
