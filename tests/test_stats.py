@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import math
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -21,7 +22,7 @@ import bytepair
 from bytepair import Tokenizer, TokenizerError
 from bytepair.analyze import (
     METRICS,
-    _measure,
+    _meter,
     file_tokens,
     measure,
     measure_all,
@@ -523,7 +524,7 @@ def test_distinct_words_are_exact_whatever_the_memory(
     small: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that memory has no room for are counted on disk; many threads have enough."""
-    monkeypatch.setattr(_measure, "WORD_MEMORY", 46 << 20)
+    monkeypatch.setattr(_meter, "WORD_MEMORY", 46 << 20)
     path = tmp_path / "a.txt"
     path.write_text(" ".join(f"w{n % 90_000}" for n in range(200_000)))
     found = measure(small, path, segmenter="whitespace", threads=1)
@@ -565,6 +566,21 @@ def test_bytes_that_are_no_text_are_measured(small: Tokenizer) -> None:
     total = found.total
     assert (total.bytes, total.characters, total.words) == (6, 4, 3)
     assert total.tokens == sum(map(small.count, [b"\xff a\x80", b"\xe4\xb8"]))
+
+
+def test_groups_whose_names_are_no_text_stay_apart(
+    small: Tokenizer, tmp_path: Path
+) -> None:
+    """A name with a byte that is not UTF-8, and one that spells out its escape, are two groups."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,lang\nlow,caf\xe9\nlower,caf\\xe9\nlow,caf\\udce9\n")
+    found = measure(small, path, group="lang")
+    assert found.total.documents == len(found.groups) == 3
+    assert [os.fsencode(name) for name in found.groups] == [
+        b"caf\\udce9",
+        b"caf\\xe9",
+        b"caf\xe9",
+    ]
 
 
 def test_nothing_has_no_ratios(small: Tokenizer) -> None:
@@ -660,6 +676,34 @@ def files(folder: Path) -> tuple[str, str]:
     trained("gpt4o").save(paths[0])
     trained("gpt2").save(paths[1])
     return str(paths[0]), str(paths[1])
+
+
+def test_files_whose_names_are_not_utf8_are_groups(
+    small: Tokenizer, tmp_path: Path
+) -> None:
+    """Their names, and those of tokenizers, are written with escapes in every format."""
+    from pyarrow import parquet
+
+    folder, model = tmp_path / "texts", tmp_path / os.fsdecode(b"m\xe9.json")
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.txt")).write_text("low")
+    (folder / "\x1b[31m.txt").write_text("lower")
+    small.save(model)
+    files = [tmp_path / name for name in ("a.json", "a.csv", "a.parquet", "a.svg")]
+    outputs = [part for file in files for part in ("-o", file)]
+    table = run("stats", model, folder, "--by-file", *outputs)
+    assert table.exit_code == 0, table.output
+    assert r"caf\udce9.txt" in table.stdout
+    assert r"\x1b[31m.txt" in table.stdout
+    [whole] = json.loads(files[0].read_bytes())["tokenizers"]
+    names = {"m\udce9.json", "caf\udce9.txt", "\x1b[31m.txt"}
+    assert {whole["name"], *whole["groups"]} == names
+    lines = list(csv.DictReader(io.StringIO(files[1].read_bytes().decode())))
+    for records in (lines, parquet.read_table(files[2]).to_pylist()):
+        found = {record["tokenizer"] for record in records}
+        found |= {record["group"] for record in records if record["group"]}
+        assert found == {r"m\udce9.json", r"caf\udce9.txt", "\x1b[31m.txt"}
+    assert b"<svg" in files[3].read_bytes()
 
 
 def run(*arguments: Any, **options: Any) -> Any:

@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._compare import Comparison, compare
     from ._cuts import Cut, CutToken, Group, cut, stretches
-    from ._measure import (
-        SEGMENTERS,
-        GroupSums,
-        Measurement,
-        Segmenter,
-        WordTypes,
-        file_tokens,
-        measure,
-        measure_all,
-        measure_texts,
-    )
+    from ._measure import file_tokens, measure, measure_all, measure_texts
+    from ._meter import SEGMENTERS, GroupSums, Measurement, Segmenter, WordTypes
     from ._metric_table import METRICS, Metric
     from ._metrics import (
         gini,
@@ -86,8 +77,8 @@ __all__ = [
 _MODULES = {
     "_compare": "Comparison compare",
     "_cuts": "Cut CutToken Group cut stretches",
-    "_measure": "SEGMENTERS GroupSums Measurement Segmenter WordTypes "
-    "file_tokens measure measure_all measure_texts",
+    "_measure": "file_tokens measure measure_all measure_texts",
+    "_meter": "SEGMENTERS GroupSums Measurement Segmenter WordTypes",
     "_metric_table": "METRICS Metric",
     "_metrics": "gini renyi_efficiency renyi_entropy shannon_efficiency shannon_entropy",
     "_portrait": "Portrait portrait",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ._measure import GroupSums, Measurement, WordTypes
+    from ._meter import GroupSums, Measurement, WordTypes
     from ._tokens import TokenTable
 
 __all__ = ["METRICS", "SECTIONS", "Metric", "Need", "value"]

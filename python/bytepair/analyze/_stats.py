@@ -1,6 +1,6 @@
 """Tokenizers side by side on a corpus: every metric, for all texts and by group.
 
-`_measure.py` measures, and `_metric_table.py` defines the metrics; this module combines them into
+`_meter.py` measures, and `_metric_table.py` defines the metrics; this module combines them into
 rows. It refuses to compare results of different texts or with different segmenters.
 """
 
@@ -11,23 +11,26 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
 from bytepair._numpy import np
 from bytepair.data._optional import load
 from bytepair.errors import TokenizerError
 
-from ._measure import Measurement, measure_all
+from ._measure import measure_all
 from ._metric_table import METRICS, Metric, Value, value
 from ._metrics import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from typing_extensions import Unpack
+
     from bytepair.data._sources import Corpus
 
-    from ._measure import Progress, Segmenter
+    from ._measure import MeasureOptions
+    from ._meter import Measurement, Segmenter
 
 __all__ = ["ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
 
@@ -302,13 +305,13 @@ class Stats:
     def records(self) -> Iterator[dict[str, Any]]:
         """Give a record for each value: tokenizer, group, metric, unit, value.
 
-        The group of all texts is ``None``.
+        The group of all texts is ``None``. Names are UTF-8: other bytes of them are escapes.
         """
         for row in self.rows():
             for name, found in zip(self.names, row.values, strict=True):
                 yield {
-                    "tokenizer": name,
-                    "group": row.group,
+                    "tokenizer": _escaped(name),
+                    "group": None if row.group is None else _escaped(row.group),
                     "metric": row.metric.key,
                     "unit": row.metric.unit,
                     "value": found,
@@ -339,19 +342,9 @@ def stats(
     tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
     corpus: Corpus,
     *,
-    group: str | None = None,
-    by_file: bool = False,
     parallel: bool = False,
     baseline: str | None = None,
-    segmenter: str | Segmenter | None = None,
-    input_format: str | None = None,
-    field: str = "text",
-    lines: bool = False,
-    separator: str | None = None,
-    skip_bad: bool = False,
-    added_tokens: Literal["find", "text"] = "find",
-    threads: int | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[MeasureOptions],
 ) -> Stats:
     """Measure a corpus with one or more tokenizers, and give every metric.
 
@@ -359,8 +352,7 @@ def stats(
     ----------
     tokenizers
         A tokenizer, several, or several by name.
-    corpus, group, by_file, segmenter, input_format, field, lines, separator, skip_bad,
-    added_tokens, threads, progress
+    corpus, options
         As for :func:`measure`.
     parallel
         Whether the documents of all groups say the same, in the same order. If so, the tokens
@@ -380,21 +372,7 @@ def stats(
     ((1.3333333333333333,), (1.0,))
     """
     named = _named(tokenizers)
-    measurements = measure_all(
-        named,
-        corpus,
-        group=group,
-        by_file=by_file,
-        segmenter=segmenter,
-        input_format=input_format,
-        field=field,
-        lines=lines,
-        separator=separator,
-        skip_bad=skip_bad,
-        added_tokens=added_tokens,
-        threads=threads,
-        progress=progress,
-    )
+    measurements = measure_all(named, corpus, **options)
     found = dict(zip(named, measurements, strict=True))
     return stats_of(found, parallel=parallel, baseline=baseline)
 
@@ -425,6 +403,15 @@ def _named(
         return tokenizers
     several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
     return {str(number): tokenizer for number, tokenizer in enumerate(several, 1)}
+
+
+def _escaped(name: str) -> str:
+    r"""Write bytes of a name that are not UTF-8, such as those of a file, as escapes.
+
+    >>> _escaped(b"caf\xe9.txt".decode(errors="surrogateescape"))
+    'caf\\udce9.txt'
+    """
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _sums_by_group(measurement: Measurement) -> list[tuple[str | None, Any]]:

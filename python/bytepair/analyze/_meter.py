@@ -1,0 +1,400 @@
+"""Meters: the sums of texts under several tokenizers, and the distinct words of the texts.
+
+A meter takes columns of texts, and texts that come in parts; `_measure.py` reads them from a corpus.
+`_metric_table.py` computes ratios from the sums. Results do not depend on blocks or threads. Memory
+is eight bytes for each token of a vocabulary in each group and thread, and a limit for distinct words,
+which go to temporary files beyond it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import Self
+
+from bytepair import Tokenizer, _core
+from bytepair._numpy import np
+from bytepair._temporary import TemporaryFolder
+from bytepair.errors import PatternError, TokenizerError, UnknownTokenError
+
+from ._tokens import TokenTable, token_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["SEGMENTERS", "GroupSums", "Measurement", "Meter", "Segmenter", "WordTypes"]
+
+SEGMENTERS = {
+    "whitespace": r"\S+",
+    "letters": r"[\p{L}\p{M}]+",
+}
+"""Named word segmenters, and their patterns."""
+WORD_MEMORY = 256 << 20
+"""The memory for distinct words, in bytes; the rest goes to temporary files."""
+MAX_WORD_THREADS = 8
+"""The largest number of threads for counting words: more need memory, and are rarely faster."""
+N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
+
+
+@dataclass(frozen=True)
+class Segmenter:
+    r"""The definition of a word: a pattern, and its name.
+
+    >>> Segmenter.named("letters")
+    Segmenter(name='letters', pattern='[\\p{L}\\p{M}]+')
+    >>> Segmenter.named(r"\w+").name
+    '\\w+'
+    """
+
+    name: str
+    pattern: str
+
+    @classmethod
+    def named(cls, name: str) -> Segmenter:
+        """Give the segmenter of a name, or of a regular expression.
+
+        Raises
+        ------
+        TokenizerError
+            It looks like a name, but there is no such segmenter.
+        """
+        if name in SEGMENTERS:
+            return cls(name, SEGMENTERS[name])
+        if re.fullmatch(r"[\w-]*", name):
+            known = ", ".join(SEGMENTERS)
+            message = f'segmenter="{name}" is neither a name ({known}) nor a regular expression of words'
+            raise TokenizerError(message)
+        return cls(name, name)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums over the texts of a group, or over all texts.
+
+    Attributes
+    ----------
+    documents, bytes, characters, lines
+        Their numbers in the original texts. An invalid byte counts as a character, unless it
+        has the form of a continuation byte. A newline or the end of a document ends a line; an
+        empty document has no line.
+    tokens
+        Tokens, without those that a template puts around a text.
+    pieces
+        Pieces, whose borders no merge crosses. An added token is one piece; without a pattern,
+        all text between two added tokens is one piece.
+    words, word_tokens, word_pieces
+        Words, and the tokens and pieces that share a byte with a word, counted for each word;
+        0 without a segmenter.
+    whole_words, continued_words
+        Words that share bytes with one token, and with several.
+    counts
+        The number of occurrences of each token, by id.
+    """
+
+    documents: int
+    bytes: int
+    characters: int
+    lines: int
+    tokens: int
+    pieces: int
+    words: int
+    word_tokens: int
+    word_pieces: int
+    whole_words: int
+    continued_words: int
+    counts: NDArray[np.int64]
+
+    def __add__(self, other: GroupSums) -> GroupSums:
+        """Add sums of other texts."""
+        names = [field.name for field in fields(self)]
+        return GroupSums(
+            **{name: getattr(self, name) + getattr(other, name) for name in names}
+        )
+
+
+@dataclass(frozen=True)
+class WordTypes:
+    """Distinct words of a corpus, and how many of them are one token each.
+
+    Attributes
+    ----------
+    types
+        Distinct words.
+    whole
+        Distinct words that are one token when encoded alone.
+    whole_after_space
+        Distinct words that are one token when encoded after a space, which may be part of the
+        token.
+    """
+
+    types: int
+    whole: int
+    whole_after_space: int
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """The sums and counts of a tokenizer on a corpus.
+
+    Attributes
+    ----------
+    tokenizer
+        The tokenizer.
+    total
+        Sums over all texts.
+    groups
+        Sums over the texts of each group, ordered by name; empty without groups.
+    segmenter
+        The definition of a word, or ``None``.
+    word_types
+        Distinct words; ``None`` without a segmenter.
+    grouped_by
+        The field whose values are the groups; ``"file"`` if each file is a group.
+    bad_lines
+        The number of lines without a document that were skipped.
+    """
+
+    tokenizer: Tokenizer
+    total: GroupSums
+    groups: Mapping[str, GroupSums]
+    segmenter: Segmenter | None
+    word_types: WordTypes | None
+    grouped_by: str | None
+    bad_lines: int = 0
+
+    @cached_property
+    def tokens(self) -> TokenTable:
+        """The properties of the tokens of the vocabulary."""
+        return token_table(self.tokenizer)
+
+    def of(self, group: str | None) -> GroupSums:
+        """Give the sums of a group, or of all texts."""
+        return self.total if group is None else self.groups[group]
+
+
+class Meter:
+    """Measures texts with several tokenizers; uses temporary files.
+
+    An error of a tokenizer begins with its name, if it has one.
+    """
+
+    def __init__(
+        self,
+        tokenizers: Sequence[Tokenizer] | Mapping[str, Tokenizer],
+        segmenter: str | Segmenter | None,
+        added_tokens: Literal["find", "text"],
+        threads: int | None,
+    ) -> None:
+        if isinstance(segmenter, str):
+            segmenter = Segmenter.named(segmenter)
+        named = tokenizers if isinstance(tokenizers, Mapping) else None
+        self.names = [""] * len(tokenizers) if named is None else list(named)
+        self.tokenizers: list[Tokenizer] = list(named.values() if named else tokenizers)  # type: ignore[arg-type]
+        self.segmenter = segmenter
+        self.threads, self.added_tokens = threads, added_tokens
+        words = None if segmenter is None else segmenter.pattern
+        with _naming_segmenter(segmenter):
+            self.measures = [
+                _core.Measure(
+                    tokenizer, words=words, added_tokens=added_tokens, threads=threads
+                )
+                for tokenizer in self.tokenizers
+            ]
+        self.words = None if segmenter is None else _Words(segmenter, threads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self.words is not None:
+            self.words.close()
+
+    def add(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None,
+    ) -> None:
+        """Add the texts of a column, and the group of each if there are groups."""
+        for name, measure in zip(self.names, self.measures, strict=True):
+            with _naming(name):
+                measure.add_rows(data, offsets, groups)
+        if self.words is not None:
+            self.words.corpus.add_rows(data, offsets)
+
+    def streams(
+        self, group: bytes | None
+    ) -> list[Callable[[Callable[[int], bytes]], None]]:
+        """Give functions that add a text of a group.
+
+        All of them must be called. Each reads the whole text by a function that gives a number of
+        bytes at most, and none at the end.
+        """
+        streams: list[Callable[[Callable[[int], bytes]], None]] = [
+            partial(_add_stream, name, measure, group)
+            for name, measure in zip(self.names, self.measures, strict=True)
+        ]
+        if self.words is not None:
+            streams.append(self.words.corpus.add_stream)
+        return streams
+
+    def finish(self, grouped_by: str | None, bad_lines: int = 0) -> list[Measurement]:
+        """Give the measurements; the arguments are their attributes."""
+        words = None if self.words is None else self.words.rows()
+        types = self._word_types(words)
+        return [
+            self._measurement(tokenizer, measure, found, grouped_by, bad_lines)
+            for tokenizer, measure, found in zip(
+                self.tokenizers, self.measures, types, strict=True
+            )
+        ]
+
+    def _measurement(
+        self,
+        tokenizer: Tokenizer,
+        measure: _core.Measure,
+        types: WordTypes | None,
+        grouped_by: str | None,
+        bad_lines: int,
+    ) -> Measurement:
+        groups = {
+            name.decode(errors="surrogateescape"): _sums(measure, number)
+            for number, name in enumerate(measure.groups)
+        }
+        nothing = _no_sums(tokenizer.n_vocab)
+        return Measurement(
+            tokenizer=tokenizer,
+            total=sum(groups.values(), nothing),
+            groups={} if grouped_by is None else dict(sorted(groups.items())),
+            segmenter=self.segmenter,
+            word_types=types,
+            grouped_by=grouped_by,
+            bad_lines=bad_lines,
+        )
+
+    def _word_types(
+        self, words: Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]] | None
+    ) -> list[WordTypes | None]:
+        """Encode distinct words one by one, and count those that are one token."""
+        if words is None:
+            return [None] * len(self.tokenizers)
+        n_types = 0
+        whole = np.zeros((2, len(self.tokenizers)), np.int64)
+        for data, offsets in words:
+            n_types += len(offsets) - 1
+            spaced = np.insert(data, offsets[:-1], ord(" "))
+            spaced_offsets = offsets + np.arange(len(offsets))
+            for number, tokenizer in enumerate(self.tokenizers):
+                whole[0, number] += self._n_single(tokenizer, data, offsets)
+                whole[1, number] += self._n_single(tokenizer, spaced, spaced_offsets)
+        return [WordTypes(n_types, int(alone), int(after)) for alone, after in whole.T]
+
+    def _n_single(
+        self,
+        tokenizer: Tokenizer,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+    ) -> int:
+        """Count the texts that are one token; texts that cannot be encoded alone do not count."""
+        try:
+            _ids, ends = _core.encode_rows(
+                tokenizer,
+                data,
+                offsets,
+                added_tokens=self.added_tokens,
+                threads=self.threads,
+            )
+        except UnknownTokenError:
+            content = data.tobytes()
+            texts = (content[start:end] for start, end in pairwise(offsets.tolist()))
+            return sum(self._is_single(tokenizer, text) for text in texts)
+        return int(np.count_nonzero(np.diff(ends, prepend=0) == 1))
+
+    def _is_single(self, tokenizer: Tokenizer, text: bytes) -> bool:
+        try:
+            return tokenizer.count(text, added_tokens=self.added_tokens) == 1
+        except UnknownTokenError:
+            return False
+
+
+class _Words:
+    """Counts distinct words in bounded memory: the rest goes to temporary files."""
+
+    def __init__(self, segmenter: Segmenter, threads: int | None) -> None:
+        self.folder = TemporaryFolder()
+        options = {"pattern": segmenter.pattern, "unmatched": "drop"}
+        dialect = _core.Dialect("gpt2", **options)
+        n_threads = min(threads or os.cpu_count() or 1, MAX_WORD_THREADS)
+        self.corpus = _core.Corpus(dialect, [], threads=n_threads)
+        self.corpus.set_memory_limit(WORD_MEMORY, self.folder.name, reads_blocks=True)
+
+    def close(self) -> None:
+        """Remove the files."""
+        self.folder.remove()
+
+    def rows(self) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+        """Give the distinct words in batches of bytes and offsets."""
+        sums = _core.CountSums(self.folder.name, WORD_MEMORY)
+        runs, _found = self.corpus.finish_runs(self.folder.name)
+        for run in runs:
+            sums.add_run(run)
+        sums.finish(1, [0], with_first=False)
+        while True:
+            (data, offsets), *_ = sums.next_rows(N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE)
+            if len(offsets) < 2:
+                return
+            yield data, offsets
+
+
+def _add_stream(
+    name: str,
+    measure: _core.Measure,
+    group: bytes | None,
+    read: Callable[[int], bytes],
+) -> None:
+    with _naming(name):
+        measure.add_stream(read, group)
+
+
+def _sums(measure: _core.Measure, number: int) -> GroupSums:
+    sums = measure.sums(number)
+    documents = sums.pop("texts")
+    return GroupSums(documents=documents, counts=measure.counts(number), **sums)
+
+
+def _no_sums(n_ids: int) -> GroupSums:
+    names = [field.name for field in fields(GroupSums) if field.name != "counts"]
+    return GroupSums(**dict.fromkeys(names, 0), counts=np.zeros(n_ids, np.int64))
+
+
+@contextlib.contextmanager
+def _naming(tokenizer: str) -> Iterator[None]:
+    """Put the name of a tokenizer, if it has one, before its errors."""
+    try:
+        yield
+    except TokenizerError as error:
+        if not tokenizer:
+            raise
+        message = f"{tokenizer}: {error}"
+        raise type(error)(message) from error
+
+
+@contextlib.contextmanager
+def _naming_segmenter(segmenter: Segmenter | None) -> Iterator[None]:
+    """Name ``segmenter`` in errors of its pattern."""
+    try:
+        yield
+    except PatternError as error:
+        if segmenter is None:
+            raise
+        message = f'segmenter="{segmenter.name}": {error}'
+        raise PatternError(message) from error
