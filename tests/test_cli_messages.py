@@ -217,3 +217,20 @@ def test_a_field_of_a_file_is_no_option(tmp_path: Any) -> None:
         found = run("encode", str(path), "--added-tokens", "text")
         assert "added_tokens: " in found.stderr
         assert "--added-tokens" not in found.stderr
+
+
+@pytest.mark.parametrize("command", ["info {0} --verbose", "compare {0} {1}"])
+def test_long_lines_go_on_below_their_beginning(command: str, tmp_path: Any) -> None:
+    """On a terminal, words stay whole, and no character of a pattern is lost."""
+    paths = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
+    for path, dialect in zip(paths, ("gpt2", "qwen"), strict=True):
+        bytepair.train_from_iterator(["low"], merges=1, dialect=dialect).save(path)
+    typed = command.format(*paths).split()
+    whole = testing.CliRunner().invoke(app, typed).stdout
+    found = testing.CliRunner().invoke(app, typed, env={"COLUMNS": "60"}).stdout
+    assert max(map(len, found.splitlines())) <= 60 < max(map(len, whole.splitlines()))
+    pattern = r"[^\s\p{L}\p{N}]+"
+    assert pattern in whole
+    indent = 16 if command.startswith("info") else 23
+    joined = found.replace("\n" + " " * indent, "")
+    assert next(line for line in whole.splitlines() if pattern in line) in joined

@@ -127,6 +127,9 @@ def compare(
 
     from bytepair.analyze import compare as compared
     from bytepair.views._compare import as_lines, as_object
+    from bytepair.views._terminal import folded
+
+    from .show import columns_of
 
     limits = Limits(
         _limit(max_growth, "--max-growth", is_number=False),  # type: ignore[arg-type]
@@ -153,8 +156,10 @@ def compare(
         print(json.dumps({**as_object(found, names, limit), "exceeded": exceeded}))
     elif not quiet:
         console = Console(highlight=False, soft_wrap=True)
+        n_columns = columns_of(console)
         for text in as_lines(found, names, limit):
-            console.print(text)
+            for part in folded(text, console, n_columns):
+                console.print(part)
     for reason in exceeded:
         tell(reason)
     if exceeded:

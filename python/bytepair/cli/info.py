@@ -47,9 +47,27 @@ def info(
     if as_json:
         print(json.dumps(as_object(tokenizer)))
         return
-    print(as_text(tokenizer, is_verbose=verbose))
+    text = as_text(tokenizer, is_verbose=verbose)
     if not verbose and sys.stdout.isatty():
-        print(_row("more", ["--verbose shows the split pattern, merges and more"]))
+        more = _row("more", ["--verbose shows the split pattern, merges and more"])
+        text = f"{text}\n{more}"
+    print_folded(text)
+
+
+def print_folded(text: str) -> None:
+    """Print lines, on a terminal broken between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from bytepair.views._terminal import folded
+
+    from .show import columns_of
+
+    console = Console(highlight=False, soft_wrap=True)
+    n_columns = columns_of(console)
+    for line in text.split("\n"):
+        for part in folded(Text(line), console, n_columns):
+            console.print(part)
 
 
 def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -98,7 +116,9 @@ def _dialect(tokenizer: Tokenizer) -> str:
         return "of its own"
     names = " or ".join(found.names)
     other = (
-        "" if found.is_normalized_alike else f", but normalizes {parts['normalize']}"
+        ""
+        if found.is_normalized_alike
+        else f", but for normalizing: {parts['normalize']}"
     )
     return f"like {names}{other}"
 
