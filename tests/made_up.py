@@ -3,6 +3,7 @@
 import base64
 import functools
 import json
+import re
 
 import bytepair
 from bytepair import TokenizerError
@@ -151,6 +152,18 @@ def every_kind():
         for name in bytepair.dialects()
     }
     return {**trained, **dict(published())}
+
+
+def refused_unit(message):
+    """Give the unit that an error of encoding names, from the first quotes on, without escapes."""
+    [quoted] = re.findall(r'^"((?:[^"\\]|\\.)*)" is not in the alphabet', message)
+    named = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
+
+    def plain(found):
+        code, other = found.groups()
+        return chr(int(code, 16)) if code else named.get(other, other)
+
+    return re.sub(r"\\(?:u\{([0-9a-f]+)\}|(.))", plain, quoted)
 
 
 def encoded(tokenizer, text):

@@ -382,9 +382,9 @@ def test_a_long_text_is_compared_by_files(
 def test_a_text_that_is_refused_names_the_tokenizer_and_the_file(
     pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
 ) -> None:
-    """A tokenizer without that character, the second of the two, is told."""
+    """The second of the two, which works on characters, is told where bytes are no text."""
     path = tmp_path / "c.txt"
-    path.write_text("low 🙂")
+    path.write_bytes(b"low \xff")
     words = bytepair.train_from_iterator(["low"], merges=1, dialect="subword-nmt")
     with pytest.raises(bytepair.TokenizerError, match=r"c\.txt: the second tokenizer"):
         compare(pair[0], words, path)

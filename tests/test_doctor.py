@@ -291,6 +291,13 @@ SICK = {
         },
         {268},
     ),
+    "BP604": (
+        lambda folder: {
+            "tokenizer": trained(dialect="sennrich", merges=2, vocab_size=None),
+            "corpus": corpus(folder, "low löw"),
+        },
+        set(),
+    ),
 }
 """For each code what has it, and the ids that it names."""
 

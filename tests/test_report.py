@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import count
 
@@ -19,6 +20,7 @@ import pytest
 import bytepair
 from bytepair import AddedToken, MissingLibraryError
 from bytepair.analyze import describe, portrait
+from bytepair.analyze._samples import Text, samples
 
 fcntl = pytest.importorskip("fcntl", reason="pipes of a browser have numbers on Unix")
 pytest.importorskip("jinja2", reason="a report needs jinja2")
@@ -351,8 +353,11 @@ def test_a_tokenizer_that_cannot_encode_a_sample_says_why():
     """The others are drawn, and its error stands where its tokens would."""
     strict = bytepair.train_from_iterator(["low"], merges=1, dialect="subword-nmt")
     own = bytepair.train_from_iterator(["low"], merges=1)
-    text = Page(render(describe({"strict": strict, "own": own}))).text
+    drawn = samples([strict, own], [Text("broken", b"low \xff")])
+    report = replace(describe({"strict": strict, "own": own}), samples=drawn)
+    text = Page(render(report)).text
     assert "cannot encode it" in text
+    assert "not UTF-8 at byte 4" in text
 
 
 def test_findings_are_those_of_the_doctor(hostile):

@@ -261,7 +261,11 @@ def test_every_metric_is_what_brute_force_gives(
     n_unknown = sum(slow.counts[id_] for id_, kind in enumerate(kinds) if kind == 2)
     assert unknown == pytest.approx(n_unknown / len(slow.ids))
     # With metrics of groups, which the next tests ask for, these are all.
-    assert values.keys() | {"unknown_share"} == METRICS.keys() - set(found.absent)
+    assert values.keys() | {"unknown_share"} == set(found.keys)
+    assert METRICS.keys() - set(found.keys) - set(found.absent) == {
+        "missing",
+        "missing_share",
+    }
     assert set(found.absent) == {"premium", "gini", "most_to_fewest"}
 
 
@@ -598,11 +602,11 @@ def test_nothing_has_no_ratios(small: Tokenizer) -> None:
 
 
 def test_an_error_names_the_file_and_the_tokenizer(tmp_path: Path) -> None:
-    """A text that cannot be encoded, and a field for a group that plain text has not."""
+    """A text that is not UTF-8, and a field for a group that plain text has not."""
     tokenizer = bytepair.train_from_iterator(["low"], dialect="sennrich", merges=2)
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "low"}\n{"text": "xyz"}\n')
-    with pytest.raises(TokenizerError, match=r"a\.jsonl: mine: .*x"):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"low \xff")
+    with pytest.raises(TokenizerError, match=r"a\.txt: mine: .*not UTF-8 at byte 4"):
         measure_all({"mine": tokenizer}, path)
     text = tmp_path / "a.txt"
     text.write_text("low")

@@ -791,6 +791,11 @@ class CoreTokenizer:
     def _rules(self) -> dict[str, Any]:
         """The rules by which text becomes units."""
 
+    def _with_missing(self) -> tuple[CoreTokenizer, int] | None:
+        """The same tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
+        for all.
+        """
+
     def _unreached(self) -> tuple[list[int], list[int]]:
         """The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole."""
 
@@ -1594,7 +1599,8 @@ def encode_rows(
 class Measure:
     """What a tokenizer makes of texts, added up by group.
 
-    ``words`` is a pattern of what counts as a word. Without it no word is counted.
+    ``words`` is a pattern of what counts as a word. Without it no word is counted. ``missing`` is the id of the token that
+    stands for missing units, if what it stands for is to be counted.
     """
 
     def __new__(
@@ -1604,6 +1610,7 @@ class Measure:
         words: str | None = None,
         added_tokens: _AddedTokens = "find",
         threads: int | None = None,
+        missing: int | None = None,
     ) -> Measure: ...
     def add_rows(
         self,
@@ -1627,6 +1634,9 @@ class Measure:
 
     def counts(self, group: int) -> NDArray[np.int64]:
         """How often each id occurs in a group."""
+
+    def missing(self, group: int) -> list[tuple[bytes, int]]:
+        """What the token for missing units stands for in a group, and how often, in the order of the texts."""
 
 def token_table(
     tokenizer: CoreTokenizer,

@@ -19,7 +19,8 @@ type GivenColumn<'py> = (GivenArray<'py, u8>, GivenArray<'py, i64>);
 
 /// What a tokenizer makes of texts, added up by group.
 ///
-/// ``words`` is a pattern of what counts as a word. Without it no word is counted.
+/// ``words`` is a pattern of what counts as a word. Without it no word is counted. ``missing`` is the id of the token that
+/// stands for missing units, if what it stands for is to be counted.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Measure {
     measure: Mutex<bytepair::Measure>,
@@ -35,19 +36,27 @@ impl Measure {
 #[pymethods]
 impl Measure {
     #[new]
-    #[pyo3(signature = (tokenizer, *, words=None, added_tokens=Added::FIND, threads=None), text_signature = "(tokenizer, *, words=None, added_tokens='find', threads=None)")]
+    #[pyo3(
+        signature = (tokenizer, *, words=None, added_tokens=Added::FIND, threads=None, missing=None),
+        text_signature = "(tokenizer, *, words=None, added_tokens='find', threads=None, missing=None)"
+    )]
     fn new(
         py: Python<'_>,
         tokenizer: PyRef<'_, CoreTokenizer>,
         words: Option<String>,
         added_tokens: Added,
         threads: Option<&Bound<'_, PyAny>>,
+        missing: Option<u32>,
     ) -> PyResult<Self> {
         let tokenizer = Arc::clone(&tokenizer.0);
         let n_threads = n_threads(threads)?;
         let made =
             py.detach(|| bytepair::Measure::new(tokenizer, words.as_deref(), added_tokens.0));
-        let measure = Mutex::new(made.map_err(|error| to_python(&error))?);
+        let made = made.map_err(|error| to_python(&error))?;
+        let measure = Mutex::new(match missing {
+            Some(id) => made.naming_missing(id),
+            None => made,
+        });
         Ok(Self { measure, n_threads })
     }
 
@@ -108,6 +117,17 @@ impl Measure {
         let counts = self.with(|all| all.counts(group)).ok_or_else(no_group)?;
         let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);
         Ok(counts.into_iter().map(signed).collect::<Vec<_>>().into_pyarray(py))
+    }
+
+    /// What the token for missing units stands for in a group, and how often, in the order of the texts.
+    fn missing<'py>(
+        &self,
+        py: Python<'py>,
+        group: usize,
+    ) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
+        let mut texts = self.with(|all| all.missing(group)).ok_or_else(no_group)?;
+        texts.sort_unstable();
+        Ok(texts.iter().map(|(text, n)| (PyBytes::new(py, text), *n)).collect())
     }
 }
 

@@ -335,8 +335,9 @@ impl fmt::Display for ErrorKind {
             Self::InBatch { index, error } => write!(f, "text {index} of the batch: {error}"),
             Self::UnknownUnit { unit } => write!(
                 f,
-                "{unit:?} is not in the alphabet; train with an unknown token or with byte fallback \
-                 to encode any text"
+                "{unit:?} is not in the alphabet and nothing stands for it, so the text has no ids; bytepair show and \
+                 bytepair stats find such characters, bytepair segment passes them on if the file is codes of \
+                 subword-nmt, and a tokenizer that is trained with an unknown token or with byte fallback encodes any text"
             ),
             Self::DisallowedSpecial { token, offset, is_special: false } => write!(
                 f,

@@ -65,7 +65,7 @@ pub use pretokenize::PreTokenizer;
 pub use template::Template;
 pub use tokenizer::{
     AddedTokens, EncodeOptions, IdFormat, Measure, Parts, Piece, Reading, SegmentPart, Sums,
-    TextPart, TokenCounter, Tokenizer, Unreached, Usage, WordsOrPair, Written,
+    TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing, WordsOrPair, Written,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

@@ -24,6 +24,7 @@ mod growth;
 mod inspecting;
 mod learned;
 mod measure;
+mod missing;
 mod named;
 mod parts;
 mod pieces;
@@ -49,6 +50,7 @@ use self::cutting::Cutter;
 pub use self::file::{IdFormat, Reading, Written};
 pub use self::inspecting::Unreached;
 pub use self::measure::{Measure, Sums};
+pub use self::missing::WithMissing;
 use self::named::NamedRules;
 pub use self::parts::Parts;
 use self::pieces::Grain;
@@ -69,6 +71,7 @@ use crate::narrow::append_narrow;
 use crate::pool::Pool;
 use crate::split::{Segment, Splitter};
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
+use crate::units::Missing;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
 /// Room for more ids is given back after a call.
@@ -124,6 +127,9 @@ pub struct Tokenizer {
     repeats: Arc<OnceLock<Option<Splitter>>>,
     /// For calls that find no added token. Made when the first comes.
     as_text: OnceLock<Arc<Self>>,
+    /// For views of texts with units that nothing stands for. Made when the first is wanted; `None` inside where something
+    /// stands for all.
+    with_missing: OnceLock<Option<WithMissing>>,
     /// The added tokens that are text here. A call may refuse them, so no text is cut inside of one.
     kept_together: Arc<[String]>,
 }
@@ -162,6 +168,7 @@ impl Tokenizer {
             spaces: Arc::default(),
             repeats: Arc::default(),
             as_text: OnceLock::new(),
+            with_missing: OnceLock::new(),
             kept_together: Arc::default(),
             parts,
         })
@@ -182,6 +189,11 @@ impl Tokenizer {
             !token.in_model && kind == Some(TokenKind::Added)
         };
         vocabulary.iter().count() - added.iter().filter(is_behind).count()
+    }
+
+    /// Whether units that nothing stands for are left out of the ids, as the library of a file does.
+    pub fn drops_missing(&self) -> bool {
+        self.parts.units.missing == Missing::Drop
     }
 
     /// What this tokenizer is made of.
@@ -540,6 +552,7 @@ impl Tokenizer {
             spaces: Arc::clone(&self.spaces),
             repeats: Arc::clone(&self.repeats),
             as_text: OnceLock::new(),
+            with_missing: OnceLock::new(),
             kept_together: Arc::clone(&self.kept_together),
         }
     }

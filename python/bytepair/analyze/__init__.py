@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._compare import Comparison, compare
     from ._cuts import Cut, CutToken, Group, cut, stretches
-    from ._measure import file_tokens, measure, measure_all, measure_texts
+    from ._measure import (
+        file_sums,
+        file_tokens,
+        measure,
+        measure_all,
+        measure_texts,
+    )
     from ._meter import SEGMENTERS, GroupSums, Measurement, Segmenter, WordTypes
     from ._metric_table import METRICS, Metric
     from ._metrics import (
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     )
     from ._portrait import Portrait, portrait
     from ._report import Report, describe
-    from ._stats import ScriptRow, Stats, StatsRow, stats, stats_of
+    from ._stats import MissingRow, ScriptRow, Stats, StatsRow, stats, stats_of
     from ._steps import TrainingStep, training_steps
     from ._trace import Reasons, Trace, Why, trace, why
     from .doctor import Diagnosis, Finding, FoundToken, TokenUsage, diagnose
@@ -40,6 +46,7 @@ __all__ = [
     "GroupSums",
     "Measurement",
     "Metric",
+    "MissingRow",
     "Portrait",
     "Reasons",
     "Report",
@@ -56,6 +63,7 @@ __all__ = [
     "cut",
     "describe",
     "diagnose",
+    "file_sums",
     "file_tokens",
     "gini",
     "measure",
@@ -77,13 +85,13 @@ __all__ = [
 _MODULES = {
     "_compare": "Comparison compare",
     "_cuts": "Cut CutToken Group cut stretches",
-    "_measure": "file_tokens measure measure_all measure_texts",
+    "_measure": "file_sums file_tokens measure measure_all measure_texts",
     "_meter": "SEGMENTERS GroupSums Measurement Segmenter WordTypes",
     "_metric_table": "METRICS Metric",
     "_metrics": "gini renyi_efficiency renyi_entropy shannon_efficiency shannon_entropy",
     "_portrait": "Portrait portrait",
     "_report": "Report describe",
-    "_stats": "ScriptRow Stats StatsRow stats stats_of",
+    "_stats": "MissingRow ScriptRow Stats StatsRow stats stats_of",
     "_steps": "TrainingStep training_steps",
     "_trace": "Reasons Trace Why trace why",
     "doctor": "Diagnosis Finding FoundToken TokenUsage diagnose",

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from bytepair import _core
+from bytepair import _core, _token_files
 from bytepair._numpy import np
 from bytepair._temporary import TemporaryFolder
 from bytepair.data._opening import open_source
@@ -29,6 +29,8 @@ from bytepair.data._readers import (
 )
 from bytepair.data._sources import list_sources, refuse_idle
 from bytepair.errors import TokenizerError
+
+from ._missing import Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +70,13 @@ class Added(NamedTuple):
     content: str
 
 
-Key = Token | Added
+class Missing(NamedTuple):
+    """The content of a character that no token stands for."""
+
+    content: str = "\ufffd"
+
+
+Key = Token | Added | Missing
 
 
 class FirstDifference(NamedTuple):
@@ -81,7 +89,7 @@ class FirstDifference(NamedTuple):
     before
         The last of these tokens.
     first, second
-        The tokens of each from there on.
+        The tokens of each from there on; ``�`` is a character that no token stands for.
     is_whole
         Whether these tokens have the same text; otherwise they are cut short.
     """
@@ -143,6 +151,9 @@ class CorpusComparison:
         The first text with different tokens.
     files
         The same numbers for each file, in the order of the corpus.
+    first_missing, second_missing
+        The number of characters that no token stands for in each. They count as tokens, unless
+        the tokenizer leaves them out.
     """
 
     n_texts: int
@@ -154,6 +165,8 @@ class CorpusComparison:
     most: tuple[TextComparison, ...]
     first_changed: TextComparison | None
     files: tuple[FileComparison, ...]
+    first_missing: int = 0
+    second_missing: int = 0
 
     @property
     def ratio(self) -> float | None:
@@ -167,28 +180,51 @@ class CorpusComparison:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two tokenizers, and the content of their ids."""
+    """Two tokenizers, what encodes for them, and the content of their ids."""
 
     tokenizers: tuple[Tokenizer, Tokenizer]
+    encoders: tuple[Encoder, Encoder]
     numbers: tuple[NDArray[np.int32], NDArray[np.int32]]
-    keys: tuple[list[Key | None], list[Key | None]]
+    keys: tuple[Sequence[Key | None], Sequence[Key | None]]
     added_tokens: Literal["find", "text"]
     threads: int | None
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[_Row]:
         """Encode rows of texts with both."""
         rows = []
-        for name, tokenizer in zip(("first", "second"), self.tokenizers, strict=True):
+        for name, encoder in zip(("first", "second"), self.encoders, strict=True):
             with _naming_tokenizer(name):
-                found = _core.encode_rows(
-                    tokenizer,
-                    data,
-                    offsets,
-                    added_tokens=self.added_tokens,
-                    threads=self.threads,
-                )
-            rows.append(_Row(*found))
+                rows.append(_Row(*self._encoded(encoder.tokenizer, data, offsets)))
         return rows
+
+    def n_missing(
+        self,
+        side: int,
+        row: _Row,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+    ) -> int:
+        """Count the characters of rows of texts that no token of one side stands for."""
+        encoder, ids = self.encoders[side], row.ids
+        missing = encoder.missing
+        if encoder.finder is not None:
+            finder, missing = encoder.finder
+            ids = self._encoded(finder, data, offsets)[0]
+        return int(np.count_nonzero(ids == missing)) if missing is not None else 0
+
+    def _encoded(
+        self,
+        tokenizer: _core.CoreTokenizer,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        return _core.encode_rows(
+            tokenizer,
+            data,
+            offsets,
+            added_tokens=self.added_tokens,
+            threads=self.threads,
+        )
 
     def difference(self, first: Any, second: Any) -> FirstDifference | None:  # noqa: ANN401 -- arrays of ids
         """Find the first difference of the tokens of a text; blocks bound the memory."""
@@ -226,7 +262,11 @@ class _Pair:
         return FirstDifference(place, self._tokens(0, before), here, there, is_whole)
 
     def _tokens(self, side: int, ids: Sequence[int]) -> tuple[Token, ...]:
-        return tuple(self.tokenizers[side].id_to_token(int(id_)) for id_ in ids)
+        tokenizer, missing = self.tokenizers[side], self.encoders[side].missing
+        return tuple(
+            Missing().content if id_ == missing else tokenizer.id_to_token(int(id_))
+            for id_ in ids
+        )
 
 
 @contextlib.contextmanager
@@ -284,7 +324,9 @@ def _meeting(rows: tuple[list[bytes], list[bytes]]) -> tuple[int, int] | None:
 def _bytes(key: Key | None) -> bytes:
     if isinstance(key, bytes):
         return key
-    return (key.content if isinstance(key, Added) else key or "").encode()
+    if isinstance(key, (Added, Missing)):
+        return key.content.encode()
+    return (key or "").encode()
 
 
 class _Row(NamedTuple):
@@ -309,6 +351,7 @@ class _Totals:
     n_texts: int = 0
     n_bytes: int = 0
     tokens: list[int] = field(default_factory=lambda: [0, 0])
+    missing: list[int] = field(default_factory=lambda: [0, 0])
     n_changed: int = 0
     heap: list[tuple[tuple[int, int], TextComparison]] = field(default_factory=list)
     first_changed: TextComparison | None = None
@@ -351,12 +394,14 @@ class _Totals:
             most=tuple(text for _order, text in sorted(self.heap, reverse=True)),
             first_changed=self.first_changed,
             files=tuple(self.files),
+            first_missing=self.missing[0],
+            second_missing=self.missing[1],
         )
 
 
 def compare_texts(
     tokenizers: tuple[Tokenizer, Tokenizer],
-    keys: tuple[list[Key | None], list[Key | None]],
+    keys: tuple[Sequence[Key | None], Sequence[Key | None]],
     corpus: Any,  # noqa: ANN401 -- a corpus, or texts
     *,
     is_texts: bool,
@@ -367,7 +412,11 @@ def compare_texts(
     progress: Callable[[int, int], object] | None,
 ) -> CorpusComparison:
     """Encode texts with both tokenizers and compare the tokens; ``keys`` has the content of ids."""
-    pair = _Pair(tokenizers, _numbered(keys), keys, added_tokens, threads)
+    first, second = map(Encoder.of, tokenizers)
+    keys = (_with_missing(keys[0], first), _with_missing(keys[1], second))
+    pair = _Pair(
+        tokenizers, (first, second), _numbered(keys), keys, added_tokens, threads
+    )
     totals = _Totals(n_most)
     if is_texts:
         n_texts = 0
@@ -408,8 +457,13 @@ def _tell(
         progress(min(n_before + n_bytes, n_total), n_total)
 
 
+def _with_missing(keys: Sequence[Key | None], encoder: Encoder) -> Sequence[Key | None]:
+    """Add the token that stands for missing characters, if there is one."""
+    return keys if encoder.missing is None else [*keys, Missing()]
+
+
 def _numbered(
-    keys: tuple[list[Key | None], list[Key | None]],
+    keys: tuple[Sequence[Key | None], Sequence[Key | None]],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Give numbers to the contents of ids, in the same way for both."""
     known: dict[Key | None, int] = {}
@@ -477,6 +531,8 @@ def _add_rows(
     totals.n_bytes += int(offsets[-1] - offsets[0])
     totals.tokens[0] += len(first.ids)
     totals.tokens[1] += len(second.ids)
+    for side, row in enumerate((first, second)):
+        totals.missing[side] += pair.n_missing(side, row, data, offsets)
     for place in _changed(pair, first, second):
         ids = first.of(place), second.of(place)
         totals.add_text(pair, path, n_before + place + 1, ids)
@@ -513,9 +569,16 @@ def _add_large_text(
                 share = side * n_bytes + n_encoded, 2 * max(n_bytes, 1)
                 tell(source.size * share[0] // share[1])
 
-            ids = _ids_in_file(pair, side, path, Path(folder, f"{side}.bin"), tell_half)
+            encoder, ids_path = pair.encoders[side], Path(folder, f"{side}.bin")
+            ids = _ids_in_file(pair, side, encoder.tokenizer, path, ids_path, tell_half)
             totals.tokens[side] += len(ids)
             all_ids.append(ids)
+            missing = encoder.missing
+            if encoder.finder is not None:
+                finder, missing = encoder.finder
+                ids_path = Path(folder, f"{side}-missing.bin")
+                ids = _ids_in_file(pair, side, finder, path, ids_path, tell_half)
+            totals.missing[side] += _n_equal(ids, missing)
         totals.n_texts += 1
         totals.n_bytes += n_bytes
         if pair.difference(*all_ids) is not None:
@@ -523,14 +586,31 @@ def _add_large_text(
         del ids, all_ids  # so that the files can go
 
 
+def _n_equal(ids: Any, wanted: int | None) -> int:  # noqa: ANN401 -- an array
+    """Count an id in a row; blocks bound the memory."""
+    if wanted is None:
+        return 0
+    starts = range(0, len(ids), BLOCK_LEN)
+    blocks = (ids[start : start + BLOCK_LEN] for start in starts)
+    return sum(int(np.count_nonzero(block == wanted)) for block in blocks)
+
+
 def _ids_in_file(
-    pair: _Pair, side: int, path: Path, ids_path: Path, tell: Callable[[int], None]
+    pair: _Pair,
+    side: int,
+    tokenizer: _core.CoreTokenizer,
+    path: Path,
+    ids_path: Path,
+    tell: Callable[[int], None],
 ) -> Any:  # noqa: ANN401 -- an array
-    """Encode a file with one of the tokenizers, to a memory-mapped file of ids."""
+    """Encode a file, to a memory-mapped file of ids."""
     with _naming_tokenizer(("first", "second")[side]):
-        pair.tokenizers[side].encode_file(
+        _token_files.encode_file(
+            tokenizer,
             path,
             ids_path,
+            allowed_special=(),
+            disallowed_special=(),
             dtype="uint32",
             added_tokens=pair.added_tokens,
             threads=pair.threads,

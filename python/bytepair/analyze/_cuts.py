@@ -3,19 +3,22 @@
 The tokens of a text need not cover it: a normalizer may remove white space, one character may
 become several tokens, and several characters one token. So each token has its span of the
 original text, and tokens are grouped until each group has whole characters, as a reader sees
-them. Takes time and memory linear in the text.
+them. A character that no token stands for is a token without an id. Takes time and memory linear
+in the text.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
 
+from ._missing import NO_ID, course_of
+
 __all__ = ["Cut", "CutToken", "Group", "cut", "stretches"]
 
-Kind: TypeAlias = Literal["text", "byte", "unknown", "added"]
+Kind: TypeAlias = Literal["text", "byte", "unknown", "added", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +28,18 @@ class CutToken:
     Attributes
     ----------
     id
-        Its id.
+        Its id; -1 if it has none.
     start, end
         The span of the text that it stands for, in bytes; empty if the tokenizer inserted it.
     piece
         The number of its piece, from 0 on; an added token counts as one.
     kind
         ``"text"``; ``"byte"`` for a byte of a character outside the alphabet;
-        ``"unknown"``; ``"added"``.
+        ``"unknown"``; ``"added"``; ``"missing"`` for a character that no token stands for, which
+        has no id.
     content
-        Its own bytes, without marks; the name of an unknown or added token.
+        Its own bytes, without marks; the name of an unknown or added token; of a missing
+        character, its text.
     written
         The token as written in published files, such as ``Ġthe``.
     """
@@ -57,8 +62,8 @@ class Group:
     start, end
         The span of the text, in bytes.
     tokens
-        Usually one token; several if each has only part of a character; none for text that
-        the tokenizer drops.
+        Usually one token; several if each has only part of a character, or for neighbouring
+        characters that no token stands for; none for text that the tokenizer drops.
     begins_piece
         Whether a piece begins with it.
     """
@@ -79,6 +84,19 @@ class Group:
         [(256,), (127, 102)]
         """
         return tuple(token.id for token in self.tokens)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it has only characters that no token stands for.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> counts = {"low": 2, "lower": 1}
+        >>> codes = bytepair.train_from_counts(counts, merges=2, dialect="sennrich")
+        >>> [group.is_missing for group in cut(codes, "löw").groups]
+        [False, True, False]
+        """
+        return bool(self.tokens) and all(t.kind == "missing" for t in self.tokens)
 
 
 @dataclass(frozen=True)
@@ -133,6 +151,20 @@ class Cut:
         return sum(len(group.tokens) for group in self.groups)
 
     @property
+    def n_missing(self) -> int:
+        """The number of tokens without an id: characters that no token stands for.
+
+        >>> import bytepair
+        >>> from bytepair.analyze import cut
+        >>> counts = {"low": 2, "lower": 1}
+        >>> codes = bytepair.train_from_counts(counts, merges=2, dialect="sennrich")
+        >>> found = cut(codes, "löw")
+        >>> found.n_tokens, found.n_missing
+        (3, 1)
+        """
+        return sum(token.kind == "missing" for token in self.tokens)
+
+    @property
     def n_bytes(self) -> int:
         """The length of the text in bytes.
 
@@ -179,7 +211,8 @@ def cut(
     """Cut a text as a tokenizer does.
 
     The ids and the options are those of :meth:`bytepair.Tokenizer.encode`; the template is
-    not applied.
+    not applied. A character that ``encode`` refuses, since no token stands for it, is a token of
+    its own here, without an id.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut
@@ -187,27 +220,36 @@ def cut(
     >>> [group.ids for group in cut(tokenizer, "lower").groups]
     [(257,), (68,), (81,)]
 
-    Raises the errors of :meth:`bytepair.Tokenizer.encode`.
+    Raises the other errors of :meth:`bytepair.Tokenizer.encode`.
     """
-    parts = tokenizer._course(
-        text, allowed_special=allowed_special, added_tokens=added_tokens
+    parts, missing = course_of(
+        tokenizer, text, allowed_special=allowed_special, added_tokens=added_tokens
     )
     data = text.encode() if isinstance(text, str) else bytes(text)
-    tokens, n_pieces = placed(tokenizer, parts)
-    groups = tuple(_grouped(tokens, character_ends(data), len(data)))
-    return Cut(data, groups, n_pieces)
+    tokens = _placed(tokenizer, parts, missing, data)
+    groups = _grouped(tokens, character_ends(data), len(data))
+    n_pieces = sum(1 for _ in _flat(parts))
+    return Cut(data, tuple(_without_seams(groups)), n_pieces)
 
 
-def placed(tokenizer: Tokenizer, parts: list[Any]) -> tuple[list[CutToken], int]:
-    """List the tokens of the parts of a text, and count the pieces."""
+def _placed(
+    tokenizer: Tokenizer, parts: list[Any], missing: int | None, text: bytes
+) -> list[CutToken]:
+    """List the tokens of the parts of a text."""
     found = list(_places(parts))
-    ids = sorted({id_ for id_, *_ in found})
+    ids = sorted({id_ for id_, *_ in found} - {missing})
     known = dict(zip(ids, tokenizer._tokens_of(ids), strict=True))
     tokens = []
     for id_, start, end, piece in found:
-        kind, content, _continues, _ends, written = known[id_]
-        tokens.append(CutToken(id_, start, end, piece, kind, content, written))
-    return tokens, sum(1 for _ in _flat(parts))
+        if id_ == missing:
+            content = text[start:end]
+            written = content.decode(errors="backslashreplace")
+            token = CutToken(NO_ID, start, end, piece, "missing", content, written)
+        else:
+            kind, content, _continues, _ends, written = known[id_]
+            token = CutToken(id_, start, end, piece, kind, content, written)
+        tokens.append(token)
+    return tokens
 
 
 def _flat(parts: Iterable[Any]) -> Iterator[Any]:
@@ -266,6 +308,21 @@ def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[
         yield Group(place, n_bytes, (), begins_piece=False)
 
 
+def _without_seams(groups: Iterable[Group]) -> Iterator[Group]:
+    """Join neighbouring groups of a piece that have only missing characters."""
+    last: Group | None = None
+    for group in groups:
+        if last is None:
+            last = group
+        elif last.is_missing and group.is_missing and not group.begins_piece:
+            last = replace(last, end=group.end, tokens=last.tokens + group.tokens)
+        else:
+            yield last
+            last = group
+    if last is not None:
+        yield last
+
+
 def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:
     """Give, for each place, the nearest character borders at or before it, and at or after it."""
     lower, upper = [0] * (n_bytes + 1), [n_bytes] * (n_bytes + 1)
@@ -307,5 +364,9 @@ def stretches(cuts: Sequence[Cut]) -> list[tuple[int, int, bool]]:
 
 def _borders(group: Group) -> tuple[int, ...]:
     """Give the span of a group, and its tokens."""
-    inner = [place for token in group.tokens for place in (token.start, token.end)]
+    inner = [
+        place
+        for token in group.tokens
+        for place in (token.start, token.end, token.kind == "missing")
+    ]
     return (group.start, group.end, *inner)

@@ -28,7 +28,7 @@ from bytepair.data._recognise import Source, Stream
 from bytepair.data._sources import list_sources, refuse_idle
 from bytepair.errors import TokenizerError
 
-from ._meter import Measurement, Meter, Segmenter
+from ._meter import GroupSums, Measurement, Meter, Segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +43,7 @@ __all__ = [
     "FileOptions",
     "MeasureOptions",
     "file_names",
+    "file_sums",
     "file_tokens",
     "measure",
     "measure_all",
@@ -159,6 +160,22 @@ def file_tokens(
     >>> [numbers for _path, numbers in file_tokens([tokenizer], file)]
     [(5,)]
     """
+    found = file_sums(tokenizers, corpus, **options)
+    return [(path, tuple(one.tokens for one in sums)) for path, sums in found]
+
+
+def file_sums(
+    tokenizers: Sequence[Tokenizer], corpus: Corpus, **options: Unpack[FileOptions]
+) -> list[tuple[str, tuple[GroupSums, ...]]]:
+    """Measure each file of a corpus with each tokenizer; see :func:`measure`.
+
+    >>> import bytepair, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
+    >>> _ = file.write_text("low lower")
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> [[one.tokens for one in sums] for _path, sums in file_sums([tokenizer], file)]
+    [[5]]
+    """
     context = _Context(**options)
     sources = context.sources(corpus)
     n_total = _n_bytes(sources)
@@ -168,8 +185,8 @@ def file_tokens(
         progress = _later(context.progress, n_before, n_total)
         with context.meter(tokenizers) as meter:
             _Files(meter, context.reading).add([source], None, progress)
-            numbers = tuple(each.total.tokens for each in meter.finish(None))
-        found.append((source.path, numbers))
+            sums = tuple(each.total for each in meter.finish(None))
+        found.append((source.path, sums))
         n_before += source.size
     return found
 

@@ -11,19 +11,20 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Self
 
 from bytepair import Tokenizer, _core
 from bytepair._numpy import np
 from bytepair._temporary import TemporaryFolder
-from bytepair.errors import PatternError, TokenizerError, UnknownTokenError
+from bytepair.errors import PatternError, TokenizerError
 
+from ._missing import Encoder
 from ._tokens import TokenTable, token_table
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ WORD_MEMORY = 256 << 20
 MAX_WORD_THREADS = 8
 """The largest number of threads for counting words: more need memory, and are rarely faster."""
 N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
+
+Texts: TypeAlias = Counter[bytes]
+"""How often each of some texts occurs."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ class GroupSums:
         has the form of a continuation byte. A newline or the end of a document ends a line; an
         empty document has no line.
     tokens
-        Tokens, without those that a template puts around a text.
+        Tokens, without those that a template puts around a text. A character that encoding
+        refuses, since no token stands for it, is a token without an id.
     pieces
         Pieces, whose borders no merge crosses. An added token is one piece; without a pattern,
         all text between two added tokens is one piece.
@@ -98,6 +103,9 @@ class GroupSums:
         Words that share bytes with one token, and with several.
     counts
         The number of occurrences of each token, by id.
+    missing
+        The number of occurrences of each character that no token stands for, as it is in the
+        text.
     """
 
     documents: int
@@ -112,6 +120,12 @@ class GroupSums:
     whole_words: int
     continued_words: int
     counts: NDArray[np.int64]
+    missing: Texts
+
+    @property
+    def n_missing(self) -> int:
+        """The number of characters that no token stands for."""
+        return self.missing.total()
 
     def __add__(self, other: GroupSums) -> GroupSums:
         """Add sums of other texts."""
@@ -171,6 +185,12 @@ class Measurement:
     grouped_by: str | None
     bad_lines: int = 0
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the tokenizer leaves out characters that no token stands for, or refuses them."""
+        found: bool = self.tokenizer._rules()["drops_missing"]
+        return found
+
     @cached_property
     def tokens(self) -> TokenTable:
         """The properties of the tokens of the vocabulary."""
@@ -199,16 +219,24 @@ class Meter:
         named = tokenizers if isinstance(tokenizers, Mapping) else None
         self.names = [""] * len(tokenizers) if named is None else list(named)
         self.tokenizers: list[Tokenizer] = list(named.values() if named else tokenizers)  # type: ignore[arg-type]
+        self.encoders = list(map(Encoder.of, self.tokenizers))
         self.segmenter = segmenter
         self.threads, self.added_tokens = threads, added_tokens
         words = None if segmenter is None else segmenter.pattern
         with _naming_segmenter(segmenter):
             self.measures = [
                 _core.Measure(
-                    tokenizer, words=words, added_tokens=added_tokens, threads=threads
+                    encoder.tokenizer,
+                    words=words,
+                    added_tokens=added_tokens,
+                    threads=threads,
+                    missing=encoder.missing,
                 )
-                for tokenizer in self.tokenizers
+                for encoder in self.encoders
             ]
+        self.finders = [
+            _finding(encoder, added_tokens, threads) for encoder in self.encoders
+        ]
         self.words = None if segmenter is None else _Words(segmenter, threads)
 
     def __enter__(self) -> Self:
@@ -228,6 +256,8 @@ class Meter:
         for name, measure in zip(self.names, self.measures, strict=True):
             with _naming(name):
                 measure.add_rows(data, offsets, groups)
+        for finder in filter(None, self.finders):
+            finder.add_rows(data, offsets, groups)
         if self.words is not None:
             self.words.corpus.add_rows(data, offsets)
 
@@ -243,6 +273,10 @@ class Meter:
             partial(_add_stream, name, measure, group)
             for name, measure in zip(self.names, self.measures, strict=True)
         ]
+        streams += [
+            partial(_add_stream, "", finder, group)
+            for finder in filter(None, self.finders)
+        ]
         if self.words is not None:
             streams.append(self.words.corpus.add_stream)
         return streams
@@ -252,25 +286,27 @@ class Meter:
         words = None if self.words is None else self.words.rows()
         types = self._word_types(words)
         return [
-            self._measurement(tokenizer, measure, found, grouped_by, bad_lines)
-            for tokenizer, measure, found in zip(
-                self.tokenizers, self.measures, types, strict=True
-            )
+            self._measurement(place, found, grouped_by, bad_lines)
+            for place, found in enumerate(types)
         ]
 
     def _measurement(
         self,
-        tokenizer: Tokenizer,
-        measure: _core.Measure,
+        place: int,
         types: WordTypes | None,
         grouped_by: str | None,
         bad_lines: int,
     ) -> Measurement:
+        tokenizer, measure = self.tokenizers[place], self.measures[place]
+        finder = self.finders[place] or measure
+        n_ids = tokenizer.n_vocab
         groups = {
-            name.decode(errors="surrogateescape"): _sums(measure, number)
+            name.decode(errors="surrogateescape"): _sums(
+                measure, number, n_ids, Counter(dict(finder.missing(number)))
+            )
             for number, name in enumerate(measure.groups)
         }
-        nothing = _no_sums(tokenizer.n_vocab)
+        nothing = _no_sums(n_ids)
         return Measurement(
             tokenizer=tokenizer,
             total=sum(groups.values(), nothing),
@@ -293,37 +329,29 @@ class Meter:
             n_types += len(offsets) - 1
             spaced = np.insert(data, offsets[:-1], ord(" "))
             spaced_offsets = offsets + np.arange(len(offsets))
-            for number, tokenizer in enumerate(self.tokenizers):
-                whole[0, number] += self._n_single(tokenizer, data, offsets)
-                whole[1, number] += self._n_single(tokenizer, spaced, spaced_offsets)
+            for number, encoder in enumerate(self.encoders):
+                whole[0, number] += self._n_single(encoder, data, offsets)
+                whole[1, number] += self._n_single(encoder, spaced, spaced_offsets)
         return [WordTypes(n_types, int(alone), int(after)) for alone, after in whole.T]
 
     def _n_single(
         self,
-        tokenizer: Tokenizer,
+        encoder: Encoder,
         data: NDArray[np.uint8],
         offsets: NDArray[np.int64],
     ) -> int:
-        """Count the texts that are one token; texts that cannot be encoded alone do not count."""
-        try:
-            _ids, ends = _core.encode_rows(
-                tokenizer,
-                data,
-                offsets,
-                added_tokens=self.added_tokens,
-                threads=self.threads,
-            )
-        except UnknownTokenError:
-            content = data.tobytes()
-            texts = (content[start:end] for start, end in pairwise(offsets.tolist()))
-            return sum(self._is_single(tokenizer, text) for text in texts)
-        return int(np.count_nonzero(np.diff(ends, prepend=0) == 1))
-
-    def _is_single(self, tokenizer: Tokenizer, text: bytes) -> bool:
-        try:
-            return tokenizer.count(text, added_tokens=self.added_tokens) == 1
-        except UnknownTokenError:
-            return False
+        """Count the texts that are one token with an id."""
+        ids, ends = _core.encode_rows(
+            encoder.tokenizer,
+            data,
+            offsets,
+            added_tokens=self.added_tokens,
+            threads=self.threads,
+        )
+        is_single = np.diff(ends, prepend=0) == 1
+        if encoder.missing is not None:
+            is_single[is_single] = ids[ends[is_single] - 1] != encoder.missing
+        return int(np.count_nonzero(is_single))
 
 
 class _Words:
@@ -365,15 +393,32 @@ def _add_stream(
         measure.add_stream(read, group)
 
 
-def _sums(measure: _core.Measure, number: int) -> GroupSums:
+def _finding(
+    encoder: Encoder, added_tokens: Literal["find", "text"], threads: int | None
+) -> _core.Measure | None:
+    """Give what finds the characters that a tokenizer leaves out, if it may leave out any."""
+    if encoder.finder is None:
+        return None
+    tokenizer, missing = encoder.finder
+    return _core.Measure(
+        tokenizer, added_tokens=added_tokens, threads=threads, missing=missing
+    )
+
+
+def _sums(
+    measure: _core.Measure, number: int, n_ids: int, missing: Texts
+) -> GroupSums:
     sums = measure.sums(number)
     documents = sums.pop("texts")
-    return GroupSums(documents=documents, counts=measure.counts(number), **sums)
+    counts = measure.counts(number)[:n_ids]
+    return GroupSums(documents=documents, counts=counts, missing=missing, **sums)
 
 
 def _no_sums(n_ids: int) -> GroupSums:
-    names = [field.name for field in fields(GroupSums) if field.name != "counts"]
-    return GroupSums(**dict.fromkeys(names, 0), counts=np.zeros(n_ids, np.int64))
+    others = ("counts", "missing")
+    names = [field.name for field in fields(GroupSums) if field.name not in others]
+    counts = np.zeros(n_ids, np.int64)
+    return GroupSums(**dict.fromkeys(names, 0), counts=counts, missing=Counter())
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "SECTIONS", "Metric", "Need", "value"]
 
 Value: TypeAlias = "float | int | None"
-Need: TypeAlias = Literal["", "segmenter", "parallel", "baseline"]
+Need: TypeAlias = Literal["", "segmenter", "parallel", "baseline", "missing"]
 """What a metric needs besides a corpus."""
 
 
@@ -91,6 +91,7 @@ def value(
         "segmenter": measurement.segmenter is not None,
         "parallel": is_parallel,
         "baseline": is_parallel and baseline is not None,
+        "missing": True,
     }
     is_wanted = metric.of_all if group is None else metric.by_group
     if not (given[metric.need] and is_wanted):
@@ -196,6 +197,10 @@ SECTIONS = (
 """The order in which metrics are shown."""
 
 _TEXT = "Counted in the original text, before a tokenizer changes it."
+_MISSING = (
+    "It exists only if there are such characters. Each counts as one token without an id, unless "
+    "the tokenizer leaves it out: then it counts as text, but as no token."
+)
 _COMPRESSION = (
     "Compare it only on the same text. Higher compression does not mean a better model: the two "
     "are related if only the training corpus differs, but not if the algorithm differs."
@@ -258,6 +263,26 @@ METRICS: dict[str, Metric] = {
             "tokens",
             "Without the special tokens that a template puts around a text.",
             _sum("tokens"),
+        ),
+        Metric(
+            "missing",
+            "characters without a token",
+            "corpus",
+            "characters",
+            "characters that no token stands for",
+            _MISSING,
+            _sum("n_missing"),
+            "missing",
+        ),
+        Metric(
+            "missing_share",
+            "characters without a token, share",
+            "corpus",
+            "share",
+            "characters that no token stands for / characters",
+            _MISSING,
+            _ratio("n_missing", "characters"),
+            "missing",
         ),
         Metric(
             "pieces",

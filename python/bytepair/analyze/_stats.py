@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ._measure import MeasureOptions
     from ._meter import Measurement, Segmenter
 
-__all__ = ["ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
+__all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,22 @@ class ScriptRow:
     script: str
     tokens: tuple[int, ...]
     shares: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class MissingRow:
+    """A character that no token of some tokenizer stands for.
+
+    Attributes
+    ----------
+    text
+        The character, as it is in the texts.
+    counts
+        Its number of occurrences without a token, for each tokenizer.
+    """
+
+    text: bytes
+    counts: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +197,11 @@ class Stats:
         return self._first.segmenter
 
     @property
+    def has_missing(self) -> bool:
+        """Whether the texts have characters that no token of a tokenizer stands for."""
+        return any(one.total.n_missing for one in self.measurements)
+
+    @property
     def absent(self) -> dict[str, str]:
         """Give the reason for each metric that is left out."""
         why = {
@@ -189,10 +211,21 @@ class Stats:
             if self.is_parallel
             else "the text was not declared parallel",
             "baseline": "" if self.baseline is not None else "no baseline was given",
+            "missing": "",
         }
         return {
             key: why[metric.need] for key, metric in METRICS.items() if why[metric.need]
         }
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the metrics that exist; those of missing characters only if there are any."""
+        absent = self.absent
+        return tuple(
+            key
+            for key, metric in METRICS.items()
+            if key not in absent and (self.has_missing or metric.need != "missing")
+        )
 
     def row(self, key: str, group: str | None = None) -> StatsRow:
         """Give a metric of all texts, or of a group.
@@ -228,9 +261,8 @@ class Stats:
         return [
             self.row(key, group)
             for group in (None, *self.groups)
-            for key, metric in METRICS.items()
-            if key not in self.absent
-            and (metric.of_all if group is None else metric.by_group)
+            for key in self.keys
+            if (METRICS[key].of_all if group is None else METRICS[key].by_group)
         ]
 
     def scripts(self) -> list[ScriptRow]:
@@ -252,6 +284,13 @@ class Stats:
         ]
         return sorted(rows, key=lambda row: -max(share or 0 for share in row.shares))
 
+    def missing(self) -> list[MissingRow]:
+        """Give the characters that no token stands for, the most frequent first."""
+        found = [measurement.total.missing for measurement in self.measurements]
+        texts = sorted({text for counts in found for text in counts})
+        rows = [MissingRow(text, tuple(one[text] for one in found)) for text in texts]
+        return sorted(rows, key=lambda row: -max(row.counts))
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as a JSON object.
 
@@ -268,11 +307,7 @@ class Stats:
                 self._tokenizer_dict(name, place)
                 for place, name in enumerate(self.names)
             ],
-            "units": {
-                key: metric.unit
-                for key, metric in METRICS.items()
-                if key not in self.absent
-            },
+            "units": {key: METRICS[key].unit for key in self.keys},
             "absent": self.absent,
         }
 
@@ -296,7 +331,19 @@ class Stats:
                 row.script: {"tokens": row.tokens[place], "share": row.shares[place]}
                 for row in self.scripts()
             },
+            **self._missing_dict(place),
         }
+
+    def _missing_dict(self, place: int) -> dict[str, dict[str, int]]:
+        """Give the characters without a token, if any tokenizer has them."""
+        if not self.has_missing:
+            return {}
+        counts = Counter[str]()
+        for row in self.missing():
+            if row.counts[place]:
+                text = row.text.decode(errors="backslashreplace")
+                counts[text] += row.counts[place]
+        return {"missing": dict(counts)}
 
     def to_json(self) -> str:
         """Give everything as JSON text."""

@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias, overload
 
 from bytepair import Tokenizer, TokenizerError
 
+from ._missing import NO_ID, course_of
+
 __all__ = [
     "Added",
     "Known",
@@ -42,17 +44,18 @@ class Known:
     Attributes
     ----------
     kind
-        ``"text"``, ``"byte"`` (of a character outside the alphabet), ``"unknown"`` or
-        ``"added"``.
+        ``"text"``, ``"byte"`` (of a character outside the alphabet), ``"unknown"``,
+        ``"added"``, or ``"missing"`` for a character that no token stands for.
     content
-        Its bytes, without marks; the name of an unknown or added token.
+        Its bytes, without marks; the name of an unknown or added token; the text of a missing
+        character.
     continues, ends
         Whether it continues a piece, and whether it ends one, if the dialect marks that.
     name
         The token as in :attr:`bytepair.Tokenizer.vocabulary`.
     """
 
-    kind: Literal["text", "byte", "unknown", "added"]
+    kind: Literal["text", "byte", "unknown", "added", "missing"]
     content: bytes
     continues: bool
     ends: bool
@@ -61,7 +64,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A unit of a piece before any merge, with its span of bytes in the piece."""
+    """A unit of a piece before any merge, with its span of bytes in the piece.
+
+    Its id is below 0 if no token stands for it: -1 for the first such character of a text, and
+    another number for each other one.
+    """
 
     id: int
     start: int
@@ -197,7 +204,8 @@ class Trace:
     parts
         Added tokens that were found in the text, and the text between them.
     known
-        The properties of each token that occurs, by id.
+        The properties of each token that occurs, by id. Ids below 0 are those of characters
+        that no token stands for.
 
     >>> import bytepair
     >>> from bytepair.analyze import trace
@@ -242,6 +250,8 @@ class Trace:
     def ids(self) -> list[int]:
         """The ids of the text, as :meth:`bytepair.Tokenizer.encode` gives them.
 
+        A character that ``encode`` refuses, since no token stands for it, has a number below 0.
+
         >>> import bytepair
         >>> from bytepair.analyze import trace
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -263,7 +273,9 @@ def trace(
 ) -> Trace:
     """Record all steps from a text to its tokens.
 
-    The options are those of :meth:`bytepair.Tokenizer.encode`; the template is not applied.
+    The options are those of :meth:`bytepair.Tokenizer.encode`; the template is not applied. A
+    character that ``encode`` refuses, since no token stands for it, is a symbol that no merge has
+    a part in.
 
     >>> import bytepair
     >>> from bytepair.analyze import trace
@@ -275,7 +287,7 @@ def trace(
     Raises
     ------
     TokenizerError
-        The text is longer than 10,000 characters; also the errors of
+        The text is longer than 10,000 characters; also the other errors of
         :meth:`bytepair.Tokenizer.encode`.
     """
     if len(text) > MAX_BYTES:
@@ -285,13 +297,39 @@ def trace(
             f"most {MAX_BYTES:,}"
         )
         raise TokenizerError(message)
-    found = tokenizer._course(
-        text, allowed_special=allowed_special, added_tokens=added_tokens
+    found, missing = course_of(
+        tokenizer, text, allowed_special=allowed_special, added_tokens=added_tokens
     )
     data = text.encode() if isinstance(text, str) else bytes(text)
     counts = _counts(tokenizer)
-    parts = tuple(_part(part, counts) for part in found)
-    return Trace(data, parts, known(tokenizer, _ids_in(parts)))
+    strangers = _Strangers(missing, tokenizer._rules())
+    parts = tuple(_part(part, counts, strangers) for part in found)
+    ids = {id_ for id_ in _ids_in(parts) if id_ >= 0}
+    return Trace(data, parts, {**known(tokenizer, ids), **strangers.known()})
+
+
+class _Strangers:
+    """Gives each unit that no token stands for a number below 0."""
+
+    def __init__(self, missing: int | None, rules: dict[str, Any]) -> None:
+        self.missing = missing
+        self.prefix = rules["continuing_prefix"] or ""
+        self.suffix = rules["end_mark"] if rules["end_mark_is_suffix"] else ""
+        self.numbers: dict[Known, int] = {}
+
+    def number(self, piece: bytes, start: int, end: int) -> int:
+        """Give the number of a unit of a piece."""
+        text = piece[start:end]
+        continues = bool(self.prefix) and start > 0
+        ends = bool(self.suffix) and end == len(piece)
+        written = text.decode(errors="backslashreplace")
+        name = self.prefix * continues + written + self.suffix * ends
+        unit = Known("missing", text, continues, ends, name)
+        return self.numbers.setdefault(unit, NO_ID - len(self.numbers))
+
+    def known(self) -> dict[int, Known]:
+        """Give the properties of all, by number."""
+        return {number: unit for unit, number in self.numbers.items()}
 
 
 def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
@@ -337,24 +375,49 @@ def _counts(tokenizer: Tokenizer) -> list[int | None]:
     return [] if all(count is None for count in counts) else counts
 
 
-def _part(part: Any, counts: Sequence[int | None]) -> Added | Segment:  # noqa: ANN401
+def _part(
+    part: Any,  # noqa: ANN401
+    counts: Sequence[int | None],
+    strangers: _Strangers,
+) -> Added | Segment:
     if part[0] == "added":
         return Added(*part[1:])
     _, start, end, normalized, parts = part
-    inner = (Added(*p[1:]) if p[0] == "added" else _piece(p, counts) for p in parts)
+    inner = (
+        Added(*p[1:]) if p[0] == "added" else _piece(p, counts, strangers)
+        for p in parts
+    )
     return Segment(start, end, normalized, tuple(inner))
 
 
-def _piece(part: Any, counts: Sequence[int | None]) -> Piece:  # noqa: ANN401
-    _, start, end, text, is_whole, symbols, steps, tokens = part
+def _piece(
+    part: Any,  # noqa: ANN401
+    counts: Sequence[int | None],
+    strangers: _Strangers,
+) -> Piece:
+    _, start, end, text, is_whole, units, steps, tokens = part
+    symbols = tuple(
+        Symbol(strangers.number(text, first, last), first, last)
+        if id_ == strangers.missing
+        else Symbol(id_, first, last)
+        for id_, first, last in units
+    )
+    # No merge changes such a symbol, so they are in the same order as at the end.
+    missing = (symbol.id for symbol in symbols if symbol.id < 0)
+    ids = (
+        next(missing, None) or strangers.number(text, 0, len(text))
+        if id_ == strangers.missing
+        else id_
+        for id_, _start, _end in tokens
+    )
     return Piece(
         start,
         end,
         text,
         is_whole,
-        tuple(Symbol(*symbol) for symbol in symbols),
+        symbols,
         tuple(_step(step, counts) for step in steps),
-        tuple(id_ for id_, _start, _end in tokens),
+        tuple(ids),
     )
 
 
@@ -564,7 +627,7 @@ class Asked:
                 continue
             content = b""
             for last in range(first, len(tokens)):
-                if tokens[last].kind in ("unknown", "added"):
+                if tokens[last].kind in ("unknown", "added", "missing"):
                     break
                 content += tokens[last].content
                 if content == wanted.content and (

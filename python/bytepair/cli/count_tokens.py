@@ -1,11 +1,15 @@
 """``bytepair count-tokens``: the number of tokens of files, as ``wc`` counts words."""
 
 import json
-from typing import Annotated
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from bytepair import Tokenizer
 from bytepair._labels import harmless
+from bytepair._plurals import amount
 
 from . import corpus_options
 from .help_pages import DISPLAY
@@ -16,6 +20,13 @@ from .tokenizers_first import TokenizerOption, short_names, told_apart
 from .training_options import Threads
 
 __all__ = ["count_tokens"]
+
+Row: TypeAlias = tuple[str, tuple[int, ...]]
+"""A file and its tokens, by tokenizer."""
+Missing: TypeAlias = tuple[Counter[bytes], ...]
+"""The characters of a file that no token stands for, by tokenizer."""
+N_SHOWN = 8
+"""The number of these that are named, the most frequent first."""
 
 Arguments = Annotated[
     list[str],
@@ -47,15 +58,16 @@ def count_tokens(
     """Count the tokens of each file, and in total.
 
     Files are read like corpora: in JSON lines and tables, only the field with the text counts.
-    With --input-format text, all bytes of a file count.
+    With --input-format text, all bytes of a file count. A character that no token stands for
+    counts as a token, unless the tokenizer leaves it out; a line below says how many there are.
     """
-    from bytepair.analyze import file_tokens
+    from bytepair.analyze import file_sums
 
     paths, corpus = told_apart(arguments, tokenizer, default="-")
     names = short_names(paths)
     tokenizers = loading.load_all(paths)
     line = ProgressLine(is_shown=not quiet)
-    rows = file_tokens(
+    found = file_sums(
         tokenizers,
         corpus,
         **reading.reading(),
@@ -64,30 +76,70 @@ def count_tokens(
         progress=lambda done, total: line.show_bytes("counting", done, total),
     )
     line.clear()
-    totals = tuple(map(sum, zip(*(numbers for _path, numbers in rows), strict=True)))
+    rows = [(path, tuple(one.tokens for one in sums)) for path, sums in found]
+    missing = [tuple(one.missing for one in sums) for _path, sums in found]
     if as_json:
-        print(json.dumps(_as_object(names, rows, totals)))
+        print(json.dumps(_as_object(names, rows, missing)))
         return
-    lines = [*rows, ("total", totals)] if len(rows) > 1 else rows
+    lines = [*rows, ("total", _totals(rows))] if len(rows) > 1 else rows
     for text in _laid_out(names, lines):
         print(harmless(text))
+    several = names if len(names) > 1 else [""]
+    for name, own, counts in zip(
+        several, tokenizers, _by_tokenizer(missing), strict=True
+    ):
+        if counts:
+            print(harmless(_missing_line(name, own, counts)))
+
+
+def _totals(rows: list[Row]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*(numbers for _path, numbers in rows), strict=True)))
+
+
+def _by_tokenizer(missing: list[Missing]) -> list[Counter[bytes]]:
+    """Add up the missing characters of all files, by tokenizer."""
+    return [sum(counts, Counter()) for counts in zip(*missing, strict=True)]
+
+
+def _missing_line(name: str, tokenizer: Tokenizer, counts: Counter[bytes]) -> str:
+    """Name the characters that no token stands for, the most frequent first."""
+    from bytepair.views._glyphs import visible
+
+    what = "left out" if tokenizer._rules()["drops_missing"] else "without an id"
+    order = sorted(counts, key=lambda text: (-counts[text], text))
+    shown = [f"{visible(text, spaces=True)} {counts[text]}" for text in order[:N_SHOWN]]
+    rest = ["…"] if len(order) > N_SHOWN else []
+    named = f" {name}" if name else ""
+    n_missing = amount(counts.total(), "character")
+    return f"{n_missing} {what}{named}: {', '.join(shown + rest)}"
 
 
 def _as_object(
-    names: list[str], rows: list[tuple[str, tuple[int, ...]]], totals: tuple[int, ...]
-) -> dict[str, object]:
-    """Describe counts for a program."""
-    return {
+    names: list[str], rows: list[Row], missing: list[Missing]
+) -> dict[str, Any]:
+    """Describe counts for a program; missing characters only if there are any."""
+    found: dict[str, Any] = {
         "tokenizers": names,
         "files": [
             {"file": path, "tokens": dict(zip(names, numbers, strict=True))}
             for path, numbers in rows
         ],
-        "total": dict(zip(names, totals, strict=True)),
+        "total": dict(zip(names, _totals(rows), strict=True)),
     }
+    totals = _by_tokenizer(missing)
+    if any(totals):
+        for file, counts in zip(found["files"], missing, strict=True):
+            file["missing"] = _numbers(names, counts)
+        found["missing"] = _numbers(names, totals)
+    return found
 
 
-def _laid_out(names: list[str], rows: list[tuple[str, tuple[int, ...]]]) -> list[str]:
+def _numbers(names: list[str], counts: Iterable[Counter[bytes]]) -> dict[str, int]:
+    numbers = (count.total() for count in counts)
+    return dict(zip(names, numbers, strict=True))
+
+
+def _laid_out(names: list[str], rows: list[Row]) -> list[str]:
     """Write a line for each file, after a line of names if there are several tokenizers.
 
     >>> _laid_out(["gpt2"], [("a.txt", (120,)), ("total", (1120,))])

@@ -172,7 +172,7 @@ def as_object(name: str, found: Cut) -> dict[str, Any]:
                 "end": group.end,
                 "tokens": [
                     {
-                        "id": token.id,
+                        "id": None if token.kind == "missing" else token.id,
                         "token": token.written,
                         "bytes": list(token.content),
                         "kind": token.kind,

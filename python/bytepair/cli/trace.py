@@ -1,7 +1,7 @@
 """``bytepair trace``: how a text becomes tokens, merge by merge."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
@@ -119,7 +119,8 @@ def _known(tokenizer: Tokenizer, answers: Sequence[Why]) -> dict[int, Known]:
     """Describe the tokens of answers."""
     ids: set[int] = set()
     for answer in answers:
-        ids.update(answer.instead, () if answer.token is None else (answer.token,))
+        ids.update(id_ for id_ in answer.instead if id_ >= 0)
+        ids.update(() if answer.token is None else (answer.token,))
         for step in (answer.step, answer.awaited):
             ids.update((step.left, step.right, step.token) if step else ())
     return known(tokenizer, ids)
@@ -132,11 +133,12 @@ def as_object(
     used = {**found.known, **_known(tokenizer, answers or ())}
     result: dict[str, Any] = {
         "text": _text(found.text),
-        "ids": found.ids,
+        "ids": _ids(found.ids),
         "parts": [_part(part) for part in found.parts],
         "tokens": {
             str(id_): {"token": plain(token.name), "kind": token.kind}
             for id_, token in sorted(used.items())
+            if id_ >= 0
         },
     }
     if answers is not None:
@@ -161,15 +163,24 @@ def _part(part: Added | Piece | Segment) -> dict[str, Any]:
         "end": part.end,
         "piece": _text(part.text),
         "is_whole": part.is_whole,
-        "symbols": [symbol.id for symbol in part.symbols],
+        "symbols": _ids([symbol.id for symbol in part.symbols]),
         "merges": [asdict(step) for step in part.steps],
-        "ids": list(part.ids),
+        "ids": _ids(part.ids),
     }
+
+
+def _ids(ids: Iterable[int]) -> list[int | None]:
+    """Give ids for a program; a character that no token stands for has none."""
+    return [None if id_ < 0 else id_ for id_ in ids]
 
 
 def _answer(answer: Why) -> dict[str, Any]:
     found = asdict(answer)
-    return {**found, "parts": [_text(part) for part in answer.parts]}
+    return {
+        **found,
+        "parts": [_text(part) for part in answer.parts],
+        "instead": _ids(answer.instead),
+    }
 
 
 def _text(content: bytes) -> str:

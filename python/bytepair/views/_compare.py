@@ -158,6 +158,8 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
         yield _row("", f"{amount(corpus.n_bad, 'bad line')} skipped")
     tokens = corpus.first_tokens, corpus.second_tokens
     yield _row("  tokens", f"{_two(*tokens)} {growth(*tokens)}")
+    if missing := _missing(corpus):
+        yield _row("  without a token", f"{missing} characters")
     share = corpus.n_changed / corpus.n_texts if corpus.n_texts else 0.0
     yield _row(
         "  with other tokens",
@@ -177,6 +179,12 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
         yield Text("\ntexts that differ most", TITLE)
         for text in corpus.most[:n_shown]:
             yield from _text_lines(text)
+
+
+def _missing(corpus: CorpusComparison) -> str:
+    """Write how many characters no token stands for, if any."""
+    missing = corpus.first_missing, corpus.second_missing
+    return _two(*missing) if any(missing) else ""
 
 
 def _text_lines(text: TextComparison) -> Iterator[Text]:
@@ -342,6 +350,7 @@ def _corpus_object(corpus: CorpusComparison, n_shown: int) -> dict[str, Any]:
         "tokens_a": corpus.first_tokens,
         "tokens_b": corpus.second_tokens,
         "ratio": corpus.ratio,
+        **_missing_object(corpus),
         "n_changed": corpus.n_changed,
         "first_changed": None if first is None else _text_object(first),
         "most": [_text_object(text) for text in corpus.most[:n_shown]],
@@ -356,6 +365,13 @@ def _corpus_object(corpus: CorpusComparison, n_shown: int) -> dict[str, Any]:
             for file in corpus.files
         ],
     }
+
+
+def _missing_object(corpus: CorpusComparison) -> dict[str, int]:
+    """Give the numbers of characters that no token stands for, if any."""
+    if not _missing(corpus):
+        return {}
+    return {"missing_a": corpus.first_missing, "missing_b": corpus.second_missing}
 
 
 def _text_object(text: TextComparison) -> dict[str, Any]:

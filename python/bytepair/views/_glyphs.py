@@ -16,12 +16,14 @@ from bytepair import _core
 from bytepair.analyze._cuts import CutToken
 
 __all__ = [
+    "MISSING_BRACKETS",
     "Glyph",
     "bytes_of",
     "fitted",
     "glyphs",
     "hexadecimal",
     "label",
+    "missing",
     "token_text",
     "visible",
     "width",
@@ -48,6 +50,8 @@ INVISIBLE = re.compile(
 )
 """Invisible characters; ``kept`` are those that shape the character before them."""
 CONTROL_PICTURES = 0x2400
+MISSING_BRACKETS = ("{", "}")
+"""The brackets of characters that no token stands for."""
 DOTTED_CIRCLE = "◌"
 """The base for a combining mark without a letter."""
 
@@ -183,7 +187,11 @@ def label(token: CutToken) -> str:
     ... ]
     >>> [label(part) for part in parts]
     ['c3', 'f']
+    >>> label(CutToken(-1, 0, 2, 0, "missing", b"\xc3\xa9", ""))
+    '{é}'
     """
+    if token.kind == "missing":
+        return missing(token.content)
     if token.kind in ("unknown", "added"):
         return visible(token.content)
     try:
@@ -193,6 +201,15 @@ def label(token: CutToken) -> str:
     if token.kind == "byte" or not text:
         return hexadecimal(token.content) if token.content else visible(token.written)
     return visible(text, spaces=True)
+
+
+def missing(text: str | bytes) -> str:
+    """Write characters that no token stands for.
+
+    >>> missing("é")
+    '{é}'
+    """
+    return visible(text, spaces=True).join(MISSING_BRACKETS)
 
 
 def token_text(name: str | bytes) -> str:

@@ -14,7 +14,7 @@ from html import escape
 from bytepair.analyze._cuts import Cut, CutToken, Group
 
 from ._glyphs import bytes_of, glyphs, label, visible
-from ._layout import LEFT_OUT, N_COLOURS, Options, colours_of
+from ._layout import LEFT_OUT, MISSING, N_COLOURS, Options, colours_of, id_of
 
 __all__ = ["CSS", "cut_html", "page_of_rows", "rows_html"]
 
@@ -31,6 +31,7 @@ CSS = (
 .bp-text .bp-s0 { background: rgba(128, 128, 128, .14); }
 .bp-text .bp-s1 { background: rgba(128, 128, 128, .30); }
 .bp-text .bp-out { opacity: .55; text-decoration: line-through; }
+.bp-text .bp-missing { background: rgba(190, 20, 20, .85); color: #fff; font-weight: 600; }
 .bp-text .bp-part, .bp-text .bp-end, .bp-text .bp-none { font-size: .68em; opacity: .7; }
 .bp-text .bp-part, .bp-text .bp-none, .bp-text .bp-esc { unicode-bidi: isolate; direction: ltr; }
 .bp-text .bp-esc { font-size: .78em; opacity: .8; }
@@ -112,9 +113,14 @@ def _span(
     if text.endswith("\n"):
         text, small = text[:-1], f"{small}\n"
     style = f"bp-c{colour}" if colour < N_COLOURS else f"bp-s{colour - N_COLOURS}"
+    if colour == MISSING:
+        style = "bp-missing"
     piece = " bp-piece" if options.pieces and group.begins_piece else ""
-    title = escape("\n".join(_title(t, cut.text) for t in group.tokens), quote=True)
-    ids = ",".join(map(str, group.ids))
+    titles = [_title(token, cut.text) for token in group.tokens]
+    if colour == MISSING:
+        titles = list(dict.fromkeys(titles))  # one for each character
+    title = escape("\n".join(titles), quote=True)
+    ids = ",".join(map(id_of, group.tokens))
     return (
         f'<span class="bp-t {style}{piece}" data-ids="{ids}" title="{title}">'
         f"{text}{small}</span>"
@@ -159,7 +165,8 @@ def _small(
 ) -> Iterator[str]:
     """Give the small notes after a group: its tokens, and the requested ids or bytes."""
     has_text = group.start < group.end
-    if len(group.tokens) > 1 or not has_text:
+    is_told = group.is_missing and has_text
+    if (len(group.tokens) > 1 or not has_text) and not is_told:
         name = "bp-part" if has_text else "bp-none"
         parts = "|".join(escape(label(token)) for token in group.tokens)
         shown = str(len(group.tokens)) if is_compact and has_text else parts
@@ -168,11 +175,15 @@ def _small(
         contents = "|".join(bytes_of(token, text) for token in group.tokens)
         yield f'<span class="bp-part"> {contents} </span>'
     if options.ids:
-        yield f'<span class="bp-part"> {" ".join(map(str, group.ids))} </span>'
+        ids = " ".join(map(id_of, group.tokens))
+        yield f'<span class="bp-part"> {ids} </span>'
 
 
 def _title(token: CutToken, text: bytes) -> str:
     """Describe a token in one line."""
+    if token.kind == "missing":
+        content = bytes_of(token, text)
+        return f"{visible(token.content)}: not in the alphabet, no id ({content})"
     kind = "" if token.kind == "text" else f", {token.kind}"
     found = visible(token.written)
     content = bytes_of(token, text)

@@ -17,9 +17,19 @@ from typing import NamedTuple
 
 from bytepair.analyze._cuts import Cut, CutToken, Group, stretches
 
-from ._glyphs import Glyph, bytes_of, fitted, glyphs, label, width
+from ._glyphs import MISSING_BRACKETS, Glyph, bytes_of, fitted, glyphs, label, width
 
-__all__ = ["LEFT_OUT", "N_COLOURS", "Line", "Options", "Run", "colours_of", "lines_of"]
+__all__ = [
+    "LEFT_OUT",
+    "MISSING",
+    "N_COLOURS",
+    "Line",
+    "Options",
+    "Run",
+    "colours_of",
+    "id_of",
+    "lines_of",
+]
 
 FILLER = "╌"
 OPENING, PART, CLOSING = "\u2039", "|", "\u203a"
@@ -27,8 +37,11 @@ OPENING, PART, CLOSING = "\u2039", "|", "\u203a"
 PIECE = "│"
 N_COLOURS = 6
 """Colours for tokens that only some rows have, in turn; tokens of all rows take the next two."""
-LEFT_OUT = -1
-"""The colour of text without a token."""
+LEFT_OUT, MISSING = -1, -2
+"""The colours of text without a token, and of tokens without an id."""
+BRACKETS = ("[", "]")
+NO_ID = "-"
+"""Stands for the id of a token that has none."""
 MIN_COLUMNS = 8
 MAX_NOTE = 48
 """The width of the bytes of a token in a list."""
@@ -38,8 +51,9 @@ NEVER = 1 << 40
 class Run(NamedTuple):
     """A run of text in one style.
 
-    ``colour`` is the colour of a token, ``None`` outside tokens, and :data:`LEFT_OUT` for text
-    without a token; ``is_note`` is whether it is written small, like bytes and ids.
+    ``colour`` is the colour of a token, ``None`` outside tokens, :data:`LEFT_OUT` for text
+    without a token, and :data:`MISSING` for tokens without an id; ``is_note`` is whether it is
+    written small, like bytes and ids.
     """
 
     text: str
@@ -181,14 +195,20 @@ class Grid:
         self.first[row] = len(self.columns) - 1
         cell.colour, cell.is_open = colour, True
         mark = PIECE if self.options.pieces and group.begins_piece and is_later else ""
-        cell.before = mark + ("[" if self.options.brackets and group.tokens else "")
+        cell.before = mark + self._brackets(group)[0]
 
     def _end(self, row: int, cell: Cell) -> None:
         """End the open group of a row in a cell."""
         group, _colour = self.open[row] or (None, 0)
         cell.is_open = False
-        cell.after += "]" if self.options.brackets and group and group.tokens else ""
+        cell.after += self._brackets(group)[1]
         self.open[row] = None
+
+    def _brackets(self, group: Group | None) -> tuple[str, str]:
+        """Give what is written around the text of a group."""
+        if not (self.options.brackets and group and group.tokens):
+            return ("", "")
+        return MISSING_BRACKETS if group.is_missing else BRACKETS
 
     def _put_in(self, place: int) -> None:
         """Add the tokens without text before a place."""
@@ -204,7 +224,7 @@ class Grid:
                 self._begin(row, cell)
                 tokens = self.groups[row][self.next[row] - 1][0].tokens
                 cell.text, cell.is_note = label(tokens[0]), True
-                self._write_below(row, tokens[0])
+                self._write_below(row, tokens[:1])
                 self._end(row, cell)
 
     def _add_character(self, glyph: Glyph) -> None:
@@ -215,10 +235,10 @@ class Grid:
                 self._begin(row, cell)
             cell.text = glyph.text
             group, _colour = self.open[row] or (None, 0)
-            if group is None or group.end > glyph.end or len(group.tokens) > 1:
+            if group is None or group.end > glyph.end or _has_labels(group):
                 continue
             if group.tokens:
-                self._write_below(row, group.tokens[0])
+                self._write_below(row, group.tokens)
             self._end(row, cell)
 
     def _add_labels(self, place: int) -> None:
@@ -243,7 +263,7 @@ class Grid:
                 cell.text = before + label(token) + CLOSING * is_last
                 cell.is_note = True
                 self.first[row] = len(self.columns) - 1
-                self._write_below(row, token)
+                self._write_below(row, (token,))
                 if is_last:
                     self._end(row, cell)
 
@@ -257,16 +277,18 @@ class Grid:
                 cell.text = f"{OPENING}{most}{CLOSING}"
                 cell.is_note = True
                 for number, token in enumerate(group.tokens, 1):
-                    self._write_below(row, token, f"{number}/{most}")
+                    self._write_below(row, (token,), f"{number}/{most}")
                 self._end(row, cell)
 
-    def _write_below(self, row: int, token: CutToken, part: str = "") -> None:
-        """Write the notes below a token, which ends in the last column."""
+    def _write_below(
+        self, row: int, tokens: Sequence[CutToken], part: str = ""
+    ) -> None:
+        """Write the notes below a token, or missing characters, that end in the last column."""
         notes = []
         if self.options.bytes:
-            notes.append(bytes_of(token, self.text))
+            notes.append(" ".join(bytes_of(token, self.text) for token in tokens))
         if self.options.ids:
-            notes.append(str(token.id))
+            notes.append(id_of(tokens[0]))
         first, last = self.first[row], len(self.columns) - 1
         while notes and first < last and not self.columns[first].is_line_end:
             first += 1  # text after a line end goes to the next line
@@ -297,6 +319,16 @@ def is_right_to_left(text: str) -> bool:
     )
 
 
+def _has_labels(group: Group) -> bool:
+    """Tell whether the tokens of a group are named after its text."""
+    return len(group.tokens) > 1 and not group.is_missing
+
+
+def id_of(token: CutToken) -> str:
+    """Write the id of a token."""
+    return NO_ID if token.kind == "missing" else str(token.id)
+
+
 def colours_of(cuts: Sequence[Cut]) -> list[list[int]]:
     """Choose the colours of groups: with several rows, groups that all rows have are pale."""
     if len(cuts) == 1:
@@ -316,16 +348,22 @@ def colours_of(cuts: Sequence[Cut]) -> list[list[int]]:
                 colour = (
                     2 * N_COLOURS + 1 - colour if is_pale else (colour + 1) % N_COLOURS
                 )
-            row.append(colour if group.tokens else LEFT_OUT)
+            row.append(_own_colour(group, colour))
         rows.append(row)
     return rows
 
 
 def _in_turn(groups: Sequence[Group]) -> list[int]:
     return [
-        number % N_COLOURS if group.tokens else LEFT_OUT
-        for number, group in enumerate(groups)
+        _own_colour(group, number % N_COLOURS) for number, group in enumerate(groups)
     ]
+
+
+def _own_colour(group: Group, colour: int) -> int:
+    """Give the colour of a group whose tokens would have this one."""
+    if not group.tokens:
+        return LEFT_OUT
+    return MISSING if group.is_missing else colour
 
 
 def _widened(columns: list[Column], units: list[Unit]) -> list[int]:
@@ -411,7 +449,7 @@ def _drawn(columns: Sequence[Column], row: int) -> Line:
             _add(line, inside[0] * column.n_columns, inside[1])
             continue
         _add(line, inside[0] * (column.before - len(cell.before)), inside[1])
-        mark = cell.before.removesuffix("[")
+        mark = PIECE if cell.before.startswith(PIECE) else ""
         _add(line, mark, None)
         _add(line, cell.before[len(mark) :], cell.colour)
         _add(line, cell.text, cell.colour, is_note=cell.is_note)

@@ -57,13 +57,22 @@ def counts(cut: Cut, *, pieces: bool = False) -> str:
     >>> counts(Cut(b"", (), 0))
     '0 tokens, 0 characters, 0 bytes'
     """
-    found = [amount(cut.n_tokens, "token")]
+    found = [amount(cut.n_tokens, "token") + without_id(cut.n_missing)]
     if pieces:
         found.append(amount(cut.n_pieces, "piece"))
     found += [amount(cut.n_characters, "character"), amount(cut.n_bytes, "byte")]
     if cut.bytes_per_token is not None:
         found.append(f"{cut.bytes_per_token:.2f} bytes per token")
     return ", ".join(found)
+
+
+def without_id(n_missing: int) -> str:
+    """Say how many of some tokens have no id, if any.
+
+    >>> without_id(0), without_id(1200)
+    ('', ' (1,200 without an id)')
+    """
+    return f" ({n_missing:,} without an id)" if n_missing else ""
 
 
 def drawn(

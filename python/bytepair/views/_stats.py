@@ -10,14 +10,17 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair._labels import harmless
+from bytepair._plurals import amount
 from bytepair.analyze import METRICS
+
+from ._glyphs import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bytepair.analyze import Metric, Stats
+    from bytepair.analyze import Measurement, Metric, Stats
 
-__all__ = ["GROUP_METRICS", "Line", "as_lines", "caveats", "shown"]
+__all__ = ["GROUP_METRICS", "Line", "as_lines", "caveats", "fate", "shown"]
 
 GROUP_METRICS = (
     "bytes_per_token",
@@ -25,6 +28,7 @@ GROUP_METRICS = (
     "pieces_per_word",
     "premium",
     "used_share",
+    "missing_share",
 )
 """Metrics that are shown by group, if they exist."""
 SECTIONS = {
@@ -46,6 +50,9 @@ MAX_WIDTH = 200
 NO_VALUE = "-"
 N_SCRIPTS = 8
 """The number of scripts that are shown, those with the most occurrences first."""
+
+N_MISSING = 12
+"""The number of characters without a token that are shown, the most frequent first."""
 
 
 class Line(NamedTuple):
@@ -88,10 +95,12 @@ def as_lines(
     names = list(map(harmless, stats.names))
     yield from _table(names, list(_metric_rows(stats)), width)
     yield from _table(names, list(_script_rows(stats)), width)
+    if stats.has_missing:
+        yield from _table(names, list(_missing_rows(stats)), width)
     wanted = GROUP_METRICS if metrics is None else metrics
     for key in wanted:
         metric = METRICS[key]
-        if stats.groups and metric.by_group and key not in stats.absent:
+        if stats.groups and metric.by_group and key in stats.keys:
             yield from _table(names, list(_group_rows(stats, metric)), width)
     for note in _notes(stats):
         for text in textwrap.wrap(note, width):
@@ -101,9 +110,8 @@ def as_lines(
 def caveats(stats: Stats, width: int) -> Iterator[Line]:
     """Explain each metric that is shown: its unit, its formula and its caveat."""
     yield Line("The metrics", "heading")
-    for key, metric in METRICS.items():
-        if key in stats.absent:
-            continue
+    for key in stats.keys:
+        metric = METRICS[key]
         yield Line(f"{metric.title} ({key}, {metric.unit})", "names")
         for text in (f"{metric.formula}.", metric.caveat):
             lines = textwrap.wrap(
@@ -137,6 +145,19 @@ def _script_rows(stats: Stats) -> Iterator[Row]:
         yield Row(f"{len(scripts) - N_SCRIPTS} others", cells)
 
 
+def _missing_rows(stats: Stats) -> Iterator[Row]:
+    yield Row("Characters without a token", ())
+    rows = stats.missing()
+    for row in rows[:N_MISSING]:
+        yield Row(
+            visible(row.text, spaces=True) or '""', [f"{n:,}" for n in row.counts]
+        )
+    if len(rows) > N_MISSING:
+        others = zip(*(row.counts for row in rows[N_MISSING:]), strict=True)
+        cells = [f"{sum(each):,}" for each in others]
+        yield Row(f"{len(rows) - N_MISSING:,} others", cells)
+
+
 def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
     title = metric.title if metric.unit != "share" else f"{metric.title}"
     yield Row(f"{title[:1].upper()}{title[1:]}, by group", ())
@@ -162,9 +183,26 @@ def _notes(stats: Stats) -> Iterator[str]:
             "Comparing the tokens of groups (premium, Gini) needs texts that say the same, and "
             "--parallel."
         )
+    for name, measurement in zip(stats.names, stats.measurements, strict=True):
+        if measurement.total.n_missing:
+            yield f"{harmless(name)} {fate(measurement)}"
     n_bad = stats.measurements[0].bad_lines
     if n_bad:
         yield f"{n_bad:,} bad lines skipped."
+
+
+def fate(measurement: Measurement) -> str:
+    """Say what becomes of characters that no token stands for."""
+    n_missing = amount(measurement.total.n_missing, "character")
+    if measurement.leaves_out:
+        return (
+            f"leaves {n_missing} out, which no token stands for: they count as text, but as no "
+            "token."
+        )
+    return (
+        f"cannot encode these texts: no token stands for {n_missing}. Each counts as a token "
+        "without an id, as subword-nmt writes it."
+    )
 
 
 # Tables

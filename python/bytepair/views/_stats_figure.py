@@ -37,7 +37,7 @@ def figure_of(stats: Stats) -> Figure:
     keys = [
         key
         for key in GROUP_METRICS
-        if stats.groups and METRICS[key].by_group and key not in stats.absent
+        if stats.groups and METRICS[key].by_group and key in stats.keys
     ]
     bars = max(PANEL_HEIGHT, BAR_HEIGHT * len(stats.groups) * (len(stats.names) + 1))
     heights = [PANEL_HEIGHT, PANEL_HEIGHT, *(bars for _key in keys)]

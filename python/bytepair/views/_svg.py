@@ -11,7 +11,7 @@ from html import escape
 from bytepair import TokenizerError
 from bytepair.analyze._trace import Known, Node, Piece, Trace
 
-from ._glyphs import token_text, visible, width
+from ._glyphs import missing, token_text, visible, width
 
 __all__ = ["tree_svg"]
 
@@ -28,6 +28,7 @@ STYLE = """
 .bp-tree .bp-token { fill: #cfe3fb; stroke: #5b8fd0; }
 .bp-tree .bp-inner { fill: #eef1f4; stroke: #b4bcc6; }
 .bp-tree .bp-symbol { fill: #ffffff; stroke: #d0d0d0; }
+.bp-tree .bp-missing { fill: #f7d0d0; stroke: #b01414; }
 """
 
 
@@ -100,7 +101,10 @@ def _place(
     place = left
     for node in reversed(in_order):
         kind = "token" if node is root else "inner" if node.parts else "symbol"
-        name = token_text(known[node.id].name)
+        token = known[node.id]
+        is_missing = token.kind == "missing"
+        kind = "missing" if is_missing else kind
+        name = missing(token.name) if is_missing else token_text(token.name)
         level = 1 + max((boxes[id(p)].level for p in node.parts), default=-1)
         boxes[id(node)] = Box(node, name, 0, level, kind)
     for node in symbols:

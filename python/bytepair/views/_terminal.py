@@ -9,7 +9,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ._layout import LEFT_OUT, Line, Run
+from ._layout import LEFT_OUT, MISSING, Line, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +28,8 @@ LABEL = re.compile(r" *\S.*?  +(?=\S)")
 """What a line begins with: a name, and the gap behind it."""
 CODE = re.compile(r"[\\\[]")
 """Signs of patterns, and of tokens in brackets."""
+MISSING_LETTERS, MISSING_BACKGROUND = 231, 124
+"""White on dark red, for tokens without an id."""
 
 
 def plain(lines: Iterable[Line]) -> str:
@@ -51,6 +53,8 @@ def _style(run: Run) -> str:
         return "dim" if run.is_note else ""
     if run.colour == LEFT_OUT:
         return "dim strike"
+    if run.colour == MISSING:
+        return f"bold color({MISSING_LETTERS}) on color({MISSING_BACKGROUND})"
     letters = SMALL_LETTERS if run.is_note else LETTERS
     return f"color({letters}) on color({BACKGROUNDS[run.colour]})"
 

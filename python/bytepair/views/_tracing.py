@@ -7,7 +7,7 @@ how often the pair occurred in training. Then comes the tree of merges.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from textwrap import wrap
 
 from bytepair._plurals import amount
@@ -18,13 +18,14 @@ from bytepair.analyze._trace import (
     Piece,
     Segment,
     Step,
+    Symbol,
     Trace,
     Verdict,
     Why,
 )
 
-from ._glyphs import fitted, hexadecimal, token_text, visible, width
-from ._layout import Line, Run
+from ._glyphs import fitted, hexadecimal, missing, token_text, visible, width
+from ._layout import NO_ID, Line, Run
 from ._svg import tree_svg
 from ._terminal import plain
 
@@ -73,6 +74,8 @@ class Traced:
 
 def named(token: Known) -> str:
     """Write a token for a row of them."""
+    if token.kind == "missing":
+        return missing(token.name)
     return token_text(token.name)
 
 
@@ -87,7 +90,8 @@ def trace_lines(trace: Trace, columns: int | None = None) -> Iterator[Line]:
     yield []
     tokens = [named(trace.known[id_]) for id_ in trace.ids]
     yield from _labelled("tokens", tokens, room, between=" ")
-    yield from _labelled("ids", map(str, trace.ids), room, between=" ")
+    ids = [NO_ID if id_ < 0 else str(id_) for id_ in trace.ids]
+    yield from _labelled("ids", ids, room, between=" ")
 
 
 def _labelled(
@@ -208,18 +212,32 @@ def _notes(
 def _strange(trace: Trace, piece: Piece) -> Iterator[str]:
     """Name symbols that are not in the alphabet, and text that is left out."""
     place = 0
-    for symbol in piece.symbols:
-        if symbol.start > place:
-            yield f"{visible(piece.text[place : symbol.start])}: left out, no token"
-        token = trace.known[symbol.id]
-        text = visible(piece.text[symbol.start : symbol.end])
-        if token.kind == "unknown":
-            yield f"{text or '?'}: unknown, so {named(token)}"
-        elif token.kind == "byte":
-            yield f"{named(token)}: the byte {hexadecimal(token.content)} of a character outside the alphabet"
-        place = max(place, symbol.end)
+    for is_missing, symbols in groupby(piece.symbols, lambda symbol: symbol.id < 0):
+        if is_missing:
+            some = list(symbols)
+            text = "".join(visible(trace.known[symbol.id].name) for symbol in some)
+            yield f"{text}: not in the alphabet, so encode refuses the text"
+            place = max(place, some[-1].end)
+            continue
+        for symbol in symbols:
+            yield from _strange_symbol(trace, piece, symbol, place)
+            place = max(place, symbol.end)
     if place < len(piece.text):
         yield f"{visible(piece.text[place:])}: left out, no token"
+
+
+def _strange_symbol(
+    trace: Trace, piece: Piece, symbol: Symbol, place: int
+) -> Iterator[str]:
+    """Name text that is left out before a symbol, and what the symbol stands for."""
+    if symbol.start > place:
+        yield f"{visible(piece.text[place : symbol.start])}: left out, no token"
+    token = trace.known[symbol.id]
+    text = visible(piece.text[symbol.start : symbol.end])
+    if token.kind == "unknown":
+        yield f"{text or '?'}: unknown, so {named(token)}"
+    elif token.kind == "byte":
+        yield f"{named(token)}: the byte {hexadecimal(token.content)} of a character outside the alphabet"
 
 
 def _row(
@@ -338,7 +356,8 @@ _REASONS: dict[Verdict, Callable[[Why, dict[int, str]], str]] = {
         "begins, continues or ends a piece"
     ),
     "units": lambda _answer, _names: (
-        "its border is inside a symbol of the piece, or one of its characters is unknown"
+        "its border is inside a symbol of the piece, or one of its characters is unknown or not in "
+        "the alphabet"
     ),
     "not_found": lambda _answer, _names: (
         "an added token that was not looked for; special tokens are found only if allowed"

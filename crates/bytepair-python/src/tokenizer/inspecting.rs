@@ -49,6 +49,14 @@ impl CoreTokenizer {
         Ok(rules)
     }
 
+    /// The same tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
+    /// for all.
+    fn _with_missing(&self, py: Python<'_>) -> PyResult<Option<(Self, TokenId)>> {
+        let found = py.detach(|| self.0.with_missing());
+        let found = found.map_err(|error| to_python(&error))?;
+        Ok(found.map(|(tokenizer, id)| (Self(Arc::clone(tokenizer)), *id)))
+    }
+
     /// The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole.
     fn _unreached(&self, py: Python<'_>) -> (Vec<TokenId>, Vec<TokenId>) {
         let found = py.detach(|| self.0.unreached());

@@ -285,6 +285,11 @@ impl Encoder {
         if is_proven { cuts::joined_pairs(&self.vocabulary) } else { None }
     }
 
+    /// Whether a piece may have units that nothing in the vocabulary stands for.
+    pub(crate) fn may_miss(&self) -> bool {
+        self.symbols.may_miss()
+    }
+
     /// Whether there is any such place.
     pub(crate) fn has_cuts(&self) -> bool {
         !self.takes_whole_pieces() && self.cuts().is_some()

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::units::{EndMarkKind, Missing, Units, printable};
+use crate::units::{END_MARK, EndMarkKind, Missing, Units, printable};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
 /// Resolves units against a vocabulary.
@@ -92,6 +92,17 @@ impl Symbols {
         let has_suffix = self.units.end_mark_kind() == Some(EndMarkKind::Suffix);
         let occurs = |form: &usize| (form & 1 == 0 || has_prefix) && (form & 2 == 0 || has_suffix);
         (0..4).filter(occurs).all(|form| !self.of_byte[form].contains(&NO_ID))
+    }
+
+    /// Whether there may be units that nothing stands for.
+    pub(super) fn may_miss(&self) -> bool {
+        let has_mark =
+            self.units.end_mark_kind() != Some(EndMarkKind::Unit) || self.is_known(END_MARK);
+        let has_all = match self.units.is_bytes() {
+            true => self.has_every_byte(),
+            false => self.units.byte_fallback && self.has_all_bytes(),
+        };
+        self.unknown.is_none() && !(has_all && has_mark)
     }
 
     /// Whether a symbol is in the vocabulary.

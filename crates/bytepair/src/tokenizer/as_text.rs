@@ -87,6 +87,7 @@ impl Tokenizer {
             spaces: Arc::default(),
             repeats: Arc::default(),
             as_text: OnceLock::new(),
+            with_missing: OnceLock::new(),
             parts,
         }
     }

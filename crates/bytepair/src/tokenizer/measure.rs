@@ -113,6 +113,8 @@ struct Group {
     sums: Sums,
     /// By id: how often it occurs.
     counts: Vec<u64>,
+    /// By text: how often a token for missing units stands for it.
+    missing: HashMap<Vec<u8>, u64>,
 }
 
 /// Adds up what a tokenizer makes of texts.
@@ -142,6 +144,8 @@ pub struct Measure {
     desks: Vec<Desk>,
     /// Whether a text may be cut inside of pieces.
     is_cut_inside: bool,
+    /// The token that stands for missing units, if their texts are wanted.
+    missing: Option<TokenId>,
 }
 
 /// What words are.
@@ -161,6 +165,7 @@ struct Desk {
     /// By id, and the ids that occur.
     counts: Vec<u64>,
     seen: Vec<TokenId>,
+    missing: HashMap<Vec<u8>, u64>,
     place: Place,
     boundaries: Boundaries,
 }
@@ -187,6 +192,9 @@ impl Desk {
         group.sums.add(&std::mem::take(&mut self.sums));
         for id in self.seen.drain(..) {
             group.counts[id as usize] += std::mem::take(&mut self.counts[id as usize]);
+        }
+        for (text, n) in self.missing.drain() {
+            *group.missing.entry(text).or_default() += n;
         }
     }
 }
@@ -229,7 +237,15 @@ impl Measure {
         let words = words.map(|pattern| Words::new(pattern, &tokenizer)).transpose()?;
         let (groups, numbers, desks) = (Vec::new(), HashMap::new(), Vec::new());
         let is_cut_inside = is_cut_inside(&tokenizer);
-        Ok(Self { tokenizer, rules, words, groups, numbers, desks, is_cut_inside })
+        let missing = None;
+        Ok(Self { tokenizer, rules, words, groups, numbers, desks, is_cut_inside, missing })
+    }
+
+    /// Counts also what the token for [missing units](Tokenizer::with_missing) stands for. Costs tracing the parts of texts
+    /// that have it.
+    #[must_use]
+    pub fn naming_missing(self, id: TokenId) -> Self {
+        Self { missing: Some(id), ..self }
     }
 
     /// The names of the groups that texts were added to, in the order in which they came.
@@ -245,6 +261,14 @@ impl Measure {
     /// How often each id occurs in a group.
     pub fn counts(&self, group: usize) -> Option<Vec<u64>> {
         self.groups.get(group).map(|group| lock(group).counts.clone())
+    }
+
+    /// What the token for missing units stands for in a group, and how often; in no order.
+    pub fn missing(&self, group: usize) -> Option<Vec<(Vec<u8>, u64)>> {
+        let texts = |group: &Group| {
+            group.missing.iter().map(|(text, n)| (text.clone(), *n)).collect::<Vec<_>>()
+        };
+        self.groups.get(group).map(|group| texts(&lock(group)))
     }
 
     /// Adds texts on `n_threads` threads, each to the group of its name, which is empty where there are no names.
@@ -313,7 +337,8 @@ impl Measure {
         let n_ids = self.tokenizer.parts.vocabulary.len();
         ask(n_ids * size_of::<u64>())?;
         let counts = vec![0; n_ids];
-        self.groups.push(Mutex::new(Group { name: name.to_vec(), sums: Sums::default(), counts }));
+        let group = Group { name: name.to_vec(), counts, ..Group::default() };
+        self.groups.push(Mutex::new(group));
         self.numbers.insert(name.to_vec(), self.groups.len() - 1);
         Ok(self.groups.len() - 1)
     }
@@ -415,7 +440,25 @@ impl Measure {
         desk.sums.pieces += count.n();
         desk.sums.add_text(stretch.text);
         desk.count_ids();
+        if let Some(id) = self.missing.filter(|id| desk.place.ids.contains(id)) {
+            self.count_missing(id, stretch, desk)?;
+        }
         Ok(count)
+    }
+
+    /// Counts what a token stands for in a stretch.
+    fn count_missing(&self, id: TokenId, stretch: Segment<'_>, desk: &mut Desk) -> Result<()> {
+        let row = self.call().trace_stretch(stretch)?;
+        for (_, &(start, end)) in
+            row.ids.iter().zip(row.offsets()).filter(|(other, _)| **other == id)
+        {
+            let text = &stretch.text[start..end.max(start)];
+            match desk.missing.get_mut(text) {
+                Some(n) => *n += 1,
+                None => drop(desk.missing.insert(text.to_vec(), 1)),
+            }
+        }
+        Ok(())
     }
 
     /// Where a text can be cut at or behind a length; its end, if there is no such place.

@@ -58,6 +58,7 @@ CODES = {
         Code("BP601", "never-used", "note", needs_corpus=True),
         Code("BP602", "intermediate-token", "note", needs_corpus=True),
         Code("BP603", "glitch-candidate", "note", needs_corpus=True),
+        Code("BP604", "character-without-a-token", "error", needs_corpus=True),
     )
 }
 """All kinds of findings, by code."""

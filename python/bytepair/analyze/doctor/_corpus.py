@@ -1,16 +1,17 @@
-"""BP601 to BP603: tokens that a corpus never uses, or that are nearly always merged further.
+"""BP601 to BP604: tokens that a corpus never uses or nearly always merges, and missing characters.
 
 One pass over the corpus counts exactly how often each token is formed and how often it is kept.
 A text file that is a single document is held in memory.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair._numpy import np
 from bytepair._plurals import amount
+from bytepair.analyze._missing import Encoder
 
 from ._finding import Finding, FoundToken, TokenUsage
 from ._subject import Subject, plain
@@ -41,12 +42,15 @@ MOST_CONTAINING = 3
 
 
 class Used:
-    """How often each token was formed, and how often it was kept."""
+    """How often each token was formed, how often it was kept, and what no token stood for."""
 
     def __init__(
-        self, formed: "NDArray[np.uint64]", kept: "NDArray[np.uint64]"
+        self,
+        formed: "NDArray[np.uint64]",
+        kept: "NDArray[np.uint64]",
+        missing: Counter[bytes],
     ) -> None:
-        self.formed, self.kept = formed, kept
+        self.formed, self.kept, self.missing = formed, kept, missing
         self.n_tokens = int(kept.sum())
 
     def of(self, id_: int) -> TokenUsage:
@@ -71,17 +75,34 @@ def count(
     sources = list_sources(corpus, reading.pop("input_format", None))
     options = ReadOptions(**reading)
     refuse_idle(sources, options)
-    usage, tally = _core.Usage(subject.tokenizer), Tally()
+    encoder = Encoder.of(subject.tokenizer)
+    usage, finding, tally = _core.Usage(encoder.tokenizer), _finding(encoder), Tally()
     total, n_before = sum(source.size for source in sources), 0
     for source in sources:
         part = Part(source)
         for data, offsets in read_rows(part, options, tally):
             usage.add_rows(data, offsets)
+            if finding is not None:
+                finding.add_rows(data, offsets)
             if progress is not None:
                 progress(n_before + tally.place(part), total)
         n_before += source.size
     formed, kept, _ = usage.sums()
-    return Used(formed, kept)
+    n_ids = subject.tokenizer.n_vocab
+    missing: Counter[bytes] = Counter()
+    if finding is not None and finding.groups:
+        missing.update(dict(finding.missing(0)))
+    return Used(formed[:n_ids], kept[:n_ids], missing)
+
+
+def _finding(encoder: Encoder) -> _core.Measure | None:
+    """Give what finds characters that no token stands for, if there may be any."""
+    if encoder.finder is not None:
+        tokenizer, missing = encoder.finder
+        return _core.Measure(tokenizer, missing=missing)
+    if encoder.missing is not None:
+        return _core.Measure(encoder.tokenizer, missing=encoder.missing)
+    return None
 
 
 def find(subject: Subject, used: Used) -> Iterator[Finding]:
@@ -103,6 +124,23 @@ def find(subject: Subject, used: Used) -> Iterator[Finding]:
         )
         yield Finding("BP602", message, tokens)
     yield from _glitches(subject, used, ids)
+    if used.missing:
+        yield _missing(subject, used.missing)
+
+
+def _missing(subject: Subject, missing: Counter[bytes]) -> Finding:
+    """Name the characters that no token stands for, the most frequent first."""
+    order = sorted(missing, key=lambda text: (-missing[text], text))
+    tokens = tuple(
+        FoundToken(None, plain(text), amount(missing[text], "time")) for text in order
+    )
+    fate = (
+        "they are left out of the ids"
+        if subject.rules["drops_missing"]
+        else "encoding refuses texts that have them"
+    )
+    message = f"no token stands for these characters of this corpus; {fate}"
+    return Finding("BP604", message, tokens)
 
 
 def _intermediate(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from bytepair._plurals import amount
 from bytepair.analyze import METRICS
+from bytepair.views._glyphs import visible
+from bytepair.views._stats import N_MISSING, fate
 
 from . import _charts
 from ._charts import Axis, Series
@@ -38,7 +40,13 @@ if TYPE_CHECKING:
 
 __all__ = ["corpus_section", "group_sections", "metric_cards"]
 
-GROUP_CHARTS = ("premium", "tokens_per_word", "bytes_per_token", "characters_per_token")
+GROUP_CHARTS = (
+    "premium",
+    "tokens_per_word",
+    "bytes_per_token",
+    "characters_per_token",
+    "missing_share",
+)
 """Metrics whose values in groups are drawn as bars."""
 MAX_GROUPS = 60
 """The number of groups that are shown, those with the most bytes first."""
@@ -62,6 +70,8 @@ def corpus_section(stats: Stats) -> Section:
     rows = [row for row in stats.rows() if row.group is None]
     parts = [Part("Metrics", table=_metrics(names, rows))]
     parts.append(Part("Scripts", SCRIPTS, _scripts(stats)))
+    if stats.has_missing:
+        parts.append(Part("Characters without a token", _fates(stats), _missing(stats)))
     series = [
         Series(name, _frequencies(found))
         for name, found in zip(names, stats.measurements, strict=True)
@@ -137,6 +147,28 @@ def _scripts(stats: Stats) -> Table:
     return Table(columns, rows)
 
 
+def _fates(stats: Stats) -> str:
+    """Say what becomes of the characters that no token stands for."""
+    both = zip(stats.names, stats.measurements, strict=True)
+    return " ".join(
+        f"{printable(name)} {fate(one)}" for name, one in both if one.total.n_missing
+    )
+
+
+def _missing(stats: Stats) -> Table:
+    columns = [Column("character"), *columns_of(list(map(printable, stats.names)))]
+    found = stats.missing()
+    rows = [
+        [Cell(visible(row.text, spaces=True)), *map(number_cell, row.counts)]
+        for row in found[:N_MISSING]
+    ]
+    if len(found) > N_MISSING:
+        others = zip(*(row.counts for row in found[N_MISSING:]), strict=True)
+        name = Cell(f"{len(found) - N_MISSING:,} others")
+        rows.append([name, *(number_cell(sum(each)) for each in others)])
+    return Table(columns, rows)
+
+
 def _frequencies(found: Measurement) -> list[tuple[float, float]]:
     counts = sorted((n for n in found.total.counts.tolist() if n), reverse=True)
     return [(float(rank), float(n)) for rank, n in enumerate(counts, 1)]
@@ -161,7 +193,7 @@ def group_sections(stats: Stats) -> list[Section]:
     """Lay out metrics by group, if there are groups."""
     if not stats.groups:
         return []
-    keys = [key for key in GROUP_CHARTS if key not in stats.absent]
+    keys = [key for key in GROUP_CHARTS if key in stats.keys]
     parts = []
     for key in keys:
         metric = METRICS[key]
@@ -226,7 +258,7 @@ def _group_bars(stats: Stats, key: str) -> Table:
 
 def metric_cards(stats: Stats, keys: Iterable[str]) -> list[Card]:
     """Give a card for each metric that exists."""
-    return [_metric_card(stats.row(key)) for key in keys if key not in stats.absent]
+    return [_metric_card(stats.row(key)) for key in keys if key in stats.keys]
 
 
 def _metric_card(row: StatsRow) -> Card:

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = ["page_of"]
 
-CARDS = ("bytes_per_token", "tokens_per_word", "pieces_per_word", "used_share", "gini")
+CARDS = (
+    "missing_share",
+    "bytes_per_token",
+    "tokens_per_word",
+    "pieces_per_word",
+    "used_share",
+    "gini",
+)
 """Metrics that come first."""
 MAX_SPECIALS = 300
 

@@ -104,3 +104,40 @@ fn too_many_groups_are_refused() {
     let error = measure.add(&texts, Some(&names), 1).unwrap_err().to_string();
     assert!(error.contains("more than 1024"), "{error}");
 }
+
+proptest! {
+    #[test]
+    fn missing_units_are_named_whatever_the_threads_and_cuts(
+        which: prop::sample::Index,
+        texts in prop::collection::vec(text(), 0..8),
+        n_threads in 1..4_usize,
+    ) {
+        let tokenizer = which.get(tokenizers());
+        let Some((all, id)) = tokenizer.with_missing().unwrap() else { return Ok(()) };
+        let encodes = |text: &&[u8]| all.encode(text, EncodeOptions::default()).is_ok();
+        let texts: Vec<_> = texts.iter().map(Vec::as_slice).filter(encodes).collect();
+        let mut expected = HashMap::new();
+        for text in &texts {
+            let row = all.call(EncodeOptions::default()).unwrap().trace(text, 0).unwrap();
+            let spans = row.ids.iter().zip(row.offsets()).filter(|(other, _)| *other == id);
+            spans.for_each(|(_, &(start, end))| {
+                *expected.entry(text[start..end].to_vec()).or_insert(0_u64) += 1;
+            });
+        }
+        let new = || {
+            let measure = Measure::new(Arc::clone(all), None, AddedTokens::Find).unwrap();
+            measure.naming_missing(*id)
+        };
+        let (mut at_once, mut streamed) = (new(), new());
+        at_once.add(&texts, None, n_threads).unwrap();
+        for text in &texts {
+            streamed.add_stream(Cursor::new(text), b"", n_threads).unwrap();
+        }
+        for measure in [at_once, streamed] {
+            let found: HashMap<_, _> = measure.missing(0).unwrap_or_default().into_iter().collect();
+            prop_assert_eq!(&found, &expected);
+            let n = measure.counts(0).map_or(0, |counts| counts[*id as usize]);
+            prop_assert_eq!(n, expected.values().sum::<u64>());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+"""Characters that no token of a tokenizer stands for.
+
+Encoding refuses them, or leaves them out as the library of a file does. Views and metrics treat those that it refuses as
+subword-nmt does: each is a token of its own, which has a text but no id, and which no merge has a part in. Those that are
+left out are no tokens, but are counted too. Nothing here costs anything if the vocabulary stands for every character.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import UnknownTokenError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Literal
+
+    from bytepair._core import CoreTokenizer
+
+__all__ = ["NO_ID", "Encoder", "course_of"]
+
+NO_ID = -1
+"""The id of a token without an id."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What encodes the texts of a tokenizer for views and metrics.
+
+    Attributes
+    ----------
+    tokenizer
+        The tokenizer, or one that is the same but for a token that stands for missing characters.
+    missing
+        The id of that token, behind all others; ``None`` if there is none.
+    finder
+        Another tokenizer that has such a token, with its id, if ``tokenizer`` leaves missing characters out.
+    """
+
+    tokenizer: CoreTokenizer
+    missing: int | None = None
+    finder: tuple[CoreTokenizer, int] | None = None
+
+    @classmethod
+    def of(cls, tokenizer: CoreTokenizer) -> Encoder:
+        """Give the encoder of a tokenizer.
+
+        >>> import bytepair
+        >>> counts = {"low": 2, "lower": 1}
+        >>> codes = bytepair.train_from_counts(counts, merges=2, dialect="sennrich")
+        >>> Encoder.of(codes).missing == codes.n_vocab
+        True
+        """
+        found = tokenizer._with_missing()
+        if found is None:
+            return cls(tokenizer)
+        if tokenizer._rules()["drops_missing"]:
+            return cls(tokenizer, finder=found)
+        return cls(*found)
+
+
+def course_of(
+    tokenizer: CoreTokenizer,
+    text: str | bytes,
+    *,
+    allowed_special: Literal["all"] | Collection[str],
+    added_tokens: Literal["find", "text"],
+) -> tuple[list[Any], int | None]:
+    """Give everything that happens to a text, and the id that stands for missing characters in it, if it has any."""
+    options: dict[str, Any] = {
+        "allowed_special": allowed_special,
+        "added_tokens": added_tokens,
+    }
+    try:
+        return tokenizer._course(text, **options), None
+    except UnknownTokenError:
+        found = tokenizer._with_missing()
+        if found is None:
+            raise
+        other, missing = found
+        return other._course(text, **options), missing

@@ -1,0 +1,277 @@
+"""Characters that no token stands for: what views draw, and what metrics count."""
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.made_up import hugging_face, vocabulary
+from typer.testing import CliRunner
+
+import bytepair
+from bytepair import TokenizerError, UnknownTokenError
+from bytepair.analyze import (
+    compare,
+    cut,
+    describe,
+    diagnose,
+    file_sums,
+    measure,
+    measure_texts,
+    stats,
+    trace,
+    why,
+)
+from bytepair.cli.app import app
+from bytepair.segmentation import Segmenter
+from bytepair.views._html import cut_html
+from bytepair.views._showing import Shown
+from bytepair.views._stats import as_lines
+from bytepair.views._tracing import Traced
+from bytepair.views.report import render
+
+CORPUS = "low low low lower lower newest newest widest"
+TEXT = "low naïve löw\nwest سلام 👩‍👩‍👧 é\n"
+LETTERS = st.text(alphabet="lowernidst \nïسé\u0301", max_size=30)
+
+
+@pytest.fixture(scope="module")
+def codes():
+    """Give codes of subword-nmt."""
+    return bytepair.train_from_iterator([CORPUS], dialect="subword-nmt", merges=8)
+
+
+@pytest.fixture(scope="module")
+def dropping():
+    """Give a tokenizer.json without an unknown token, whose library leaves characters out."""
+    return hugging_face(
+        {"vocab": vocabulary(*"lower ", "lo", "low"), "merges": ["l o", "lo w"]}
+    )
+
+
+@pytest.fixture
+def files(tmp_path, codes):
+    """Give the paths of the codes and of a text that they do not encode."""
+    codes.save(tmp_path / "codes.bpe", format="subword-nmt")
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    return tmp_path / "codes.bpe", tmp_path / "text.txt"
+
+
+def run(*arguments):
+    """Run a command, and give what it prints."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def symbols(codes, text):
+    """Give the symbols of each word, as subword-nmt writes them."""
+    words: list[list[str]] = [[]]
+    for symbol in Segmenter(codes).segment(text).split():
+        words[-1].append(symbol.removesuffix("@@"))
+        if not symbol.endswith("@@"):
+            words.append([])
+    return words[:-1]
+
+
+@given(text=LETTERS)
+@settings(max_examples=40)
+def test_a_character_without_a_token_is_a_symbol_of_its_own(text):
+    """Views and metrics have the symbols of subword-nmt, of which those that encode refuses have no id."""
+    codes = bytepair.train_from_iterator([CORPUS], dialect="subword-nmt", merges=8)
+    words = symbols(codes, text)
+    found = cut(codes, text)
+    by_piece: list[list[str]] = [[] for _ in range(found.n_pieces)]
+    for token in found.tokens:
+        by_piece[token.piece].append(found.text[token.start : token.end].decode())
+    assert by_piece == words
+    traced = trace(codes, text)
+    assert [len(piece.ids) for piece in traced.pieces] == [len(word) for word in words]
+    ids = [token.id for token in found.tokens]
+    assert [max(id_, -1) for id_ in traced.ids] == ids
+    n_missing = ids.count(-1)
+    total = measure_texts(codes, [text]).total
+    assert total.tokens == found.n_tokens == sum(map(len, words))
+    assert total.n_missing == found.n_missing == n_missing
+    assert total.counts.sum() == total.tokens - n_missing
+    texts = Counter(token.content for token in found.tokens if token.kind == "missing")
+    assert total.missing == texts
+    if n_missing:
+        with pytest.raises(UnknownTokenError):
+            codes.encode(text)
+    else:
+        assert codes.encode(text) == ids
+
+
+def test_what_is_left_out_is_no_token_but_is_counted(dropping, tmp_path):
+    """Ids are those of encode, whose neighbours merge, and the missing characters are counted beside them."""
+    text = "low löoxw"
+    assert dropping.tokenize(text) == ["low", " ", "low"]
+    assert [token.written for token in cut(dropping, text).tokens] == [
+        "low",
+        " ",
+        "low",
+    ]
+    (tmp_path / "text.txt").write_text(text)
+    for found in (
+        measure_texts(dropping, [text]),
+        measure(dropping, tmp_path / "text.txt"),
+        measure(dropping, tmp_path / "text.txt", lines=True),
+    ):
+        assert found.total.tokens == 3
+        assert found.total.missing == {"ö".encode(): 1, b"x": 1}
+    compared = compare(dropping, dropping, texts=[text]).corpus
+    assert (compared.first_tokens, compared.first_missing) == (3, 2)
+    [finding] = diagnose(
+        dropping, corpus=tmp_path / "text.txt", select=["BP604"]
+    ).findings
+    assert [(token.text, token.detail) for token in finding.tokens] == [
+        ("x", "1 time"),
+        ("ö", "1 time"),
+    ]
+    assert "left out" in finding.message
+
+
+def test_texts_that_encode_have_no_sign_of_it(codes, tmp_path):
+    """No row, key or line tells of missing characters where there are none."""
+    path = tmp_path / "text.txt"
+    path.write_text("low lower\nwest\n")
+    codes.save(tmp_path / "codes.bpe", format="subword-nmt")
+    found = stats(codes, path)
+    assert not {"missing", "missing_share"} & {row.metric.key for row in found.rows()}
+    assert "missing" not in found.to_json()
+    compared = compare(codes, codes, path).corpus
+    assert (compared.first_missing, compared.second_missing) == (0, 0)
+    for command in ("stats", "count-tokens"):
+        text = run(command, tmp_path / "codes.bpe", path, "--quiet")
+        assert "without" not in text.replace("are not counted without", "")
+    shown = run(
+        "compare", tmp_path / "codes.bpe", tmp_path / "codes.bpe", path, "--quiet"
+    )
+    assert "without" not in shown
+
+
+def test_show_draws_it_in_braces(codes):
+    """Neighbours share the braces, a part of a cluster has its own, and no id is a dash."""
+    shown = str(Shown([cut(codes, "löïw é سلام")])).splitlines()
+    assert shown[0].startswith("9 tokens (7 without an id), 11 characters")
+    assert shown[1] == "[l]{öï}[w] {é} {سلام}"
+    cluster = str(Shown([cut(codes, "le\u0301w")])).splitlines()[1]
+    assert cluster == "[l][e\u0301\u2039e|{◌\u0301}\u203a][w]"
+
+
+def test_show_writes_bytes_and_no_id_below(files):
+    """The bytes are those of the text, and the id is a dash or null."""
+    text = run("show", files[0], "--ids", "--bytes", "--text", "löïw")
+    tokenizer = bytepair.Tokenizer.from_file(files[0])
+    first, [last] = tokenizer.token_to_id("l"), tokenizer.encode("w")
+    assert text.splitlines()[1:] == [
+        "[l]{öï}        [w]",
+        "6c c3 b6 c3 af 77",
+        f"{first}  -           {last}",
+    ]
+    [group] = json.loads(run("show", files[0], "--json", "--text", "ö"))["groups"]
+    [token] = group["tokens"]
+    assert (token["id"], token["kind"], token["bytes"]) == (
+        None,
+        "missing",
+        [0xC3, 0xB6],
+    )
+
+
+def test_a_row_with_the_character_differs_from_one_without_it(codes):
+    """Beside a tokenizer that has a token for it, the character is drawn apart in the one without."""
+    other = bytepair.train_from_iterator(
+        [CORPUS + " löw"], dialect="subword-nmt", merges=8
+    )
+    rows = [cut(tokenizer, "löw") for tokenizer in (codes, other)]
+    lines = str(Shown(rows, ("codes", "other"))).splitlines()
+    assert "{ö}" in lines[-2]
+    assert "[ö]" in lines[-1]
+    assert "bp-missing" in cut_html(rows[0])
+    assert "bp-missing" not in cut_html(rows[1])
+
+
+def test_trace_names_it_with_its_marks(codes):
+    """It stands in the row and the tree as the error of encode writes it, and no merge crosses it."""
+    text = str(Traced(trace(codes, "lowïow é")))
+    assert "lo w {ï} o w</w>" in text
+    assert "ï: not in the alphabet, so encode refuses the text" in text
+    assert "é</w>: not in the alphabet" in text
+    assert text.splitlines()[-1].split()[-1] == "-"
+    assert "bp-missing" in Traced(trace(codes, "lowï")).to_svg()
+    with pytest.raises(UnknownTokenError, match=r'^"é</w>" is not in the alphabet'):
+        codes.encode("é")
+
+
+def test_a_token_around_it_is_not_there(codes):
+    """A merge that it keeps apart is answered as such, and one beside it is found."""
+    found = trace(codes, "lïo lo")
+    assert [answer.verdict for answer in why(codes, found, "lo")] != ["present"]
+    assert why(codes, trace(codes, "loï"), "lo")[0].verdict == "present"
+
+
+def test_metrics_list_it(codes, files):
+    """The number, the share and the most frequent ones have rows of their own, by group too."""
+    found = stats({"codes": codes}, files[1], segmenter="whitespace", by_file=True)
+    total = found.measurements[0].total
+    assert found.row("missing").values == (total.n_missing,)
+    share = total.n_missing / len(TEXT)
+    assert found.row("missing_share", "text.txt").values == (share,)
+    rows = found.missing()
+    assert rows[0].counts[0] == max(total.missing.values())
+    assert sum(row.counts[0] for row in rows) == total.n_missing
+    lines = [line.text for line in as_lines(found, 80)]
+    assert any(line.startswith("  characters without a token") for line in lines)
+    assert any(line.startswith("Characters without a token") for line in lines)
+    assert any("codes cannot encode these texts" in line for line in lines)
+    assert json.loads(found.to_json())["tokenizers"][0]["missing"]["ï"] == 1
+
+
+def test_a_word_that_is_one_such_character_is_no_type_in_one_token(codes):
+    """Distinct words count if their one token has an id."""
+    found = measure_texts(codes, ["low é"], segmenter="whitespace")
+    assert (found.word_types.types, found.word_types.whole) == (2, 1)
+
+
+def test_count_tokens_says_how_many_have_no_id(codes, files):
+    """Below the counts is the number, with the most frequent characters; JSON has it by file."""
+    [(path, [sums])] = file_sums([codes], files[1])
+    first, line = run("count-tokens", *files, "--quiet").splitlines()
+    assert first == f"{sums.tokens} {path}"
+    assert line.startswith(f"{sums.n_missing} characters without an id: ")
+    found = json.loads(run("count-tokens", *files, "--json"))
+    assert (
+        found["missing"]
+        == found["files"][0]["missing"]
+        == {"codes.bpe": sums.n_missing}
+    )
+
+
+def test_compare_counts_it_and_tells_texts_apart(codes):
+    """A character that only one has a token for is a difference; one that both lack is none."""
+    other = bytepair.train_from_iterator(
+        [CORPUS + " löw"], dialect="subword-nmt", merges=8
+    )
+    found = compare(codes, other, texts=["löw", "wïw"]).corpus
+    assert (found.first_missing, found.second_missing) == (2, 1)
+    assert found.first_tokens == found.second_tokens == 6
+    assert found.n_changed == 1
+    assert found.first_changed.difference.first[0] == "\ufffd"
+    assert found.first_changed.difference.second[0] == "ö"
+
+
+def test_a_report_shows_it(codes, files):
+    """The page has the rows, the characters and the finding, and draws the text."""
+    page = render(describe({"codes": codes}, files[1]))
+    assert "Characters without a token" in page
+    assert "bp-missing" in page
+    assert "BP604" in page
+
+
+def test_a_text_that_is_not_utf8_is_still_refused(codes):
+    """The error names the place and what to do about the text."""
+    for view in (cut, trace):
+        with pytest.raises(TokenizerError, match=r"not UTF-8 at byte 4; .* convert"):
+            view(codes, b"low \xff")
