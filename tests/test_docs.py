@@ -110,7 +110,7 @@ def test_the_examples_of_looking_inside_run(tmp_path, monkeypatch):
         "\n".join(shown), names, path.name, path.name, 0
     )
     result = doctest.DocTestRunner().run(test, clear_globs=False)
-    assert (result.failed, result.attempted) == (0, 9)
+    assert (result.failed, result.attempted) == (0, 11)
     test.globs["tokenizer"].save("tokenizer.json")
     commands = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     for step in "".join(commands).split("$ ")[1:]:
