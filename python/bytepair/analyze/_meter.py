@@ -405,9 +405,7 @@ def _finding(
     )
 
 
-def _sums(
-    measure: _core.Measure, number: int, n_ids: int, missing: Texts
-) -> GroupSums:
+def _sums(measure: _core.Measure, number: int, n_ids: int, missing: Texts) -> GroupSums:
     sums = measure.sums(number)
     documents = sums.pop("texts")
     counts = measure.counts(number)[:n_ids]
