@@ -1,6 +1,8 @@
 """The doctor: what it finds, and that it finds nothing where there is nothing."""
 
 import doctest
+import functools
+import io
 import json
 import os
 import re
@@ -150,6 +152,21 @@ def moved(folder):
     return {"tokenizer": bytepair.Tokenizer.from_file(path), "file": path}
 
 
+def ranks(folder, special, *missing):
+    """Write ranks, and read them with a special token of this id."""
+    path = folder / "own.tiktoken"
+    trained("low lower lowest", vocab_size=260, dialect="gpt4").save(path)
+    Path(f"{path}.json").unlink()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(
+        b"".join(line for line in lines if int(line.split()[1]) not in missing)
+    )
+    tokenizer = bytepair.Tokenizer.from_file(
+        path, dialect="gpt4", special_tokens={"<s>": special}
+    )
+    return {"tokenizer": tokenizer, "file": path}
+
+
 def saved(folder, tokenizer, **settings):
     """Write a tokenizer.json, and settings beside it."""
     path = folder / "tokenizer.json"
@@ -257,6 +274,7 @@ SICK = {
         },
         {257},
     ),
+    "BP407": (lambda folder: ranks(folder, 300), {300}),
     "BP501": (
         lambda _: {
             "tokenizer": edited(
@@ -639,6 +657,123 @@ def test_letters_that_a_pattern_takes_for_others_are_tried():
     token = tokenizer.token_to_id("a'")
     assert token in tokenizer.encode("a'\u017f")
     assert token not in diagnose(tokenizer, select=["BP101", "BP104"]).ids("BP104")
+
+
+# Ids that other libraries do not keep
+
+
+def json_file(path, content):
+    """Write JSON."""
+    path.write_text(json.dumps(content))
+
+
+def decoder(**ids):
+    """List added tokens as tokenizer_config.json does."""
+    names = ("special", "normalized", "lstrip", "rstrip", "single_word")
+    token = dict.fromkeys(names, False)
+    return {str(id_): {"content": f"<{name}>", **token} for name, id_ in ids.items()}
+
+
+@functools.cache
+def model_with_symbols():
+    """Train a small model that has a user-defined symbol."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["low lower lowest newer wide"] * 9),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=30,
+        user_defined_symbols=["<u>"],
+        normalization_rule_name="identity",
+        minloglevel=3,
+    )
+    return model.getvalue()
+
+
+def published_folder(folder, kind, listed, where):
+    """Write 258 tokens as a published folder of some kind, which lists added tokens."""
+    tokenizer = trained(dialect="gpt2")
+    file = json.loads(tokenizer.to_bytes(format="huggingface"))
+    name = "PreTrainedTokenizerFast"
+    if kind == "pair":
+        name = "GPT2Tokenizer"
+        model = file["model"]
+        json_file(folder / "vocab.json", model["vocab"])
+        merges = "\n".join(
+            m if isinstance(m, str) else " ".join(m) for m in model["merges"]
+        )
+        (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
+    if kind == "model":
+        name = "LlamaTokenizer"
+        (folder / "tokenizer.model").write_bytes(model_with_symbols())
+    if kind == "file":
+        tokenizer.save(folder / "tokenizer.json")
+    settings = {"tokenizer_class": name}
+    if where == "settings":
+        settings["added_tokens_decoder"] = decoder(**listed)
+    else:
+        json_file(
+            folder / "added_tokens.json", {f"<{t}>": i for t, i in listed.items()}
+        )
+    json_file(folder / "tokenizer_config.json", settings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        ("file", "settings"),
+        ("file", "added_tokens.json"),
+        ("model", "settings"),
+        ("model", "added_tokens.json"),
+        ("pair", "added_tokens.json"),
+    ],
+)
+@pytest.mark.parametrize("gap", [0, 1, 40])
+def test_ids_that_transformers_does_not_keep_are_found(kind, where, gap, tmp_path):
+    """A folder that lists ids behind a hole: the library's own ids, where they differ."""
+    transformers = pytest.importorskip("transformers")
+    published_folder(tmp_path, kind, {}, where)
+    n_before = bytepair.Tokenizer.from_file(tmp_path).n_vocab
+    n_before -= kind == "pair"  # its end of text comes after the added tokens
+    listed = {"a": n_before, "b": n_before + 1 + gap}
+    published_folder(tmp_path, kind, listed, where)
+    tokenizer = bytepair.Tokenizer.from_file(tmp_path)
+    findings = diagnose(tokenizer, file=tmp_path, select=["BP402"]).findings
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path).added_tokens_encoder
+    moved = {f"<{t}>": id_ for t, id_ in listed.items() if theirs[f"<{t}>"] != id_}
+    assert {t.text for finding in findings for t in finding.tokens} == moved.keys()
+    for token in (token for finding in findings for token in finding.tokens):
+        assert str(theirs[token.text]) in (str(token.id), token.detail.split()[0])
+
+
+@pytest.mark.parametrize(
+    ("special", "missing", "code"),
+    [
+        (260, (), None),
+        (300, (), "BP407"),
+        (258, (258,), "BP402"),
+        (260, (257,), "BP402"),
+        (259, (259,), None),
+    ],
+)
+def test_ranks_whose_special_tokens_move_in_conversion(
+    special, missing, code, tmp_path
+):
+    """As transformers converts them: the id of another token is an error, a free one is not."""
+    converting = pytest.importorskip("transformers.convert_slow_tokenizer")
+    made = ranks(tmp_path, special, *missing)
+    converted = converting.TikTokenConverter(
+        vocab_file=str(made["file"]), pattern=r"\S+", extra_special_tokens=["<s>"]
+    ).converted()
+    theirs = converted.token_to_id("<s>")
+    findings = diagnose(**made, select=["BP402", "BP407"]).findings
+    assert [finding.code for finding in findings] == ([code] if code else [])
+    assert (theirs != special) == bool(code)
+    assert all(f"{theirs}" in token.detail for f in findings for token in f.tokens)
+    lines = made["file"].read_text().splitlines()
+    is_taken = theirs in {int(line.split()[1]) for line in lines}
+    assert is_taken == (code == "BP402")
 
 
 def test_completions_are_all_characters_that_have_the_bytes():

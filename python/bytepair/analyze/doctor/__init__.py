@@ -118,7 +118,8 @@ def _found(
 ) -> "Iterator[Finding]":
     """Run each family that has a wanted code."""
     texts = Texts(subject)
-    document = _ids.document_of(_file_of(file))
+    path = _ids.file_of(None if file is None else Path(file))
+    document = _ids.document_of(path)
     if wanted & {"BP101", "BP102", "BP103"}:
         yield from _reachability.find(subject, texts)
     if wanted & {"BP104", "BP305", "BP501", "BP502"}:
@@ -127,19 +128,12 @@ def _found(
         yield from _alphabet.find(subject)
     if wanted & {"BP301", "BP302", "BP303", "BP304"}:
         yield from _added.find(subject)
-    if wanted & {"BP401", "BP402"}:
-        yield from _ids.find(subject, document)
+    if wanted & {"BP401", "BP402", "BP407"}:
+        yield from _ids.find(subject, path, document)
     if wanted & {"BP403", "BP404", "BP405", "BP406"}:
         yield from _config.find(subject, settings, document)
     if wanted & {"BP503", "BP504"}:
         yield from _pattern.find(subject)
-
-
-def _file_of(file: "StrPath | None") -> Path | None:
-    if file is None:
-        return None
-    path = Path(file)
-    return path / "tokenizer.json" if path.is_dir() else path
 
 
 def _as_list(codes: Iterable[str] | None) -> list[str] | None:
