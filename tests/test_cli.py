@@ -814,6 +814,26 @@ def test_info_tells_the_pipeline(saved):
     assert "' newest'" in shown
 
 
+def test_info_tells_the_compression_that_the_log_has(tmp_path):
+    """After the last merge of the tokenizer, also of a smaller one; other logs are refused."""
+    log, path, small, other = (
+        tmp_path / name for name in ("l", "t.bytepair", "s.bytepair", "o.bytepair")
+    )
+    tokenizer = bytepair.train_from_iterator(["low lower"] * 2, merges=3, log=log)
+    tokenizer.save(path)
+    tokenizer.truncated(tokenizer.n_vocab - 1).save(small)
+    bytepair.train_from_iterator(["her hers"], merges=3).save(other)
+    assert "compression     2.25 bytes per token of the training corpus (18 bytes)" in (
+        run("info", path, "--log", log).stdout.decode()
+    )
+    found = json.loads(run("info", small, "--log", log, "--json").stdout)
+    assert (found["bytes_per_token"], found["corpus_bytes"]) == (18 / 10, 18)
+    assert "compression" not in run("info", path).stdout.decode()
+    assert "merge 1 is another than in the tokenizer" in refused(
+        "info", other, "--log", log
+    )
+
+
 def test_info_is_json_for_programs(saved):
     """The JSON says the same."""
     found = json.loads(run("info", saved, "--json").stdout)

@@ -15,6 +15,7 @@ testing = pytest.importorskip("typer.testing", reason="runs the command line")
 
 from bytepair.cli import colours, problems  # noqa: E402 -- need typer
 from bytepair.cli.app import app  # noqa: E402 -- needs typer
+from bytepair.cli.progress_line import ProgressLine  # noqa: E402 -- needs typer
 from bytepair.cli.sizes import number  # noqa: E402 -- needs typer
 
 
@@ -117,6 +118,14 @@ class Terminal(io.StringIO):
     def isatty(self) -> bool:
         """Say so."""
         return True
+
+
+def test_names_in_a_line_of_progress_do_not_act(monkeypatch: Any) -> None:
+    """What stands in it is shown; only its own signs clear the line."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    ProgressLine(is_shown=True).show("reading \x1b[31m\u202e.json")
+    assert stream.getvalue().removeprefix("\r\x1b[K") == "reading \\x1b[31m\\u202e.json"
 
 
 @pytest.mark.parametrize(

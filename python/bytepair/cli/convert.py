@@ -12,6 +12,7 @@ from bytepair._labels import harmless
 from bytepair._plurals import amount
 
 from .options import Format, LoadingOptions, Texts, TokenizerPath
+from .progress_line import ProgressLine
 from .spreading import spread
 from .texts import read_texts
 
@@ -52,10 +53,20 @@ def convert(
     format_name = format_name or to
     _formats.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
-    tokenizer = loading.load(tokenizer_path)
-    done = write_converted(
-        tokenizer, target, format=format_name, texts=own, ids_may_change=ids_may_change
-    )
+    line = ProgressLine(is_shown=True)
+    line.show(f"reading {tokenizer_path}")
+    try:
+        tokenizer = loading.load(tokenizer_path)
+        line.show(f"writing {target}, reading it and comparing both")
+        done = write_converted(
+            tokenizer,
+            target,
+            format=format_name,
+            texts=own,
+            ids_may_change=ids_may_change,
+        )
+    finally:
+        line.clear()
     for path in done.files:
         print(harmless(f"wrote {path}"))
     same = (

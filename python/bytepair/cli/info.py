@@ -2,11 +2,12 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from bytepair import Tokenizer
+from bytepair import FormatError, Tokenizer, read_log
 from bytepair._plurals import amount
 
 from .help_pages import DISPLAY
@@ -36,6 +37,16 @@ def info(
             rich_help_panel=DISPLAY,
         ),
     ] = False,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help="The merge log of its training, written by bytepair train --log: also show the "
+            "compression of the training corpus, which no tokenizer file has.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
@@ -44,14 +55,49 @@ def info(
 ) -> None:
     """Show what a tokenizer is made of and what it loses."""
     tokenizer = loading.load(tokenizer_path)
+    trained = None if log is None else compression(tokenizer, log)
     if as_json:
-        print(json.dumps(as_object(tokenizer)))
+        found = as_object(tokenizer)
+        print(json.dumps(found if trained is None else found | trained._asdict()))
         return
     text = as_text(tokenizer, is_verbose=verbose)
+    if trained is not None:
+        text = f"{text}\n{_row('compression', [trained.in_words])}"
     if not verbose and sys.stdout.isatty():
         more = _row("more", ["--verbose shows the split pattern, merges and more"])
         text = f"{text}\n{more}"
     print_folded(text)
+
+
+class Compression(NamedTuple):
+    """The compression of the training corpus by a tokenizer."""
+
+    bytes_per_token: float
+    corpus_bytes: int | float
+
+    @property
+    def in_words(self) -> str:
+        """Both numbers as a reader sees them."""
+        corpus = f"{self.corpus_bytes:,} bytes"
+        return f"{self.bytes_per_token:.2f} bytes per token of the training corpus ({corpus})"
+
+
+def compression(tokenizer: Tokenizer, path: Path) -> Compression:
+    """Look up the compression after the last merge of a tokenizer in its log."""
+    log = read_log(path)
+    merges = tokenizer.merge_log
+    own = [step for step in log.steps if step.step <= len(merges)]
+    for step in own:
+        if tuple(merges[step.step - 1][:3]) != tuple(step.ids):
+            message = (
+                f"{path}: merge {step.step:,} is another than in the tokenizer; name the log of "
+                "its own training"
+            )
+            raise FormatError(message)
+    if not own or own[-1].step != len(merges):
+        message = f"{path}: the log does not reach the last of {len(merges):,} merges"
+        raise FormatError(message)
+    return Compression(own[-1].bytes_per_token, log.corpus.bytes)
 
 
 def print_folded(text: str) -> None:

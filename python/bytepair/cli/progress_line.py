@@ -7,6 +7,7 @@ import math
 import sys
 import time
 
+from bytepair._labels import harmless
 from bytepair._progress import SECONDS_UNTIL_RATE, clock
 from bytepair._terminal import with_bar
 
@@ -45,7 +46,8 @@ class ProgressLine:
     def show(self, text: str, share: float | None = None) -> None:
         """Show a text in place of the last one, with a bar where a share of the job is done."""
         if self.is_shown:
-            sys.stderr.write(f"\r\x1b[K{with_bar(text, share, sys.stderr)}")
+            shown = with_bar(harmless(text), share, sys.stderr)
+            sys.stderr.write(f"\r\x1b[K{shown}")
             sys.stderr.flush()
 
     def show_bytes(self, what: str, done: int, total: int | None) -> None:

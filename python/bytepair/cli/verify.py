@@ -9,6 +9,7 @@ from bytepair._plurals import amount
 from bytepair._verify import verify as find_difference
 
 from .options import LoadingOptions, Texts
+from .progress_line import ProgressLine
 from .spreading import spread
 from .texts import read_texts
 
@@ -44,8 +45,14 @@ def verify(
 ) -> None:
     """Show the first difference between two tokenizers; the exit code is 1 if there is one."""
     own = read_texts(texts or [])
-    first, second = loading.load_all((first_path, second_path))
-    found = find_difference(first, second, texts=own)
+    line = ProgressLine(is_shown=True)
+    line.show("reading both tokenizers")
+    try:
+        first, second = loading.load_all((first_path, second_path))
+        line.show("comparing them")
+        found = find_difference(first, second, texts=own)
+    finally:
+        line.clear()
     if found is not None:
         print(found)
         raise typer.Exit(DIFFERENT)
