@@ -464,6 +464,8 @@ def test_what_is_asked_for_stands_behind_a_token_in_a_notebook(trained):
     html_of = trained.show("low", ids=True, bytes=True)._repr_html_()
     assert "> 6c 6f 77 <" in html_of
     assert "> 257 <" in html_of
+    several = trained.show("é", bytes=True)._repr_html_()
+    assert several.count("> c3|a9 <") == several.count("c3|a9") == 1
 
 
 def test_a_notebook_draws_tokenizers_and_logs_as_tables(tmp_path):

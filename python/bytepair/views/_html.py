@@ -165,14 +165,15 @@ def _small(
 ) -> Iterator[str]:
     """Give the small notes after a group: its tokens, and the requested ids or bytes."""
     has_text = group.start < group.end
-    is_told = group.is_missing and has_text
+    parts = "|".join(escape(label(token)) for token in group.tokens)
+    contents = "|".join(bytes_of(token, text) for token in group.tokens)
+    is_below = options.bytes and parts == contents
+    is_told = has_text and (group.is_missing or is_below)
     if (len(group.tokens) > 1 or not has_text) and not is_told:
         name = "bp-part" if has_text else "bp-none"
-        parts = "|".join(escape(label(token)) for token in group.tokens)
         shown = str(len(group.tokens)) if is_compact and has_text else parts
         yield f'<span class="{name}">{shown}</span>'
     if options.bytes:
-        contents = "|".join(bytes_of(token, text) for token in group.tokens)
         yield f'<span class="bp-part"> {contents} </span>'
     if options.ids:
         ids = " ".join(map(id_of, group.tokens))
