@@ -16,7 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bytepair import reference
-from bytepair.reference import DIALECTS, train_from_counts, train_from_iterator
+from bytepair.reference import (
+    DIALECTS,
+    tiny,
+    train_from_counts,
+    train_from_iterator,
+)
 from bytepair.reference.encode import apply_merges
 from bytepair.reference.split import split, to_bytes, to_text
 from bytepair.reference.train import merge
@@ -48,6 +53,33 @@ def test_examples_in_docstrings_hold(name):
 def test_examples_of_the_package_hold():
     """The example that opens the reference runs."""
     assert doctest.testmod(reference).failed == 0
+
+
+# The first reading
+
+
+@given(st.text(min_size=1) | letters.filter(bool), st.integers(0, 12), texts)
+def test_the_first_reading_equals_the_reference(corpus, n_merges, text):
+    """``tiny`` learns the merges of the dialect byte-stream, and gives its ids and texts."""
+    merges = tiny.train(corpus, n_merges)
+    tokenizer = train_from_iterator([corpus], dialect="byte-stream", merges=n_merges)
+    assert list(merges.values()) == list(range(256, 256 + len(tokenizer.merges)))
+    parts = [
+        (tiny_bytes(left, merges), tiny_bytes(right, merges)) for left, right in merges
+    ]
+    assert parts == tokenizer.merges
+    for sample in (corpus, text):
+        ids = tiny.encode(sample, merges)
+        assert ids == tokenizer.encode(sample)
+        assert tiny.decode(ids, merges) == tokenizer.decode(ids) == sample
+
+
+def tiny_bytes(id_, merges):
+    """Spell the token of an id, from the pairs that made it."""
+    if id_ < 256:
+        return bytes([id_])
+    (pair,) = (pair for pair, result in merges.items() if result == id_)
+    return b"".join(tiny_bytes(part, merges) for part in pair)
 
 
 # Split
