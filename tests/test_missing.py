@@ -167,9 +167,9 @@ def test_show_writes_bytes_and_no_id_below(files):
     tokenizer = bytepair.Tokenizer.from_file(files[0])
     first, [last] = tokenizer.token_to_id("l"), tokenizer.encode("w")
     assert text.splitlines()[1:] == [
-        "[l]{öï}        [w]",
+        "[l]{ö}   {ï}   [w]",
         "6c c3 b6 c3 af 77",
-        f"{first}  -           {last}",
+        f"{first}  -     -     {last}",
     ]
     [group] = json.loads(run("show", files[0], "--json", "--text", "ö"))["groups"]
     [token] = group["tokens"]

@@ -8,7 +8,7 @@ in the text.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -62,8 +62,8 @@ class Group:
     start, end
         The span of the text, in bytes.
     tokens
-        Usually one token; several if each has only part of a character, or for neighbouring
-        characters that no token stands for; none for text that the tokenizer drops.
+        Usually one token; several if each has only part of a character; none for text that
+        the tokenizer drops.
     begins_piece
         Whether a piece begins with it.
     """
@@ -229,7 +229,7 @@ def cut(
     tokens = _placed(tokenizer, parts, missing, data)
     groups = _grouped(tokens, character_ends(data), len(data))
     n_pieces = sum(1 for _ in _flat(parts))
-    return Cut(data, tuple(_without_seams(groups)), n_pieces)
+    return Cut(data, tuple(groups), n_pieces)
 
 
 def _placed(
@@ -306,21 +306,6 @@ def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[
         place, piece = end, group[-1].piece
     if place < n_bytes:
         yield Group(place, n_bytes, (), begins_piece=False)
-
-
-def _without_seams(groups: Iterable[Group]) -> Iterator[Group]:
-    """Join neighbouring groups of a piece that have only missing characters."""
-    last: Group | None = None
-    for group in groups:
-        if last is None:
-            last = group
-        elif last.is_missing and group.is_missing and not group.begins_piece:
-            last = replace(last, end=group.end, tokens=last.tokens + group.tokens)
-        else:
-            yield last
-            last = group
-    if last is not None:
-        yield last
 
 
 def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:

@@ -195,20 +195,42 @@ class Grid:
         self.first[row] = len(self.columns) - 1
         cell.colour, cell.is_open = colour, True
         mark = PIECE if self.options.pieces and group.begins_piece and is_later else ""
-        cell.before = mark + self._brackets(group)[0]
+        cell.before = mark + self._opening(row)
 
     def _end(self, row: int, cell: Cell) -> None:
         """End the open group of a row in a cell."""
-        group, _colour = self.open[row] or (None, 0)
         cell.is_open = False
-        cell.after += self._brackets(group)[1]
+        cell.after += self._closing(row)
         self.open[row] = None
 
-    def _brackets(self, group: Group | None) -> tuple[str, str]:
-        """Give what is written around the text of a group."""
-        if not (self.options.brackets and group and group.tokens):
+    def _opening(self, row: int) -> str:
+        """Give the bracket before the group of a row that begins."""
+        place = self.next[row] - 1
+        if self._is_joined(row, place - 1):
+            return ""
+        return self._brackets(self.groups[row][place][0])[0]
+
+    def _closing(self, row: int) -> str:
+        """Give the bracket behind the group of a row that ends."""
+        place = self.next[row] - 1
+        if self._is_joined(row, place):
+            return ""
+        return self._brackets(self.groups[row][place][0])[1]
+
+    def _brackets(self, group: Group) -> tuple[str, str]:
+        if not (self.options.brackets and group.tokens):
             return ("", "")
         return MISSING_BRACKETS if group.is_missing else BRACKETS
+
+    def _is_joined(self, row: int, place: int) -> bool:
+        """Tell whether a group and the next are missing characters that share their brackets."""
+        if self.options.ids or self.options.bytes:
+            return False  # each has notes
+        if place < 0:
+            return False
+        pair = [group for group, _colour in self.groups[row][place : place + 2]]
+        is_missing = all(group.is_missing for group in pair)
+        return len(pair) == 2 and is_missing and not pair[1].begins_piece
 
     def _put_in(self, place: int) -> None:
         """Add the tokens without text before a place."""
