@@ -321,8 +321,8 @@ impl fmt::Display for ErrorKind {
             ),
             Self::NotUtf8 { offset } => write!(
                 f,
-                "the text is not UTF-8 at byte {offset}; this dialect works on characters: \
-                 convert the text to UTF-8, or choose a byte-level dialect"
+                "the text is not UTF-8 at byte {offset}; this tokenizer works on characters: \
+                 convert the text to UTF-8, as iconv does, or use a byte-level tokenizer"
             ),
             Self::NoCharacter { number, place } => {
                 write!(f, "the number {number:#X} at place {place} of the text is not a character")

@@ -23,7 +23,7 @@ from ._vocabulary import vocabulary_section
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bytepair.analyze import Portrait, Report
+    from bytepair.analyze import Cut, Portrait, Report
     from bytepair.analyze._samples import Sample
 
 __all__ = ["page_of"]
@@ -203,6 +203,8 @@ def _samples(report: Report) -> Section:
     )
     if len(report.subjects) > 1:
         note += " Text that all tokenizers cut in the same way is grey."
+    if any(found.n_missing for sample in report.samples for found in _cuts(sample)):
+        note += " Characters that no token stands for are on red."
     note += (
         " Dots mark characters that several tokens share. Point at a token, or move to it with "
         "the arrow keys, to see its ids and bytes."
@@ -212,8 +214,12 @@ def _samples(report: Report) -> Section:
     )
 
 
+def _cuts(sample: Sample) -> list[Cut]:
+    return [found for found in sample.cuts if not isinstance(found, str)]
+
+
 def _shown(sample: Sample) -> Shown:
-    cuts = [found for found in sample.cuts if not isinstance(found, str)]
+    cuts = _cuts(sample)
     drawn = iter(rows_html(cuts))
     rows = [
         ShownRow(f"cannot encode it: {printable(found)}", Markup())
