@@ -193,6 +193,20 @@ def test_a_row_with_the_character_differs_from_one_without_it(codes):
     assert "bp-missing" not in cut_html(rows[1])
 
 
+def test_an_end_mark_without_a_token_has_its_name(tmp_path):
+    """Codes of version 0.1 whose merges have no mark: each word ends with one that has no id."""
+    path = tmp_path / "codes.bpe"
+    path.write_text("a b\n")
+    codes = bytepair.Tokenizer.from_file(path)
+    assert str(Shown([cut(codes, "ab é")])).splitlines()[1] == "[ab]{</w>} {é}{</w>}"
+    text = str(Traced(trace(codes, "ab")))
+    assert "1 ab {</w>}" in text
+    assert "</w>: not in the alphabet" in text
+    measured = measure_texts(codes, ["ab é"]).total
+    assert measured.missing == {b"</w>": 2, "é".encode(): 1}
+    assert "&lt;/w&gt;: not in the alphabet" in cut_html(cut(codes, "ab"))
+
+
 def test_trace_names_it_with_its_marks(codes):
     """It stands in the row and the tree as the error of encode writes it, and no merge crosses it."""
     text = str(Traced(trace(codes, "lowïow é")))

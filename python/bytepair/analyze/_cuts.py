@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
 
-from ._missing import NO_ID, course_of
+from ._missing import NO_ID, course_of, end_mark
 
 __all__ = ["Cut", "CutToken", "Group", "cut", "stretches"]
 
@@ -243,7 +243,7 @@ def _placed(
     for id_, start, end, piece in found:
         if id_ == missing:
             content = text[start:end]
-            written = content.decode(errors="backslashreplace")
+            written = content.decode(errors="backslashreplace") or end_mark(tokenizer)
             token = CutToken(NO_ID, start, end, piece, "missing", content, written)
         else:
             kind, content, _continues, _ends, written = known[id_]

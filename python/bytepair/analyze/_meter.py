@@ -24,7 +24,7 @@ from bytepair._numpy import np
 from bytepair._temporary import TemporaryFolder
 from bytepair.errors import PatternError, TokenizerError
 
-from ._missing import Encoder
+from ._missing import Encoder, named
 from ._tokens import TokenTable, token_table
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class Meter:
         n_ids = tokenizer.n_vocab
         groups = {
             name.decode(errors="surrogateescape"): _sums(
-                measure, number, n_ids, Counter(dict(finder.missing(number)))
+                measure, number, n_ids, named(tokenizer, finder.missing(number))
             )
             for number, name in enumerate(measure.groups)
         }

@@ -7,18 +7,19 @@ left out are no tokens, but are counted too. Nothing here costs anything if the 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import UnknownTokenError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from typing import Literal
 
     from bytepair._core import CoreTokenizer
 
-__all__ = ["NO_ID", "Encoder", "course_of"]
+__all__ = ["NO_ID", "Encoder", "course_of", "end_mark", "named"]
 
 NO_ID = -1
 """The id of a token without an id."""
@@ -58,6 +59,22 @@ class Encoder:
         if tokenizer._rules()["drops_missing"]:
             return cls(tokenizer, finder=found)
         return cls(*found)
+
+
+def end_mark(tokenizer: CoreTokenizer) -> str:
+    """Give the mark that is a unit of its own, which may have no token either; empty if there is none."""
+    rules = tokenizer._rules()
+    return "" if rules["end_mark_is_suffix"] else rules["end_mark"] or ""
+
+
+def named(
+    tokenizer: CoreTokenizer, counts: Iterable[tuple[bytes, int]]
+) -> Counter[bytes]:
+    """Add up how often each missing character occurs; an end mark, which has no text, has its name."""
+    found: Counter[bytes] = Counter()
+    for text, count in counts:
+        found[text or end_mark(tokenizer).encode()] += count
+    return found
 
 
 def course_of(

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from bytepair import Tokenizer, TokenizerError
 
-from ._missing import NO_ID, course_of
+from ._missing import NO_ID, course_of, end_mark
 
 __all__ = [
     "Added",
@@ -302,7 +302,7 @@ def trace(
     )
     data = text.encode() if isinstance(text, str) else bytes(text)
     counts = _counts(tokenizer)
-    strangers = _Strangers(missing, tokenizer._rules())
+    strangers = _Strangers(missing, tokenizer._rules(), end_mark(tokenizer))
     parts = tuple(_part(part, counts, strangers) for part in found)
     ids = {id_ for id_ in _ids_in(parts) if id_ >= 0}
     return Trace(data, parts, {**known(tokenizer, ids), **strangers.known()})
@@ -311,8 +311,8 @@ def trace(
 class _Strangers:
     """Gives each unit that no token stands for a number below 0."""
 
-    def __init__(self, missing: int | None, rules: dict[str, Any]) -> None:
-        self.missing = missing
+    def __init__(self, missing: int | None, rules: dict[str, Any], mark: str) -> None:
+        self.missing, self.mark = missing, mark
         self.prefix = rules["continuing_prefix"] or ""
         self.suffix = rules["end_mark"] if rules["end_mark_is_suffix"] else ""
         self.numbers: dict[Known, int] = {}
@@ -322,7 +322,7 @@ class _Strangers:
         text = piece[start:end]
         continues = bool(self.prefix) and start > 0
         ends = bool(self.suffix) and end == len(piece)
-        written = text.decode(errors="backslashreplace")
+        written = text.decode(errors="backslashreplace") or self.mark
         name = self.prefix * continues + written + self.suffix * ends
         unit = Known("missing", text, continues, ends, name)
         return self.numbers.setdefault(unit, NO_ID - len(self.numbers))

@@ -191,7 +191,7 @@ def label(token: CutToken) -> str:
     '{é}'
     """
     if token.kind == "missing":
-        return missing(token.content)
+        return missing(token.content or token.written)
     if token.kind in ("unknown", "added"):
         return visible(token.content)
     try:

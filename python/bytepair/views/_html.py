@@ -183,8 +183,8 @@ def _small(
 def _title(token: CutToken, text: bytes) -> str:
     """Describe a token in one line."""
     if token.kind == "missing":
-        content = bytes_of(token, text)
-        return f"{visible(token.content)}: not in the alphabet, no id ({content})"
+        content = f" ({bytes_of(token, text)})" if token.content else ""
+        return f"{visible(token.written)}: not in the alphabet, no id{content}"
     kind = "" if token.kind == "text" else f", {token.kind}"
     found = visible(token.written)
     content = bytes_of(token, text)

@@ -220,7 +220,9 @@ class Grid:
     def _brackets(self, group: Group) -> tuple[str, str]:
         if not (self.options.brackets and group.tokens):
             return ("", "")
-        return MISSING_BRACKETS if group.is_missing else BRACKETS
+        if group.is_missing:  # without text, its label has them
+            return MISSING_BRACKETS if group.start < group.end else ("", "")
+        return BRACKETS
 
     def _is_joined(self, row: int, place: int) -> bool:
         """Tell whether a group and the next are missing characters that share their brackets."""
@@ -229,7 +231,7 @@ class Grid:
         if place < 0:
             return False
         pair = [group for group, _colour in self.groups[row][place : place + 2]]
-        is_missing = all(group.is_missing for group in pair)
+        is_missing = all(g.is_missing and g.start < g.end for g in pair)
         return len(pair) == 2 and is_missing and not pair[1].begins_piece
 
     def _put_in(self, place: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair import _core
 from bytepair._numpy import np
 from bytepair._plurals import amount
-from bytepair.analyze._missing import Encoder
+from bytepair.analyze._missing import Encoder, named
 
 from ._finding import Finding, FoundToken, TokenUsage
 from ._subject import Subject, plain
@@ -89,9 +89,8 @@ def count(
         n_before += source.size
     formed, kept, _ = usage.sums()
     n_ids = subject.tokenizer.n_vocab
-    missing: Counter[bytes] = Counter()
-    if finding is not None and finding.groups:
-        missing.update(dict(finding.missing(0)))
+    counts = finding.missing(0) if finding is not None and finding.groups else []
+    missing = named(subject.tokenizer, counts)
     return Used(formed[:n_ids], kept[:n_ids], missing)
 
 
