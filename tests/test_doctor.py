@@ -347,6 +347,8 @@ def test_each_code_is_found_where_it_is(code, tmp_path):
     assert {finding.code for finding in diagnosis.findings} == {code}
     assert diagnosis.ids(code) == ids
     assert all(finding.count for finding in diagnosis.findings)
+    for finding in diagnosis.findings:  # a sentence that may begin with a capital
+        assert re.match("[A-Za-z]+,? [A-Za-z]", finding.message), finding.message
 
 
 def test_each_code_has_a_page_with_four_headings():
@@ -646,6 +648,52 @@ def test_a_token_that_contains_an_added_token_is_hidden_for_certain(single_word)
     assert (token in tokenizer.encode("xlowx")) == single_word
     assert [finding.is_fact for finding in findings] == [True] * (not single_word)
     assert all(token in {t.id for t in finding.tokens} for finding in findings)
+
+
+def with_added(*tokens, steps=()):
+    """Add tokens, and then normalize with these steps."""
+
+    def change(file):
+        size = len(file["model"]["vocab"])
+        flags = dict.fromkeys(
+            ("special", "normalized", "lstrip", "rstrip", "single_word"), False
+        )
+        file["added_tokens"] = [
+            {"id": size + place, **flags, **token} for place, token in enumerate(tokens)
+        ]
+        if steps:
+            normalized(*steps)(file)
+
+    return edited(change)
+
+
+RAW, CASED = {"content": "A"}, {"content": "xA", "normalized": True}
+PREPENDED = {"type": "Prepend", "prepend": "_"}
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "details"),
+    [
+        (with_added(RAW, CASED), ["'A' is found first"]),
+        (with_added(RAW, CASED, steps=[{"type": "Lowercase"}]), []),
+        (with_added(CASED, steps=[PREPENDED]), ["not in ' xA '"]),
+        (with_added({"content": "xA"}, steps=[PREPENDED]), []),
+        (with_added({"content": "xA", "single_word": True}), []),
+    ],
+    ids=["hidden", "lower case", "put before", "raw", "single word"],
+)
+def test_added_tokens_that_texts_hide(tokenizer, details):
+    """Certain only without normalizing; one that is found after ``_`` only is told by a text."""
+    findings = diagnose(tokenizer, select=["BP301"]).findings
+    found = [token for finding in findings for token in finding.tokens]
+    assert [token.detail for token in found] == details
+    assert all(finding.is_fact for finding in findings)
+    for text in ("xA", "a xA", "a xA a", "xa", "axa"):
+        ids = tokenizer.encode(text, allowed_special="all")
+        if details and "first" in details[0]:
+            assert found[0].id not in ids
+    if details and "not in" in details[0]:
+        assert found[0].id not in tokenizer.encode(" xA ", allowed_special="all")
 
 
 def test_letters_that_a_pattern_takes_for_others_are_tried():

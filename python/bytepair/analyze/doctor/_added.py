@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from bytepair._added import found_in_any_text
+from bytepair._added import AddedToken, found_in_any_text
 from bytepair.errors import TokenizerError
 
 from ._finding import Finding, FoundToken
@@ -24,36 +24,68 @@ def find(subject: Subject) -> Iterator[Finding]:
 
 def _hidden(subject: Subject) -> Iterator[Finding]:
     raw = [token.content for token in subject.added.values() if not token.normalized]
-    facts, hints = [], []
+    is_simple = not any(token.single_word for token in subject.added.values())
+    facts, hints, partly = [], [], []
     for id_, token in subject.added.items():
-        if not token.content or _is_found(subject, id_, token.content):
+        if not token.content:
+            continue
+        missed = _missed_in(subject, id_, token)
+        if not missed:
             continue
         inside = [
             name for name in raw if name in token.content and name != token.content
         ]
-        if token.normalized and inside:
+        if len(missed) < len(AROUND):
+            others = [text for text in missed if text is not None]
+            if others:
+                partly.append(subject.found(id_, f"not in {others[0]!r}"))
+        elif token.normalized and inside and is_simple and not subject.normalizes:
             facts.append(subject.found(id_, f"{max(inside, key=len)!r} is found first"))
         else:
             hints.append(subject.found(id_))
     if facts:
         message = "these added tokens contain another added token, which is found first"
         yield Finding("BP301", message, tuple(facts))
+    if partly:
+        message = "these added tokens are found in some texts that have them, and not in others"
+        yield Finding("BP301", message, tuple(partly))
     if hints:
         message = f"these added tokens were not found in their own text, in {len(AROUND)} contexts"
         yield Finding("BP301", message, tuple(hints), is_fact=False)
 
 
-def _is_found(subject: Subject, id_: int, content: str) -> bool:
+def _missed_in(subject: Subject, id_: int, token: AddedToken) -> list[str | None]:
+    """Give the contexts in which a token is not found; ``None`` for one that may prevent it.
+
+    A word beside a token that is found as a single word prevents it, and so may other added
+    tokens that are found in the context.
+    """
+    missed: list[str | None] = []
     for before, behind in AROUND:
-        try:
-            ids = subject.tokenizer.encode(
-                before + content + behind, allowed_special="all"
-            )
-        except TokenizerError:
+        text = before + token.content + behind
+        found = _ids_of(subject, text)
+        if id_ in found or id_ in _ids_of(subject, _normalized(subject, text)):
             continue
-        if id_ in ids:
-            return True
-    return False
+        is_prevented = token.single_word or any(
+            other in subject.added for other in found
+        )
+        missed.append(None if is_prevented or not found else text)
+    return missed
+
+
+def _ids_of(subject: Subject, text: str) -> list[int]:
+    try:
+        return subject.tokenizer.encode(text, allowed_special="all")
+    except TokenizerError:
+        return []
+
+
+def _normalized(subject: Subject, text: str) -> str:
+    """Normalize a text, as another text with the same result."""
+    try:
+        return subject.tokenizer._normalized(text.encode())
+    except TokenizerError:
+        return text
 
 
 def _same(subject: Subject) -> Iterator[Finding]:

@@ -108,10 +108,10 @@ def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
             other.append(FoundToken(id_, content, f"listed as {says}, which {has}"))
     name = settings.config_name
     if other:
-        message = f"{name} lists these tokens with other ids"
+        message = f"these tokens have other ids in {name}"
         yield Finding("BP403", message, tuple(other))
     if missing:
-        message = f"{name} lists these tokens, which the tokenizer does not have"
+        message = f"these tokens, which {name} lists, are not in the tokenizer"
         yield Finding("BP404", message, tuple(missing))
 
 
@@ -141,8 +141,8 @@ def _roles(subject: Subject, settings: Settings) -> Iterator[Finding]:
         missing.append(FoundToken(None, content, role))
     if missing:
         message = (
-            f"{settings.config_name} gives these tokens a role, but the tokenizer does not "
-            "have them"
+            f"these tokens, which have a role in {settings.config_name}, are not in the "
+            "tokenizer"
         )
         yield Finding("BP404", message, tuple(missing))
 
@@ -169,8 +169,8 @@ def _class(
             differing.append(FoundToken(None, shown, detail))
     if differing:
         message = (
-            f"{settings.config_name} names the class {name}, which does not split or normalize "
-            "text as tokenizer.json says; these texts get other ids"
+            f"these texts get other ids from the class {name}, which {settings.config_name} "
+            "names: it does not split or normalize text as tokenizer.json says"
         )
         yield Finding("BP405", message, tuple(differing))
 
@@ -197,8 +197,8 @@ def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
     ]
     if outside:
         message = (
-            f"{settings.model_name} says that the model has {n_rows:,} rows, so these tokens "
-            "have none"
+            "these tokens have no row in the model, which has "
+            f"{n_rows:,} rows by {settings.model_name}"
         )
         yield Finding("BP406", message, subject.all_found(outside))
 

@@ -82,8 +82,8 @@ def _beside(
         next_id += 1
     if found:
         message = (
-            "transformers gives these tokens, which only settings beside the file list, the "
-            "next ids after the file's tokens, not the ids that are listed"
+            "these tokens, which only settings beside the file list, get the next ids after the "
+            "file's tokens in transformers, not the ids that are listed"
         )
         yield Finding("BP402", message, tuple(found))
 
@@ -124,8 +124,8 @@ def _after_ranks(subject: Subject) -> Iterator[Finding]:
     others = moved.keys() - taken.keys()
     if others:
         message = (
-            "transformers numbers special tokens from the number of ranks on when it converts "
-            "this file, so these get other ids"
+            "these special tokens get other ids when transformers converts this file, since it "
+            "numbers them from the number of ranks on"
         )
         tokens = tuple(
             subject.found(id_, f"{moved[id_]} in transformers")

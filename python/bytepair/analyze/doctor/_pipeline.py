@@ -54,7 +54,7 @@ def _tried(
     for code, message in (
         ("BP501", f"the normalizer changes the text of these tokens in all {tried}"),
         ("BP502", f"the split pattern cuts these tokens in all {tried}"),
-        ("BP104", f"these tokens were not found in any of {tried}"),
+        ("BP104", f"these tokens were not found in any of {texts.n_contexts} contexts"),
     ):
         found = {id_ for id_, stage in stages.items() if stage == code}
         found -= set() if code == "BP501" else units

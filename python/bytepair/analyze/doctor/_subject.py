@@ -83,18 +83,31 @@ class Subject:
         is_single = any(token.single_word for token in found)
         if not found or is_single or self.may_drop_units:
             return []
-        file = json.loads(self.tokenizer.to_bytes(format="bytepair"))
-        if any(round_["change"] for round_ in file["rounds"]):
+        if self.changes_segments:
             return []
         return [
             token.content
             for token in found
-            if not file["normalizer"]
+            if not self.normalizes
             or (
                 token.normalized
                 and self.tokenizer._normalized(token.content.encode()) == token.content
             )
         ]
+
+    @cached_property
+    def _parts(self) -> dict[str, Any]:
+        return json.loads(self.tokenizer.to_bytes(format="bytepair"))  # type: ignore[no-any-return]
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether text is normalized before added tokens are looked for in it again."""
+        return bool(self._parts["normalizer"])
+
+    @property
+    def changes_segments(self) -> bool:
+        """Whether the text between added tokens is changed afterwards."""
+        return any(round_["change"] for round_ in self._parts["rounds"])
 
     @cached_property
     def text_ids(self) -> list[int]:
