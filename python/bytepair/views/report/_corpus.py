@@ -231,9 +231,9 @@ def _group_bars(stats: Stats, key: str) -> Table:
     )
     columns = [
         Column("group"),
+        *columns_of(list(map(printable, stats.names))),
         Column("documents", is_number=True),
         Column("bytes", is_number=True),
-        *columns_of(list(map(printable, stats.names))),
     ]
     first = stats.measurements[0]
     found = []
@@ -251,7 +251,7 @@ def _group_bars(stats: Stats, key: str) -> Table:
         ]
         name = Cell(printable(group) if group else "(none)")
         found.append(
-            [name, number_cell(sums.documents), number_cell(sums.bytes), *bars]
+            [name, *bars, number_cell(sums.documents), number_cell(sums.bytes)]
         )
     return Table(columns, found)
 
