@@ -696,6 +696,66 @@ def test_added_tokens_that_texts_hide(tokenizer, details):
         assert found[0].id not in tokenizer.encode(" xA ", allowed_special="all")
 
 
+TEXTS = st.text("abA <", min_size=1, max_size=3)
+STEPS = [
+    {"type": "Lowercase"},
+    {"type": "Replace", "pattern": {"String": "b"}, "content": "aa"},
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+]
+
+
+@st.composite
+def with_added_tokens(draw):
+    """Draw merges of letters and spaces, added tokens with properties, and a step."""
+    tokens, merges = list("abA <"), []
+    for left, right in draw(st.lists(st.tuples(*[st.integers(0, 99)] * 2), max_size=7)):
+        pair = tokens[left % len(tokens)], tokens[right % len(tokens)]
+        if len("".join(pair)) <= 4:
+            merges.append(pair)
+            tokens.append("".join(pair))
+    pattern = draw(st.sampled_from(["(?s).+", "(?s).", r" ?\w+|\s+|[^\w\s]+"]))
+    step = draw(st.sampled_from([*STEPS, None]))
+    names = draw(st.lists(TEXTS, max_size=3, unique=True))
+    flags = st.lists(st.booleans(), min_size=5, max_size=5)
+    return merges, pattern, step, {name: draw(flags) for name in names}
+
+
+@settings(max_examples=40)
+@given(with_added_tokens())
+def test_no_text_has_a_token_that_is_said_to_be_in_none(drawn):
+    """Facts about normalizer, pattern, merges and added tokens, by search through all texts."""
+    merges, pattern, step, added = drawn
+
+    def change(file):
+        vocab = file["model"]["vocab"]
+        for pair in merges:
+            left, right = (part.replace(" ", "Ġ") for part in pair)
+            vocab.setdefault(left + right, len(vocab))
+            file["model"]["merges"].append([left, right])
+        file["normalizer"] = step
+
+    tokenizer = edited(change, trained("a", pattern=pattern, merges=0, vocab_size=None))
+    names = ("special", "normalized", "lstrip", "rstrip", "single_word")
+    for content, flags in added.items():
+        token = bytepair.AddedToken(content, **dict(zip(names, flags, strict=True)))
+        tokenizer = tokenizer.with_added_tokens([token])
+    texts = all_texts("abA <", 5)
+    found, _ = tokenizer.encode_batch_to_numpy(texts, threads=1)
+    codes = ["BP101", "BP305", "BP501", "BP502"]
+    diagnosis = diagnose(tokenizer, select=[*codes, "BP301"])
+    facts = [finding for finding in diagnosis.findings if finding.is_fact]
+    lost = {t.id for finding in facts for t in finding.tokens if finding.code in codes}
+    assert not lost & set(found.tolist())
+    hidden = {
+        token.id
+        for finding in facts
+        for token in finding.tokens
+        if "is found first" in token.detail
+    }
+    for text in texts if hidden else ():
+        assert not hidden & set(tokenizer.encode(text, allowed_special="all"))
+
+
 def test_letters_that_a_pattern_takes_for_others_are_tried():
     """Without case, \u017f is an s: only before it is the apostrophe merged with what it follows."""
     tokenizer = edited(
