@@ -28,7 +28,7 @@ from bytepair.cli.app import app
 from bytepair.views._glyphs import visible, width
 from bytepair.views._html import CSS, cut_html
 from bytepair.views._layout import Options, lines_of
-from bytepair.views._showing import Shown, drawn
+from bytepair.views._showing import Shown, drawn, shortened
 from bytepair.views._terminal import plain
 
 WORDS = [
@@ -671,3 +671,17 @@ def test_a_vocabulary_of_characters_refuses_broken_bytes():
     tokenizer = hugging_face({"vocab": vocabulary("a"), "merges": []})
     with pytest.raises(TokenizerError, match="UTF-8"):
         cut(tokenizer, b"a\xff")
+
+
+@given(name=st.text(max_size=40), n_columns=st.integers(3, 30))
+@CASES
+def test_a_long_name_keeps_its_beginning_and_its_end(name, n_columns):
+    """Names of models differ at either, so both are seen, in exactly so many columns."""
+    shown = visible(name)
+    found = shortened(shown, n_columns)
+    assert width(found) == n_columns
+    if width(shown) > n_columns:
+        assert "…" in found
+        head, _, tail = found.rstrip().rpartition("…")
+        assert shown.startswith(head)
+        assert shown.rstrip().endswith(tail.strip())

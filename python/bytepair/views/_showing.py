@@ -7,7 +7,7 @@ from textwrap import wrap
 from bytepair._plurals import amount
 from bytepair.analyze._cuts import Cut
 
-from ._glyphs import fitted, visible, width
+from ._glyphs import fitted, glyphs, visible, width
 from ._html import page_of_rows
 from ._layout import Line, Options, Run, lines_of
 from ._terminal import plain
@@ -86,7 +86,7 @@ def drawn(
         return
     n_columns = min(max(map(width, map(visible, names))), NAME_COLUMNS)
     for number, (cut, name) in enumerate(zip(cuts, names, strict=True), 1):
-        named = f"{number} {fitted(visible(name), n_columns)}  "
+        named = f"{number} {shortened(visible(name), n_columns)}  "
         yield from _headline(named, counts(cut, pieces=options.pieces), options)
     n_prefix = len(str(len(cuts))) + 1
     if options.columns is not None:
@@ -97,6 +97,22 @@ def drawn(
             prefixes = [f"{number:<{n_prefix}}", *[" " * n_prefix] * (len(lines) - 1)]
             for prefix, line in zip(prefixes, lines, strict=True):
                 yield [Run(prefix, None, is_note=True), *line]
+
+
+def shortened(name: str, n_columns: int) -> str:
+    """Cut a name in its middle, since names differ at their beginning or end, or fill it.
+
+    >>> shortened("models/small/tokenizer.json", 16), shortened("a.json", 8)
+    ('models/…zer.json', 'a.json  ')
+    """
+    n_over = width(name) - n_columns
+    if n_over <= 0:
+        return fitted(name, n_columns)
+    head = fitted(name, n_columns // 2).rstrip()
+    parts = [glyph.text for glyph in glyphs(name.encode())]
+    while width("".join(parts)) > n_columns - width(head):
+        parts.pop(0)
+    return fitted(head + "".join(parts), n_columns)
 
 
 def _headline(name: str, text: str, options: Options) -> Iterator[Line]:
