@@ -133,6 +133,27 @@ def test_what_is_left_out_is_no_token_but_is_counted(dropping, tmp_path):
     assert "left out" in finding.message
 
 
+def test_bytes_that_only_broken_text_has_are_counted_where_they_are(tmp_path):
+    """A vocabulary of bytes without those that no UTF-8 has leaves them out, and each is counted."""
+    own = bytepair.train_from_iterator([CORPUS], vocab_size=260)
+    document = json.loads(own.to_bytes(format="huggingface"))
+    document["model"]["vocab"].pop("ÿ")  # the byte FF
+    document["model"]["unk_token"] = None
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    tokenizer = bytepair.Tokenizer.from_file(path)
+    (tmp_path / "a.txt").write_text("low löw")
+    (tmp_path / "b.txt").write_bytes(b"low \xff\xff low")
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for lines in (False, True):
+        found = measure(tokenizer, files, by_file=True, lines=lines)
+        assert found.groups["a.txt"].missing == {}
+        assert found.groups["b.txt"].missing == {b"\xff": 2}
+        assert found.total.tokens == sum(tokenizer.count(f.read_bytes()) for f in files)
+    compared = compare(tokenizer, tokenizer, files).corpus
+    assert compared.first_missing == compared.second_missing == 2
+
+
 def test_texts_that_encode_have_no_sign_of_it(codes, tmp_path):
     """No row, key or line tells of missing characters where there are none."""
     path = tmp_path / "text.txt"

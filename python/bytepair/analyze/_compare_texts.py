@@ -208,6 +208,8 @@ class _Pair:
         encoder, ids = self.encoders[side], row.ids
         missing = encoder.missing
         if encoder.finder is not None:
+            if not encoder.may_miss(data):
+                return 0
             finder, missing = encoder.finder
             ids = self._encoded(finder, data, offsets)[0]
         return int(np.count_nonzero(ids == missing)) if missing is not None else 0

@@ -256,8 +256,9 @@ class Meter:
         for name, measure in zip(self.names, self.measures, strict=True):
             with _naming(name):
                 measure.add_rows(data, offsets, groups)
-        for finder in filter(None, self.finders):
-            finder.add_rows(data, offsets, groups)
+        for encoder, finder in zip(self.encoders, self.finders, strict=True):
+            if finder is not None and encoder.may_miss(data):
+                finder.add_rows(data, offsets, groups)
         if self.words is not None:
             self.words.corpus.add_rows(data, offsets)
 
@@ -269,13 +270,17 @@ class Meter:
         All of them must be called. Each reads the whole text by a function that gives a number of
         bytes at most, and none at the end.
         """
+        watches = [_Watch(encoder) for encoder in self.encoders]
         streams: list[Callable[[Callable[[int], bytes]], None]] = [
-            partial(_add_stream, name, measure, group)
-            for name, measure in zip(self.names, self.measures, strict=True)
+            partial(_add_stream, name, measure, group, watch)
+            for name, measure, watch in zip(
+                self.names, self.measures, watches, strict=True
+            )
         ]
         streams += [
-            partial(_add_stream, "", finder, group)
-            for finder in filter(None, self.finders)
+            partial(_find_in_stream, finder, group, watch)
+            for finder, watch in zip(self.finders, watches, strict=True)
+            if finder is not None
         ]
         if self.words is not None:
             streams.append(self.words.corpus.add_stream)
@@ -299,10 +304,14 @@ class Meter:
     ) -> Measurement:
         tokenizer, measure = self.tokenizers[place], self.measures[place]
         finder = self.finders[place] or measure
+        missing = {
+            name: named(tokenizer, finder.missing(number))
+            for number, name in enumerate(finder.groups)
+        }
         n_ids = tokenizer.n_vocab
         groups = {
             name.decode(errors="surrogateescape"): _sums(
-                measure, number, n_ids, named(tokenizer, finder.missing(number))
+                measure, number, n_ids, missing.get(name, Counter())
             )
             for number, name in enumerate(measure.groups)
         }
@@ -387,10 +396,42 @@ def _add_stream(
     name: str,
     measure: _core.Measure,
     group: bytes | None,
+    watch: _Watch,
     read: Callable[[int], bytes],
 ) -> None:
     with _naming(name):
-        measure.add_stream(read, group)
+        measure.add_stream(watch.watching(read), group)
+
+
+def _find_in_stream(
+    finder: _core.Measure,
+    group: bytes | None,
+    watch: _Watch,
+    read: Callable[[int], bytes],
+) -> None:
+    """Find what is missing in a text that was measured before."""
+    if watch.may_miss:
+        finder.add_stream(read, group)
+
+
+class _Watch:
+    """Tells whether a text that is read may have anything that a finder finds."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.may_miss = encoder.rare is None
+
+    def watching(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
+        """Give what reads and watches."""
+        if self.may_miss:
+            return read
+
+        def watched(most: int) -> bytes:
+            block = read(most)
+            self.may_miss = self.may_miss or self.encoder.may_miss(block)
+            return block
+
+        return watched
 
 
 def _finding(

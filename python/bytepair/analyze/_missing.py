@@ -7,6 +7,7 @@ left out are no tokens, but are counted too. Nothing here costs anything if the 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from typing import Literal
 
+    from numpy.typing import NDArray
+
     from bytepair._core import CoreTokenizer
 
 __all__ = ["NO_ID", "Encoder", "course_of", "end_mark", "named"]
 
+NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
+"""Bytes that never occur in UTF-8."""
 NO_ID = -1
 """The id of a token without an id."""
 
@@ -37,11 +42,14 @@ class Encoder:
         The id of that token, behind all others; ``None`` if there is none.
     finder
         Another tokenizer that has such a token, with its id, if ``tokenizer`` leaves missing characters out.
+    rare
+        Finds the only bytes that may be missing, if no UTF-8 has these: without them, nothing is missing.
     """
 
     tokenizer: CoreTokenizer
     missing: int | None = None
     finder: tuple[CoreTokenizer, int] | None = None
+    rare: re.Pattern[bytes] | None = None
 
     @classmethod
     def of(cls, tokenizer: CoreTokenizer) -> Encoder:
@@ -57,8 +65,24 @@ class Encoder:
         if found is None:
             return cls(tokenizer)
         if tokenizer._rules()["drops_missing"]:
-            return cls(tokenizer, finder=found)
+            return cls(tokenizer, finder=found, rare=_rare(tokenizer))
         return cls(*found)
+
+    def may_miss(self, text: bytes | NDArray[Any]) -> bool:
+        """Tell whether a finder may find anything in a text."""
+        return self.rare is None or self.rare.search(text) is not None  # type: ignore[arg-type]
+
+
+def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
+    """Give a pattern of the bytes that a tokenizer lacks, if it lacks only some that no UTF-8 has."""
+    rules = tokenizer._rules()
+    has_marks = rules["end_mark_is_suffix"] or rules["continuing_prefix"]
+    if not rules["is_bytes"] or has_marks or end_mark(tokenizer):
+        return None
+    spans = tokenizer._symbols(bytes(range(256)))
+    known = {byte for _id, start, end in spans for byte in range(start, end)}
+    lacking = set(range(256)) - known
+    return re.compile(b"[\xc0\xc1\xf5-\xff]") if lacking <= NOT_IN_UTF8 else None
 
 
 def end_mark(tokenizer: CoreTokenizer) -> str:

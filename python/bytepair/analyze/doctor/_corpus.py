@@ -82,7 +82,7 @@ def count(
         part = Part(source)
         for data, offsets in read_rows(part, options, tally):
             usage.add_rows(data, offsets)
-            if finding is not None:
+            if finding is not None and encoder.may_miss(data):
                 finding.add_rows(data, offsets)
             if progress is not None:
                 progress(n_before + tally.place(part), total)
