@@ -13,12 +13,15 @@
 mod feeding;
 mod placing;
 mod spans;
+mod tally;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::placing::{PieceCount, Place, is_cut_inside};
+use self::spans::WordCount;
+use self::tally::Tally;
 use super::call::Call;
 use super::named::Rules;
 use super::worker::Worker;
@@ -99,6 +102,15 @@ impl Sums {
         self.continued_words += u64::from(n_tokens > 1);
     }
 
+    /// Adds words that share bytes with at least one token each.
+    fn add_words(&mut self, words: WordCount) {
+        self.words += words.n;
+        self.word_tokens += words.n_tokens;
+        self.word_pieces += words.n_pieces;
+        self.whole_words += words.n - words.n_continued;
+        self.continued_words += words.n_continued;
+    }
+
     /// Adds the end of a text, whose last byte this is, if it has any.
     fn end_text(&mut self, last: Option<u8>) {
         self.texts += 1;
@@ -162,37 +174,23 @@ struct Words {
 #[derive(Debug, Default)]
 struct Desk {
     sums: Sums,
-    /// By id, and the ids that occur.
-    counts: Vec<u64>,
-    seen: Vec<TokenId>,
+    tally: Tally,
     missing: HashMap<Vec<u8>, u64>,
     place: Place,
     boundaries: Boundaries,
 }
 
 impl Desk {
-    fn new(n_ids: usize) -> Self {
-        Self { counts: vec![0; n_ids], ..Self::default() }
-    }
-
-    fn count_ids(&mut self) {
-        self.sums.tokens += self.place.ids.len() as u64;
-        for &id in &self.place.ids {
-            let count = &mut self.counts[id as usize];
-            if *count == 0 {
-                self.seen.push(id);
-            }
-            *count += 1;
-        }
+    /// For tokens of these lengths.
+    fn new(lens: impl Iterator<Item = u64>) -> Self {
+        Self { tally: Tally::new(lens), ..Self::default() }
     }
 
     /// Hands over what was added up.
     fn hand_over(&mut self, group: &Mutex<Group>) {
         let mut group = lock(group);
         group.sums.add(&std::mem::take(&mut self.sums));
-        for id in self.seen.drain(..) {
-            group.counts[id as usize] += std::mem::take(&mut self.counts[id as usize]);
-        }
+        self.tally.hand_over(|id, n| group.counts[id as usize] += n);
         for (text, n) in self.missing.drain() {
             *group.missing.entry(text).or_default() += n;
         }
@@ -304,7 +302,10 @@ impl Measure {
     ) -> R {
         let mut desks = std::mem::take(&mut self.desks);
         let n_desks = desks.len().max(n_threads);
-        desks.resize_with(n_desks, || Desk::new(self.tokenizer.parts.vocabulary.len()));
+        let n_ids = self.tokenizer.parts.vocabulary.len();
+        let lens = self.words.as_ref().map_or(&[][..], |words| &words.lens[..]);
+        let known = || lens.iter().copied().map(u64::from).chain(std::iter::repeat(0));
+        desks.resize_with(n_desks, || Desk::new(known().take(n_ids)));
         let measure = &*self;
         let result = measure.tokenizer.with_workers(n_threads, |workers| {
             let both = workers.iter_mut().zip(&mut desks);
@@ -439,7 +440,10 @@ impl Measure {
         };
         desk.sums.pieces += count.n();
         desk.sums.add_text(stretch.text);
-        desk.count_ids();
+        desk.sums.tokens += desk.place.ids.len() as u64;
+        if !desk.place.is_covered {
+            desk.tally.add_all(&desk.place.ids);
+        }
         if let Some(id) = self.missing.filter(|id| desk.place.ids.contains(id)) {
             self.count_missing(id, stretch, desk)?;
         }
@@ -559,10 +563,7 @@ impl Words {
         while from < text.len() {
             from = self.splitter.split_block(text, from, boundaries)?;
             match place.is_covered {
-                true => boundaries.pieces().for_each(|word| {
-                    let n_pieces = place.piece_starts.n_within(&word);
-                    sums.add_word(place.token_starts.n_within(&word), n_pieces);
-                }),
+                true => sums.add_words(place.words_of(boundaries)),
                 false => boundaries.pieces().for_each(|word| {
                     sums.add_word(tokens.n_within(&word), pieces.n_within(&word));
                 }),

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::spans::{Bits, Spans};
+use super::spans::{Bits, Spans, WordCount, count_words};
+use super::tally::{MAX_LEN, Tally};
 use super::{Desk, Tokenizer};
 use crate::added::Part;
 use crate::error::Result;
@@ -22,7 +23,7 @@ use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
 
 /// How long a part is that is traced, in bytes, if it can be cut.
-const TRACED_LEN: usize = if cfg!(test) { 8 } else { 1 << 10 };
+const TRACED_LEN: usize = if cfg!(test) { 8 } else { 256 };
 
 /// Ids, where each lies, and where the pieces lie.
 #[derive(Debug, Default)]
@@ -34,6 +35,8 @@ pub(super) struct Place {
     pub(super) piece_starts: Bits,
     pub(super) tokens: Spans,
     pub(super) pieces: Spans,
+    /// Added tokens and the texts between two, each with the number of its ids.
+    parts: Vec<(Part, usize)>,
 }
 
 impl Place {
@@ -42,6 +45,39 @@ impl Place {
         self.is_covered = false;
         self.tokens.clear();
         self.pieces.clear();
+        self.parts.clear();
+    }
+
+    /// Each part with its ids.
+    fn parts(&self) -> impl Iterator<Item = (&Part, &[TokenId])> {
+        let mut rest = &self.ids[..];
+        self.parts.iter().map(move |(part, n_ids)| {
+            let (ids, behind) = rest.split_at(*n_ids);
+            rest = behind;
+            (part, ids)
+        })
+    }
+
+    /// Places the tokens of parts as ranges; returns whether they follow each other and fill the parts.
+    fn fill_spaced(&mut self, text: &[u8], lens: &[u32]) -> bool {
+        let (mut tokens, mut pieces) =
+            (std::mem::take(&mut self.tokens), std::mem::take(&mut self.pieces));
+        let is_filled = self.parts().all(|(part, ids)| {
+            let (Part::Token(_, range) | Part::Text(range)) = part;
+            pieces.push(range.clone());
+            if let Part::Text(range) = part {
+                return fill_behind_mark((text, 0), range, ids, lens, &mut tokens);
+            }
+            tokens.push(range.clone());
+            true
+        });
+        (self.tokens, self.pieces) = (tokens, pieces);
+        is_filled
+    }
+
+    /// The words of a block of a text that is covered.
+    pub(super) fn words_of(&self, boundaries: &Boundaries) -> WordCount {
+        count_words(boundaries, &self.token_starts, &self.piece_starts)
     }
 
     fn lens(&self) -> [usize; 3] {
@@ -52,6 +88,35 @@ impl Place {
         self.ids.truncate(n_ids);
         self.tokens.truncate(n_tokens);
         self.pieces.truncate(n_pieces);
+    }
+}
+
+impl Desk {
+    /// Notes where tokens and parts start, and counts the ids, if tokens cover a text of a length; returns whether they do.
+    fn cover_spaced(&mut self, len: usize, lens: &[u32]) -> bool {
+        let is_covered = |(part, ids): (&Part, &[TokenId])| match part {
+            Part::Token(..) => true,
+            Part::Text(range) => n_marks(ids, range.len(), lens).is_some(),
+        };
+        if !self.place.parts().all(is_covered) {
+            return false;
+        }
+        let [mut token_starts, mut piece_starts] =
+            [&mut self.place.token_starts, &mut self.place.piece_starts].map(std::mem::take);
+        token_starts.reset(len);
+        piece_starts.reset(len);
+        for (part, ids) in self.place.parts() {
+            let (Part::Token(_, range) | Part::Text(range)) = part;
+            piece_starts.insert(range.start);
+            token_starts.insert(range.start);
+            let first_len = ids.first().map_or(0, |&id| self.tally.add(id));
+            let n_marks = n_marks(ids, range.len(), lens).unwrap_or_default();
+            let behind = range.start + first_len.saturating_sub(n_marks)..range.end;
+            put(ids.get(1..).unwrap_or_default(), behind, &mut self.tally, &mut token_starts);
+        }
+        (self.place.token_starts, self.place.piece_starts) = (token_starts, piece_starts);
+        self.place.is_covered = true;
+        true
     }
 }
 
@@ -111,7 +176,8 @@ pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
         let n_less =
             mark.map_or(0, |mark| (mark.len() - 1) * memmem::find_iter(token.bytes, mark).count());
         if token.kind != TokenKind::Unknown {
-            lens[id as usize] = u32::try_from(token.bytes.len() - n_less).unwrap_or_default();
+            let len = Some(token.bytes.len() - n_less).filter(|len| *len <= MAX_LEN);
+            lens[id as usize] = len.and_then(|len| u32::try_from(len).ok()).unwrap_or_default();
         }
     }
     lens
@@ -127,6 +193,18 @@ fn total_len(ids: &[TokenId], lens: &[u32]) -> Option<usize> {
 fn place_in(text: &[u8], part: &[u8]) -> Option<usize> {
     let place = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     (place + part.len() <= text.len()).then_some(place)
+}
+
+/// Counts tokens, and notes where each starts if they follow each other and fill a range; returns whether they do.
+fn put(ids: &[TokenId], range: Range<usize>, tally: &mut Tally, starts: &mut Bits) -> bool {
+    let (mut place, mut is_known) = (range.start, true);
+    for &id in ids {
+        starts.insert(place);
+        let len = tally.add(id);
+        is_known &= len > 0;
+        place = place.saturating_add(len);
+    }
+    is_known && place == range.end
 }
 
 /// Adds tokens that follow each other and fill a range; returns whether they do.
@@ -165,6 +243,20 @@ fn fill_behind_mark(
         tokens.push(start..place + len);
     }
     true
+}
+
+/// How many marks stand before a text of a length that tokens fill: one that belongs to the first token, or none. `None`
+/// where they do not fill it, or a mark is a token of its own.
+fn n_marks(ids: &[TokenId], len: usize, lens: &[u32]) -> Option<usize> {
+    let n_more = total_len(ids, lens)?.checked_sub(len)?;
+    let first_len = ids.first().map_or(0, |&id| lens[id as usize] as usize);
+    (n_more == 0 || n_more == 1 && first_len > 1).then_some(n_more)
+}
+
+/// Whether words are cut at spaces alone, and what stands for a space is not in the text.
+fn has_free_mark(spaces: &Spaces, text: &[u8]) -> bool {
+    let mark = spaces.is_one_piece().map(String::from);
+    mark.is_some_and(|mark| memmem::find(text, mark.as_bytes()).is_none())
 }
 
 /// Whether a stage may leave text out.
@@ -235,15 +327,22 @@ impl Call<'_> {
         desk.place.clear();
         if let Some(splitter) = self.covering_splitter(stretch) {
             worker.marks.is_wanted = true;
-            let placed = self.place_covered((stretch, splitter), lens, worker, &mut desk.place);
+            let placed = self.place_covered((stretch, splitter), worker, desk);
             worker.marks.is_wanted = false;
             worker.marks.place = None;
             if let Some(found) = placed? {
                 return Ok(found);
             }
+            desk.tally.take_back(&desk.place.ids);
             desk.place.clear();
+            return self.place_in_parts(stretch, lens, worker, desk);
         }
-        if let Some(found) = self.place_by_lengths((stretch, 0), lens, worker, desk)? {
+        let spaces = self.spaces(stretch);
+        let placed = match spaces.is_some_and(|spaces| has_free_mark(spaces, stretch.text)) {
+            true => self.place_spaced(stretch, lens, worker, desk)?,
+            false => self.place_by_lengths((stretch, 0), lens, worker, desk)?,
+        };
+        if let Some(found) = placed {
             return Ok(found);
         }
         desk.place.clear();
@@ -265,14 +364,14 @@ impl Call<'_> {
         spaces.filter(|_| !self.matcher.has_whole_pieces())
     }
 
-    /// Finds where tokens and pieces start that cover the stretch; `None` if they do not.
+    /// Finds where tokens and pieces start that cover the stretch, and counts the ids; `None` if they do not.
     fn place_covered(
         &self,
         (stretch, splitter): (Segment<'_>, &Splitter),
-        lens: &[u32],
         worker: &mut Worker,
-        place: &mut Place,
+        desk: &mut Desk,
     ) -> Result<Option<PieceCount>> {
+        let Desk { place, tally, .. } = desk;
         let Place { ids, token_starts, piece_starts, is_covered, .. } = place;
         token_starts.reset(stretch.text.len());
         piece_starts.reset(stretch.text.len());
@@ -290,6 +389,7 @@ impl Call<'_> {
             let range = match part {
                 Part::Token(id, range) => {
                     ids.push(id);
+                    tally.add(id);
                     n_covered += range.len();
                     token_starts.insert(base + range.start);
                     set(&mut worker.marks.starts, base + range.start);
@@ -299,17 +399,12 @@ impl Call<'_> {
                 Part::Text(range) => range,
             };
             n_covered += range.len();
-            let (n_before, mut at) = (ids.len(), base + range.start);
+            let (n_before, first) = (ids.len(), base + range.start);
             worker.marks.n_pieces = 0;
-            worker.marks.place = Some(at);
+            worker.marks.place = Some(first);
             append_text(encoder, splitter, &text[range.clone()], ids, worker)?;
             found.text(worker.marks.n_pieces);
-            let ids = &ids[n_before..];
-            is_placed = total_len(ids, lens) == Some(range.len());
-            for &id in ids {
-                token_starts.insert(at);
-                at += lens[id as usize] as usize;
-            }
+            is_placed = put(&ids[n_before..], first..first + range.len(), tally, token_starts);
             Ok(())
         });
         std::mem::swap(&mut worker.marks.starts, &mut piece_starts.0);
@@ -331,9 +426,7 @@ impl Call<'_> {
         let Some(spaces) = self.spaces(stretch) else {
             return self.place_pieces((stretch, first), lens, worker, desk);
         };
-        let mark = spaces.is_one_piece().map(String::from);
-        let is_free = |mark: &String| memmem::find(stretch.text, mark.as_bytes()).is_none();
-        if !mark.as_ref().is_some_and(is_free) {
+        if !has_free_mark(spaces, stretch.text) {
             return Ok(None);
         }
         let Place { ids, tokens, pieces, .. } = &mut desk.place;
@@ -347,6 +440,25 @@ impl Call<'_> {
             true
         };
         let (found, is_placed) = self.for_each_spaced(stretch, ids, worker, note)?;
+        Ok(is_placed.then_some(found))
+    }
+
+    /// The same for a stretch whose words are cut at spaces: tokens cover it, but for a mark that is a token of its own.
+    fn place_spaced(
+        &self,
+        stretch: Segment<'_>,
+        lens: &[u32],
+        worker: &mut Worker,
+        desk: &mut Desk,
+    ) -> Result<Option<PieceCount>> {
+        let Desk { place: Place { ids, parts, .. }, .. } = desk;
+        let note = |part: Part, found: &[TokenId]| {
+            parts.push((part, found.len()));
+            true
+        };
+        let (found, _) = self.for_each_spaced(stretch, ids, worker, note)?;
+        let is_placed = desk.cover_spaced(stretch.text.len(), lens)
+            || desk.place.fill_spaced(stretch.text, lens);
         Ok(is_placed.then_some(found))
     }
 

@@ -1,10 +1,11 @@
 //! Where tokens and pieces lie in a stretch of text, and how many of them a word shares bytes with.
 //!
-//! Ranges that cover the text are bits for where each starts; others are lists. Costs a look at a word of bits or two for
-//! each word of the text, or at each range.
+//! Ranges that cover the text are bits for where each starts, and words are counted in 64 bytes at a time; others are lists.
+//! Costs some steps for each word of bits, or a look at each range.
 
 use std::ops::Range;
 
+use crate::split::Boundaries;
 use crate::tokenizer::blocks::set;
 
 /// Where ranges start that follow each other and cover a text.
@@ -23,27 +24,59 @@ impl Bits {
         set(&mut self.0, place);
     }
 
-    /// How many of the ranges share a byte with another one, which is not empty: that in which it starts, and those that
-    /// start behind.
+    /// The 64 bits from a place on.
     #[inline]
-    pub(super) fn n_within(&self, range: &Range<usize>) -> u64 {
-        1 + self.n_set(range.start + 1..range.end)
-    }
-
-    #[inline]
-    fn n_set(&self, range: Range<usize>) -> u64 {
-        if range.is_empty() {
-            return 0;
-        }
-        let (first, last) = (range.start / 64, (range.end - 1) / 64);
-        let (from, to) = (u64::MAX << (range.start % 64), u64::MAX >> (63 - (range.end - 1) % 64));
+    fn word_from(&self, place: usize) -> u64 {
+        let (index, shift) = (place / 64, place % 64);
         let word = |index: usize| self.0.get(index).copied().unwrap_or_default();
-        if first == last {
-            return u64::from((word(first) & from & to).count_ones());
-        }
-        let inner: u32 = (first + 1..last).map(|index| word(index).count_ones()).sum();
-        u64::from((word(first) & from).count_ones() + inner + (word(last) & to).count_ones())
+        word(index) >> shift | word(index + 1) << 1 << (63 - shift)
     }
+}
+
+/// Words, the ranges that share a byte with each, and the words that share bytes with several tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WordCount {
+    pub(super) n: u64,
+    pub(super) n_tokens: u64,
+    pub(super) n_pieces: u64,
+    pub(super) n_continued: u64,
+}
+
+/// Counts the words of a block of a text that tokens cover, and pieces do.
+///
+/// In 64 bytes at a time bits tell where words start, and what lies inside of them, behind their first byte. A word shares
+/// bytes with the token in which it starts, and with those that start inside of it.
+pub(super) fn count_words(boundaries: &Boundaries, tokens: &Bits, pieces: &Bits) -> WordCount {
+    let (first, end) = (boundaries.block_start(), boundaries.block_end());
+    let word = |bits: &[u64], index: usize| bits.get(index).copied().unwrap_or_default();
+    let dropped = boundaries.dropped().unwrap_or_default();
+    let mut all = WordCount::default();
+    // Whether the byte before lies in a word, and in one that has no token starting inside of it so far.
+    let (mut is_in_word, mut is_whole) = (0, 0);
+    for (index, place) in (first..end).step_by(64).enumerate() {
+        let valid = u64::MAX >> (64 - (end - place).min(64));
+        let starts = (word(boundaries.starts(), index) | u64::from(index == 0)) & valid;
+        let words = starts & !word(dropped, index);
+        let inside = flooded(words << 1 | is_in_word, !starts & valid);
+        let (tokens, pieces) = (tokens.word_from(place) & inside, pieces.word_from(place) & inside);
+        let begun = words << 1 | is_whole;
+        let whole = flooded(begun, inside & !tokens);
+        let continued = (begun | whole << 1) & tokens;
+        is_in_word = (words | inside) >> 63;
+        is_whole = (words | whole) >> 63;
+        let n_words = u64::from(words.count_ones());
+        all.n += n_words;
+        all.n_tokens += n_words + u64::from(tokens.count_ones());
+        all.n_pieces += n_words + u64::from(pieces.count_ones());
+        all.n_continued += u64::from(continued.count_ones());
+    }
+    all
+}
+
+/// The runs of bits that begin at one of some places: adding a run's lowest bit carries through all of it.
+#[inline]
+fn flooded(beginnings: u64, runs: u64) -> u64 {
+    runs & !runs.wrapping_add(beginnings & runs)
 }
 
 /// Ranges of a text: where they begin, and where they end, each in order.
