@@ -6,8 +6,8 @@
 //! all that is kept are sums.
 //!
 //! Words are what a pattern of the caller matches in the text as it was given, and tokens and pieces belong to the words
-//! that they share a byte with (`placing`). Memory is eight bytes for each id of the vocabulary in each group, and the ids
-//! of a stretch on each thread. Costs what encoding costs and splitting once more; with words, a look at each token too,
+//! that they share a byte with (`placing`). Memory is eight bytes for each id of the vocabulary in each group and on each
+//! thread, and the ids of a stretch. Costs what encoding costs and splitting once more; with words, a look at each token too,
 //! and where the normalizer changes the text, what tracing takes.
 
 mod feeding;
