@@ -77,37 +77,27 @@ impl Merges {
         packed.map_or_else(|| Self::Wide(wide(vocabulary)), Self::Packed)
     }
 
-    /// The merge of a pair, or [`NO_MERGE`].
-    #[inline]
-    pub(crate) fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        match self {
-            Self::Packed(packed) => packed.get(left, right),
-            Self::Wide(map) => Lookup::get(map, left, right),
-        }
-    }
-
-    /// Asks for where a pair is looked up.
-    #[inline]
-    pub(crate) fn ask_for(&self, left: TokenId, right: TokenId) {
-        if let Self::Packed(packed) = self {
-            packed.ask_for(left, right);
-        }
-    }
-
     /// Whether merges are in the order of the ids that they make, and use only ids below those.
     ///
     /// Then a merge that uses a token has a higher rank than all that make it.
     pub(crate) fn is_ascending(&self) -> bool {
         matches!(self, Self::Packed(packed) if packed.layout.is_by_result && packed.grows)
     }
+}
 
-    /// The place of a merge among all, where merges have no priorities; `first_places` are those of the first
-    /// merge that makes a token, by its id.
+impl Lookup for Merges {
     #[inline]
-    pub(crate) fn place(&self, merge: RankedMerge, first_places: &[u32]) -> u32 {
+    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
         match self {
-            Self::Packed(packed) => packed.layout.place(merge.rank, first_places),
-            Self::Wide(_) => merge.rank,
+            Self::Packed(packed) => packed.get(left, right),
+            Self::Wide(map) => Lookup::get(map, left, right),
+        }
+    }
+
+    #[inline]
+    fn ask_for(&self, left: TokenId, right: TokenId) {
+        if let Self::Packed(packed) = self {
+            packed.ask_for(left, right);
         }
     }
 }
@@ -161,7 +151,7 @@ mod tests {
         ] {
             let vocabulary = made_up(n_merges, ids.clone(), is_ascending);
             let merges = Merges::new(&vocabulary);
-            assert!(matches!(merges, Merges::Packed(_)), "{n_merges} {ids:?}");
+            let Merges::Packed(packed) = &merges else { panic!("{n_merges} {ids:?}") };
             let known: HashMap<_, _> = (0_u32..)
                 .zip(vocabulary.merges())
                 .map(|(place, merge)| ((merge.left, merge.right), (place, merge.result)))
@@ -175,7 +165,7 @@ mod tests {
                 .flat_map(|left| rights().map(move |right| (left, right)));
             for (left, right) in pairs {
                 let found = merges.get(left, right);
-                let place = || merges.place(found, &first_places);
+                let place = || packed.layout.place(found.rank, &first_places);
                 let found = found.exists().then(|| (place(), found.result));
                 assert_eq!(found, known.get(&(left, right)).copied(), "({left}, {right})");
             }

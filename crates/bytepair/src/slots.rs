@@ -1,4 +1,4 @@
-//! A row of tokens that are merged in place: what training and the encoding of long pieces share.
+//! The corpus of training as a row of tokens that are merged in place.
 //!
 //! A token that was made of n symbols covers n slots; its id stands in the first and in the last of
 //! them, so both neighbours are found from the lengths of tokens alone: no links, no shifting, three
@@ -49,10 +49,6 @@ impl<C: Cell> Slots<C> {
 
     pub(crate) fn len(&self) -> usize {
         self.0.len()
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.0.truncate(0);
     }
 
     /// Forgets all slots from `n_slots` on, and gives their memory back where it is much and the system takes it.

@@ -20,6 +20,7 @@ use super::characters::{self, Kinds, MAX_IDS, N_AT_ONCE, n_ids};
 use super::cuts::{Block, Cuts, MAX_CHARACTERS, Place, Taken};
 use super::{Encoder, MAX_SCAN_LEN, Name, PieceCache, Scratch};
 use crate::error::Result;
+use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
 
 const _: () =

@@ -14,7 +14,7 @@ mod vectors;
 
 use super::Encoder;
 use super::cuts::{Cuts, N_CODES, OTHER, row};
-use crate::merge_table::Merges;
+use crate::merge_table::{Lookup, Merges};
 use crate::piece_key::Kernel;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};

@@ -1,14 +1,14 @@
 //! A piece to its ids, with every merge on the way.
 //!
 //! The ids are those of `encode`, which remembers nothing of how it came to them; here each merge is written down by
-//! `heap`, in the order in which `naive` does them, or each token that is made is told of: how often it is, and how often
+//! `tree`, in the order in which `naive` does them, or each token that is made is told of: how often it is, and how often
 //! it stays, says how often it is merged on. For showing and counting, not for speed: takes O(n log n) time for n symbols, and
 //! a look at all merges of the vocabulary.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Encoder, HEAP_LEN, Scratch, heap};
+use super::{Encoder, Scratch, tree};
 use crate::error::Result;
 use crate::memory::ask;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
@@ -84,14 +84,14 @@ impl Encoder {
             out.push(id);
             return Ok(());
         }
-        ask(piece.len().saturating_mul(HEAP_LEN))?;
+        ask(piece.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
         scratch.ids.clear();
         self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
         scratch.ids.iter().copied().for_each(&mut tell);
         let see = |_, merge: Merge| tell(merge.result);
-        heap::merge_nodes_seen(&self.merges, &scratch.ids, &mut scratch.heap, see)?;
-        out.extend(heap::tokens(&scratch.heap.nodes).map(|(_, id)| id));
-        scratch.heap.shrink();
+        scratch.tree.merge(&self.merges, &scratch.ids, see)?;
+        out.extend(scratch.tree.tokens().map(|(_, id)| id));
+        scratch.tree.shrink();
         Ok(())
     }
 
@@ -108,14 +108,14 @@ impl Encoder {
         Ok(symbols)
     }
 
-    /// The merges of symbols, which lie in `scratch.heap.nodes` then.
+    /// The merges of symbols, which lie in `scratch.tree` then.
     pub(crate) fn merge_steps(
         &self,
         ids: &[TokenId],
         scratch: &mut Scratch,
     ) -> Result<Vec<MergeStep>> {
         let mut steps = Vec::new();
-        heap::merge_nodes_seen(&self.merges, ids, &mut scratch.heap, |place, merge| {
+        scratch.tree.merge(&self.merges, ids, |place, merge| {
             steps.push(MergeStep { place: place as usize, index: 0, priority: 0, merge });
         })?;
         Ok(steps)

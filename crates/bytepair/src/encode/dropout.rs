@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Merges;
-use super::heap::{Node, link};
-use crate::error::{Error, ErrorKind, Result};
+use super::tree::{Tree, is_merge, place};
+use crate::error::{Error, Result};
 use crate::hash::fold;
 use crate::vocabulary::TokenId;
 
@@ -61,49 +61,32 @@ impl Dropping {
     }
 }
 
-/// A candidate: rank and place. It is stale when the merge at the place has another rank.
-type Candidate = Reverse<(u32, u32)>;
-
-/// Links the symbols `ids`, merged but for what is dropped.
+/// Lays the symbols `ids` out in `tree` and merges them, but for what is dropped.
+///
+/// A candidate is the key of a place. It is stale when the place has another key.
 pub(super) fn merge(
     merges: &Merges,
     ids: &[TokenId],
     dropping: &mut Dropping,
-    nodes: &mut Vec<Node>,
+    tree: &mut Tree,
 ) -> Result<()> {
-    let n_symbols = ids.len();
-    u32::try_from(n_symbols).map_err(|_| ErrorKind::PieceTooLong { n_symbols })?;
-    link(merges, ids, nodes);
-    let mut queue: BinaryHeap<Candidate> = (0..)
-        .zip(nodes.iter())
-        .filter(|(_, node)| node.merge.exists())
-        .map(|(place, node)| Reverse((node.merge.rank, place)))
-        .collect();
+    tree.lay_out(merges, ids)?;
+    let of_merges = |keys: &[u64]| {
+        keys.iter().copied().filter(|&key| is_merge(key)).map(Reverse).collect::<Vec<_>>()
+    };
+    let mut candidates = BinaryHeap::from(of_merges(tree.keys()));
     let mut aside = Vec::new();
-    while let Some(candidate) = queue.pop() {
+    while let Some(Reverse(candidate)) = candidates.pop() {
         if dropping.draw() {
-            aside.push(candidate);
+            aside.push(Reverse(candidate));
             continue;
         }
-        queue.extend(aside.drain(..));
-        merge_at(merges, candidate, nodes, &mut queue);
+        candidates.extend(aside.drain(..));
+        if tree.keys()[place(candidate) as usize] == candidate {
+            candidates.extend(of_merges(&tree.merge_at(merges, place(candidate))));
+        }
     }
     Ok(())
-}
-
-/// Merges at the place of a candidate, unless it is stale.
-fn merge_at(
-    merges: &Merges,
-    Reverse((rank, place)): Candidate,
-    nodes: &mut [Node],
-    queue: &mut BinaryHeap<Candidate>,
-) {
-    if nodes[place as usize].merge.rank != rank {
-        return;
-    }
-    for (left, merge) in super::heap::join(merges, place, nodes).into_iter().flatten() {
-        queue.push(Reverse((merge.rank, left)));
-    }
 }
 
 #[cfg(test)]

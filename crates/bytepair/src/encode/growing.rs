@@ -123,7 +123,7 @@ impl Encoder {
     }
 
     /// By id: of how many symbols a token is made. Made as [`Self::cuts`] are.
-    fn lengths(&self) -> Option<&[u32]> {
+    pub(super) fn lengths(&self) -> Option<&[u32]> {
         if self.lengths.get().is_none() {
             drop(self.lengths.set(self.made_lengths()));
         }
@@ -143,7 +143,13 @@ impl Encoder {
         };
         let vocabulary: &Vocabulary = &self.vocabulary;
         let n_ids = TokenId::try_from(vocabulary.len()).ok()?;
-        let lengths = (0..n_ids).map(|id| vocabulary.token(id).map_or(1, length).max(1));
+        // The unknown token is a symbol, however it is written.
+        let unknown = self.symbols.unknown();
+        let length = |id| match vocabulary.token(id) {
+            Some(token) if unknown != Some(id) => length(token).max(1),
+            _ => 1,
+        };
+        let lengths = (0..n_ids).map(length);
         let lengths: Vec<u32> = lengths.map(u32::try_from).collect::<Result<_, _>>().ok()?;
         let of = |id: TokenId| lengths.get(id as usize).copied().unwrap_or(0);
         let are_parts = vocabulary

@@ -3,8 +3,8 @@
 //! The meaning: starting from the symbols of the piece, merge the neighbouring pair of lowest rank,
 //! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
 //! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
-//! in these words; `scan` does it for short pieces, `runs` for those that are mostly one symbol, `blocks` for those of some
-//! hundred symbols, `buckets` or `heap` for long ones, in O(n log n); `stretches` puts long ones together from parts that overlap;
+//! in these words; `scan` does it for short pieces, `runs` for those that are mostly one symbol, `tree` for all longer
+//! ones, in O(n log n); `stretches` puts very long ones together from parts that overlap;
 //! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
 //! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
 //! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it,
@@ -15,8 +15,6 @@
 //! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
 //! all of them, else the unknown token, else it is left out or an error (`symbols`).
 
-mod blocks;
-mod buckets;
 mod by_parts;
 mod cache;
 mod characters;
@@ -24,7 +22,6 @@ mod course;
 mod cuts;
 mod dropout;
 mod growing;
-mod heap;
 #[cfg(test)]
 mod naive;
 mod repeated;
@@ -34,6 +31,7 @@ mod spans;
 mod spelling;
 mod stretches;
 mod symbols;
+mod tree;
 mod unmade;
 mod unplaced;
 
@@ -56,10 +54,10 @@ use crate::memory::ask;
 use crate::merge_table::{Merges, NO_MERGE, RankedMerge};
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
-use buckets::Ranks;
 use characters::Characters;
 use cuts::Cuts;
 use symbols::Symbols;
+use tree::Tree;
 
 /// Longest piece that is merged by scanning, in symbols.
 const MAX_SCAN_LEN: usize = 48;
@@ -74,8 +72,6 @@ const LONG_WEIGHT: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     merges: Merges,
-    /// Made when the first long part comes; `None` inside where merges do not build on earlier ones.
-    ranks: OnceLock<Option<Ranks>>,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
     /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
@@ -87,7 +83,8 @@ pub(crate) struct Encoder {
     whole_pieces: Option<WholePieces>,
     /// Present where pieces come as they stand in a text, and are to be written otherwise.
     spelling: Option<Spelling>,
-    /// By id: of how many symbols a token is made. Made when a piece is to grow; `None` inside where merges give others.
+    /// By id: of how many symbols a token is made. Made when a long piece comes, or one is to grow; `None` inside where
+    /// merges give other tokens than their parts put together.
     lengths: OnceLock<Option<Vec<u32>>>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
@@ -97,14 +94,6 @@ pub(crate) struct Encoder {
 
 /// What merging takes for each byte of a very long piece, in bytes: its symbols, their runs, and its ids.
 const MERGING_LEN: usize = 12;
-/// The same for each symbol where all pairs of a piece are in a heap.
-const HEAP_LEN: usize = 48;
-
-/// About so many symbols of a long row are looked at to tell whether it has many different ones.
-const N_LOOKED_AT: usize = 256;
-/// So many different ones are many.
-const MIN_VARIED: usize = if cfg!(test) { 3 } else { 18 };
-
 /// So many pieces are looked up at once as tokens, at most.
 pub(crate) const N_ASKED: usize = 16;
 
@@ -124,21 +113,11 @@ fn n_worth_cutting(piece: &[u8]) -> usize {
     if piece.is_ascii() {
         return 0;
     }
-    if piece.len() > blocks::MAX_LEN {
+    if piece.len() > stretches::MIN_LEN {
         return LONG_WEIGHT * piece.len();
     }
     let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
     if n_others * 2 > piece.len() { n_others } else { 0 }
-}
-
-/// Whether a long row of symbols has many different ones, as far as some of them say.
-///
-/// Then each rank has few places, and what is done once for each costs more than merging in short stretches.
-fn is_varied(ids: &[TokenId]) -> bool {
-    let mut seen = [false; 256];
-    let some = ids.iter().step_by((ids.len() / N_LOOKED_AT).max(1));
-    some.for_each(|&id| seen[id as usize % 256] = true);
-    seen.into_iter().map(usize::from).sum::<usize>() >= MIN_VARIED
 }
 
 /// Memory that is used again from piece to piece.
@@ -146,17 +125,12 @@ fn is_varied(ids: &[TokenId]) -> bool {
 pub(crate) struct Scratch {
     ids: Vec<TokenId>,
     row: scan::Row,
-    /// Made when the first piece of some length comes.
-    blocks: Option<Box<blocks::Row>>,
-    /// A short stretch of a long piece.
-    short: Vec<TokenId>,
     /// Bytes of pieces that may be worth cutting, that came before there were cuts.
     n_bytes: usize,
     /// What is known of them. Belongs to one tokenizer.
     characters: Characters,
-    buckets: buckets::BucketScratch,
     runs: runs::RunScratch,
-    heap: heap::HeapScratch,
+    tree: Tree,
 }
 
 impl Encoder {
@@ -164,7 +138,6 @@ impl Encoder {
         let symbols = Symbols::new(units, &vocabulary);
         Self {
             merges: Merges::new(&vocabulary),
-            ranks: OnceLock::new(),
             symbols,
             first_uses: OnceLock::new(),
             whole_pieces: ignore_merges.then(|| WholePieces::new(units, &vocabulary)),
@@ -324,15 +297,6 @@ impl Encoder {
         self.cuts()
     }
 
-    /// Made as [`Self::cuts`] are.
-    fn ranks(&self) -> Option<&Ranks> {
-        if self.ranks.get().is_none() {
-            let (units, unknown) = (self.symbols.units(), self.symbols.unknown());
-            drop(self.ranks.set(Ranks::new(&self.vocabulary, units, unknown)));
-        }
-        self.ranks.get()?.as_ref()
-    }
-
     /// Appends the ids of a piece.
     ///
     /// # Errors
@@ -361,12 +325,12 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        ask(piece.len().saturating_mul(HEAP_LEN))?;
+        ask(piece.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
         scratch.ids.clear();
         self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
-        dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.heap.nodes)?;
-        out.extend(heap::tokens(&scratch.heap.nodes).map(|(_, id)| id));
-        scratch.heap.shrink();
+        dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.tree)?;
+        out.extend(scratch.tree.tokens().map(|(_, id)| id));
+        scratch.tree.shrink();
         Ok(())
     }
 
@@ -420,37 +384,18 @@ impl Encoder {
         }
         if scratch.ids.len() <= MAX_SCAN_LEN {
             scan::merge(&self.merges, scratch);
-        } else if scratch.ids.len() <= blocks::MAX_LEN {
-            blocks::merge(&self.merges, &mut scratch.blocks, &mut scratch.ids);
-        } else {
-            return self.merge_long(scratch, out);
+            out.extend_from_slice(&scratch.ids);
+            return Ok(());
         }
-        out.extend_from_slice(&scratch.ids);
-        Ok(())
-    }
-
-    /// Appends what `scratch.ids` are merged to, however many they are.
-    fn merge_long(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
-        let Some(ranks) = self.ranks() else {
-            ask(scratch.ids.len().saturating_mul(HEAP_LEN))?;
-            return heap::merge(&self.merges, &scratch.ids, &mut scratch.heap, out);
+        let Scratch { ids, tree, .. } = scratch;
+        let lengths = if ids.len() > stretches::MIN_LEN { self.lengths() } else { None };
+        let Some(lengths) = lengths else {
+            ask(ids.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
+            return tree::merge(&self.merges, ids, tree, out);
         };
-        let Scratch { ids, buckets, blocks, short, .. } = scratch;
-        let length = |id| ranks.length(id);
-        let mut merge_short = |ids: &[TokenId], out: &mut Vec<TokenId>| {
-            if ids.len() > blocks::MAX_LEN {
-                return buckets::merge(ranks, &self.merges, ids, buckets, out);
-            }
-            short.clear();
-            short.extend_from_slice(ids);
-            blocks::merge(&self.merges, blocks, short);
-            out.extend_from_slice(short);
-            Ok(())
-        };
-        let merge = |ids: &[TokenId], out: &mut Vec<TokenId>| match is_varied(ids) {
-            true => stretches::merge(ids, stretches::SHORT, length, &mut merge_short, out),
-            false => merge_short(ids, out),
-        };
+        let length = |id: TokenId| lengths.get(id as usize).map_or(1, |&length| length as usize);
+        let merge =
+            |ids: &[TokenId], out: &mut Vec<TokenId>| tree::merge(&self.merges, ids, tree, out);
         stretches::merge(ids, stretches::LENS, length, merge, out)
     }
 

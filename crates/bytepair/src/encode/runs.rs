@@ -11,6 +11,7 @@
 //! a line of 200 dashes takes some dozen of them in place of 400. Left out: pieces of many runs.
 
 use super::{Merges, RankedMerge};
+use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
 
 /// Shorter rows have hardly more symbols than look-ups, here as there.

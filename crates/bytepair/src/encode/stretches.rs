@@ -4,12 +4,11 @@
 //! (the proof is in `docs/explanation/encoding.md`). So a piece is merged in stretches that overlap: a token that
 //! stands at the same place in two of them joins what is before it in the first to what is behind it in the second, since
 //! each two neighbours are then neighbours in one of the two. What is merged at once fits the nearer caches of a
-//! processor, however long the piece is. Where a piece has many different symbols, each of these stretches is merged in
-//! short ones in the same way, which [`super::blocks`] merges.
+//! processor, however long the piece is.
 //!
 //! The next stretch begins where a token of the last one does, and mostly with the same token. Where the two agree
 //! nowhere it begins further back, twice as far each time; where even that does not help the piece is merged as a
-//! whole. Takes what the stretches take, and for each the overlap; at worst as much as ten times the whole piece, on each of the two levels.
+//! whole. Takes what the stretches take, and for each the overlap; at worst as much as ten times the whole piece.
 
 use crate::error::Result;
 use crate::vocabulary::TokenId;
@@ -23,11 +22,11 @@ pub(super) struct Lens {
     pub(super) overlap: usize,
 }
 
-/// Long enough that what is done once for each rank of a stretch is done for many places.
-pub(super) const LENS: Lens = Lens { stretch: 1 << 16, overlap: 256 };
+/// Shorter pieces are merged as a whole.
+pub(super) const MIN_LEN: usize = 256;
 
-/// So short that a stretch with its overlap is mostly one for [`super::blocks`].
-pub(super) const SHORT: Lens = Lens { stretch: 176, overlap: 48 };
+/// A tree of so many symbols fits the nearest cache of a processor.
+pub(super) const LENS: Lens = Lens { stretch: 960, overlap: 64 };
 
 /// A stretch that was merged.
 struct Merged {

@@ -61,34 +61,19 @@ proptest! {
             prop_assert_eq!(&scratch.ids, &expected);
         }
 
-        if ids.len() <= blocks::MAX_LEN {
-            scratch.ids.clone_from(&ids);
-            blocks::merge(&merges, &mut scratch.blocks, &mut scratch.ids);
-            prop_assert_eq!(&scratch.ids, &expected);
-
-            scratch.ids.clone_from(&ids);
-            blocks::merge_by(&merges, &mut scratch.blocks, &mut scratch.ids, false);
-            prop_assert_eq!(&scratch.ids, &expected);
-        }
-
         if let Some(found) = runs::merge_any(&merges, &ids) {
             prop_assert_eq!(&found, &expected);
         }
 
         let mut merged = Vec::new();
-        heap::merge(&merges, &ids, &mut scratch.heap, &mut merged).unwrap();
+        tree::merge(&merges, &ids, &mut scratch.tree, &mut merged).unwrap();
         prop_assert_eq!(&merged, &expected);
 
-        if let Some(ranks) = Ranks::new(&vocabulary, &Units::bytes(ByteIds::Value), None) {
-            merged.clear();
-            buckets::merge(&ranks, &merges, &ids, &mut scratch.buckets, &mut merged).unwrap();
-            prop_assert_eq!(&merged, &expected);
-        }
         let length = |id: TokenId| vocabulary.token(id).unwrap().bytes.len();
         for (stretch, overlap) in [(1, 1), (2, 1), (7, 3), (20, 4), (40, 20)] {
             merged = vec![7; 3];
             let merge = |ids: &[TokenId], out: &mut Vec<TokenId>| {
-                heap::merge(&merges, ids, &mut scratch.heap, out)
+                tree::merge(&merges, ids, &mut scratch.tree, out)
             };
             let lens = stretches::Lens { stretch, overlap };
             stretches::merge(&ids, lens, length, merge, &mut merged).unwrap();
@@ -120,15 +105,13 @@ fn a_piece_of_several_stretches_is_merged_as_one() {
     }
     let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
     let mut scratch = Scratch::default();
-    // Three letters are many different ones here, two are few.
-    for (n_letters, is_many) in [(3, true), (2, false)] {
-        let piece: Vec<_> = (0..150_000).map(|_| b"abc"[draw(n_letters) as usize]).collect();
+    for n_letters in [3, 2] {
+        let piece: Vec<_> = (0..50_000).map(|_| b"abc"[draw(n_letters) as usize]).collect();
         let ids: Vec<_> = piece.iter().map(|&byte| u32::from(byte)).collect();
         let (mut expected, mut found) = (Vec::new(), Vec::new());
-        heap::merge(&encoder.merges, &ids, &mut scratch.heap, &mut expected).unwrap();
+        tree::merge(&encoder.merges, &ids, &mut scratch.tree, &mut expected).unwrap();
         encoder.encode_part(&piece, &mut scratch, &mut found).unwrap();
-        assert!(encoder.ranks().is_some() && ids.len() > 2 * stretches::LENS.stretch);
-        assert_eq!(is_varied(&ids), is_many);
+        assert!(encoder.lengths().is_some() && ids.len() > 2 * stretches::LENS.stretch);
         assert!(found == expected, "{} {}", found.len(), expected.len());
     }
 }
@@ -152,17 +135,25 @@ fn small_and_large_ids_find_their_merges() {
 }
 
 #[test]
-fn merges_that_build_on_earlier_ones_are_recognised() {
-    let vocabulary = shuffled_vocabulary(&[(0, 0), (3, 1), (3, 3), (5, 4)], &[], &[]);
-    let units = Units::bytes(ByteIds::Value);
-    assert!(Ranks::new(&Arc::new(vocabulary), &units, None).is_some());
-    let mut vocabulary = Vocabulary::new();
-    for text in ["a", "b", "aa", "aab"] {
-        vocabulary.push(Token::plain(text.as_bytes())).unwrap();
-    }
-    vocabulary.push_merge_to(crate::Merge { left: 2, right: 1, result: 3 });
-    vocabulary.push_merge_to(crate::Merge { left: 0, right: 0, result: 2 });
-    assert!(Ranks::new(&Arc::new(vocabulary), &units, None).is_none());
+fn tokens_that_merges_make_of_other_text_than_their_own_have_no_lengths() {
+    let encoder = |merge: crate::Merge, unknown: Option<&str>| {
+        let mut vocabulary = Vocabulary::new();
+        for text in ["a", "b", "ab", "aab"] {
+            vocabulary.push(Token::plain(text.as_bytes())).unwrap();
+        }
+        vocabulary.push_merge_to(merge);
+        let units = Units { unknown: unknown.map(str::to_owned), ..Units::characters() };
+        Encoder::new(Arc::new(vocabulary), &units, false)
+    };
+    let (own, other) = (
+        crate::Merge { left: 0, right: 1, result: 2 },
+        crate::Merge { left: 0, right: 1, result: 3 },
+    );
+    assert_eq!(encoder(own, None).lengths(), Some(&[1, 1, 2, 3][..]));
+    assert_eq!(encoder(other, None).lengths(), None);
+    // The unknown token is one symbol, however it is written.
+    assert_eq!(encoder(own, Some("aab")).lengths(), Some(&[1, 1, 2, 1][..]));
+    assert_eq!(encoder(own, Some("ab")).lengths(), None);
 }
 
 #[test]
