@@ -45,7 +45,6 @@ def test_the_reference_never_imports_the_core():
 ASKED_IN = {
     "split/windows/avx2.rs": ("split/windows/kernels.rs", "Avx2"),
     "split/windows/avx512.rs": ("split/windows/kernels.rs", "Avx512"),
-    "encode/blocks.rs": ("encode/blocks.rs", "has_vectors"),
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
     "count/eight.rs": ("piece_row.rs", "is_here"),
     "piece_row.rs": ("piece_row.rs", "is_here"),

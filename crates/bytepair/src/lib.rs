@@ -32,7 +32,6 @@ mod prefetch;
 pub mod pretokenize;
 pub mod rows;
 pub mod segment;
-mod slots;
 pub mod split;
 pub mod template;
 mod tokenizer;

@@ -39,13 +39,13 @@ pub(crate) trait Lookup {
     /// The merge of a pair, or [`NO_MERGE`].
     fn get(&self, left: TokenId, right: TokenId) -> RankedMerge;
 
-    /// The same for any ids, sooner where one of them is not small.
+    /// The merge of a pair, or [`NO_MERGE`]; sooner than [`Self::get`] where one of the ids is not small.
     fn get_large(&self, left: TokenId, right: TokenId) -> RankedMerge {
         self.get(left, right)
     }
 
-    /// Asks for where a pair is looked up.
-    fn ask_for(&self, _left: TokenId, _right: TokenId) {}
+    /// Prefetches what [`Self::get_large`] reads of a pair.
+    fn prefetch(&self, _left: TokenId, _right: TokenId) {}
 }
 
 impl Lookup for PairMap<RankedMerge> {
@@ -95,9 +95,9 @@ impl Lookup for Merges {
     }
 
     #[inline]
-    fn ask_for(&self, left: TokenId, right: TokenId) {
+    fn prefetch(&self, left: TokenId, right: TokenId) {
         if let Self::Packed(packed) = self {
-            packed.ask_for(left, right);
+            packed.prefetch(left, right);
         }
     }
 }

@@ -146,15 +146,15 @@ impl Vocabulary {
         (!entry.is_hole()).then(|| token(*entry, &self.bytes))
     }
 
-    /// Asks for what says where the bytes of a token are.
+    /// Prefetches what says where the bytes of a token are.
     #[inline]
-    pub(crate) fn ask_for(&self, id: TokenId) {
+    pub(crate) fn prefetch(&self, id: TokenId) {
         prefetch(&self.entries, id as usize);
     }
 
-    /// Asks for the bytes of a token.
+    /// Prefetches the bytes of a token.
     #[inline]
-    pub(crate) fn ask_for_bytes(&self, id: TokenId) {
+    pub(crate) fn prefetch_bytes(&self, id: TokenId) {
         let entry = self.entries.get(id as usize);
         entry.into_iter().for_each(|entry| prefetch(&self.bytes, entry.place().start));
     }

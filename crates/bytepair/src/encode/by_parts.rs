@@ -167,7 +167,7 @@ impl ByParts {
         }
         let single = found.kinds.single;
         for second in bits(!block.part_starts() & single & single << 1 & block.apart()) {
-            means.encoder.merges.ask_for(found.id(second - 1), found.id(second));
+            means.encoder.merges.prefetch(found.id(second - 1), found.id(second));
         }
     }
 
@@ -240,7 +240,7 @@ impl Found {
                 continue;
             }
             let pair = if left.rank <= right.rank { [left.result, c] } else { [a, right.result] };
-            encoder.merges.ask_for(pair[0], pair[1]);
+            encoder.merges.prefetch(pair[0], pair[1]);
             if let Some(packed) = characters::packed(&pair) {
                 self.pairs[number] = packed;
                 begun.of_two |= 1 << number;

@@ -1,14 +1,16 @@
 //! A piece to its ids, with every merge on the way.
 //!
-//! The ids are those of `encode`, which remembers nothing of how it came to them; here each merge is written down by
-//! `tree`, in the order in which `naive` does them, or each token that is made is told of: how often it is, and how often
-//! it stays, says how often it is merged on. For showing and counting, not for speed: takes O(n log n) time for n symbols, and
-//! a look at all merges of the vocabulary.
+//! The ids are those of `encode`, which keeps nothing of how it came to them. Here [`tree`] merges all symbols and reports
+//! each merge before it is done, in the order of the definition. [`Encoder::course`] lists them;
+//! [`Encoder::encode_telling`] reports each token that is made, so that a caller can count how often a token is made and
+//! how often it stays. For showing and counting, not for speed: takes O(n log n) time for n symbols, and a look at all
+//! merges of the vocabulary.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Encoder, Scratch, tree};
+use super::merge::tree;
+use super::{Encoder, Scratch};
 use crate::error::Result;
 use crate::memory::ask;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
@@ -89,9 +91,9 @@ impl Encoder {
         self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
         scratch.ids.iter().copied().for_each(&mut tell);
         let see = |_, merge: Merge| tell(merge.result);
-        scratch.tree.merge(&self.merges, &scratch.ids, see)?;
-        out.extend(scratch.tree.tokens().map(|(_, id)| id));
-        scratch.tree.shrink();
+        scratch.buffers.tree.merge(&self.merges, &scratch.ids, see)?;
+        out.extend(scratch.buffers.tree.tokens().map(|(_, id)| id));
+        scratch.buffers.tree.shrink();
         Ok(())
     }
 
@@ -108,14 +110,14 @@ impl Encoder {
         Ok(symbols)
     }
 
-    /// The merges of symbols, which lie in `scratch.tree` then.
+    /// The merges of symbols, in order. The tokens that they become are in `scratch.buffers.tree` then.
     pub(crate) fn merge_steps(
         &self,
         ids: &[TokenId],
         scratch: &mut Scratch,
     ) -> Result<Vec<MergeStep>> {
         let mut steps = Vec::new();
-        scratch.tree.merge(&self.merges, ids, |place, merge| {
+        scratch.buffers.tree.merge(&self.merges, ids, |place, merge| {
             steps.push(MergeStep { place: place as usize, index: 0, priority: 0, merge });
         })?;
         Ok(steps)

@@ -23,7 +23,7 @@ pub(super) use self::block::{Block, Taken};
 pub(super) use self::sequence::{MAX_CHARACTERS, Place};
 use self::sides::Sides;
 pub(super) use self::sides::{OTHER, row};
-use super::symbols::Symbols;
+use super::merge::Symbols;
 use crate::hash::fold;
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -264,10 +264,12 @@ struct End {
 #[inline]
 fn ask_ahead(vocabulary: &Vocabulary, merges: &[Merge]) {
     if let Some(merge) = merges.get(2 * N_AHEAD) {
-        [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.ask_for(id));
+        [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.prefetch(id));
     }
     if let Some(merge) = merges.get(N_AHEAD) {
-        [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.ask_for_bytes(id));
+        [merge.left, merge.right, merge.result]
+            .iter()
+            .for_each(|&id| vocabulary.prefetch_bytes(id));
     }
 }
 

@@ -1,16 +1,17 @@
 //! The ids of a piece that grows at its end.
 //!
-//! What is merged anew is what is appended, with the last tokens before it: where one of these comes out as it was, all
-//! before it stay too ([`super::stretches`]). So each call takes what merging some ten symbols takes, and more where
-//! tokens are long, or change far back. Where units carry marks the last character, which may have another one when more
-//! comes, is kept apart, and merged with what is before it to tell the number of ids.
+//! Only what is appended is merged, with the last tokens before it: where one of these comes out as it was, all before it
+//! stay too ([`stretches`]). So each call takes what merging some ten symbols takes, and more where tokens are long, or
+//! change far back. Where units carry marks, the last character may have another mark when more comes. So it is kept
+//! apart, and merged with what is before it to tell the number of ids.
 //!
-//! Left out: bytes with marks, unknown units, since neighbouring ones may become one, tokens that a piece is as a whole,
-//! and vocabularies whose merges give other tokens than their parts put together.
+//! Left out: bytes with marks; unknown units, since neighbouring ones may become one; tokens that a piece is as a whole;
+//! and vocabularies whose tokens have no [lengths](super::merge::Lengths).
 
-use super::{Encoder, Scratch, stretches};
+use super::merge::stretches::{self, Grown};
+use super::{Encoder, Scratch};
 use crate::units::EndMarkKind;
-use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::TokenId;
 
 /// A piece that grows.
 #[derive(Clone, Debug, Default)]
@@ -37,18 +38,6 @@ impl Encoder {
         (may_grow && self.lengths().is_some()).then(Growing::default)
     }
 
-    /// The length of the longest piece that may be a token as a whole, in bytes.
-    pub(crate) fn longest_whole(&self) -> usize {
-        if self.whole_pieces.is_none() && self.repeated.is_empty() {
-            return 0;
-        }
-        let units = self.symbols.units();
-        let n_mark = units.end_mark.as_ref().map_or(0, |mark| mark.text.len());
-        let n_prefix = units.continuing_prefix.as_ref().map_or(0, String::len);
-        let longest = self.vocabulary.iter().map(|(_, token)| token.bytes.len()).max();
-        longest.unwrap_or(0) + n_mark + n_prefix
-    }
-
     /// Appends a text to a piece; `None` where that cannot be done, and the piece counts no more.
     pub(crate) fn grow(
         &self,
@@ -64,23 +53,22 @@ impl Encoder {
             Vec::new()
         };
         let lengths = self.lengths()?;
-        let length = |id: TokenId| lengths[id as usize] as usize;
         let mut merge = |symbols: &[TokenId], tokens: &mut Vec<TokenId>| {
             scratch.ids.clear();
             scratch.ids.extend_from_slice(symbols);
             self.merge_symbols(scratch, tokens)
         };
         let Growing { symbols, tokens, n_ids, .. } = growing;
-        let (n_same, new) =
-            stretches::behind(tokens, (symbols.as_slice(), n_before), length, &mut merge).ok()?;
-        tokens.truncate(n_same);
+        let Grown { n_kept, new } =
+            stretches::grow(tokens, n_before, symbols, lengths, &mut merge).ok()?;
+        tokens.truncate(n_kept);
         tokens.extend(new);
         let n_symbols = symbols.len();
         symbols.extend(end);
-        let (n_same, new) =
-            stretches::behind(tokens, (symbols.as_slice(), n_symbols), length, &mut merge).ok()?;
+        let Grown { n_kept, new } =
+            stretches::grow(tokens, n_symbols, symbols, lengths, &mut merge).ok()?;
         symbols.truncate(n_symbols);
-        *n_ids = n_same + new.len();
+        *n_ids = n_kept + new.len();
         Some(())
     }
 
@@ -120,42 +108,5 @@ impl Encoder {
         let end = symbols.split_off(n_characters - 1);
         growing.symbols.extend_from_slice(&symbols[usize::from(is_begun)..]);
         Some(end)
-    }
-
-    /// By id: of how many symbols a token is made. Made as [`Self::cuts`] are.
-    pub(super) fn lengths(&self) -> Option<&[u32]> {
-        if self.lengths.get().is_none() {
-            drop(self.lengths.set(self.made_lengths()));
-        }
-        self.lengths.get()?.as_deref()
-    }
-
-    fn made_lengths(&self) -> Option<Vec<u32>> {
-        let units = self.symbols.units();
-        let has_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
-        let length = |token: Token<'_>| {
-            let TokenKind::Text(form) = token.kind else { return 1 };
-            let n_units = match units.is_bytes() {
-                true => token.bytes.len(),
-                false => token.bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
-            };
-            n_units + usize::from(has_unit_mark && form.ends)
-        };
-        let vocabulary: &Vocabulary = &self.vocabulary;
-        let n_ids = TokenId::try_from(vocabulary.len()).ok()?;
-        // The unknown token is a symbol, however it is written.
-        let unknown = self.symbols.unknown();
-        let length = |id| match vocabulary.token(id) {
-            Some(token) if unknown != Some(id) => length(token).max(1),
-            _ => 1,
-        };
-        let lengths = (0..n_ids).map(length);
-        let lengths: Vec<u32> = lengths.map(u32::try_from).collect::<Result<_, _>>().ok()?;
-        let of = |id: TokenId| lengths.get(id as usize).copied().unwrap_or(0);
-        let are_parts = vocabulary
-            .merges()
-            .iter()
-            .all(|merge| of(merge.left).checked_add(of(merge.right)) == Some(of(merge.result)));
-        are_parts.then_some(lengths)
     }
 }

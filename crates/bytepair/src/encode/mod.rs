@@ -1,71 +1,66 @@
-//! A piece to its token ids, by the merges of a vocabulary.
+//! Pieces to their ids, by the merges of a vocabulary.
 //!
-//! The meaning: starting from the symbols of the piece, merge the neighbouring pair of lowest rank,
-//! the leftmost of several, until no pair has a merge. This holds for any list of merges, also where
-//! the order of merges is not the order of ids, and where several merges share a rank. `naive` says it
-//! in these words; `scan` does it for short pieces, `runs` for those that are mostly one symbol, `tree` for all longer
-//! ones, in O(n log n); `stretches` puts very long ones together from parts that overlap;
-//! `cuts` makes long ones short where the vocabulary proves that nothing changes, and `characters` leaves
-//! out the first merges where it proves that these happen in any case; all ask the table of `merge_table`;
-//! `by_parts` does many long pieces at once; `cache` remembers pieces; `spelling` writes a raw piece as the vocabulary has it,
-//! `repeated` knows those that are added tokens. `spans` says what of the piece each id stands for, `dropout` leaves merges out by chance,
-//! `growing` goes on with a piece that becomes longer, `unmade` finds tokens that no merging gives, `unplaced` those that
-//! stand in no piece; `course` writes down every merge on the way.
+//! ```text
+//! piece ──in the cache?────────────────────────────────────────▶ ids     cache
+//!       ──a token as a whole?──────────────────────────────────▶ id      whole
+//!       ──cut where no token can span────▶ parts                         cuts, by_parts
+//!       ──units of the vocabulary────────▶ symbols                       merge::symbols, characters
+//!       ──merge the pair of lowest rank, again and again───────▶ ids     merge
+//! ```
 //!
-//! A unit that is not in the vocabulary becomes its bytes where the vocabulary has byte fallback for
-//! all of them, else the unknown token, else it is left out or an error (`symbols`).
+//! `merge` has the definition and the algorithms that agree with it: start there. A piece of text is mostly a word that
+//! the `cache` knows. `cuts` makes long pieces short where the vocabulary proves that nothing changes, `by_parts` encodes
+//! the parts of several pieces together, and `characters` leaves out the first merges of a character, where they are
+//! proven to happen in any case. `spelling` writes a raw piece as the vocabulary has it.
+//!
+//! Other questions about a piece have a file each: `spans` says what text each id stands for, `course` lists every merge
+//! on the way, and `growing` continues a piece that becomes longer. `reachability` finds tokens that no piece is ever
+//! encoded with.
 
 mod by_parts;
 mod cache;
 mod characters;
 mod course;
 mod cuts;
-mod dropout;
 mod growing;
-#[cfg(test)]
-mod naive;
-mod repeated;
-mod runs;
-mod scan;
+mod merge;
+mod reachability;
 mod spans;
 mod spelling;
-mod stretches;
-mod symbols;
-mod tree;
-mod unmade;
-mod unplaced;
+mod whole;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
 pub(crate) use cache::{Hole, Learned, Name, PieceCache, Place, Whole, put_in};
 pub(crate) use course::give_indices;
 pub use course::{MergeStep, PieceCourse};
-pub use dropout::Dropout;
-pub(crate) use dropout::Dropping;
 pub(crate) use growing::Growing;
-pub(crate) use repeated::Repeated;
+pub use merge::Dropout;
+pub(crate) use merge::Dropping;
 pub(crate) use spelling::Spelling;
+pub(crate) use whole::{N_PREFETCHED, Repeated};
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{ErrorKind, Result};
 use crate::memory::ask;
-use crate::merge_table::{Merges, NO_MERGE, RankedMerge};
-use crate::units::{EndMarkKind, Units};
-use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
+use crate::merge_table::Merges;
+use crate::units::Units;
+use crate::vocabulary::{Token, TokenId, Vocabulary};
 use characters::Characters;
 use cuts::Cuts;
-use symbols::Symbols;
-use tree::Tree;
+use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
+use whole::WholePieces;
 
-/// Longest piece that is merged by scanning, in symbols.
-const MAX_SCAN_LEN: usize = 48;
+#[cfg(test)]
+use merge::naive;
 
 /// Longest piece that may start from characters, in bytes.
 const MAX_CHARACTERS_LEN: usize = 3 * MAX_SCAN_LEN;
 
-/// So many times as much a byte matters in a piece that is very long.
+/// From so many bytes on a piece is long, and its parts matter so many times as much for each byte.
+const LONG_LEN: usize = 256;
 const LONG_WEIGHT: usize = 8;
 
 /// Turns pieces into ids. Immutable; what changes lies in [`Scratch`].
@@ -83,9 +78,8 @@ pub(crate) struct Encoder {
     whole_pieces: Option<WholePieces>,
     /// Present where pieces come as they stand in a text, and are to be written otherwise.
     spelling: Option<Spelling>,
-    /// By id: of how many symbols a token is made. Made when a long piece comes, or one is to grow; `None` inside where
-    /// merges give other tokens than their parts put together.
-    lengths: OnceLock<Option<Vec<u32>>>,
+    /// Made when a long piece comes, or one is to grow; `None` inside where tokens have none.
+    lengths: OnceLock<Option<Lengths>>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
     /// Tokens that no piece is as a whole, wherever that is asked.
@@ -94,26 +88,13 @@ pub(crate) struct Encoder {
 
 /// What merging takes for each byte of a very long piece, in bytes: its symbols, their runs, and its ids.
 const MERGING_LEN: usize = 12;
-/// So many pieces are looked up at once as tokens, at most.
-pub(crate) const N_ASKED: usize = 16;
-
-/// What a whole piece may be besides a plain token.
-#[derive(Clone, Debug)]
-struct WholePieces {
-    /// Whether the end mark, a unit of its own, belongs to the piece.
-    has_end_mark: bool,
-    /// Whether tokens carry marks, which a text may spell out.
-    has_marks: bool,
-    /// Byte tokens and the unknown token, by the text that spells their names.
-    names: HashMap<Vec<u8>, TokenId>,
-}
 
 /// For how many bytes of text the parts of a piece matter. A very long piece takes many times as long as its parts.
 fn n_worth_cutting(piece: &[u8]) -> usize {
     if piece.is_ascii() {
         return 0;
     }
-    if piece.len() > stretches::MIN_LEN {
+    if piece.len() > LONG_LEN {
         return LONG_WEIGHT * piece.len();
     }
     let n_others = piece.iter().filter(|byte| !byte.is_ascii()).count();
@@ -123,17 +104,17 @@ fn n_worth_cutting(piece: &[u8]) -> usize {
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
 pub(crate) struct Scratch {
+    /// The symbols of a piece, and perhaps what they are merged to.
     ids: Vec<TokenId>,
-    row: scan::Row,
+    buffers: Buffers,
     /// Bytes of pieces that may be worth cutting, that came before there were cuts.
     n_bytes: usize,
     /// What is known of them. Belongs to one tokenizer.
     characters: Characters,
-    runs: runs::RunScratch,
-    tree: Tree,
 }
 
 impl Encoder {
+    /// An encoder by the merges of a vocabulary. Where these are ignored for a piece that is a token, the token is taken.
     pub(crate) fn new(vocabulary: Arc<Vocabulary>, units: &Units, ignore_merges: bool) -> Self {
         let symbols = Symbols::new(units, &vocabulary);
         Self {
@@ -150,18 +131,17 @@ impl Encoder {
         }
     }
 
-    /// The same for texts that may come before a character of them is written otherwise. None that comes afterwards
-    /// has it.
+    /// An encoder for pieces that stand in the text with a character that the vocabulary writes otherwise.
     pub(crate) fn of_raw_texts(self, spelling: Option<Spelling>) -> Self {
         Self { spelling, ..self }
     }
 
-    /// The same for pieces that may be these added tokens.
+    /// An encoder for pieces that may be these added tokens.
     pub(crate) fn of_repeated(self, repeated: Vec<Repeated>) -> Self {
         Self { repeated, ..self }
     }
 
-    /// The same where a piece that is written as one of these tokens is not that token but what merges make of it.
+    /// An encoder that merges a piece that is written as one of these tokens, in place of taking the token.
     pub(crate) fn without_whole(self, never_whole: HashSet<TokenId>) -> Self {
         Self { never_whole, ..self }
     }
@@ -268,11 +248,6 @@ impl Encoder {
         !self.takes_whole_pieces() && self.cuts().is_some()
     }
 
-    /// Whether a piece may have other ids as a whole than as a part of another.
-    pub(crate) fn takes_whole_pieces(&self) -> bool {
-        self.whole_pieces.is_some()
-    }
-
     /// What parts of pieces are named as.
     fn part(&self) -> Whole {
         if self.takes_whole_pieces() { Whole::Part } else { Whole::Piece }
@@ -285,6 +260,14 @@ impl Encoder {
             drop(self.cuts.set(Cuts::new(&self.vocabulary, &self.symbols).map(Arc::new)));
         }
         self.cuts.get()?.as_deref()
+    }
+
+    /// Of how many symbols tokens are made, if each token has one such number. Made as [`Self::cuts`] are.
+    fn lengths(&self) -> Option<&Lengths> {
+        if self.lengths.get().is_none() {
+            drop(self.lengths.set(Lengths::new(&self.vocabulary, &self.symbols)));
+        }
+        self.lengths.get()?.as_ref()
     }
 
     /// What says which characters a piece may start from instead of bytes, if that may matter.
@@ -314,32 +297,15 @@ impl Encoder {
         self.for_each_part(piece, out, |part, out| self.encode_part(&piece[part], scratch, out))
     }
 
-    /// Appends the ids of a piece, some merges left out by chance. Takes no notice of whole pieces.
-    ///
-    /// # Errors
-    /// As for [`Encoder::encode`].
-    pub(crate) fn encode_dropout(
-        &self,
-        piece: &[u8],
-        dropping: &mut Dropping,
-        scratch: &mut Scratch,
-        out: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        ask(piece.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
-        scratch.ids.clear();
-        self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
-        dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.tree)?;
-        out.extend(scratch.tree.tokens().map(|(_, id)| id));
-        scratch.tree.shrink();
-        Ok(())
-    }
-
     fn unknown_unit(&self, symbol: Token<'_>) -> Result<TokenId> {
         let unit = String::from_utf8_lossy(&self.symbols.units().written(symbol)).into_owned();
         Err(ErrorKind::UnknownUnit { unit }.into())
     }
 
-    /// The same, with an id from `stranger` for each unit that nothing in the vocabulary stands for.
+    /// Appends the ids of a piece, with an id from `stranger` for each unit that nothing in the vocabulary stands for.
+    ///
+    /// # Errors
+    /// Where `stranger` fails, or a piece of characters is not UTF-8.
     pub(crate) fn encode_or<'p>(
         &self,
         piece: &'p [u8],
@@ -354,6 +320,7 @@ impl Encoder {
         self.merge(piece, scratch, out, stranger)
     }
 
+    /// Appends what the symbols of a piece, or of a part of one, are merged to.
     fn merge<'p>(
         &self,
         piece: &'p [u8],
@@ -375,90 +342,6 @@ impl Encoder {
             None => self.symbols.push_ids(piece, &mut scratch.ids, stranger)?,
         }
         self.merge_symbols(scratch, out)
-    }
-
-    /// Appends what `scratch.ids` are merged to.
-    fn merge_symbols(&self, scratch: &mut Scratch, out: &mut Vec<TokenId>) -> Result<()> {
-        if runs::merge(&self.merges, &scratch.ids, &mut scratch.runs, out) {
-            return Ok(());
-        }
-        if scratch.ids.len() <= MAX_SCAN_LEN {
-            scan::merge(&self.merges, scratch);
-            out.extend_from_slice(&scratch.ids);
-            return Ok(());
-        }
-        let Scratch { ids, tree, .. } = scratch;
-        let lengths = if ids.len() > stretches::MIN_LEN { self.lengths() } else { None };
-        let Some(lengths) = lengths else {
-            ask(ids.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
-            return tree::merge(&self.merges, ids, tree, out);
-        };
-        let length = |id: TokenId| lengths.get(id as usize).map_or(1, |&length| length as usize);
-        let merge =
-            |ids: &[TokenId], out: &mut Vec<TokenId>| tree::merge(&self.merges, ids, tree, out);
-        stretches::merge(ids, stretches::LENS, length, merge, out)
-    }
-
-    /// The token that a piece is as a whole: an added one, or any where merges are ignored for such pieces.
-    #[inline]
-    pub(crate) fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
-        if let Some(id) = self.repeated.iter().find_map(|repeated| repeated.token(piece)) {
-            return Some(id);
-        }
-        let whole_pieces = self.whole_pieces.as_ref()?;
-        let id = self.vocabulary.id(whole_pieces.token(piece));
-        let id = id.or_else(|| self.spelled_token(whole_pieces, piece));
-        id.filter(|id| self.never_whole.is_empty() || !self.never_whole.contains(id))
-    }
-
-    /// Asks for what tells whether pieces are tokens, of some at once: one alone waits for memory four times.
-    pub(crate) fn ask_for_whole_tokens<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>) {
-        let Some(whole_pieces) = &self.whole_pieces else { return };
-        let mut ids = [None; N_ASKED];
-        for (id, piece) in ids.iter_mut().zip(pieces) {
-            *id = self.vocabulary.likely_id(whole_pieces.token(piece));
-        }
-        ids.into_iter().flatten().for_each(|id| self.vocabulary.ask_for(id));
-        ids.into_iter().flatten().for_each(|id| self.vocabulary.ask_for_bytes(id));
-    }
-
-    /// The token whose marks or name the piece spells out.
-    fn spelled_token(&self, whole_pieces: &WholePieces, piece: &[u8]) -> Option<TokenId> {
-        let marked = match whole_pieces.has_marks {
-            true => self.symbols.units().readings(piece),
-            false => [None; 4],
-        };
-        let marked = marked.into_iter().rev().flatten().find_map(|token| self.vocabulary.id(token));
-        match whole_pieces.names.is_empty() {
-            true => marked,
-            false => marked.or_else(|| whole_pieces.names.get(piece).copied()),
-        }
-    }
-}
-
-impl WholePieces {
-    /// What a piece is as a whole.
-    #[inline]
-    fn token<'p>(&self, piece: &'p [u8]) -> Token<'p> {
-        let form = Form { continues: false, ends: self.has_end_mark };
-        Token { kind: TokenKind::Text(form), bytes: piece }
-    }
-
-    /// Added tokens are left out: where they are not cut out of the text, they are plain text.
-    fn new(units: &Units, vocabulary: &Vocabulary) -> Self {
-        let has_end_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
-        let is_name = |token: Token<'_>| matches!(token.kind, TokenKind::Byte | TokenKind::Unknown);
-        let named = vocabulary.iter().filter(|&(_, token)| is_name(token) && !has_end_mark);
-        let spelled = |(id, token)| {
-            let name = units.written(token);
-            Some((units.text_of_name(std::str::from_utf8(&name).ok()?)?.into_owned(), id))
-        };
-        Self {
-            has_end_mark,
-            has_marks: !has_end_mark
-                && (units.end_mark.is_some() || units.continuing_prefix.is_some()),
-            names: named.filter_map(spelled).collect(),
-        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! A piece to its ids, each with the bytes of the piece that it stands for.
 //!
-//! Ids are those of plain encoding. Where their bytes, one after the other, are the piece, these are the spans;
-//! else the symbols carry their spans along while they are merged by `tree`. A token that was merged spans all that
-//! its parts do. Takes O(n log n) time at worst, as encoding does.
+//! The ids are those of plain encoding. Where their bytes, one after the other, are the piece, these are the spans. Else the
+//! symbols are merged once more, by [`tree`](super::merge::tree), which knows the first symbol of each token: a token
+//! spans all that its symbols do. Takes O(n log n) time at worst, as encoding does.
 
 use std::ops::Range;
 
-use super::dropout::{self, Dropping};
+use super::merge::dropout::{self, Dropping};
 use super::{Encoder, Scratch};
 use crate::error::Result;
 use crate::memory::ask;
@@ -33,7 +33,7 @@ impl Encoder {
         ask(piece.len().saturating_mul(SPANS_LEN))?;
         if let Some(dropping) = dropping {
             let spans = self.lay_out(piece, scratch)?;
-            dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.tree)?;
+            dropout::merge(&self.merges, &scratch.ids, dropping, &mut scratch.buffers.tree)?;
             push_spans(&spans, scratch, out);
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Encoder {
             return Ok(());
         }
         let spans = self.lay_out(piece, scratch)?;
-        scratch.tree.merge(&self.merges, &scratch.ids, |_, _| ())?;
+        scratch.buffers.tree.merge(&self.merges, &scratch.ids, |_, _| ())?;
         push_spans(&spans, scratch, out);
         Ok(())
     }
@@ -93,19 +93,19 @@ impl Encoder {
     }
 }
 
-/// Appends the tokens of `scratch.tree`, whose symbols have these spans.
+/// Appends the tokens of `scratch.buffers.tree`, whose symbols have these spans.
 pub(super) fn push_spans(
     spans: &[Range<usize>],
     scratch: &mut Scratch,
     out: &mut Vec<(TokenId, Range<usize>)>,
 ) {
-    let mut tokens = scratch.tree.tokens().peekable();
+    let mut tokens = scratch.buffers.tree.tokens().peekable();
     while let Some((place, id)) = tokens.next() {
         let end = tokens.peek().map_or(spans.len(), |&(next, _)| next);
         out.push((id, hull(&spans[place..end])));
     }
     drop(tokens);
-    scratch.tree.shrink();
+    scratch.buffers.tree.shrink();
 }
 
 /// The least range that holds all of these. Byte tokens may stand before an unknown token of earlier bytes.

@@ -232,7 +232,7 @@ impl Lookup for PackedMerges {
     }
 
     #[inline]
-    fn ask_for(&self, left: TokenId, right: TokenId) {
+    fn prefetch(&self, left: TokenId, right: TokenId) {
         let hash = self.hash(left, right);
         prefetch(&self.bitmap, self.bit(hash).0);
         prefetch(&self.slots, self.bucket(hash));

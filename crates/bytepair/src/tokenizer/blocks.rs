@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::worker::{Worker, append_by_parts, append_ids, append_new, is_wide};
-use crate::encode::{Encoder, Hole, N_ASKED, Name, Whole, put_in};
+use crate::encode::{Encoder, Hole, N_PREFETCHED, Name, Whole, put_in};
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow};
 use crate::piece_starts::Starts;
@@ -182,10 +182,10 @@ impl Filling {
         self.places.clear();
         self.wide.clear();
         for (number, Hole { piece, .. }) in self.holes.iter().enumerate() {
-            if number % N_ASKED == 0 {
-                let next = self.holes[number..].iter().take(N_ASKED).map(|hole| &hole.piece);
+            if number % N_PREFETCHED == 0 {
+                let next = self.holes[number..].iter().take(N_PREFETCHED).map(|hole| &hole.piece);
                 let pieces = next.filter(|piece| piece.len() <= MAX_ASKED_LEN);
-                encoder.ask_for_whole_tokens(pieces.map(|piece| &text[piece.clone()]));
+                encoder.prefetch_whole_tokens(pieces.map(|piece| &text[piece.clone()]));
             }
             let n_before = self.found.len();
             match is_wide(text, piece) {

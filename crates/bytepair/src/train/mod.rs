@@ -35,6 +35,7 @@ mod scribe;
 mod share;
 mod shares;
 mod sketch;
+mod slots;
 mod start;
 mod sums;
 mod survey;

@@ -7,8 +7,8 @@
 //! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a
 //! count below 255. Larger counts are kept beside the row, by piece.
 
+use super::slots::{BARRIER, Cell, Slots};
 use crate::prefetch::prefetch;
-use crate::slots::{BARRIER, Cell, Slots};
 use crate::vocabulary::TokenId;
 
 /// Tokens, weighted by how often their pieces occur.

@@ -16,9 +16,9 @@ use super::pairs::PairIndex;
 use super::places::{List, Places};
 use super::plan::{Created, Job, Plan, Step};
 use super::row::{Row, index_of};
+use super::slots::BARRIER;
 use super::sums::{Change, Sums};
 use super::survey::Survey;
-use crate::slots::BARRIER;
 
 /// A part of the corpus, the places of its frequent pairs, and the outcome of the last step.
 pub(super) struct Share {

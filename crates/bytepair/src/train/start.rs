@@ -12,10 +12,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::characters::{CharacterLimits, LeftOut};
+use super::slots::BARRIER;
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch};
 use crate::error::{ErrorKind, Result};
-use crate::slots::BARRIER;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::sequence::{Place, Sequence};
 use super::sides::OTHER;
 use super::{Cuts, N_CODES, character};
-use crate::encode::symbols::Symbols;
+use crate::encode::merge::Symbols;
 use crate::piece_key::Kernel;
 
 /// Some characters. Holds nothing from one block to the next but its memory.

@@ -1,17 +1,22 @@
 //! Pieces that are mostly one symbol again and again: lines of dashes, rows of spaces, rulers of tables.
 //!
-//! Such a piece is a few runs, each an id and how often it stands there. What merges next is the pair of lowest rank, and
-//! all its places are merged at one go: every other symbol of a run if both parts are the same, else the last symbol of
-//! one run with the first of the next. That is what the definition does if no pair that comes about meanwhile has as low
-//! a rank, since then the leftmost place that is left is the next each time. So each such pair is looked up, those
-//! included that are gone when the go is over; where one has as low a rank, or two different pairs share the lowest, the
-//! piece is left to the others. Nothing is asked of the vocabulary beforehand.
+//! ```text
+//! write the piece as runs: an id, and how many times it stands there
+//! while some pair has a merge:
+//!     take the pair of lowest rank; give up where another pair has that rank too
+//!     merge all its places, from left to right, run by run; give up where a pair comes about whose rank is not higher
+//! ```
 //!
-//! Takes O(n) time for n symbols to find the runs and to write the tokens, and for each rank a few look-ups for each run:
-//! a line of 200 dashes takes some dozen of them in place of 400. Left out: pieces of many runs.
+//! *Why it is safe.* Let the pair have rank r. As long as every pair that comes about has a rank above r, the lowest rank
+//! stays r, and the definition takes the leftmost place that is left each time: all places, from left to right. In a run of
+//! one id that merges with itself these are every other symbol, else they are where two runs meet. Which pairs come about
+//! is known beforehand, so each of them is looked up, also those that are gone when all places are merged. A piece that is
+//! given up is left to the other algorithms as it was. Nothing is asked of the vocabulary beforehand.
+//!
+//! *Cost:* O(n) for n symbols to find the runs and to write the tokens, and for each rank a few look-ups for each run: a
+//! line of 200 dashes takes some dozen of them in place of 400. Left out: pieces of many runs.
 
-use super::{Merges, RankedMerge};
-use crate::merge_table::Lookup;
+use crate::merge_table::{Lookup, Merges, RankedMerge};
 use crate::vocabulary::TokenId;
 
 /// Shorter rows have hardly more symbols than look-ups, here as there.
@@ -33,7 +38,7 @@ struct Run {
 
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
-pub(super) struct RunScratch {
+pub(super) struct Runs {
     /// Neighbours differ.
     runs: Vec<Run>,
     next: Vec<Run>,
@@ -49,12 +54,12 @@ struct Lowest {
     is_shared: bool,
 }
 
-/// Appends what symbols are merged to, if they are few runs and their ranks allow it; says whether they do.
+/// Appends what the symbols `ids` are merged to, if they are few runs and their ranks allow it; says whether they do.
 #[inline]
 pub(super) fn merge(
     merges: &Merges,
     ids: &[TokenId],
-    scratch: &mut RunScratch,
+    scratch: &mut Runs,
     out: &mut Vec<TokenId>,
 ) -> bool {
     let is_done = ids.len() >= MIN_LEN
@@ -66,7 +71,7 @@ pub(super) fn merge(
     is_done
 }
 
-impl RunScratch {
+impl Runs {
     /// Finds the runs of some symbols; `false` if there are too many.
     fn lay_out(&mut self, ids: &[TokenId], n_most: usize) -> bool {
         self.runs.clear();
@@ -168,10 +173,10 @@ fn push(runs: &mut Vec<Run>, id: TokenId, len: usize) {
     }
 }
 
-/// The same for any symbols, however many runs they are and look-ups it takes.
+/// What any symbols are merged to, however many runs they are and look-ups it takes; `None` where ranks do not allow it.
 #[cfg(test)]
 pub(super) fn merge_any(merges: &Merges, ids: &[TokenId]) -> Option<Vec<TokenId>> {
-    let (mut scratch, mut out) = (RunScratch::default(), Vec::new());
+    let (mut scratch, mut out) = (Runs::default(), Vec::new());
     let is_done = scratch.lay_out(ids, usize::MAX) && scratch.merge(merges, usize::MAX);
     scratch.append_to(&mut out);
     is_done.then_some(out)
@@ -203,7 +208,7 @@ mod tests {
         {
             let ids = [first, &vec![1; len][..], &[0]].concat();
             let mut found = vec![7];
-            let is_done = merge(&merges, &ids, &mut RunScratch::default(), &mut found);
+            let is_done = merge(&merges, &ids, &mut Runs::default(), &mut found);
             let n_runs = ids.chunk_by(|left, right| left == right).count();
             assert_eq!(is_done, n_runs * MIN_RUN_LEN <= ids.len(), "{first:?} {len}");
             let expected = naive::merge(&vocabulary, ids);
@@ -244,7 +249,7 @@ mod tests {
         let merges = Merges::new(&vocabulary(&merges));
         let ids = [vec![0; 90], vec![1]].concat();
         let mut out = Vec::new();
-        assert!(!merge(&merges, &ids, &mut RunScratch::default(), &mut out) && out.is_empty());
+        assert!(!merge(&merges, &ids, &mut Runs::default(), &mut out) && out.is_empty());
         assert!(merge_any(&merges, &ids).is_some());
     }
 }

@@ -20,13 +20,12 @@
 //! log n nodes; in all O(n log n) time and O(n) space for n symbols. [`super::scan`] is faster for words, and
 //! [`super::stretches`] keeps the tree of a long piece within a processor's caches.
 
-use super::{Merges, NO_MERGE, RankedMerge};
 use crate::error::{ErrorKind, Result};
-use crate::merge_table::Lookup;
+use crate::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::{Merge, TokenId};
 
 /// What the tree takes for each symbol, in bytes.
-pub(super) const BYTES_PER_SYMBOL: usize = size_of::<Node>() + 2 * size_of::<u64>();
+pub(in crate::encode) const BYTES_PER_SYMBOL: usize = size_of::<Node>() + 2 * size_of::<u64>();
 
 /// Memory for more symbols than this is given back after use.
 const MAX_KEPT_LEN: usize = 1 << 16;
@@ -39,7 +38,7 @@ const NO_KEY: u64 = u64::MAX;
 
 /// The tokens of a piece while they are merged, and memory that is used again from piece to piece.
 #[derive(Default)]
-pub(super) struct Tree {
+pub(in crate::encode) struct Tree {
     /// By place.
     tokens: Vec<Node>,
     /// By node: the lowest key below it; from the number of symbols on, by place.
@@ -95,7 +94,7 @@ impl Tree {
     ///
     /// # Errors
     /// Where the places of the symbols do not fit 32 bits.
-    pub(super) fn merge(
+    pub(in crate::encode) fn merge(
         &mut self,
         merges: &Merges,
         ids: &[TokenId],
@@ -158,8 +157,8 @@ impl Tree {
         let left = self.tokens.get(before as usize).map(|node| node.id);
         let right = self.tokens.get(after as usize).map(|node| node.id);
         // Both are prefetched before one is waited for. Where there is no neighbour any other token is as good.
-        merges.ask_for(id, right.unwrap_or(id));
-        merges.ask_for(left.unwrap_or(id), id);
+        merges.prefetch(id, right.unwrap_or(id));
+        merges.prefetch(left.unwrap_or(id), id);
         self.set_key(gone, NO_KEY);
         let mut with_right = NO_KEY;
         if let Some(right) = right {
@@ -196,7 +195,7 @@ impl Tree {
     }
 
     /// The tokens in order, each with the place of its first symbol.
-    pub(super) fn tokens(&self) -> impl Iterator<Item = (usize, TokenId)> {
+    pub(in crate::encode) fn tokens(&self) -> impl Iterator<Item = (usize, TokenId)> {
         let mut place = 0;
         std::iter::from_fn(move || {
             let node = self.tokens.get(place)?;
@@ -207,7 +206,7 @@ impl Tree {
     }
 
     /// Gives memory back after a long piece.
-    pub(super) fn shrink(&mut self) {
+    pub(in crate::encode) fn shrink(&mut self) {
         if self.tokens.capacity() > MAX_KEPT_LEN {
             *self = Self::default();
         }

@@ -1,19 +1,23 @@
-//! Tokens that merges make and that stand in no piece.
+//! Tokens that no text is ever encoded with.
 //!
-//! Where units carry marks, a token may need a neighbour: one that continues a piece cannot begin it, and one without the
-//! end mark cannot end it. Tokens stand side by side in a piece exactly if all neighbours do as pairs (proof in
-//! `docs/explanation/reachability.md`), so the search goes from a token to its neighbours, and on from these, until one
-//! may begin or end a piece. What stands for units outside the alphabet parts tokens as no merge does: where there is such
-//! a stand-in, every token has a place.
+//! *Unmade* tokens are those that merging their own units does not give. Training leaves none; vocabularies from elsewhere
+//! may have some, which occur as whole pieces at most.
 //!
-//! Costs an encoding for each token that needs a neighbour, where the first that is tried does; one for each pair in the
-//! worst case.
+//! *Unplaced* tokens are made by merges, but occur in no piece. Where units carry marks, a token may need a neighbour: one
+//! that continues a piece cannot begin it, and one without the end mark cannot end it. Tokens stand side by side in a
+//! piece exactly if all neighbours do as pairs. So the search goes from a token to its neighbours, and on from these,
+//! until one may begin or end a piece. What stands for units outside the alphabet separates tokens as no merge does:
+//! where there is such a stand-in, every token has a place.
+//!
+//! The proofs are in `docs/explanation/reachability.md`. Takes an encoding for each token, and another one where a token
+//! needs a neighbour and the first that is tried does; one for each pair of tokens in the worst case.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Encoder, Scratch};
-use crate::units::{END_MARK, Missing};
-use crate::vocabulary::{Form, TokenId, TokenKind};
+use crate::error::Result;
+use crate::units::{END_MARK, EndMarkKind, Missing};
+use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 
 /// The two sides of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +48,100 @@ struct Search<'e> {
 }
 
 impl Encoder {
+    /// The ids of these tokens, in order.
+    pub(crate) fn unmade(&self) -> Vec<TokenId> {
+        let mut scratch = Scratch::default();
+        let texts = self.vocabulary.iter().filter_map(|(id, token)| match token.kind {
+            TokenKind::Text(form) => Some((id, form, token.bytes)),
+            _ => None,
+        });
+        texts
+            .filter(|(id, form, bytes)| !self.makes(*id, *form, bytes, &mut scratch))
+            .map(|(id, ..)| id)
+            .collect()
+    }
+
+    /// The units of a token of text, marks included; `None` where one is not in the vocabulary, and for other tokens.
+    pub(crate) fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
+        match self.vocabulary.token(id)? {
+            Token { kind: TokenKind::Text(form), bytes } => self.units_of(form, bytes),
+            _ => None,
+        }
+    }
+
+    /// What symbols are merged to.
+    ///
+    /// # Errors
+    /// Where there are too many for the memory.
+    pub(crate) fn merged(&self, ids: &[TokenId], scratch: &mut Scratch) -> Result<Vec<TokenId>> {
+        scratch.ids.clear();
+        scratch.ids.extend_from_slice(ids);
+        let mut merged = Vec::new();
+        self.merge_symbols(scratch, &mut merged)?;
+        Ok(merged)
+    }
+
+    /// Tokens that merges make of what is no text, such as byte tokens or the unknown token: they may occur without the
+    /// units of their own text. Hardly any vocabulary has one.
+    pub(crate) fn made_of_others(&self) -> HashSet<TokenId> {
+        let is_text = |id: TokenId| {
+            let token = self.vocabulary.token(id);
+            token.is_some_and(|token| matches!(token.kind, TokenKind::Text(_)))
+        };
+        let parts = || {
+            let both = |merge: &Merge| [(merge.left, merge.result), (merge.right, merge.result)];
+            self.vocabulary.merges().iter().flat_map(both)
+        };
+        let mut results = HashMap::<TokenId, Vec<TokenId>>::new();
+        parts().for_each(|(part, result)| results.entry(part).or_default().push(result));
+        let mut waiting: Vec<_> =
+            parts().map(|(part, _)| part).filter(|&id| !is_text(id)).collect();
+        let mut found = HashSet::new();
+        while let Some(part) = waiting.pop() {
+            let made = results.remove(&part).unwrap_or_default();
+            waiting.extend(made.into_iter().filter(|&result| found.insert(result)));
+        }
+        found
+    }
+
+    /// Whether the units of a token are merged to it, and to it alone.
+    fn makes(&self, id: TokenId, form: Form, bytes: &[u8], scratch: &mut Scratch) -> bool {
+        let Some(ids) = self.units_of(form, bytes) else { return false };
+        if let [unit] = ids[..] {
+            return unit == id;
+        }
+        scratch.ids = ids;
+        let mut merged = Vec::with_capacity(1);
+        self.merge_symbols(scratch, &mut merged).is_ok() && merged == [id]
+    }
+
+    /// The units that a token is made of; `None` where one is not in the vocabulary.
+    fn units_of(&self, form: Form, bytes: &[u8]) -> Option<Vec<TokenId>> {
+        let units = self.symbols.units();
+        let ends: Vec<usize> = if units.is_bytes() {
+            (1..=bytes.len()).collect()
+        } else {
+            let text = std::str::from_utf8(bytes).ok()?;
+            text.char_indices().map(|(start, unit)| start + unit.len_utf8()).collect()
+        };
+        let has_prefix = units.continuing_prefix.is_some();
+        let has_suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
+        let mut start = 0;
+        let unit = |end: usize| {
+            let form = Form {
+                continues: has_prefix && (start > 0 || form.continues),
+                ends: has_suffix && form.ends && end == bytes.len(),
+            };
+            let bytes = &bytes[std::mem::replace(&mut start, end)..end];
+            self.vocabulary.id(Token { kind: TokenKind::Text(form), bytes })
+        };
+        let mut ids: Vec<_> = ends.into_iter().map(unit).collect::<Option<_>>()?;
+        if form.ends && !has_suffix {
+            ids.push(self.vocabulary.id(crate::units::END_MARK)?);
+        }
+        Some(ids)
+    }
+
     /// Those among tokens that merges make.
     pub(crate) fn unplaced(&self, unmade: &[TokenId]) -> Vec<TokenId> {
         if !self.needs_neighbours() || self.parts_anything() {
@@ -160,42 +258,4 @@ impl<'e> Search<'e> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::encode::naive;
-    use crate::units::{EndMark, EndMarkKind, Units};
-    use crate::vocabulary::{Token, Vocabulary};
-
-    #[test]
-    fn a_token_has_no_place_exactly_if_no_piece_has_it() {
-        let mut vocabulary = Vocabulary::new();
-        let a = vocabulary.push(Token::plain(b"a")).unwrap();
-        let last = vocabulary.push(Token { kind: TokenKind::ENDING, bytes: b"a" }).unwrap();
-        let two = vocabulary.push_merge(a, a).unwrap();
-        vocabulary.push_merge(two, two).unwrap();
-        vocabulary.push_merge(two, a).unwrap();
-        vocabulary.push_merge(two, last).unwrap();
-        let end_mark = EndMark { text: "_".to_owned(), kind: EndMarkKind::Suffix };
-        let units = Units { end_mark: Some(end_mark), ..Units::characters() };
-        let occurring: HashSet<_> = (0..20)
-            .flat_map(|n_before| {
-                let row = [vec![a; n_before], vec![last]].concat();
-                naive::merge(&vocabulary, row)
-            })
-            .collect();
-        let vocabulary = Arc::new(vocabulary);
-        let encoder = Encoder::new(Arc::clone(&vocabulary), &units, false);
-        let unplaced = encoder.unplaced(&encoder.unmade());
-        let missing = vocabulary.iter().map(|(id, _)| id).filter(|id| !occurring.contains(id));
-        assert_eq!(unplaced, missing.collect::<Vec<_>>());
-        assert_eq!(unplaced, [two]);
-
-        let unknown = Units { unknown: Some("?".to_owned()), ..units.clone() };
-        let mut with_unknown = (*vocabulary).clone();
-        with_unknown.push(Token { kind: TokenKind::Unknown, bytes: b"?" }).unwrap();
-        let encoder = Encoder::new(Arc::new(with_unknown), &unknown, false);
-        assert!(encoder.unplaced(&encoder.unmade()).is_empty());
-    }
-}
+mod tests;

@@ -1,9 +1,14 @@
 //! Encoding with dropout: merges are left out by chance, so that one text has many encodings.
 //!
-//! The rule is that of the library that reads `tokenizer.json`. Candidates, each a place and the merge that was
-//! found there, are taken from a queue by rank and place. A candidate is put aside with a given probability; the
-//! next one that is not brings all those back, and is merged if its pair is still there. So also candidates
-//! that are stale count, and a merge is lost only when everything is put aside.
+//! ```text
+//! put the keys of all pairs that have a merge into a queue: these are the candidates
+//! while a candidate is left, the lowest first:
+//!     put it aside, with the given probability
+//!     else bring back all that were put aside, and merge at its place, if its place still has this key
+//! ```
+//!
+//! This is the rule of the library that reads `tokenizer.json`. So candidates that no longer hold count too, and a merge is
+//! lost only when everything is put aside.
 //!
 //! Source: Provilkov, Emelianenko and Voita, "BPE-Dropout" (2020). Left out: the cache, and whole pieces that
 //! are tokens. Takes O(n log n) time for n symbols, times the 1 / (1 - probability) draws of a merge.
@@ -11,10 +16,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Merges;
-use super::tree::{Tree, is_merge, place};
+use super::tree::{self, Tree, is_merge, place};
+use super::{Encoder, Scratch};
 use crate::error::{Error, Result};
 use crate::hash::fold;
+use crate::memory::ask;
+use crate::merge_table::Merges;
 use crate::vocabulary::TokenId;
 
 /// Leaves merges out by chance, in a way that the seed decides.
@@ -61,20 +68,44 @@ impl Dropping {
     }
 }
 
+impl Encoder {
+    /// Appends the ids of a piece, some merges left out by chance. Takes no notice of whole pieces.
+    ///
+    /// # Errors
+    /// As for [`Encoder::encode`].
+    pub(crate) fn encode_dropout(
+        &self,
+        piece: &[u8],
+        dropping: &mut Dropping,
+        scratch: &mut Scratch,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        ask(piece.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
+        scratch.ids.clear();
+        self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
+        merge(&self.merges, &scratch.ids, dropping, &mut scratch.buffers.tree)?;
+        out.extend(scratch.buffers.tree.tokens().map(|(_, id)| id));
+        scratch.buffers.tree.shrink();
+        Ok(())
+    }
+}
+
+/// The keys that are those of a merge, the lowest first in a heap.
+fn of_merges(keys: &[u64]) -> impl Iterator<Item = Reverse<u64>> {
+    keys.iter().copied().filter(|&key| is_merge(key)).map(Reverse)
+}
+
 /// Lays the symbols `ids` out in `tree` and merges them, but for what is dropped.
 ///
 /// A candidate is the key of a place. It is stale when the place has another key.
-pub(super) fn merge(
+pub(in crate::encode) fn merge(
     merges: &Merges,
     ids: &[TokenId],
     dropping: &mut Dropping,
     tree: &mut Tree,
 ) -> Result<()> {
     tree.lay_out(merges, ids)?;
-    let of_merges = |keys: &[u64]| {
-        keys.iter().copied().filter(|&key| is_merge(key)).map(Reverse).collect::<Vec<_>>()
-    };
-    let mut candidates = BinaryHeap::from(of_merges(tree.keys()));
+    let mut candidates: BinaryHeap<_> = of_merges(tree.keys()).collect();
     let mut aside = Vec::new();
     while let Some(Reverse(candidate)) = candidates.pop() {
         if dropping.draw() {
@@ -83,7 +114,8 @@ pub(super) fn merge(
         }
         candidates.extend(aside.drain(..));
         if tree.keys()[place(candidate) as usize] == candidate {
-            candidates.extend(of_merges(&tree.merge_at(merges, place(candidate))));
+            let new = tree.merge_at(merges, place(candidate));
+            candidates.extend(of_merges(&new));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Merges the pair of lowest priority, the leftmost of several, until no pair has a merge.
-pub(super) fn merge(vocabulary: &Vocabulary, mut ids: Vec<TokenId>) -> Vec<TokenId> {
+pub(in crate::encode) fn merge(vocabulary: &Vocabulary, mut ids: Vec<TokenId>) -> Vec<TokenId> {
     let merges = vocabulary.merges();
     let candidate = |(place, pair): (usize, &[TokenId])| {
         let index = merges.iter().rposition(|merge| [merge.left, merge.right] == pair)?;

@@ -16,7 +16,7 @@ use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
 /// Resolves units against a vocabulary.
 #[derive(Clone, Debug)]
-pub(crate) struct Symbols {
+pub(in crate::encode) struct Symbols {
     units: Units,
     vocabulary: Arc<Vocabulary>,
     /// By form and byte: the id of the text token of that one byte, or `NO_ID`.
@@ -36,7 +36,7 @@ type Spanned = (TokenId, Range<usize>);
 const NO_ID: TokenId = TokenId::MAX;
 
 impl Symbols {
-    pub(super) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
+    pub(in crate::encode) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
         let forms = [(false, false), (true, false), (false, true), (true, true)];
         let forms = forms.map(|(continues, ends)| TokenKind::Text(Form { continues, ends }));
         let ids = vocabulary.ids_of_bytes(&[&forms[..], &[TokenKind::Byte]].concat());
@@ -55,39 +55,39 @@ impl Symbols {
     }
 
     /// What a unit is.
-    pub(super) fn units(&self) -> &Units {
+    pub(in crate::encode) fn units(&self) -> &Units {
         &self.units
     }
 
     /// The unknown token.
-    pub(super) fn unknown(&self) -> Option<TokenId> {
+    pub(in crate::encode) fn unknown(&self) -> Option<TokenId> {
         self.unknown
     }
 
     /// Whether every symbol is a byte without marks. Some bytes may be none, as those that no UTF-8 has.
-    pub(super) fn are_bytes(&self) -> bool {
+    pub(in crate::encode) fn are_bytes(&self) -> bool {
         self.are_bytes
     }
 
     /// Whether every byte of a text is a symbol of its own.
     #[inline]
-    pub(super) fn are_bytes_of(&self, text: &[u8]) -> bool {
+    pub(in crate::encode) fn are_bytes_of(&self, text: &[u8]) -> bool {
         self.is_complete || self.are_bytes && text.iter().all(|&byte| self.of_byte(byte) != NO_ID)
     }
 
     /// The id of a byte that is a symbol of its own.
     #[inline]
-    pub(super) fn of_byte(&self, byte: u8) -> TokenId {
+    pub(in crate::encode) fn of_byte(&self, byte: u8) -> TokenId {
         self.of_byte[0][usize::from(byte)]
     }
 
     /// Whether bytes stand for every character that is not in the vocabulary.
-    pub(super) fn has_all_bytes(&self) -> bool {
+    pub(in crate::encode) fn has_all_bytes(&self) -> bool {
         !self.fallback.contains(&NO_ID)
     }
 
     /// Whether every byte is in the vocabulary in each form that it may have in a piece.
-    pub(super) fn has_every_byte(&self) -> bool {
+    pub(in crate::encode) fn has_every_byte(&self) -> bool {
         let has_prefix = self.units.continuing_prefix.is_some();
         let has_suffix = self.units.end_mark_kind() == Some(EndMarkKind::Suffix);
         let occurs = |form: &usize| (form & 1 == 0 || has_prefix) && (form & 2 == 0 || has_suffix);
@@ -106,13 +106,13 @@ impl Symbols {
     }
 
     /// Whether a symbol is in the vocabulary.
-    pub(super) fn is_known(&self, symbol: Token<'_>) -> bool {
+    pub(in crate::encode) fn is_known(&self, symbol: Token<'_>) -> bool {
         self.id(symbol) != NO_ID
     }
 
     /// Appends the ids of the symbols of a piece; `stranger` gives an id to those that nothing in the
     /// vocabulary stands for.
-    pub(super) fn push_ids<'p>(
+    pub(in crate::encode) fn push_ids<'p>(
         &self,
         piece: &'p [u8],
         ids: &mut Vec<TokenId>,
@@ -129,7 +129,7 @@ impl Symbols {
     ///
     /// A byte token stands for one byte of a character, or for none if it is of a mark; an unknown token for
     /// all that was fused into it.
-    pub(super) fn for_each<'p>(
+    pub(in crate::encode) fn for_each<'p>(
         &self,
         piece: &'p [u8],
         mut stranger: impl FnMut(Token<'p>) -> Result<TokenId>,

@@ -1,15 +1,27 @@
-//! Short pieces: look for the lowest rank along the piece, merge, look again.
+//! Short pieces: look for the lowest key along the piece, merge, look again.
 //!
-//! Takes O(n²) time for n symbols and beats everything else while n is small: the ranks of a word lie
-//! in a few cache lines, and only the two neighbours of a merge are looked up again. Nothing is moved: a word of
-//! bits says which places still hold a symbol, and the place is part of what is compared, so that the search for
-//! the leftmost lowest has no branch.
+//! ```text
+//! the key of a place is that of the pair which begins there: rank << 6 | place, or all ones
+//! `held` has a bit for each place that holds a token
+//!
+//! while the lowest of all keys is that of a merge:
+//!     put the result at its place, and take the bit of the next held place away
+//!     look up the pairs of the result with its two neighbours, and set their keys
+//! ```
+//!
+//! *Invariant:* between two merges, each held place but the last has the key of its pair with the next held one, and every
+//! other place has a key that is no merge. So the lowest key is the leftmost pair of lowest rank, as the place is part of what
+//! is compared, and the search for it has no branch.
+//!
+//! *Cost:* O(n²) for n symbols, and sooner than everything else while n is small: the keys of a word lie in a few cache
+//! lines, only two pairs are looked up for a merge, and nothing is moved. Rows have a fixed length, a power of two, so that a
+//! masked place is always within them.
 
-use super::{MAX_SCAN_LEN, Merges, NO_MERGE, RankedMerge, Scratch};
-use crate::merge_table::Lookup;
+use super::MAX_SCAN_LEN;
+use crate::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::TokenId;
 
-/// Places in a row: a power of two, so that no index is out of bounds.
+/// Places in a row: as many as a word has bits. Every index is masked with the last of them.
 const N_PLACES: usize = 64;
 const LAST: usize = N_PLACES - 1;
 
@@ -21,24 +33,26 @@ const _: () = assert!(MAX_SCAN_LEN < N_PLACES);
 /// Bits of a place.
 const PLACE_BITS: u32 = N_PLACES.ilog2();
 
+/// The key of a place whose token has no merge with the next one.
+const NO_KEY: u64 = u64::MAX;
+
 /// A piece while it is merged; all by place.
 pub(super) struct Row {
     ids: [TokenId; N_PLACES],
-    /// The rank of the merge with the next symbol, and the place.
-    ranks: [u64; N_PLACES],
+    /// The rank of the merge with the next token, and the place.
+    keys: [u64; N_PLACES],
     /// What that merge makes.
     results: [TokenId; N_PLACES],
 }
 
 impl Default for Row {
     fn default() -> Self {
-        Self { ids: [0; N_PLACES], ranks: [u64::MAX; N_PLACES], results: [0; N_PLACES] }
+        Self { ids: [0; N_PLACES], keys: [NO_KEY; N_PLACES], results: [0; N_PLACES] }
     }
 }
 
-/// Merges `scratch.ids`, at most [`MAX_SCAN_LEN`] of them, in place.
-pub(super) fn merge(merges: &Merges, scratch: &mut Scratch) {
-    let Scratch { ids, row, .. } = scratch;
+/// Merges `ids`, at most [`MAX_SCAN_LEN`] of them, in place.
+pub(super) fn merge(merges: &Merges, row: &mut Row, ids: &mut Vec<TokenId>) {
     if ids.len() < 2 {
         return;
     }
@@ -66,9 +80,10 @@ impl Row {
             self.set(place, merges.get(pair[0], pair[1]));
         }
         let n_pairs = ids.len() - 1;
-        self.ranks[n_pairs..n_pairs.next_multiple_of(STEP)].fill(u64::MAX);
+        self.keys[n_pairs..n_pairs.next_multiple_of(STEP)].fill(NO_KEY);
     }
 
+    /// Merges until no pair has a merge; gives a bit for each place that holds a token then.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a place is masked")]
     fn merge_all(&mut self, n_symbols: usize, merges: &impl Lookup) -> u64 {
@@ -85,13 +100,13 @@ impl Row {
             held &= !(1 << gone);
             let id = self.results[place];
             self.ids[place] = id;
-            self.ranks[gone] = u64::MAX;
-            self.ranks[place] = u64::MAX;
-            // Both at once, before one is waited for. Where there is no neighbour any other symbol is as good.
+            self.keys[gone] = NO_KEY;
+            self.keys[place] = NO_KEY;
+            // Both are prefetched before one is waited for. Where there is no neighbour any other token is as good.
             let last = (before | 1).ilog2() as usize & LAST;
             let first = next.trailing_zeros() as usize & LAST;
-            merges.ask_for(id, self.ids[first]);
-            merges.ask_for(self.ids[last], id);
+            merges.prefetch(id, self.ids[first]);
+            merges.prefetch(self.ids[last], id);
             if next > 0 {
                 self.set(place, merges.get_large(id, self.ids[first]));
             }
@@ -101,18 +116,19 @@ impl Row {
         }
     }
 
+    /// Sets the key of a place, and what its merge makes.
     #[inline]
     fn set(&mut self, place: usize, merge: RankedMerge) {
         let place = place & LAST;
-        self.ranks[place] = u64::from(merge.rank) << PLACE_BITS | place as u64;
+        self.keys[place] = u64::from(merge.rank) << PLACE_BITS | place as u64;
         self.results[place] = merge.result;
     }
 
-    /// The lowest rank with its place, the leftmost of several.
+    /// The lowest key.
     #[inline]
     fn lowest(&self, n_pairs: usize) -> u64 {
-        let (steps, _) = self.ranks[..n_pairs.next_multiple_of(STEP)].as_chunks::<STEP>();
-        let mut lowest = [u64::MAX; STEP];
+        let (steps, _) = self.keys[..n_pairs.next_multiple_of(STEP)].as_chunks::<STEP>();
+        let mut lowest = [NO_KEY; STEP];
         for step in steps {
             lowest = std::array::from_fn(|lane| lowest[lane].min(step[lane]));
         }
