@@ -95,7 +95,7 @@ impl Symbols {
     }
 
     /// Whether there may be units that nothing stands for.
-    pub(super) fn may_miss(&self) -> bool {
+    pub(in crate::encode) fn may_miss(&self) -> bool {
         let has_mark =
             self.units.end_mark_kind() != Some(EndMarkKind::Unit) || self.is_known(END_MARK);
         let has_all = match self.units.is_bytes() {
