@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parent.parent / "crates" / "bytepair" / "src"
+CRATES = Path(__file__).parent.parent / "crates"
+SOURCES = CRATES / "bytepair" / "src"
 
 
 def uses(folder):
@@ -16,26 +17,41 @@ def uses(folder):
     return set(re.findall(r"use crate::(\w+)", text)) - {folder}
 
 
-def test_split_stands_on_errors_and_unicode_alone():
-    """The splitter could be a crate of its own: it knows no tokens and no pieces' counts."""
-    assert uses("split") <= {"error", "unicode"}
+# What each crate may use of the others.
+BELOW = {
+    "bytepair-split": set(),
+    "bytepair": {"bytepair-split"},
+    "bytepair-python": {"bytepair", "bytepair-split"},
+}
+
+
+def test_arrows_between_crates_go_one_way():
+    """Each crate depends on those below it alone; the splitter knows nothing of tokens."""
+    for crate in CRATES.iterdir():
+        manifest = (crate / "Cargo.toml").read_text()
+        named = set(
+            re.findall(r"^(bytepair[\w-]*)(?:\.workspace)? =", manifest, re.MULTILINE)
+        )
+        assert named <= BELOW[crate.name], crate.name
 
 
 def test_training_and_encoding_never_see_text():
     """Both take pieces: neither imports what normalizes, splits or cuts text."""
     for folder in ("train", "encode"):
-        assert not uses(folder) & {"split", "normalize", "added", "format", "tokenizer"}
+        assert not uses(folder) & {"normalize", "added", "format", "tokenizer"}
+        text = "".join(path.read_text() for path in (SOURCES / folder).rglob("*.rs"))
+        assert "bytepair_split" not in text, folder
 
 
 def test_only_format_and_dialect_stand_on_the_tokenizer():
     """Nothing below the pipeline knows the pipeline."""
-    for folder in ("split", "normalize", "count", "train", "encode"):
+    for folder in ("normalize", "count", "train", "encode"):
         assert "tokenizer" not in uses(folder)
 
 
 def test_the_reference_never_imports_the_core():
     """The oracle shares no code with what it judges."""
-    reference = SOURCES.parents[2] / "python" / "bytepair" / "reference"
+    reference = CRATES.parent / "python" / "bytepair" / "reference"
     for path in reference.glob("*.py"):
         imported = re.findall(r"^(?:from|import) (\S+)", path.read_text(), re.MULTILINE)
         assert not [name for name in imported if "_core" in name or name == ".."], path
@@ -43,8 +59,8 @@ def test_the_reference_never_imports_the_core():
 
 # The file that asks the processor, for each file whose functions need instructions.
 ASKED_IN = {
-    "split/windows/avx2.rs": ("split/windows/kernels.rs", "Avx2"),
-    "split/windows/avx512.rs": ("split/windows/kernels.rs", "Avx512"),
+    "windows/avx2.rs": ("windows/kernels.rs", "Avx2"),
+    "windows/avx512.rs": ("windows/kernels.rs", "Avx512"),
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
     "count/eight.rs": ("piece_row.rs", "is_here"),
     "piece_row.rs": ("piece_row.rs", "is_here"),
@@ -59,7 +75,8 @@ ALWAYS_THERE = {"sse", "sse2"}
 
 def features_asked(file, name):
     """Give the features that one condition of a file asks for together."""
-    text = (SOURCES / file).read_text()
+    (path,) = CRATES.glob(f"*/src/{file}")
+    text = path.read_text()
     one = r"is_x86_feature_detected!\(\"(\w+)\"\)"
     for row in re.finditer(rf"{one}(?:\s*&&\s*{one})*", text):
         before, after = text[: row.start()], text[row.end() :]
@@ -73,10 +90,10 @@ def features_asked(file, name):
 def test_every_instruction_of_a_kernel_is_asked_for():
     """A processor that lacks one feature of a kernel never runs it."""
     needed = {}
-    for path in SOURCES.rglob("*.rs"):
+    for path in CRATES.glob("bytepair*/src/**/*.rs"):
         names = re.findall(r"target_feature\(enable = \"([\w,]+)\"\)", path.read_text())
         if names:
-            file = path.relative_to(SOURCES).as_posix()
+            file = path.relative_to(CRATES).as_posix().partition("/src/")[2]
             needed[file] = set(",".join(names).split(",")) - ALWAYS_THERE
     assert needed.keys() == ASKED_IN.keys()
     for file, features in needed.items():
@@ -166,7 +183,7 @@ def test_a_change_of_the_process_is_seen(text, found):
 
 def test_no_state_of_the_process_is_changed():
     """Other threads would see it, even for a moment: a mask, folder, filter, limit or variable."""
-    package = SOURCES.parents[2] / "python" / "bytepair"
+    package = CRATES.parent / "python" / "bytepair"
     for path in package.rglob("*.py"):
         name = path.relative_to(package).as_posix()
         found = set(changes_of_the_process(path.read_text()))
@@ -175,7 +192,7 @@ def test_no_state_of_the_process_is_changed():
 
 def test_only_the_command_line_draws():
     """Settings of matplotlib are those of a process, so no call from Python sets them."""
-    package = SOURCES.parents[2] / "python" / "bytepair"
+    package = CRATES.parent / "python" / "bytepair"
     users = [path for path in package.rglob("*.py") if "_plots" in path.read_text()]
     names = sorted(path.relative_to(package).as_posix() for path in users)
     assert names == ["cli/plot.py", "cli/report.py", "cli/stats.py"]
@@ -184,6 +201,5 @@ def test_only_the_command_line_draws():
 def test_the_core_changes_no_state_of_the_process():
     """Neither the environment, the folder, the hook of panics, a limit nor a signal."""
     wide = r"\b(?:set_var|remove_var|set_current_dir|set_hook|take_hook|umask|setrlimit|sigaction|build_global)\b"
-    crates = SOURCES.parents[1]
     for path in crates.rglob("src/**/*.rs"):
         assert not re.search(wide, path.read_text()), path

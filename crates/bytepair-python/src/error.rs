@@ -58,7 +58,7 @@ pub(crate) fn raise(class_name: &str, message: String) -> PyErr {
 
 fn class_name(kind: &ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Pattern { .. } | ErrorKind::StepLimit { .. } => "PatternError",
+        ErrorKind::Split(_) => "PatternError",
         ErrorKind::NotUtf8 { .. }
         | ErrorKind::NoCharacter { .. }
         | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",

@@ -12,7 +12,7 @@ use bytepair::format::{
     Codes, Written, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native,
     pair, sentencepiece, subword_nmt, tekken, tiktoken,
 };
-use bytepair::segment::{LineEnds, SegmentOptions, Segmenter};
+use bytepair::segmentation::{LineEnds, SegmentOptions, Segmenter};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;

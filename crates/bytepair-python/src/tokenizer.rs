@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytepair::format::huggingface::text_of_written;
 use bytepair::format::published_name;
-use bytepair::split::Segment;
+use bytepair::segment::Segment;
 use bytepair::{Token, TokenId, TokenKind, Tokenizer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

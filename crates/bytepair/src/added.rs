@@ -26,10 +26,10 @@ pub(crate) use self::dictionary::{Ahead, Dictionary};
 pub(crate) use self::finder::{Finder, are_few};
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
-use crate::split::Segment;
-use crate::unicode::UnicodeTables;
+use crate::segment::Segment;
 use crate::units::Units;
 use crate::vocabulary::TokenId;
+use bytepair_split::unicode::UnicodeTables;
 
 /// A token that is not made by merges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,12 +4,12 @@ use crate::decode::{Decode, DecodeChain, DecodeRules};
 use crate::format::quoted;
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::pretokenize::Round;
-use crate::split::{Behaviour, Stage, Unmatched};
 use crate::template::{Padding, Sequence, Side, Template, TemplatePiece, Truncation};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
 use crate::units::{EndMarkKind, Missing, Unit, Units};
 use crate::vocabulary::{TokenId, TokenKind};
+use bytepair_split::{Behaviour, Stage, Unmatched};
 
 impl Tokenizer {
     /// The parts of the pipeline in the order of the data, each with its name.

@@ -12,11 +12,11 @@ use crate::decode::{Decode, DecodeRules};
 use crate::error::{Error, Result};
 use crate::format::cuts_alike;
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
-use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::train::{Target, Ties, TrainOptions, Trained};
-use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// The parts of a tokenizer that are chosen before training.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,13 +66,14 @@ impl Dialect {
     /// The dialect of a name, if there is one; see [`Dialect::names`].
     pub fn named(name: &str) -> Option<Self> {
         if let Some((_, pattern)) = MODEL_PATTERNS.iter().find(|(dialect, _)| *dialect == name) {
-            return Some(Self::bytes(ByteIds::Printable, split::named(pattern)?));
+            return Some(Self::bytes(ByteIds::Printable, bytepair_split::named(pattern)?));
         }
-        let words = || split::named("words").unwrap_or_default();
+        let words = || bytepair_split::named("words").unwrap_or_default();
         Some(match name {
-            "letters-digits" => {
-                Self { ties: Ties::FirstSeen, ..Self::bytes(ByteIds::Value, split::named(name)?) }
-            }
+            "letters-digits" => Self {
+                ties: Ties::FirstSeen,
+                ..Self::bytes(ByteIds::Value, bytepair_split::named(name)?)
+            },
             "byte-stream" => Self {
                 ties: Ties::FirstSeen,
                 min_count: 1,
@@ -84,7 +85,10 @@ impl Dialect {
             },
             "subword-nmt" => Self {
                 ties: Ties::LargestText,
-                ..Self::characters(Some(("</w>", EndMarkKind::Suffix)), split::named(name)?)
+                ..Self::characters(
+                    Some(("</w>", EndMarkKind::Suffix)),
+                    bytepair_split::named(name)?,
+                )
             },
             "jurafsky-martin" => Self {
                 ties: Ties::FirstSeen,
@@ -261,7 +265,7 @@ impl Dialect {
     }
 
     fn unknown_token() -> Self {
-        let split = split::named("word-punctuation").unwrap_or_default();
+        let split = bytepair_split::named("word-punctuation").unwrap_or_default();
         let mut dialect =
             Self { ties: Ties::FirstSeen, min_count: 1, ..Self::characters(None, split) };
         dialect.units.unknown = Some("[UNK]".to_owned());

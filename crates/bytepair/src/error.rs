@@ -16,24 +16,8 @@ pub struct Error(Box<ErrorKind>);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A split pattern that cannot be parsed or compiled.
-    Pattern {
-        /// The whole pattern.
-        pattern: String,
-        /// Where the problem starts, in bytes of `pattern`.
-        offset: usize,
-        /// What is wrong there, as a phrase.
-        problem: String,
-    },
-    /// Backtracking that used up its steps.
-    StepLimit {
-        /// The pattern that was being matched.
-        pattern: String,
-        /// Where in the text the match began, in bytes.
-        offset: usize,
-        /// The number of steps allowed, besides some for each byte of the text.
-        limit: u64,
-    },
+    /// A pattern that is refused, or takes too many steps.
+    Split(bytepair_split::Error),
     /// Text that is not UTF-8, for a dialect of characters.
     NotUtf8 {
         /// Where the first invalid byte lies, in bytes of the text.
@@ -244,9 +228,10 @@ impl Error {
             ErrorKind::NotUtf8 { offset } | ErrorKind::PartTooLong { offset, .. } => {
                 *offset += n_bytes;
             }
-            ErrorKind::DisallowedSpecial { offset, .. } | ErrorKind::StepLimit { offset, .. } => {
+            ErrorKind::DisallowedSpecial { offset, .. } => {
                 *offset = offset.saturating_add(usize::try_from(n_bytes).unwrap_or(usize::MAX));
             }
+            ErrorKind::Split(error) => *error = error.clone().moved_by(n_bytes),
             _ => {}
         }
         self
@@ -285,6 +270,13 @@ impl From<ErrorKind> for Error {
     }
 }
 
+impl From<bytepair_split::Error> for Error {
+    #[cold]
+    fn from(error: bytepair_split::Error) -> Self {
+        ErrorKind::Split(error).into()
+    }
+}
+
 impl From<std::io::Error> for Error {
     #[cold]
     fn from(error: std::io::Error) -> Self {
@@ -304,21 +296,7 @@ impl fmt::Display for ErrorKind {
     #[expect(clippy::too_many_lines, reason = "one arm for each kind")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Pattern { pattern, offset, problem } => {
-                let place = pattern.get(..*offset).map_or(0, |before| before.chars().count());
-                let (shown, column) = around(pattern, place);
-                write!(
-                    f,
-                    "pattern error at character {place}: {problem}\n  {shown}\n  {:column$}^",
-                    ""
-                )
-            }
-            Self::StepLimit { pattern, offset, limit } => write!(
-                f,
-                "the pattern {:?} takes too many steps at byte {offset} of the text, more than {limit} \
-                 plus some for each byte before; make its look-around or repetition bounded",
-                around(pattern, 0).0
-            ),
+            Self::Split(error) => write!(f, "{error}"),
             Self::NotUtf8 { offset } => write!(
                 f,
                 "the text is not UTF-8 at byte {offset}; this tokenizer works on characters: \
@@ -432,43 +410,3 @@ impl fmt::Display for ErrorKind {
 
 /// How many bytes of a part that is too long are shown.
 const N_BEGINNING: usize = 24;
-
-/// The characters of a pattern shown on each side of a place.
-const N_SHOWN: usize = 200;
-
-/// The part of a pattern around a character, and where that is in it: a pattern may be megabytes long.
-fn around(pattern: &str, place: usize) -> (String, usize) {
-    let first = place.saturating_sub(N_SHOWN);
-    let mut characters = pattern.chars().skip(first);
-    let mut shown: String = characters.by_ref().take(place - first + N_SHOWN).collect();
-    if characters.next().is_some() {
-        shown.push('…');
-    }
-    match first {
-        0 => (shown, place),
-        _ => (format!("…{shown}"), place - first + 1),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pattern_error_points_at_the_place_in_characters() {
-        let error =
-            ErrorKind::Pattern { pattern: "é(".to_owned(), offset: 2, problem: "open".to_owned() };
-        assert_eq!(error.to_string(), "pattern error at character 1: open\n  é(\n   ^");
-    }
-
-    #[test]
-    fn of_a_long_pattern_only_the_part_around_the_problem_is_shown() {
-        let pattern = format!("{}(é{}", "a".repeat(100_000), "b".repeat(100_000));
-        let error = ErrorKind::Pattern { pattern, offset: 100_000, problem: "open".to_owned() };
-        let message = error.to_string();
-        let lines: Vec<&str> = message.lines().collect();
-        assert!(message.chars().count() < 800 && lines[0].contains("character 100000"));
-        let column = lines[2].chars().count() - 1;
-        assert_eq!(lines[1].chars().nth(column), Some('('));
-    }
-}

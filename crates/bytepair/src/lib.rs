@@ -13,6 +13,7 @@ mod encoding;
 mod error;
 pub mod format;
 mod fresh_pages;
+mod graphemes;
 mod hash;
 mod in_order;
 pub mod jsonl;
@@ -32,13 +33,15 @@ mod prefetch;
 pub mod pretokenize;
 pub mod rows;
 pub mod segment;
-pub mod split;
+pub mod segmentation;
 pub mod template;
 mod tokenizer;
 mod train;
-pub mod unicode;
 mod units;
 mod vocabulary;
+
+pub use bytepair_split as split;
+pub use bytepair_split::unicode;
 
 pub use added::{AddedToken, Specials};
 pub use batch::{Batch, GROUP_LEN, fits_one_thread};
@@ -55,6 +58,7 @@ pub use dialect::Dialect;
 pub use encode::{Dropout, MergeStep, PieceCourse};
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
+pub use graphemes::graphemes;
 pub use narrow::append_narrow;
 pub use normalize::{
     Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,

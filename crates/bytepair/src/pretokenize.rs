@@ -10,7 +10,8 @@ use std::ops::Range;
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer};
-use crate::split::{Segment, Splitter};
+use crate::segment::Segment;
+use bytepair_split::Splitter;
 
 /// Rounds that a segment goes through, each on the pieces of the one before.
 #[derive(Clone, Debug)]

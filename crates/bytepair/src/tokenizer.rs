@@ -69,10 +69,11 @@ use crate::error::Result;
 use crate::large_pages::reserve;
 use crate::narrow::append_narrow;
 use crate::pool::Pool;
-use crate::split::{Segment, Splitter};
+use crate::segment::Segment;
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
 use crate::units::Missing;
 use crate::vocabulary::{Token, TokenId, TokenKind};
+use bytepair_split::Splitter;
 
 /// Room for more ids is given back after a call.
 const MAX_KEPT_IDS: usize = 64 << 10;

@@ -110,7 +110,7 @@ fn split_vectors_hold() {
             let expected: Vec<_> = pieces.as_array().unwrap().iter().map(numbers).collect();
             let mut found = Vec::new();
             splitter
-                .for_each_piece(text, |piece| {
+                .for_each_piece(text, |piece| -> bytepair::Result<()> {
                     found.push(vec![
                         u32::try_from(piece.start).unwrap(),
                         u32::try_from(piece.end).unwrap(),

@@ -87,7 +87,7 @@ impl CoreTokenizer {
 /// [(1, 1), (4, 1), (7, 2)]
 #[pyfunction]
 pub(crate) fn graphemes(text: Given<'_>) -> Vec<(usize, usize)> {
-    bytepair::unicode::graphemes(text.bytes)
+    bytepair::graphemes(text.bytes)
 }
 
 fn text_part(py: Python<'_>, part: TextPart) -> PyResult<Bound<'_, PyTuple>> {

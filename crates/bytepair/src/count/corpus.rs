@@ -18,7 +18,7 @@ use super::workers::{self, N_STRETCHES, Rules, Worker};
 use super::{First, PieceCounts};
 use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
-use crate::split::Splitter;
+use bytepair_split::Splitter;
 
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
 /// while it grows.

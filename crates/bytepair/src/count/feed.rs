@@ -18,7 +18,8 @@ use super::corpus::{CorpusReport, Preparation};
 use crate::added::{Dictionary, are_few};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
-use crate::split::{Segment, Splitter};
+use crate::segment::Segment;
+use bytepair_split::Splitter;
 
 /// How much text is handed out at once, in bytes.
 const STRETCH_LEN: usize = 256 << 10;

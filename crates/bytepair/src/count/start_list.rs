@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::split::Boundaries;
+use bytepair_split::Boundaries;
 
 /// Starts that are written at once.
 const N_AT_ONCE: usize = 8;
@@ -72,8 +72,8 @@ impl StartList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};
-    use crate::unicode::UnicodeTables;
+    use bytepair_split::unicode::UnicodeTables;
+    use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};
 
     proptest::proptest! {
         #[test]

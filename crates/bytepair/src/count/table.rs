@@ -23,7 +23,7 @@ use crate::piece_key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_starts::Starts;
 use crate::prefetch::prefetch;
-use crate::split::Boundaries;
+use bytepair_split::Boundaries;
 
 /// Pieces whose places are asked for at once.
 const N_SIDE_BY_SIDE: usize = if cfg!(test) { 4 } else { 32 };
@@ -454,8 +454,8 @@ fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
 mod tests {
     use super::super::runs::contents;
     use super::*;
-    use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};
-    use crate::unicode::UnicodeTables;
+    use bytepair_split::unicode::UnicodeTables;
+    use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};
 
     #[test]
     fn growing_keeps_every_count() {

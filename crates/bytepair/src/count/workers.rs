@@ -18,7 +18,7 @@ use super::feed::{MAX_STRETCH_LEN, Part, Stretch};
 use super::spill::Spill;
 use super::table::CountTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::split::Boundaries;
+use bytepair_split::Boundaries;
 
 /// Stretches that may wait, for each thread that only counts.
 const N_WAITING: usize = 2;
@@ -73,7 +73,7 @@ impl Worker {
             from = preparation
                 .splitter
                 .split_block(text, from, &mut self.boundaries)
-                .map_err(|error| in_text(error, part.offset))?;
+                .map_err(|error| Error::from(error).moved_by(part.offset))?;
             self.table.ask_for_room(&self.boundaries)?;
             self.n_pieces += self.table.add_block(text, &self.boundaries, weight, part.position);
             if let Some(spill) = spill
@@ -83,18 +83,6 @@ impl Worker {
             }
         }
         Ok(())
-    }
-}
-
-/// The error of a part as one of the whole text.
-fn in_text(error: Error, part_offset: u64) -> Error {
-    match error.kind() {
-        ErrorKind::StepLimit { pattern, offset, limit } => {
-            let part_offset = usize::try_from(part_offset).unwrap_or(usize::MAX);
-            let (pattern, offset) = (pattern.clone(), offset.saturating_add(part_offset));
-            ErrorKind::StepLimit { pattern, offset, limit: *limit }.into()
-        }
-        _ => error,
     }
 }
 

@@ -10,9 +10,9 @@ use super::rules::replaced;
 use super::utf8::Utf8Buffer;
 use crate::error::Result;
 use crate::normalize::Growth;
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
-use crate::unicode::UnicodeTables;
 use crate::units::bytes_of_printable;
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// Steps that turn written tokens into text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -203,12 +203,13 @@ impl Compiled {
 /// What finds the matches of a pattern: each is a piece, and the rest is dropped.
 pub(crate) fn matches_of(pattern: &str) -> Result<Splitter> {
     let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Oniguruma };
-    Splitter::new(vec![Stage::matches(pattern, Unmatched::Drop)], &UnicodeTables::latest())
+    let stages = vec![Stage::matches(pattern, Unmatched::Drop)];
+    Ok(Splitter::new(stages, &UnicodeTables::latest())?)
 }
 
 fn replaced_matches(token: &[u8], matches: &Splitter, to: &str) -> Result<Vec<u8>> {
     let (mut text, mut end) = (Vec::with_capacity(token.len()), 0);
-    matches.for_each_piece(token, |found| {
+    matches.for_each_piece(token, |found| -> Result<()> {
         text.extend_from_slice(&token[end..found.start]);
         text.extend_from_slice(to.as_bytes());
         end = found.end;

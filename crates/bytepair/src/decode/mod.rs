@@ -24,7 +24,7 @@ use self::stream::ChainStream;
 use self::utf8::Utf8Buffer;
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow, reserve_exact};
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
 use crate::vocabulary::{TokenId, TokenKind};

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::normalize::{Aligned, Normalizer};
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// A text and where in the original it came from.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ impl<'t> Traced<'t> {
 mod tests {
     use super::*;
     use crate::normalize::NormalizeStep;
-    use crate::unicode::UnicodeTables;
+    use bytepair_split::unicode::UnicodeTables;
 
     fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
         Normalizer::new(steps, UnicodeTables::latest())

@@ -2,7 +2,7 @@
 //!
 //! [`Codes`] is what [`subword_nmt`](super::subword_nmt) and [`fastbpe`](super::fastbpe) read and write. It
 //! becomes a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
-//! points and then the merges, or a [`Segmenter`](crate::segment::Segmenter), which writes text with its
+//! points and then the merges, or a [`Segmenter`](crate::segmentation::Segmenter), which writes text with its
 //! words cut apart.
 //!
 //! The programs that read such files join, at each step, every occurrence of the best pair in a word, where a
@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use super::{check_bare, fastbpe, inexpressible, quoted, subword_nmt};
 use crate::error::{Error, Result};
-use crate::split::{self, Splitter, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{EndMark, EndMarkKind, Units};
 use crate::vocabulary::{Token, TokenId, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Splitter, Unmatched};
 
 /// How these programs mark the end of a word.
 pub(crate) const END_OF_WORD: &str = "</w>";
@@ -213,7 +213,7 @@ impl Codes {
             let part = format!("merge {rank}, {left:?} {right:?}");
             return Err(Error::format("merge operations", part, problem));
         }
-        let words = split::named(WORDS).unwrap_or_default();
+        let words = bytepair_split::named(WORDS).unwrap_or_default();
         Tokenizer::new(Parts {
             pre_tokenizer: Splitter::new(words, &UnicodeTables::latest())?.into(),
             ..Parts::new(self.units(), Arc::new(self.vocabulary()?))
@@ -282,7 +282,7 @@ fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> 
 /// and there is no unknown token. Words between any white space are not: a tab is no part of a word then.
 fn check_words(format: &'static str, parts: &Parts) -> Result<()> {
     let splitter = parts.pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole);
-    if split::named(WORDS).is_some_and(|words| words == splitter.stages()) {
+    if bytepair_split::named(WORDS).is_some_and(|words| words == splitter.stages()) {
         return Ok(());
     }
     let words = match splitter.stages() {
@@ -313,7 +313,7 @@ pub(crate) fn ends_line(character: char) -> bool {
 }
 
 fn other_words(format: &'static str, problem: &str) -> Error {
-    let words = split::named(WORDS).unwrap_or_default();
+    let words = bytepair_split::named(WORDS).unwrap_or_default();
     let source = words.first().map_or("", |stage| stage.pattern.source.as_str());
     inexpressible(
         format,

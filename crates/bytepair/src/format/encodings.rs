@@ -14,10 +14,10 @@ use memchr::memchr_iter;
 
 use super::tiktoken;
 use crate::error::{Error, Result};
-use crate::split::{self, Flavour, Pattern, Stage, Unmatched};
 use crate::tokenizer::Tokenizer;
 use crate::units::{ByteIds, byte_order};
 use crate::vocabulary::TokenId;
+use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 
 /// A published encoding.
 #[derive(Debug)]
@@ -517,7 +517,7 @@ fn rank(line: &[u8]) -> Option<usize> {
 
 impl Encoding {
     fn split(&self) -> Vec<Stage> {
-        split::named(self.pattern).unwrap_or_else(|| {
+        bytepair_split::named(self.pattern).unwrap_or_else(|| {
             let pattern = Pattern { source: self.pattern.to_owned(), flavour: Flavour::Rust };
             vec![Stage::matches(pattern, Unmatched::Keep)]
         })

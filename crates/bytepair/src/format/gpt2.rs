@@ -13,12 +13,12 @@ use super::{check_bare, check_id_range, inexpressible, quoted};
 use crate::added::AddedToken;
 use crate::decode::Decode;
 use crate::error::{Error, Result};
-use crate::split::{self, Flavour, Splitter, Stage};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, Missing, Units, bytes_of_printable, printable_name};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Splitter, Stage};
 
 /// The name of the format in messages.
 const FORMAT: &str = "vocab.json and merges.txt";
@@ -75,7 +75,8 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
         ..AddedToken::default()
     });
     Tokenizer::new(Parts {
-        pre_tokenizer: Splitter::new(split::named("gpt2").unwrap_or_default(), &unicode)?.into(),
+        pre_tokenizer: Splitter::new(bytepair_split::named("gpt2").unwrap_or_default(), &unicode)?
+            .into(),
         added: end_of_text.into_iter().collect(),
         ..Parts::new(units(&vocabulary), Arc::new(vocabulary))
     })

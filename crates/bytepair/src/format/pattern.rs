@@ -8,8 +8,8 @@
 //! Left out: the starts of lines, word boundaries, POSIX classes, comments, flags in the middle of a group, repeats
 //! of repeats, and what could match the empty text, where Oniguruma's users cut. Costs a few milliseconds, nearly all of it for the comparison.
 
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
-use crate::unicode::UnicodeTables;
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// What `\w` stands for in both flavours, as members of a class.
 const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
@@ -410,7 +410,6 @@ impl Translator<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split;
 
     fn translate(source: &str, from: Flavour) -> Result<String, String> {
         let to = if from == Flavour::Rust { Flavour::Oniguruma } else { Flavour::Rust };
@@ -422,9 +421,9 @@ mod tests {
     fn every_named_pattern_has_a_translation() {
         // A word boundary, and a match of the empty text.
         let without = ["tiny-aya", "superbpe"];
-        for name in split::names() {
+        for name in bytepair_split::names() {
             let translate = |stage: Stage| translate(&stage.pattern.source, stage.pattern.flavour);
-            let all = split::named(name).unwrap().into_iter().map(translate);
+            let all = bytepair_split::named(name).unwrap().into_iter().map(translate);
             let all = all.collect::<Result<Vec<_>, _>>();
             assert_eq!(all.is_ok(), !without.contains(&name), "{name}: {all:?}");
         }

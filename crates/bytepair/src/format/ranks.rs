@@ -21,11 +21,11 @@ pub(super) use self::steps::Steps;
 use super::{check_id_range, quoted};
 use crate::added::AddedToken;
 use crate::error::{Error, Result};
-use crate::split::{Splitter, Stage};
 use crate::tokenizer::Parts;
-use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, Units, byte_order};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Splitter, Stage};
 
 /// Tokens of more bytes are not derived.
 pub(super) const MAX_TOKEN_LEN: usize = 1 << 16;

@@ -21,10 +21,10 @@ use serde::de::IgnoredAny;
 use super::json;
 use super::ranks::{self, MAX_TOKEN_LEN};
 use crate::error::{Error, Result};
-use crate::split::{Flavour, Pattern, Stage, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::TokenId;
+use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 
 /// The name of the format in messages.
 const FORMAT: &str = "tekken.json";

@@ -14,12 +14,12 @@ use crate::decode::DecodeErrors;
 use crate::dialect::Dialect;
 use crate::error::{ErrorKind, Result};
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
 use crate::train::{Target, train};
-use crate::unicode::UnicodeTables;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 const CORPUS: &str = "low lower lowest newer newest wide wider widest\nthe cat's hat, the hat's cat: 12 345 6789  été 中文字 中文\n";
 

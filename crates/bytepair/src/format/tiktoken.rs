@@ -20,11 +20,11 @@ use super::{check_bare, inexpressible, quoted};
 use crate::added::AddedToken;
 use crate::decode::Decode;
 use crate::error::{Error, Result};
-use crate::split::{Flavour, Pattern, Stage, Unmatched};
 use crate::template::Template;
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::Unit;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 
 /// The name of the format in messages.
 pub(super) const FORMAT: &str = ".tiktoken";

@@ -18,7 +18,7 @@ use unicode_normalization::char::{canonical_combining_class, compose, decompose_
 use super::operation::Operation;
 use super::{CharsMap, NormalizeStep, Normalizer};
 use crate::error::Result;
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// A map, and how it differs from the steps.
 pub(crate) struct StepsAsMap {

@@ -4,7 +4,7 @@
 //! Left out: rules that look around (forms, replacing, clusters). One pass each; a text of ASCII that a
 //! rule leaves as it is costs a look.
 
-use crate::unicode::{TextClass, UnicodeTables};
+use bytepair_split::unicode::{TextClass, UnicodeTables};
 
 /// What becomes of each character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

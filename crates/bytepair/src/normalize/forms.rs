@@ -18,7 +18,7 @@ use unicode_normalization::{is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_q
 use super::aligned::{Aligned, Change, Symbol, symbols};
 use super::map_valid;
 use super::plain::Plain;
-use crate::unicode::{TextClass, UnicodeTables};
+use bytepair_split::unicode::{TextClass, UnicodeTables};
 
 /// By form.
 static PLAIN: [OnceLock<Plain>; 4] = [const { OnceLock::new() }; 4];

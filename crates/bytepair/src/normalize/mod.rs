@@ -36,8 +36,8 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::memory::ask;
-use crate::split::Segment;
-use crate::unicode::UnicodeTables;
+use crate::segment::Segment;
+use bytepair_split::unicode::UnicodeTables;
 
 use operation::Operation;
 
@@ -154,7 +154,7 @@ impl Normalizer {
     /// The segment after all steps.
     ///
     /// # Errors
-    /// [`ErrorKind::StepLimit`](crate::ErrorKind::StepLimit) where a pattern that needs backtracking gives up;
+    /// [`ErrorKind::Split`](crate::ErrorKind::Split) where a pattern that needs backtracking gives up;
     /// [`ErrorKind::Option`](crate::ErrorKind::Option) where the text becomes more than a thousand times longer;
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn normalize<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
@@ -174,7 +174,7 @@ impl Normalizer {
     ///
     /// ```
     /// use bytepair::{NormalizeStep, Normalizer};
-    /// use bytepair::{split::Segment, unicode::UnicodeTables};
+    /// use bytepair::{segment::Segment, unicode::UnicodeTables};
     ///
     /// let step = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
     /// let normalizer = Normalizer::new(vec![step], UnicodeTables::latest());

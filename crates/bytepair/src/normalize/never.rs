@@ -7,7 +7,7 @@
 
 use super::{NormalizeStep, Normalizer};
 use crate::error::Result;
-use crate::split::Segment;
+use crate::segment::Segment;
 
 impl Normalizer {
     /// The steps that never give a text that they change, each alone.
@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
     use crate::normalize::UnicodeForm;
-    use crate::unicode::UnicodeTables;
+    use bytepair_split::unicode::UnicodeTables;
 
     fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
         Normalizer::new(steps, UnicodeTables::latest())

@@ -15,9 +15,9 @@ use super::{
 };
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow};
-use crate::split::Segment;
-use crate::unicode::{TextClass, UnicodeTables};
+use crate::segment::Segment;
 use crate::units;
+use bytepair_split::unicode::{TextClass, UnicodeTables};
 
 /// One pass over a text.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use crate::error::{ErrorKind, Result};
-use crate::split::{Pattern, Splitter, Stage, Unmatched};
-use crate::unicode::UnicodeTables;
+use crate::error::Result;
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Pattern, Splitter, Stage, Unmatched};
 
 /// A pattern, compiled to find its matches in a text.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl TextPattern {
     /// Compiles a pattern with the character classes of one version of Unicode.
     ///
     /// # Errors
-    /// [`ErrorKind::Pattern`] for what is not understood, or could match the empty text.
+    /// [`Split`](crate::ErrorKind::Split) for what is not understood, or could match the empty text.
     pub fn new(pattern: Pattern, unicode: &UnicodeTables) -> Result<Self> {
         let stage = Stage::matches(pattern.clone(), Unmatched::Drop);
         let matches = Splitter::new(vec![stage], unicode)?;
@@ -30,7 +30,9 @@ impl TextPattern {
             return Ok(Self { pattern, matches });
         }
         let problem = "a pattern that could match the empty text cannot be replaced".to_owned();
-        Err(ErrorKind::Pattern { pattern: pattern.source, offset: 0, problem }.into())
+        let kind =
+            bytepair_split::ErrorKind::Pattern { pattern: pattern.source, offset: 0, problem };
+        Err(bytepair_split::Error::from(kind).into())
     }
 
     /// The pattern.
@@ -41,10 +43,10 @@ impl TextPattern {
     /// The matches, from left to right.
     ///
     /// # Errors
-    /// [`ErrorKind::StepLimit`] where they need too many steps.
+    /// [`Split`](crate::ErrorKind::Split) where they need too many steps.
     pub(super) fn matches(&self, text: &[u8]) -> Result<Vec<Range<usize>>> {
         let mut ranges = Vec::new();
-        self.matches.for_each_piece(text, |range| {
+        self.matches.for_each_piece(text, |range| -> Result<()> {
             ranges.push(range);
             Ok(())
         })?;

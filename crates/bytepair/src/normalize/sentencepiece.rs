@@ -19,7 +19,7 @@ use super::CharsMap;
 use crate::added::{Ahead, Dictionary, are_few, last_character};
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// The character that stands for a space.
 pub(crate) const SPACE_SYMBOL: &str = "\u{2581}";

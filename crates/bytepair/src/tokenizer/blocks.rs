@@ -11,8 +11,8 @@ use crate::encode::{Encoder, Hole, N_PREFETCHED, Name, Whole, put_in};
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow};
 use crate::piece_starts::Starts;
-use crate::split::{Boundaries, Splitter};
 use crate::vocabulary::TokenId;
+use bytepair_split::{Boundaries, Splitter};
 
 /// For how much text there is room for an id each four bytes, so that short texts do not grow their row of ids step
 /// by step.
@@ -262,10 +262,10 @@ impl Filling {
 mod tests {
     use super::*;
     use crate::encode::{Name, PieceCache, Scratch, Whole};
-    use crate::split::{Flavour, Pattern, Stage, Unmatched};
-    use crate::unicode::UnicodeTables;
     use crate::units::{ByteIds, Units};
     use crate::vocabulary::{Token, Vocabulary};
+    use bytepair_split::unicode::UnicodeTables;
+    use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
     use proptest::prelude::*;
     use std::sync::Arc;
 

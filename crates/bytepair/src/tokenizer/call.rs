@@ -17,7 +17,7 @@ use crate::added::{Disallowed, Matcher, Part, Specials};
 use crate::encode::{Dropout, Dropping};
 use crate::encoding::Traced;
 use crate::error::{Error, ErrorKind, Result};
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::template::{Lengths, Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
 

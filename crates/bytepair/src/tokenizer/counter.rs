@@ -14,7 +14,7 @@ use super::named::Rules;
 use super::threads::Team;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::Result;
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// Whether a place is a cut depends on less than so many bytes around it: three characters.
 const REACH: usize = 16;
@@ -151,11 +151,11 @@ mod tests {
     use crate::added::{AddedToken, Specials};
     use crate::normalize::Normalizer;
     use crate::pretokenize::{PreTokenizer, Round};
-    use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage};
     use crate::tokenizer::Parts;
-    use crate::unicode::UnicodeTables;
     use crate::units::{ByteIds, Units};
     use crate::vocabulary::{Token, TokenKind, Vocabulary};
+    use bytepair_split::unicode::UnicodeTables;
+    use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage};
 
     /// Bytes, a few merges, and the special token `<s>`, behind these stages.
     fn tokenizer(patterns: &[&str], behaviour: Behaviour) -> Arc<Tokenizer> {

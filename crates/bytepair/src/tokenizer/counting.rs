@@ -9,7 +9,7 @@ use super::{EncodeOptions, Tokenizer};
 use crate::batch;
 use crate::code_units::Text;
 use crate::error::Result;
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::template::TemplatePiece;
 
 /// The ids of shorter texts are made in one go, in bytes.

@@ -12,7 +12,7 @@ use crate::added::Part;
 use crate::encode::{MergeStep, PieceCourse, give_indices};
 use crate::encoding::Traced;
 use crate::error::Result;
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// A part of a text, with where in the text it begins and ends, in bytes.

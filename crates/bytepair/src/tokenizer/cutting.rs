@@ -2,7 +2,7 @@
 //!
 //! Such a place lies between two characters, and what is asked of it is proven by them and the characters beside
 //! them alone, whatever stands around: that no added token reaches across (`seams`), that the parts can be normalized
-//! by themselves, and that the splitter ends a piece there ([`Splitter::is_safe_cut`](crate::split::Splitter)) or, where
+//! by themselves, and that the splitter ends a piece there ([`Splitter::is_safe_cut`](bytepair_split::Splitter)) or, where
 //! a text is one piece, that no merge crosses (`encode::cuts`). The second part is then the rest of a segment. The
 //! proof is in `docs/explanation/encoding.md`.
 //!
@@ -19,7 +19,7 @@ use super::seams::Seams;
 use crate::added::last_character;
 use crate::error::Result;
 use crate::normalize::{Normalizer, character_length};
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// How far a cut is looked for, in bytes.
 pub(super) const SEARCH_LEN: usize = 32 << 10;

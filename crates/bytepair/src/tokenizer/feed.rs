@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::memory::reserve_exact;
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// How much is read for a stretch, in bytes, if nothing speaks against it.
 pub(super) const STRETCH_LEN: usize = 256 << 10;

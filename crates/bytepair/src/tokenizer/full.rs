@@ -14,7 +14,7 @@ use crate::encode::Dropping;
 use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
 use crate::memory::ask;
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::template::{OffsetRules, Padding, Sequence, TemplatePiece, Truncation};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};

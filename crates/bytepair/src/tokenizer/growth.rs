@@ -10,7 +10,8 @@
 
 use super::Tokenizer;
 use crate::encode::Growing;
-use crate::split::{Segment, Splitter, Standing};
+use crate::segment::Segment;
+use bytepair_split::{Splitter, Standing};
 
 /// Shorter pieces are counted anew.
 const MIN_LEN: usize = if cfg!(test) { 4 } else { 256 };

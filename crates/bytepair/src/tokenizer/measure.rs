@@ -30,10 +30,11 @@ use crate::count::n_characters;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_order::in_order;
 use crate::memory::ask;
-use crate::split::{Boundaries, Flavour, Pattern, Segment, Splitter, Stage, Unmatched};
-use crate::unicode::UnicodeTables;
+use crate::segment::Segment;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Token, TokenId, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Boundaries, Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// More groups than this are taken for a mistake: each has a count for each id.
 const MAX_GROUPS: usize = 1024;

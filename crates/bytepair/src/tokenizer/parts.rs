@@ -10,10 +10,10 @@ use crate::decode::Decode;
 use crate::error::{Error, Result};
 use crate::normalize::{MAX_GROWTH, Normalizer, growth};
 use crate::pretokenize::PreTokenizer;
-use crate::split::Splitter;
 use crate::template::{OffsetRules, Padding, Template, Truncation};
 use crate::units::Units;
 use crate::vocabulary::Vocabulary;
+use bytepair_split::Splitter;
 
 /// Everything that a tokenizer is.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use super::worker::{Worker, push};
 use crate::added::Part;
 use crate::encoding::Traced;
 use crate::error::{ErrorKind, Result};
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 impl Tokenizer {

@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use super::parts::Parts;
 use crate::added::AddedToken;
 use crate::encode::Repeated;
-use crate::split::{Repeat, Segment, Splitter};
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
+use bytepair_split::{Repeat, Splitter};
 
 /// The tokens that are looked for in normalized text but for special ones, if all of them repeat one character and come as
 /// pieces. Then no other piece is such a token, however a text is cut: a run of that length is never left in a segment.

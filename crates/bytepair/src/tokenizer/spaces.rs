@@ -25,10 +25,11 @@ use crate::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePieceRules, character_length,
 };
 use crate::pretokenize::PreTokenizer;
-use crate::split::{
-    Flavour, Pattern, Segment, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,
-};
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
+use bytepair_split::{
+    Flavour, Pattern, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,
+};
 
 /// More characters that are joined to a space behind them are not worth a pattern.
 const MAX_JOINED: usize = 64;

@@ -18,11 +18,11 @@ use crate::normalize::{
     BertRules, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm,
 };
 use crate::pretokenize::{PreTokenizer, Round};
-use crate::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::template::{Lengths, Padding, Side, Template, Truncation, TruncationStrategy};
 use crate::train::{Target, TrainProgress, train};
-use crate::unicode::UnicodeTables;
 use crate::vocabulary::{Token, TokenId, TokenKind};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 const CORPUS: &str =
     "low lower lowest newer wide  the cat's hat: 12 345 6789\n été 中文字。中文， да <s> low\n\n";
@@ -255,7 +255,7 @@ proptest! {
         let Ok(all) = tokenizer.encode(&text, options(allows)) else { return Ok(()) };
         let call = tokenizer.call(options(allows)).unwrap();
         for place in (1..text.len()).filter(|&place| tokenizer.is_cut(&text, place)) {
-            let whole = crate::split::Segment::whole(&text);
+            let whole = crate::segment::Segment::whole(&text);
             let mut ids = Vec::new();
             tokenizer.workers.with(|worker| {
                 call.encode_stretch(whole.part(0..place), &mut ids, worker).unwrap();

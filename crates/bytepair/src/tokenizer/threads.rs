@@ -17,7 +17,7 @@ use crate::fresh_pages::Ahead;
 use crate::in_order::in_order;
 use crate::large_pages::reserve;
 use crate::memory::ask_to_grow;
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// How long stretches are at most, unless there is no place to cut, in bytes.

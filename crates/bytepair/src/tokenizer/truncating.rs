@@ -10,7 +10,7 @@ use super::threads::Team;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::Result;
 use crate::normalize::character_length;
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// How long stretches are at first and at most, in bytes.
 const STRETCH_LENS: (usize, usize) = (1 << 10, 64 << 10);

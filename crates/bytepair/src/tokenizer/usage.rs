@@ -14,7 +14,7 @@ use crate::added::Part;
 use crate::count::PieceCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parallel::in_parallel;
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// So many distinct pieces, or bytes of them, are encoded and forgotten.

@@ -13,8 +13,8 @@ use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Sc
 use crate::error::Result;
 use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
-use crate::split::Boundaries;
 use crate::vocabulary::TokenId;
+use bytepair_split::Boundaries;
 
 /// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it, and its parts hardly ever
 /// come again. As many symbols are merged in blocks.

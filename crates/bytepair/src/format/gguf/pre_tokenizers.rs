@@ -161,7 +161,7 @@ mod tests {
         assert!(OF_CHARACTERS.iter().all(|name| pre_tokenizer(name).is_none()));
         for pre in PRE_TOKENIZERS {
             if let Split::Named(name) = pre.split {
-                assert!(crate::split::named(name).is_some(), "{name}");
+                assert!(bytepair_split::named(name).is_some(), "{name}");
             }
         }
     }

@@ -17,13 +17,13 @@ use crate::format::json::two_parts;
 use crate::format::sentencepiece::merges::{Scored, cut_stages, push_merges};
 use crate::format::{huggingface, quoted};
 use crate::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
-use crate::split::{self, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::template::{Sequence, Template, TemplatePiece};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::bytes_of_printable;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 const MODEL: &str = "tokenizer.ggml.model";
 const PRE: &str = "tokenizer.ggml.pre";
@@ -134,7 +134,7 @@ fn read_bytes(
     let pre = pre_tokenizer(name);
     let stages = match (stages, pre.map(|pre| pre.split)) {
         (Some(stages), _) => stages,
-        (None, Some(Split::Named(pattern))) => split::named(pattern).unwrap_or_default(),
+        (None, Some(Split::Named(pattern))) => bytepair_split::named(pattern).unwrap_or_default(),
         (None, Some(Split::Patterns(patterns))) => {
             patterns.iter().map(|source| stage(source)).collect()
         }

@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 
 use super::{BYTE_LEVEL_PATTERN, WORD};
-use crate::split::{Behaviour, Flavour, Pattern, Stage, UNICODE_SCRIPTS, Unmatched, escaped};
-use crate::unicode::{PublishedClass, published_class};
+use bytepair_split::unicode::{PublishedClass, published_class};
+use bytepair_split::{Behaviour, Flavour, Pattern, Stage, UNICODE_SCRIPTS, Unmatched, escaped};
 
 /// The pieces of `Whitespace`.
 const WORDS_AND_SIGNS: &str = r"\w+|[^\w\s]+";

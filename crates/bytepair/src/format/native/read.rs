@@ -23,9 +23,9 @@ use crate::format::json;
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::Units;
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
 
 /// The tokenizer of a file.
 ///

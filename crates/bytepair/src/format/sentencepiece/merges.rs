@@ -13,8 +13,8 @@ use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
 use crate::normalize::SPACE_SYMBOL;
-use crate::split::{Behaviour, Flavour, Pattern, Stage, first_begins};
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
+use bytepair_split::{Behaviour, Flavour, Pattern, Stage, first_begins};
 
 /// A piece that takes part in merging.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use crate::added::AddedToken;
 use crate::decode::{LeadingSpaces, SentencePieceDecode};
 use crate::error::{Error, Result};
 use crate::normalize::{CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
-use crate::split::{Splitter, Stage};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{Units, byte_name};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Splitter, Stage};
 
 /// The tokenizer of a model file.
 ///

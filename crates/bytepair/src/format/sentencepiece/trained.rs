@@ -26,11 +26,12 @@ use crate::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules, StepsAsMap, as_map,
     is_map,
 };
-use crate::split::{Segment, Stage, each_begins, first_begins};
+use crate::segment::Segment;
 use crate::template::Template;
 use crate::tokenizer::Parts;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
+use bytepair_split::{Stage, each_begins, first_begins};
 
 /// The name of the unknown token where a tokenizer has none.
 const UNKNOWN: &str = "<unk>";

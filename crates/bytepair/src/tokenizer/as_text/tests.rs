@@ -17,8 +17,8 @@ use crate::template::{
 };
 use crate::tokenizer::tests::{in_stretches, message, text, tokenizers};
 use crate::tokenizer::{EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::vocabulary::TokenId;
+use bytepair_split::unicode::UnicodeTables;
 
 fn as_text() -> EncodeOptions<'static> {
     EncodeOptions { added_tokens: AddedTokens::Text, ..EncodeOptions::default() }

@@ -14,13 +14,14 @@ use super::tally::{MAX_LEN, Tally};
 use super::{Desk, Tokenizer};
 use crate::added::Part;
 use crate::error::Result;
-use crate::split::{Behaviour, Boundaries, Segment, Splitter, Stage};
+use crate::segment::Segment;
 use crate::tokenizer::blocks::{append_text, n_pieces_of, set};
 use crate::tokenizer::call::Call;
 use crate::tokenizer::pieces::Grain;
 use crate::tokenizer::spaces::Spaces;
 use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
+use bytepair_split::{Behaviour, Boundaries, Splitter, Stage};
 
 /// How long a part is that is traced, in bytes, if it can be cut.
 const TRACED_LEN: usize = if cfg!(test) { 8 } else { 256 };

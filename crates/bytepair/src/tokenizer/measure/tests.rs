@@ -48,7 +48,7 @@ fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sum
             _ => pieces.push(*span),
         }
     }
-    let note = |word: Range<usize>| {
+    let note = |word: Range<usize>| -> crate::Result<()> {
         let n_tokens = row.offsets().iter().filter(|span| shares(span, &word)).count() as u64;
         sums.words += 1;
         sums.word_tokens += n_tokens;

@@ -8,12 +8,12 @@ use super::*;
 use crate::added::Specials;
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::pretokenize::PreTokenizer;
-use crate::split::{Flavour, Pattern, Stage, Unmatched};
 use crate::tokenizer::tests::in_stretches;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 
 /// All bytes, tokens made of some and of one another, and these added tokens.
 fn tokenizer(

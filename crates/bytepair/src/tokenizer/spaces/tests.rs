@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use crate::added::AddedToken;
 use crate::normalize::{NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm};
 use crate::pretokenize::{PreTokenizer, Round};
-use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 use crate::tokenizer::tests::in_stretches;
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// What vocabularies may have; texts have more.
 const CHARACTERS: [&str; 10] = ["▁", "a", "b", ".", "-", "中", "\n", "c", "1", "2"];

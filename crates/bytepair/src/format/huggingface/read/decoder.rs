@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::format::huggingface::schema::{Decoder, Pattern, Placed, Prepends, problem};
 use crate::format::huggingface::{name_pattern, prefix_pattern};
 use crate::normalize::Normalizer;
-use crate::split::Segment;
+use crate::segment::Segment;
 use crate::units::Units;
 use crate::units::{bytes_of_printable, published_name};
 use crate::vocabulary::{Token, TokenKind, Vocabulary};

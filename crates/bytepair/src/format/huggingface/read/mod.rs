@@ -25,11 +25,11 @@ use super::{FORMAT, WORD};
 use crate::error::Result;
 use crate::format::json;
 use crate::normalize::Normalizer;
-use crate::split::{Stage, Unmatched};
 use crate::tokenizer::{Parts, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_order};
 use crate::vocabulary::{Token, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Stage, Unmatched};
 
 /// The tokenizer of a file.
 ///

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::format::huggingface::schema::{Normalizer, Pattern, Placed};
 use crate::format::huggingface::{END_OF_WORD, RESERVED};
 use crate::normalize::{CharsMap, NormalizeStep, TextPattern};
-use crate::split::{self, Flavour};
-use crate::unicode::UnicodeTables;
+use bytepair_split::Flavour;
+use bytepair_split::unicode::UnicodeTables;
 
 /// What a normalizer does.
 pub(super) struct Normalizing {
@@ -70,7 +70,8 @@ fn replace(step: &Placed<Normalizer>, pattern: &Pattern, content: &str) -> Resul
         }
         Pattern::String(from) => Ok(NormalizeStep::Replace { from: from.clone(), to }),
         Pattern::Regex(source) => {
-            let pattern = split::Pattern { source: source.clone(), flavour: Flavour::Oniguruma };
+            let pattern =
+                bytepair_split::Pattern { source: source.clone(), flavour: Flavour::Oniguruma };
             let pattern = TextPattern::new(pattern, &UnicodeTables::latest())
                 .map_err(|error| step.problem("pattern", error.to_string()))?;
             Ok(NormalizeStep::ReplaceMatches { pattern, to })

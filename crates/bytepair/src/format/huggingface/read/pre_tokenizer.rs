@@ -12,8 +12,8 @@ use crate::format::huggingface::schema::{
 use crate::format::huggingface::stages;
 use crate::normalize::{NormalizeStep, Normalizer};
 use crate::pretokenize::{self, Round};
-use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage, each_begins, escaped};
-use crate::unicode::UnicodeTables;
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage, each_begins, escaped};
 
 /// What a pre-tokenizer does.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl Cutting {
     pub(super) fn compiled(self, unicode: UnicodeTables) -> Result<pretokenize::PreTokenizer> {
         let compiled = |draft: Draft| {
             let splitter = Splitter::new(draft.stages.clone(), &unicode)
-                .map_err(|error| draft.problem(&error, &unicode))?;
+                .map_err(|error| draft.problem(&error.into(), &unicode))?;
             Ok(Round { change: Normalizer::new(draft.steps, unicode), splitter })
         };
         if self.only_stages().is_some_and(<[_]>::is_empty) {

@@ -9,8 +9,8 @@ use super::node::{Node, Repeated, problem};
 use crate::error::{Error, Result};
 use crate::format::huggingface::stages::BEHAVIOURS;
 use crate::normalize::{BertRules, UnicodeForm};
-use crate::split::Behaviour;
 use crate::vocabulary::TokenId;
+use bytepair_split::Behaviour;
 
 /// A component and its place.
 #[derive(Debug)]

@@ -29,12 +29,12 @@ use super::{FORMAT, RESERVED, WORD};
 use crate::added::AddedToken;
 use crate::error::Result;
 use crate::format::{Written, inexpressible, pattern, quoted};
-use crate::split::{Flavour, Pattern, Splitter, Unmatched};
 use crate::template::{Padding, Side, Truncation, TruncationStrategy};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::{EndMarkKind, Units};
 use crate::units::{bytes_of_printable, published_name};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::{Flavour, Pattern, Splitter, Unmatched};
 
 /// The file of a tokenizer, from which every text gets the same ids.
 ///

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::format::gpt2::is_gpt2_split;
 use crate::format::huggingface::stages;
 use crate::normalize::NormalizeStep;
-use crate::split::{Stage, Unmatched, each_begins};
 use crate::tokenizer::Parts;
+use bytepair_split::{Stage, Unmatched, each_begins};
 
 /// A change of pieces, or a cut.
 #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::format::huggingface::FORMAT;
 use crate::format::{Change, inexpressible, quoted};
 use crate::normalize::{CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
-use crate::split::Segment;
+use crate::segment::Segment;
 
 /// Clusters of so many bytes are looked up character by character.
 const LONG_CLUSTER: usize = 6;
@@ -63,7 +63,7 @@ pub(super) fn changes_of(step: &SentencePiece, steps: &Normalizer) -> Result<Vec
 fn check_symbols(rules: &SentencePieceRules, map: &CharsMap) -> Result<()> {
     let step = Normalizer::new(
         vec![NormalizeStep::Precompiled(map.clone())],
-        crate::unicode::UnicodeTables::hugging_face(),
+        bytepair_split::unicode::UnicodeTables::hugging_face(),
     );
     for symbol in &rules.verbatim {
         if *normalized(&step, symbol) != *symbol.as_bytes() {

@@ -18,11 +18,11 @@ use crate::format::huggingface::{escaped, name_pattern};
 use crate::format::live::live_merges;
 use crate::format::{Change, quoted};
 use crate::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePieceRules, TextPattern};
-use crate::split::{Behaviour, Flavour, Pattern, Splitter, Stage};
 use crate::tokenizer::Parts;
-use crate::unicode::UnicodeTables;
 use crate::units::byte_name;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage};
 
 /// More spaces than any text begins with.
 const ALL: usize = 1_000_000;

@@ -6,10 +6,10 @@ use super::super::schema::{
 };
 use crate::decode::LeadingSpaces;
 use crate::normalize::UnicodeForm;
-use crate::split::{Behaviour, Flavour};
 use crate::template::{Side, TruncationStrategy};
 use crate::units::{ByteIds, EndMarkKind, Missing, Unit};
 use crate::vocabulary::{Form, TokenKind};
+use bytepair_split::{Behaviour, Flavour};
 
 /// Two types whose values have the same names.
 macro_rules! same {

@@ -10,8 +10,8 @@ use super::super::schema::{RoundRecord, StageRecord, StepRecord};
 use crate::error::{Error, Result};
 use crate::normalize::{BertRules, CharsMap, NormalizeStep, Normalizer, TextPattern};
 use crate::pretokenize::Round;
-use crate::split::{Pattern, Splitter, Stage};
-use crate::unicode::UnicodeTables;
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Pattern, Splitter, Stage};
 
 impl From<&NormalizeStep> for StepRecord {
     fn from(step: &NormalizeStep) -> Self {

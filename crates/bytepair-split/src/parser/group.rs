@@ -7,7 +7,7 @@
 
 use super::{Flags, Parser};
 use crate::error::Result;
-use crate::split::tree::{Look, Node};
+use crate::tree::{Look, Node};
 
 /// The most characters a look-behind may span.
 const MAX_LOOK_BEHIND: u64 = 255;

@@ -11,7 +11,7 @@
 use super::automaton::Automaton;
 use super::behaviour::{Dropped, Join};
 use super::engine::Engine;
-use super::{Splitter, Step};
+use super::splitter::{Splitter, Step};
 
 /// An automaton whose matches are all pieces, and the rows behind which a match can be seen.
 struct Holding<'s> {
@@ -22,8 +22,7 @@ struct Holding<'s> {
 impl Splitter {
     /// For each text, which is UTF-8 and not empty: whether it is proven that no piece of any text contains it.
     pub fn never_hold(&self, texts: &[&[u8]]) -> Vec<bool> {
-        let steps = self.compiled.steps.iter();
-        let holding: Vec<_> = steps.filter_map(|step| Holding::of(step)).collect();
+        let holding: Vec<_> = self.steps().filter_map(Holding::of).collect();
         let is_cut = |text: &&[u8]| holding.iter().any(|holding| !holding.holds(text));
         texts.iter().map(is_cut).collect()
     }
@@ -82,8 +81,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::split::{Flavour, Pattern, Stage, Unmatched, named, names};
     use crate::unicode::UnicodeTables;
+    use crate::{Flavour, Pattern, Stage, Unmatched, named, names};
 
     fn splitter(source: &str) -> Splitter {
         let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Rust };

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 /// without any.
 ///
 /// ```
-/// use bytepair::unicode::graphemes;
+/// use bytepair::graphemes;
 /// assert_eq!(graphemes("ae\u{301}中".as_bytes()), [(1, 1), (4, 1), (7, 2)]);
 /// assert_eq!(graphemes(b"a\xFF\xE4\xB8"), [(1, 1), (2, 0), (3, 0), (4, 0)]);
 /// ```

@@ -2,12 +2,12 @@
 //!
 //! What the flavours read differently (`{n,m}+`, `{n}?`, a brace that does not start a repeat) is decided here,
 //! and repeats that engines disagree on are refused. Left out: writing repeats out, which
-//! [`program`](crate::split::program) does.
+//! [`program`](crate::program) does.
 //! Cost: linear in the quantifiers, and in the Rust flavour in the tree of what runs without a bound.
 
 use super::Parser;
 use crate::error::{Error, Result};
-use crate::split::tree::{Greed, Node};
+use crate::tree::{Greed, Node};
 
 /// The most times a counted repeat may run.
 const MAX_REPEAT: u32 = 1000;

@@ -10,8 +10,9 @@ use super::engine::Engine;
 use super::machine::Machine;
 use super::parser::{self, Parsed};
 use super::program::{self, Target};
+use super::splitter::Step;
 use super::windows::Kernel;
-use super::{Flavour, Pattern, Step, behaviour, cutters};
+use super::{Flavour, Pattern, behaviour, cutters};
 use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
 

@@ -66,7 +66,7 @@ fn scripts(unicode: &UnicodeTables) -> Vec<CharSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::{Boundaries, Flavour, Splitter, Stage, Unmatched};
+    use crate::{Boundaries, Flavour, Splitter, Stage, Unmatched};
     use proptest::prelude::*;
     use std::ops::RangeInclusive;
     use std::sync::LazyLock;

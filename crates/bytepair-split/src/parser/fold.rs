@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use super::Parser;
 use crate::error::Result;
-use crate::split::tree::{CharSet, Node};
+use crate::tree::{CharSet, Node};
 
 impl Parser<'_> {
     pub(super) fn literal(&mut self, start: usize, character: char) -> Result<Node> {

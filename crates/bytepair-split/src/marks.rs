@@ -5,18 +5,18 @@
 use super::{Flavour, Pattern, Stage, Unmatched};
 
 /// Each mark begins a piece, as `Metaspace` cuts.
-pub(crate) fn each_begins(mark: char) -> Stage {
+pub fn each_begins(mark: char) -> Stage {
     let mark = escaped(mark);
     words(format!("{mark}?[^{mark}]+|{mark}"))
 }
 
 /// The first of several marks begins a piece, as files of SentencePiece are read; for marks that patterns read as they are.
-pub(crate) fn first_begins(mark: char) -> Stage {
+pub fn first_begins(mark: char) -> Stage {
     words(format!("{mark}*[^{mark}]+|{mark}+"))
 }
 
 /// A character as both flavours of patterns read it, in a class and outside.
-pub(crate) fn escaped(character: char) -> String {
+pub fn escaped(character: char) -> String {
     format!(r"\x{{{:X}}}", u32::from(character))
 }
 

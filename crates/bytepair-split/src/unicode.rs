@@ -16,11 +16,9 @@
 //! millisecond at most), and kept: all of them together take about a megabyte.
 
 mod character_set;
-mod graphemes;
 mod published_classes;
 mod scripts;
 
-pub use graphemes::graphemes;
 pub use published_classes::{PublishedClass, published_class};
 
 use std::collections::BTreeMap;
@@ -35,7 +33,7 @@ const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
 /// The character sets and lower-case mappings of one version of Unicode. Cheap to copy.
 ///
 /// ```
-/// let tables = bytepair::unicode::UnicodeTables::latest();
+/// let tables = bytepair_split::unicode::UnicodeTables::latest();
 /// let digits = tables.property("Nd").unwrap();
 /// assert_eq!(digits[0], '0'..='9');
 /// assert_eq!(tables.lowercase('É').collect::<String>(), "é");

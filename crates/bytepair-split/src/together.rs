@@ -67,8 +67,8 @@ fn are_apart(one: &CharSet, other: &CharSet) -> bool {
 mod tests {
     use super::super::parser;
     use super::*;
-    use crate::split::{Flavour, Pattern};
     use crate::unicode::UnicodeTables;
+    use crate::{Flavour, Pattern};
 
     fn found(sources: &[&str], behaviour: Behaviour) -> Vec<Range<usize>> {
         let flavour = Flavour::Oniguruma;

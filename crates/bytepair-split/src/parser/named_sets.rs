@@ -7,7 +7,7 @@
 
 use super::Parser;
 use crate::error::Result;
-use crate::split::tree::CharSet;
+use crate::tree::CharSet;
 
 impl<'p> Parser<'p> {
     pub(super) fn property_escape(&mut self, start: usize, is_negated: bool) -> Result<CharSet> {

@@ -8,7 +8,7 @@
 use super::Parser;
 use super::named_sets::ascii_set;
 use crate::error::Result;
-use crate::split::tree::{Anchor, CharSet, Node};
+use crate::tree::{Anchor, CharSet, Node};
 
 /// What a backslash means.
 pub(super) enum Escape {

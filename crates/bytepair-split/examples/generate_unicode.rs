@@ -1,6 +1,6 @@
 //! Prints the Unicode tables that the crate carries, in the format their first lines describe.
 //!
-//! `cargo run -p bytepair --example generate_unicode > crates/bytepair/unicode/16.0.0.txt`
+//! `cargo run -p bytepair-split --example generate_unicode > crates/bytepair-split/unicode/16.0.0.txt`
 //!
 //! The character sets come from `regex-syntax` (its version of Unicode is checked against
 //! [`VERSION`]), the lower-case mappings from the standard library, restricted to characters that

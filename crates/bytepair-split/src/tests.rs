@@ -1,8 +1,13 @@
 //! What holds across the files of this folder.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
-use super::compile::compile_one;
+use super::compile::{Ways, compile_one};
+use super::engine::Engine;
+use super::unicode::UnicodeTables;
+use super::windows::Kernel;
 use super::*;
 
 fn stage(source: &str, flavour: Flavour, unmatched: Unmatched) -> Stage {
@@ -551,7 +556,7 @@ proptest! {
         let stages: Vec<_> = [first, second, third].map(stage).into();
         let windows = by_windows(&stages).unwrap();
         let naive = Splitter::naive(stages, &UnicodeTables::latest()).unwrap();
-        prop_assert!(windows.compiled.steps.len() < naive.compiled.steps.len());
+        prop_assert!(windows.steps().count() < naive.steps().count());
         let expected = pieces_by_block(&naive, &text, usize::MAX);
         prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), expected.clone());
         prop_assert_eq!(pieces_by_block(&windows, &text, block_len), expected);
@@ -720,7 +725,7 @@ fn behaviours_join_and_drop_delimiters() {
 fn stages_that_no_automaton_does_together_are_done_one_by_one() {
     let stages = ["(?>ab|a)", "[cd]+"].map(|one| stage(one, Flavour::Oniguruma, Unmatched::Keep));
     let splitter = Splitter::new(stages.to_vec(), &UnicodeTables::latest()).unwrap();
-    assert_eq!(splitter.compiled.steps.len(), 2);
+    assert_eq!(splitter.steps().count(), 2);
     assert_eq!(splitter.pieces(b"abcda").unwrap(), [&b"ab"[..], b"cd", b"a"]);
     // Two hundred characters that are told apart in each.
     let pairs = |first: u32| {
@@ -732,7 +737,7 @@ fn stages_that_no_automaton_does_together_are_done_one_by_one() {
         .map(|first| stage(&pairs(first), Flavour::Oniguruma, Unmatched::Keep))
         .to_vec();
     let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
-    assert_eq!(splitter.compiled.steps.len(), 2);
+    assert_eq!(splitter.steps().count(), 2);
     let text = "\u{4E00}\u{4E01}a\u{6E00}\u{6E01}\u{6E01}";
     let pieces = splitter.pieces(text.as_bytes()).unwrap();
     assert_eq!(pieces.iter().map(|piece| piece.len()).collect::<Vec<_>>(), [6, 1, 6, 3]);
@@ -863,7 +868,12 @@ proptest! {
 
 /// Words in an order that looks random, the same each time.
 fn jumble(words: &[&str], n_words: usize, seed: u64) -> String {
-    let pick = |number: u64| (crate::hash::fold(number, seed) >> 32) as usize % words.len();
+    let pick = |number: u64| {
+        let product =
+            u128::from(number ^ 0x9E37_79B9_7F4A_7C15) * u128::from(seed ^ 0xD6E8_FEB8_6659_FD93);
+        let folded = (product ^ (product >> 64)) >> 32 & u128::from(u32::MAX);
+        usize::try_from(folded).unwrap() % words.len()
+    };
     (0..n_words as u64).map(|number| words[pick(number)]).collect()
 }
 

@@ -12,10 +12,13 @@ use super::{Flavour, Pattern, Stage, Unmatched};
 
 /// An ASCII character, and how often it stands in a match: once at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repeat {
-    pub(crate) byte: u8,
-    pub(crate) least: usize,
-    pub(crate) most: usize,
+pub struct Repeat {
+    /// The character.
+    pub byte: u8,
+    /// The fewest in a match.
+    pub least: usize,
+    /// The most in a match.
+    pub most: usize,
 }
 
 /// Finds runs of some characters.
@@ -88,8 +91,8 @@ fn next((_, finder): &(Repeat, Finder<'_>), text: &[u8], from: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::{Boundaries, Splitter};
     use crate::unicode::UnicodeTables;
+    use crate::{Boundaries, Splitter};
     use proptest::prelude::*;
 
     proptest! {

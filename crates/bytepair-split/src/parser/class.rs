@@ -11,7 +11,7 @@
 use super::escape::Escape;
 use super::{MAX_DEPTH, Parser};
 use crate::error::Result;
-use crate::split::tree::CharSet;
+use crate::tree::CharSet;
 
 /// The union of many items, made in a few goes: neither time nor memory go with how often a large set is named.
 #[derive(Default)]

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use bytepair::split::{Behaviour, Boundaries, Flavour, Pattern, Splitter, Stage, named, names};
-use bytepair::unicode::UnicodeTables;
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Behaviour, Boundaries, Flavour, Pattern, Splitter, Stage, named, names};
 use serde_json::Value;
 
 fn vectors() -> Option<Value> {

@@ -1,208 +1,44 @@
-//! Text to pieces: the cuts that no merge ever crosses.
+//! Stages compiled to engines, and the ways to run them over a text.
 //!
-//! A [`Splitter`] is a row of [`Stage`]s. The first splits the text with its pattern, each later one
-//! splits every piece of the one before on its own. A pattern that looks at most one symbol ahead runs
-//! as an automaton over character classes (`automaton`), any other is tried step by step
-//! (`backtrack`). A splitter never changes text, and knows nothing of tokens.
-//!
-//! Bytes that are not UTF-8 are legal: each is one symbol of no class, matched by negated classes and
-//! the dot alone.
-//!
-//! Cost: a few CPU cycles per byte, memory of a few bits per byte of a block of about 32 KiB (or of the
-//! longest piece of the first stage), whatever the length of the text.
-
-mod alphabet;
-mod automaton;
-mod backtrack;
-mod behaviour;
-mod bits;
-mod boundaries;
-mod compile;
-mod cutters;
-mod engine;
-mod holding;
-mod lanes;
-mod machine;
-mod marks;
-mod named;
-mod parser;
-mod program;
-mod repeats;
-mod running;
-mod scan;
-mod symbol;
-#[cfg(test)]
-mod tests;
-mod together;
-mod tree;
-mod windows;
+//! Each engine marks where pieces start in the [`Boundaries`]; the stage's behaviour then joins or drops them. Left out:
+//! how a pattern becomes an engine (`compile`), and how an engine runs (`engine`).
 
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use self::boundaries::{Boundaries, Pieces};
-pub use self::cutters::UNICODE_SCRIPTS;
-pub(crate) use self::marks::{each_begins, escaped, first_begins};
-pub use self::named::{named, names};
-pub(crate) use self::repeats::Repeat;
-
-use self::behaviour::{Dropped, Join};
-use self::compile::{Ways, compile, explain, parse};
-use self::engine::Engine;
-use self::parser::Parsed;
-use self::program::Target;
-use self::repeats::Repeats;
-use self::running::{Running, State};
-use self::scan::Task;
-use self::windows::Kernel;
-use crate::error::{ErrorKind, Result};
+use super::behaviour::{Dropped, Join};
+use super::boundaries::Boundaries;
+use super::compile::{Ways, compile, explain, parse};
+use super::engine::Engine;
+use super::parser::Parsed;
+use super::program::Target;
+use super::repeats::{Repeat, Repeats};
+use super::running::{Running, State};
+use super::scan::Task;
+use super::stage::Stage;
+use super::windows::Kernel;
+use super::{backtrack, symbol, together};
+use crate::error::{Error, ErrorKind, Result};
 use crate::unicode::UnicodeTables;
 
 /// How far [`Splitter::safe_cut`] searches, in bytes.
 const SAFE_CUT_SEARCH: usize = 64 * 1024;
 
-/// The engine whose reading of a pattern is meant; patterns mean different things to different engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Flavour {
-    /// fancy-regex over regex-syntax, as tiktoken uses it.
-    Rust,
-    /// Oniguruma, as Hugging Face tokenizers uses it.
-    Oniguruma,
-    /// No regular expression: the name of a cutter, of which [`UNICODE_SCRIPTS`] is the only one.
-    Cutter,
-}
-
-/// What becomes of a maximal run of characters that the pattern does not match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unmatched {
-    /// It is one piece.
-    Keep,
-    /// It is left out.
-    Drop,
-}
-
-/// A regular expression and the flavour it is written in, or the name of a cutter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pattern {
-    /// The regular expression, or the name.
-    pub source: String,
-    /// Who reads it so.
-    pub flavour: Flavour,
-}
-
-/// What becomes of the matches of a pattern, seen as delimiters between the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Behaviour {
-    /// Each is a piece, and so is each run between them.
-    Isolated,
-    /// They are left out.
-    Removed,
-    /// Each belongs to the run before it.
-    MergedWithPrevious,
-    /// Each belongs to the run behind it.
-    MergedWithNext,
-    /// Neighbouring ones are one piece.
-    Contiguous,
-}
-
-/// One step of a splitter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Stage {
-    /// What is looked for.
-    pub pattern: Pattern,
-    /// What becomes of the delimiters.
-    pub behaviour: Behaviour,
-    /// Whether the delimiters are what the pattern does not match.
-    pub invert: bool,
-}
-
-impl Stage {
-    /// The stage whose pieces are the matches of a pattern.
-    pub fn matches(pattern: Pattern, unmatched: Unmatched) -> Self {
-        match unmatched {
-            Unmatched::Keep => Self { pattern, behaviour: Behaviour::Isolated, invert: false },
-            Unmatched::Drop => Self { pattern, behaviour: Behaviour::Removed, invert: true },
-        }
-    }
-
-    /// Whether matches are pieces, and if so what becomes of the rest.
-    pub fn unmatched(&self) -> Option<Unmatched> {
-        match (self.behaviour, self.invert) {
-            (Behaviour::Isolated, _) => Some(Unmatched::Keep),
-            (Behaviour::Removed, true) => Some(Unmatched::Drop),
-            _ => None,
-        }
-    }
-}
-
-/// A part of a text between added tokens: what normalizers and splitters receive.
-///
-/// Rules about the start of a text (a space put before it) ask whether the segment is the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment<'t> {
-    /// The bytes, UTF-8 or not.
-    pub text: &'t [u8],
-    /// Whether nothing stands before it in the whole text.
-    pub is_first: bool,
-    /// Whether nothing stands after it in the whole text, or an added token does that was found in the text as given.
-    pub is_last: bool,
-    /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
-    pub is_rest: bool,
-}
-
-impl<'t> Segment<'t> {
-    /// A whole text.
-    pub fn whole(text: &'t [u8]) -> Self {
-        Self { text, is_first: true, is_last: true, is_rest: false }
-    }
-
-    /// A part of it.
-    #[must_use]
-    pub fn part(self, range: Range<usize>) -> Self {
-        let is_begun = range.start > 0;
-        Self {
-            is_first: self.is_first && !is_begun,
-            is_last: self.is_last && range.end == self.text.len(),
-            is_rest: self.is_rest && !is_begun,
-            text: &self.text[range],
-        }
-    }
-
-    /// A part that ends at an added token, or where this ends.
-    #[must_use]
-    pub fn between(self, range: Range<usize>) -> Self {
-        let is_last = self.is_last || range.end < self.text.len();
-        Self { is_last, ..self.part(range) }
-    }
-
-    /// What stands behind a cut that changes nothing.
-    #[must_use]
-    pub fn rest(self, cut: usize) -> Self {
-        let is_rest = self.is_rest || cut > 0;
-        Self { is_rest, ..self.part(cut..self.text.len()) }
-    }
-
-    /// A part of a text that neither begins nor ends it.
-    pub fn inner(text: &'t [u8]) -> Self {
-        Self { text, is_first: false, is_last: false, is_rest: false }
-    }
-}
-
 /// How each stage stands inside of the last piece of a text.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing(Box<[State]>);
+pub struct Standing(Box<[State]>);
 
 /// Compiled stages; immutable and cheap to clone.
 ///
 /// ```
-/// use bytepair::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
-/// use bytepair::unicode::UnicodeTables;
+/// use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+/// use bytepair_split::unicode::UnicodeTables;
 ///
 /// let pattern = Pattern { source: r"\w+".to_owned(), flavour: Flavour::Rust };
 /// let stage = Stage::matches(pattern, Unmatched::Drop);
 /// let splitter = Splitter::new(vec![stage], &UnicodeTables::latest())?;
 /// assert_eq!(splitter.pieces(b"one, two")?, [b"one", b"two"]);
-/// # Ok::<(), bytepair::Error>(())
+/// # Ok::<(), bytepair_split::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Splitter {
@@ -218,11 +54,11 @@ struct Compiled {
 }
 
 /// What is done in one go: a stage, or several that are as one.
-struct Step {
+pub(super) struct Step {
     /// The first one. Several are of one kind.
-    stage: Stage,
-    n_stages: usize,
-    engine: Engine,
+    pub(super) stage: Stage,
+    pub(super) n_stages: usize,
+    pub(super) engine: Engine,
 }
 
 impl Step {
@@ -257,7 +93,7 @@ impl Splitter {
 
     /// The same splitter with this kernel for windows from the first byte on, or without windows.
     #[cfg(test)]
-    fn with_kernel(
+    pub(super) fn with_kernel(
         stages: Vec<Stage>,
         unicode: &UnicodeTables,
         kernel: Option<Kernel>,
@@ -268,7 +104,7 @@ impl Splitter {
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
-    fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
+    pub(super) fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
         let mut splitter = Self::in_ways(stages, unicode, Ways::PLAIN, one_by_one)?;
         let compiled = Arc::get_mut(&mut splitter.compiled).expect("nobody else has it yet");
@@ -311,7 +147,8 @@ impl Splitter {
     }
 
     /// The same splitter for what a stage leaves that cuts runs of some characters out, and for these runs.
-    pub(crate) fn behind(&self, repeats: &[Repeat]) -> Self {
+    #[must_use]
+    pub fn behind(&self, repeats: &[Repeat]) -> Self {
         let stage = Repeats::stage(repeats);
         let engine = Engine::Repeats(Repeats::new(repeats));
         let first = Arc::new(Step { stage: stage.clone(), n_stages: 1, engine });
@@ -323,6 +160,11 @@ impl Splitter {
                 may_match_nothing: *may_match_nothing,
             }),
         }
+    }
+
+    /// What runs one after the other; a step may do several stages at once.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.compiled.steps.iter().map(Arc::as_ref)
     }
 
     /// The stages it was made of.
@@ -360,11 +202,11 @@ impl Splitter {
 
     /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out. An error of
     /// `visit` ends the visit.
-    pub fn for_each_piece(
+    pub fn for_each_piece<E: From<Error>>(
         &self,
         text: &[u8],
-        mut visit: impl FnMut(Range<usize>) -> Result<()>,
-    ) -> Result<()> {
+        mut visit: impl FnMut(Range<usize>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut boundaries = Boundaries::default();
         let mut from = 0;
         while from < text.len() {
@@ -377,7 +219,7 @@ impl Splitter {
     /// All pieces in order; dropped ones are left out.
     pub fn pieces<'t>(&self, text: &'t [u8]) -> Result<Vec<&'t [u8]>> {
         let mut pieces = Vec::new();
-        self.for_each_piece(text, |range| {
+        self.for_each_piece(text, |range| -> Result<()> {
             pieces.push(&text[range]);
             Ok(())
         })?;
@@ -409,7 +251,7 @@ impl Splitter {
     /// the text, or that is not known.
     ///
     /// The last piece of each stage is in that of the stage before, and all end with the text.
-    pub(crate) fn stand(&self, text: &[u8]) -> Option<(usize, Standing)> {
+    pub fn stand(&self, text: &[u8]) -> Option<(usize, Standing)> {
         let (mut start, mut states) = (0, Vec::new());
         for step in &self.compiled.steps {
             let running = step.running()?;
@@ -421,7 +263,7 @@ impl Splitter {
 
     /// Goes on behind a text that has grown from a place on; `None` where the last piece of a stage does not simply
     /// become longer, or that is not known.
-    pub(crate) fn stand_on(&self, text: &[u8], from: usize, standing: &mut Standing) -> Option<()> {
+    pub fn stand_on(&self, text: &[u8], from: usize, standing: &mut Standing) -> Option<()> {
         for (step, state) in self.compiled.steps.iter().zip(&mut standing.0) {
             *state = step.running()?.stand(text, (from, *state))?;
         }
@@ -436,7 +278,7 @@ impl Splitter {
     /// The last piece, if it ends with the text.
     fn last_piece(&self, text: &[u8]) -> Option<Range<usize>> {
         let mut last = None;
-        let note = |piece| {
+        let note = |piece| -> Result<()> {
             last = Some(piece);
             Ok(())
         };

@@ -389,11 +389,11 @@ const ENTRIES: &[Entry] = &[
 /// The stages of a named splitter, if the name is known.
 ///
 /// ```
-/// use bytepair::{split::{Splitter, named}, unicode::UnicodeTables};
+/// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
 ///
 /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
 /// assert_eq!(splitter.pieces(b"I can't")?, [&b"I"[..], b" can", b"'t"]);
-/// # Ok::<(), bytepair::Error>(())
+/// # Ok::<(), bytepair_split::Error>(())
 /// ```
 pub fn named(name: &str) -> Option<Vec<Stage>> {
     let (_, flavour, cutters) = ENTRIES.iter().find(|entry| entry.0 == name)?;

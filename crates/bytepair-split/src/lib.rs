@@ -1,0 +1,65 @@
+//! Text to pieces: the cuts that no merge of a byte-pair tokenizer ever crosses.
+//!
+//! A [`Splitter`] is a row of [`Stage`]s. The first splits the text with its pattern; each later one
+//! splits every piece of the stage before it. A pattern that looks at most one symbol ahead runs
+//! as an automaton over character classes; any other is tried step by step. A splitter never changes
+//! text, and knows nothing of tokens.
+//!
+//! Bytes that are not UTF-8 are legal: each is one symbol of no class, matched by negated classes and
+//! the dot alone.
+//!
+//! Cost: a few CPU cycles per byte, memory of a few bits per byte of a block of about 32 KiB (or of the
+//! longest piece of the first stage), whatever the length of the text.
+//!
+//! ```
+//! use bytepair_split::{Splitter, named, unicode::UnicodeTables};
+//!
+//! let stages = named("gpt2").ok_or("not a name")?;
+//! let splitter = Splitter::new(stages, &UnicodeTables::latest())?;
+//! assert_eq!(splitter.pieces(b"two words")?, [&b"two"[..], b" words"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod alphabet;
+mod automaton;
+mod backtrack;
+mod behaviour;
+mod bits;
+mod boundaries;
+mod compile;
+mod cutters;
+mod engine;
+mod error;
+mod holding;
+mod lanes;
+mod machine;
+mod marks;
+mod named;
+mod parser;
+mod program;
+mod repeats;
+mod running;
+mod scan;
+mod splitter;
+mod stage;
+mod symbol;
+#[cfg(test)]
+mod tests;
+mod together;
+mod tree;
+pub mod unicode;
+mod windows;
+
+pub use self::boundaries::{Boundaries, Pieces};
+pub use self::cutters::UNICODE_SCRIPTS;
+pub use self::error::{Error, ErrorKind, Result};
+pub use self::marks::{each_begins, escaped, first_begins};
+pub use self::named::{named, names};
+pub use self::repeats::Repeat;
+pub use self::splitter::{Splitter, Standing};
+pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched};
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,75 @@
+//! What a splitter is made of: patterns, and what becomes of their matches and of the rest.
+
+/// The engine whose reading of a pattern is meant; patterns mean different things to different engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flavour {
+    /// fancy-regex over regex-syntax, as tiktoken uses it.
+    Rust,
+    /// Oniguruma, as Hugging Face tokenizers uses it.
+    Oniguruma,
+    /// No regular expression: the name of a cutter, of which [`UNICODE_SCRIPTS`] is the only one.
+    Cutter,
+}
+
+/// What becomes of a maximal run of characters that the pattern does not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unmatched {
+    /// It is one piece.
+    Keep,
+    /// It is left out.
+    Drop,
+}
+
+/// A regular expression and the flavour it is written in, or the name of a cutter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// The regular expression, or the name.
+    pub source: String,
+    /// Who reads it so.
+    pub flavour: Flavour,
+}
+
+/// What becomes of the matches of a pattern, seen as delimiters between the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Behaviour {
+    /// Each is a piece, and so is each run between them.
+    Isolated,
+    /// They are left out.
+    Removed,
+    /// Each belongs to the run before it.
+    MergedWithPrevious,
+    /// Each belongs to the run behind it.
+    MergedWithNext,
+    /// Neighbouring ones are one piece.
+    Contiguous,
+}
+
+/// One step of a splitter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stage {
+    /// What is looked for.
+    pub pattern: Pattern,
+    /// What becomes of the delimiters.
+    pub behaviour: Behaviour,
+    /// Whether the delimiters are what the pattern does not match.
+    pub invert: bool,
+}
+
+impl Stage {
+    /// The stage whose pieces are the matches of a pattern.
+    pub fn matches(pattern: Pattern, unmatched: Unmatched) -> Self {
+        match unmatched {
+            Unmatched::Keep => Self { pattern, behaviour: Behaviour::Isolated, invert: false },
+            Unmatched::Drop => Self { pattern, behaviour: Behaviour::Removed, invert: true },
+        }
+    }
+
+    /// Whether matches are pieces, and if so what becomes of the rest.
+    pub fn unmatched(&self) -> Option<Unmatched> {
+        match (self.behaviour, self.invert) {
+            (Behaviour::Isolated, _) => Some(Unmatched::Keep),
+            (Behaviour::Removed, true) => Some(Unmatched::Drop),
+            _ => None,
+        }
+    }
+}

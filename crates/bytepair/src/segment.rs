@@ -1,0 +1,56 @@
+//! A part of a text between added tokens.
+
+use std::ops::Range;
+
+/// A part of a text between added tokens: what normalizers and splitters receive.
+///
+/// Rules about the start of a text (a space put before it) ask whether the segment is the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment<'t> {
+    /// The bytes, UTF-8 or not.
+    pub text: &'t [u8],
+    /// Whether nothing stands before it in the whole text.
+    pub is_first: bool,
+    /// Whether nothing stands after it in the whole text, or an added token does that was found in the text as given.
+    pub is_last: bool,
+    /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
+    pub is_rest: bool,
+}
+
+impl<'t> Segment<'t> {
+    /// A whole text.
+    pub fn whole(text: &'t [u8]) -> Self {
+        Self { text, is_first: true, is_last: true, is_rest: false }
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        let is_begun = range.start > 0;
+        Self {
+            is_first: self.is_first && !is_begun,
+            is_last: self.is_last && range.end == self.text.len(),
+            is_rest: self.is_rest && !is_begun,
+            text: &self.text[range],
+        }
+    }
+
+    /// A part that ends at an added token, or where this ends.
+    #[must_use]
+    pub fn between(self, range: Range<usize>) -> Self {
+        let is_last = self.is_last || range.end < self.text.len();
+        Self { is_last, ..self.part(range) }
+    }
+
+    /// What stands behind a cut that changes nothing.
+    #[must_use]
+    pub fn rest(self, cut: usize) -> Self {
+        let is_rest = self.is_rest || cut > 0;
+        Self { is_rest, ..self.part(cut..self.text.len()) }
+    }
+
+    /// A part of a text that neither begins nor ends it.
+    pub fn inner(text: &'t [u8]) -> Self {
+        Self { text, is_first: false, is_last: false, is_rest: false }
+    }
+}
