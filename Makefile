@@ -24,7 +24,7 @@ demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text 
 test: export PROPTEST_RNG_SEED = 20
 test: export PYTHONHASHSEED = 0
 test: $(VENV)/built ## Pass all tests
-	cargo test -p bytepair -p bytepair-split --profile quick
+	cargo test -p bytepair -p bytepair-formats -p bytepair-split --profile quick
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 check: $(VENV)/built ## Format, lint and types
@@ -93,7 +93,7 @@ sanitize: export PROPTEST_CASES = 16
 sanitize: export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 sanitize: ## Run the core's tests under AddressSanitizer
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
-	  cargo test -p bytepair -p bytepair-split --lib --tests --target $(HOST) --target-dir target/sanitize
+	  cargo test -p bytepair -p bytepair-formats -p bytepair-split --lib --tests --target $(HOST) --target-dir target/sanitize
 
 audit: ## Look at licences, sources and known faults of all that is linked or installed
 	cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::clip;
+use bytepair_formats::clip;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = clip::read(file) {

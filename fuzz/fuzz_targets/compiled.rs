@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::compiled;
+use bytepair_formats::compiled;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = compiled::read(file) {

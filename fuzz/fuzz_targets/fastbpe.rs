@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::fastbpe;
+use bytepair_formats::fastbpe;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     let _ = fastbpe::read(file, None);

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::gguf;
+use bytepair_formats::gguf;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = gguf::read(std::io::Cursor::new(file)) {

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::gpt2;
+use bytepair_formats::gpt2;
 
 libfuzzer_sys::fuzz_target!(|files: &[u8]| {
     let cut = files.iter().position(|&byte| byte == 0).unwrap_or(files.len());

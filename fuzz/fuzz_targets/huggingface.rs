@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::huggingface;
+use bytepair_formats::huggingface;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = huggingface::read(file) {

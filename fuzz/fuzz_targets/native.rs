@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::native;
+use bytepair_formats::native;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = native::read(file) {

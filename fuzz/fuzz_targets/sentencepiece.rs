@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::sentencepiece;
+use bytepair_formats::sentencepiece;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = sentencepiece::read(file) {

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::subword_nmt;
+use bytepair_formats::subword_nmt;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     let _ = subword_nmt::read(file, None);

@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::tekken;
+use bytepair_formats::tekken;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     if let Ok(tokenizer) = tekken::read(file) {

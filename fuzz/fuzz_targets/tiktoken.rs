@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use bytepair::format::tiktoken;
+use bytepair_formats::tiktoken;
 
 libfuzzer_sys::fuzz_target!(|files: &[u8]| {
     let cut = files.iter().position(|&byte| byte == 0).unwrap_or(files.len());

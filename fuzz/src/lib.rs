@@ -1,6 +1,6 @@
 //! What the targets share: texts, and what is done with a tokenizer that was loaded.
 
-use bytepair::format::{compiled, native};
+use bytepair_formats::{compiled, native};
 use bytepair::{DecodeErrors, DecodeStream, EncodeOptions, Specials, TokenId, Tokenizer};
 
 /// Texts of all kinds, most of them short, so that a round stays quick.

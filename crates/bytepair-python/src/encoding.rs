@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytepair::format::published_name;
 use bytepair::template::{Padding, Truncation, TruncationStrategy};
+use bytepair::units::published_name;
 use bytepair::{TokenId, Tokenizer};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytepair::Dropout;
-use bytepair::format::pair::Pair;
-use bytepair::format::{
+use bytepair_formats::pair::Pair;
+use bytepair_formats::segmentation::{LineEnds, SegmentOptions, Segmenter};
+use bytepair_formats::{
     Codes, Written, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native,
     pair, sentencepiece, subword_nmt, tekken, tiktoken,
 };
-use bytepair::segmentation::{LineEnds, SegmentOptions, Segmenter};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -213,7 +213,7 @@ pub(crate) fn check_whole_ranks(
 /// Name a format of codes, told by the first line of a file.
 #[pyfunction]
 pub(crate) fn codes_format(data: PyBackedBytes) -> Option<&'static str> {
-    bytepair::format::codes_format(&data)
+    bytepair_formats::codes_format(&data)
 }
 
 /// List the published encodings that ``Tokenizer.from_file`` recognises.

@@ -10,10 +10,10 @@ mod inspecting;
 
 use std::sync::Arc;
 
-use bytepair::format::huggingface::text_of_written;
-use bytepair::format::published_name;
 use bytepair::segment::Segment;
+use bytepair::units::published_name;
 use bytepair::{Token, TokenId, TokenKind, Tokenizer};
+use bytepair_formats::huggingface::text_of_written;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -333,7 +333,7 @@ impl CoreTokenizer {
     /// True
     #[getter]
     fn fingerprint(&self) -> String {
-        bytepair::format::native::fingerprint(&self.0)
+        bytepair_formats::native::fingerprint(&self.0)
     }
 
     /// Say how each stage of the splitter is executed, or several that are done at once.

@@ -46,6 +46,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 mod together;
+mod translate;
 mod tree;
 pub mod unicode;
 mod windows;
@@ -58,6 +59,7 @@ pub use self::named::{named, names};
 pub use self::repeats::Repeat;
 pub use self::splitter::{Splitter, Standing};
 pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched};
+pub use self::translate::{cuts_alike, translated};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -1,9 +1,9 @@
 //! A tokenizer in words: each part, and each step that loses something of the text.
 
 use crate::decode::{Decode, DecodeChain, DecodeRules};
-use crate::format::quoted;
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::pretokenize::Round;
+use crate::shown::quoted;
 use crate::template::{Padding, Sequence, Side, Template, TemplatePiece, Truncation};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
@@ -94,7 +94,7 @@ fn normalizer(parts: &Parts) -> String {
 }
 
 /// A step of a normalizer in words.
-pub(crate) fn normalize_step(step: &NormalizeStep) -> String {
+pub fn normalize_step(step: &NormalizeStep) -> String {
     match step {
         NormalizeStep::Lowercase => "lower case".to_owned(),
         NormalizeStep::Form(form) => format!("{form:?}").to_uppercase(),

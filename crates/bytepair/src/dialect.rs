@@ -10,7 +10,6 @@ use crate::added::AddedToken;
 use crate::count::Preparation;
 use crate::decode::{Decode, DecodeRules};
 use crate::error::{Error, Result};
-use crate::format::cuts_alike;
 use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::train::{Target, Ties, TrainOptions, Trained};
@@ -195,7 +194,7 @@ impl Dialect {
         if let Some(part) = units_difference(&self.units, &other.units) {
             return Some(part);
         }
-        (!cuts_alike(&self.split, &other.split)).then_some("pattern")
+        (!bytepair_split::cuts_alike(&self.split, &other.split)).then_some("pattern")
     }
 
     /// What happens to training text that a tokenizer of this dialect is to learn more from.

@@ -249,7 +249,7 @@ impl Error {
     }
 
     /// A file that says something that is not understood.
-    pub(crate) fn format(
+    pub fn format(
         format: &'static str,
         part: impl Into<String>,
         problem: impl Into<String>,
@@ -258,7 +258,7 @@ impl Error {
     }
 
     /// An option that does not fit.
-    pub(crate) fn option(name: &'static str, problem: impl Into<String>) -> Self {
+    pub fn option(name: &'static str, problem: impl Into<String>) -> Self {
         ErrorKind::Option { name, problem: problem.into() }.into()
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn hash_long(bytes: &[u8], seed: u64) -> u64 {
 
 /// What the hashes of a process depend on, chosen by the system when the first is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HashKey {
+pub struct HashKey {
     left: u64,
     right: u64,
 }
@@ -59,7 +59,7 @@ pub(crate) struct HashKey {
 impl HashKey {
     /// The key of this process. Threads that come at the same time take the same, and nobody waits.
     #[inline]
-    pub(crate) fn of_process() -> Self {
+    pub fn of_process() -> Self {
         static SECRET: AtomicU64 = AtomicU64::new(0);
         let secret = match SECRET.load(Ordering::Relaxed) {
             0 => choose(&SECRET),
@@ -81,7 +81,7 @@ impl HashKey {
 
     /// The hash of `bytes`, begun from `seed`.
     #[inline]
-    pub(crate) fn hash_bytes(self, bytes: &[u8], seed: u64) -> u64 {
+    pub fn hash_bytes(self, bytes: &[u8], seed: u64) -> u64 {
         let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(ODD);
         let mut chunks = bytes.chunks_exact(16);
         for chunk in &mut chunks {

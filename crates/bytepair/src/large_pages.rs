@@ -53,7 +53,7 @@ static N_LEFT_WITHOUT: AtomicUsize = AtomicUsize::new(0);
 
 /// In which pages a row is wished for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pages {
+pub enum Pages {
     /// For a row that is made once.
     Large,
     /// For one that grows while others wait: where they are slow to come, large ones take longer than what they
@@ -70,7 +70,7 @@ impl Pages {
 }
 
 /// A row of so many values, which grows into room that it has from the beginning, or is given when it needs some.
-pub(crate) struct LargeRow<T> {
+pub struct LargeRow<T> {
     start: NonNull<T>,
     len: usize,
     /// How many values the memory holds. The system gives a page when it is first written.
@@ -103,8 +103,11 @@ impl<T: Copy> LargeRow<T> {
         row
     }
 
-    /// No values, and room for some.
-    pub(crate) fn with_room(room: usize, pages: Pages) -> Self {
+    /// No values, and room for `room` of them.
+    ///
+    /// # Panics
+    /// Where so many values would take more bytes than there are addresses.
+    pub fn with_room(room: usize, pages: Pages) -> Self {
         Self::try_with_room(room, pages).unwrap_or_else(|| match layout::<T>(room) {
             Some(layout) => handle_alloc_error(layout),
             None => panic!("a row of {room} values does not fit in memory"),
@@ -153,7 +156,7 @@ impl<T: Copy> LargeRow<T> {
 
     /// Appends a value.
     #[inline]
-    pub(crate) fn push(&mut self, value: T) {
+    pub fn push(&mut self, value: T) {
         self.reserve(self.len + 1);
         // SAFETY: there is room for one more.
         let place = unsafe { self.start.add(self.len) };

@@ -1,17 +1,16 @@
 //! Byte-pair encoding in every dialect: train, encode, decode.
 
-mod added;
+pub mod added;
 mod batch;
 mod code_units;
 mod count;
 pub mod csv;
-mod decode;
+pub mod decode;
 mod describe;
-mod dialect;
+pub mod dialect;
 mod encode;
 mod encoding;
 mod error;
-pub mod format;
 mod fresh_pages;
 mod graphemes;
 mod hash;
@@ -21,7 +20,7 @@ mod large_pages;
 pub mod memory;
 mod merge_table;
 mod narrow;
-mod normalize;
+pub mod normalize;
 mod pair_map;
 mod parallel;
 mod piece_key;
@@ -33,12 +32,12 @@ mod prefetch;
 pub mod pretokenize;
 pub mod rows;
 pub mod segment;
-pub mod segmentation;
+mod shown;
 pub mod template;
 mod tokenizer;
 mod train;
-mod units;
-mod vocabulary;
+pub mod units;
+pub mod vocabulary;
 
 pub use bytepair_split as split;
 pub use bytepair_split::unicode;
@@ -76,3 +75,15 @@ pub use train::{
 };
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
+
+/// What `bytepair-formats` needs besides, and nobody else: it may change at any time.
+#[doc(hidden)]
+pub mod for_formats {
+    pub use crate::describe::normalize_step;
+    pub use crate::encode::{Encoder, Scratch};
+    pub use crate::hash::HashKey;
+    pub use crate::large_pages::{LargeRow, Pages};
+    pub use crate::memory::{ask, read_claimed};
+    pub use crate::merge_table::{Description, PackedMerges};
+    pub use crate::shown::{hexadecimal, quoted};
+}

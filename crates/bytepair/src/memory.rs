@@ -63,7 +63,7 @@ pub(crate) fn reserve_exact<T>(row: &mut Vec<T>, n_more: usize) -> Result<()> {
 /// The next `length` bytes of a file, in memory that grows as they are found; `None` where the file ends before.
 ///
 /// `check` sees each block as it comes, and may refuse it.
-pub(crate) fn read_claimed(
+pub fn read_claimed(
     mut file: impl Read,
     length: usize,
     mut check: impl FnMut(&[u8]) -> Result<()>,

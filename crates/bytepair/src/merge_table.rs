@@ -11,8 +11,8 @@ mod stored;
 use std::sync::Arc;
 
 use self::layout::ranks;
-pub(crate) use self::packed::PackedMerges;
-pub(crate) use self::stored::Description;
+pub use self::packed::PackedMerges;
+pub use self::stored::Description;
 use crate::pair_map::{PairMap, pair_key};
 use crate::vocabulary::{TokenId, Vocabulary};
 

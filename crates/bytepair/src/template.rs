@@ -111,7 +111,7 @@ impl Template {
     }
 
     /// The ids of special tokens that have names, with those.
-    pub(crate) fn named_ids(&self) -> impl Iterator<Item = (TokenId, &str)> {
+    pub fn named_ids(&self) -> impl Iterator<Item = (TokenId, &str)> {
         self.single.iter().chain(&self.pair).flat_map(|piece| match piece {
             TemplatePiece::Text { .. } => Vec::new(),
             TemplatePiece::Special { ids, names, .. } => {
@@ -121,7 +121,7 @@ impl Template {
     }
 
     /// Leaves out names that are those of the vocabulary.
-    pub(crate) fn leave_out_names(&mut self, name: impl Fn(TokenId) -> String) {
+    pub fn leave_out_names(&mut self, name: impl Fn(TokenId) -> String) {
         for piece in self.single.iter_mut().chain(&mut self.pair) {
             if let TemplatePiece::Special { ids, names, .. } = piece
                 && ids.iter().map(|&id| name(id)).eq(names.iter().cloned())

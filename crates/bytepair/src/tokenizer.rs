@@ -151,7 +151,7 @@ impl Tokenizer {
     }
 
     /// As [`Self::new`], but what encoding needs is made when the first text comes, if one does.
-    pub(crate) fn unprepared(parts: Parts) -> Result<Self> {
+    pub fn unprepared(parts: Parts) -> Result<Self> {
         parts.check()?;
         let ordinary = Self::matcher(&parts, Specials::None)?;
         let all_special = match parts.added.iter().any(|token| token.special) {
@@ -204,7 +204,7 @@ impl Tokenizer {
 
     /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
     /// meanwhile.
-    pub(crate) fn encoder(&self) -> &Encoder {
+    pub fn encoder(&self) -> &Encoder {
         if let Some(encoder) = self.encoder.get() {
             return encoder;
         }

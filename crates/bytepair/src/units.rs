@@ -10,10 +10,10 @@ mod written;
 
 use std::ops::Range;
 
-pub(crate) use self::alphabet::byte_order;
+pub use self::alphabet::byte_order;
 pub use self::printable::published_name;
-pub(crate) use self::printable::{bytes_of_printable, printable, printable_name};
-pub(crate) use self::written::byte_name;
+pub use self::printable::{bytes_of_printable, printable, printable_name};
+pub use self::written::byte_name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 

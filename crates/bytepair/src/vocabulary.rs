@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
-pub(crate) use self::entry::Entries;
+pub use self::entry::Entries;
 use self::entry::{Entry, N_KINDS};
 use self::merge_list::MergeList;
 use crate::error::{ErrorKind, Result};
@@ -124,7 +124,7 @@ impl Vocabulary {
     }
 
     /// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
-    pub(crate) fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
+    pub fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
         let fits = entries.n_bytes == bytes.len();
         fits.then(|| Self { bytes, entries: entries.entries, ..Self::default() })
     }
@@ -253,17 +253,17 @@ impl Vocabulary {
     }
 
     /// The merges by pair, where they came so.
-    pub(crate) fn merge_table(&self) -> Option<&Arc<PackedMerges>> {
+    pub fn merge_table(&self) -> Option<&Arc<PackedMerges>> {
         self.merges.table()
     }
 
     /// Takes these merges, in place of any others.
-    pub(crate) fn set_merges(&mut self, merges: Vec<Merge>) {
+    pub fn set_merges(&mut self, merges: Vec<Merge>) {
         self.merges.change(|list| *list = merges);
     }
 
     /// Takes the merges by pair, in place of any others.
-    pub(crate) fn set_merge_table(&mut self, table: PackedMerges) {
+    pub fn set_merge_table(&mut self, table: PackedMerges) {
         self.merges = MergeList::of_table(table);
     }
 
@@ -409,7 +409,7 @@ impl Vocabulary {
     /// Gives each merge a priority, or all of them that of their place where there are none.
     ///
     /// Whether there was one for each merge.
-    pub(crate) fn set_priorities(&mut self, priorities: Vec<u32>) -> bool {
+    pub fn set_priorities(&mut self, priorities: Vec<u32>) -> bool {
         let fits = priorities.is_empty() || priorities.len() == self.merges.len();
         if fits {
             self.priorities = priorities;

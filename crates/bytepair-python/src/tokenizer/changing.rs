@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bytepair::format::published_name;
 use bytepair::template::{OffsetRules, Padding, Truncation};
+use bytepair::units::published_name;
 use bytepair::{AddedToken, Template, TokenId};
 use pyo3::prelude::*;
 

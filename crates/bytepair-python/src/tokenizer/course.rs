@@ -2,7 +2,7 @@
 //!
 //! Parts of a text are tuples, whose first field says which they are.
 
-use bytepair::format::published_name;
+use bytepair::units::published_name;
 use bytepair::{EncodeOptions, MergeStep, Piece, SegmentPart, TextPart, TokenId, TokenKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::PieceCounts;
-use crate::format::hexadecimal;
+use crate::shown::hexadecimal;
 
 impl PieceCounts {
     /// The total length of all occurrences, in bytes. `i64::MAX` where it exceeds 63 bits.

@@ -95,7 +95,7 @@ pub enum DecodeStep {
 
 /// What becomes of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Invalid {
+pub enum Invalid {
     /// They stay.
     Stay,
     /// As a caller wishes.
@@ -104,14 +104,18 @@ pub(crate) enum Invalid {
 
 /// A chain whose patterns are compiled.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub struct Compiled {
     pub(super) chain: DecodeChain,
     /// By step: what finds its matches.
     matchers: Vec<Option<Splitter>>,
 }
 
 impl Compiled {
-    pub(crate) fn new(chain: DecodeChain) -> Result<Self> {
+    /// Compiles the patterns of a chain.
+    ///
+    /// # Errors
+    /// A pattern that is refused.
+    pub fn new(chain: DecodeChain) -> Result<Self> {
         let matcher = |step: &DecodeStep| match step {
             DecodeStep::ReplacePattern { pattern, .. } => matches_of(pattern).map(Some),
             _ => Ok(None),
@@ -121,7 +125,7 @@ impl Compiled {
     }
 
     /// The text of all tokens.
-    pub(crate) fn text(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+    pub fn text(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
         let steps = 0..self.chain.steps.len();
         let tokens =
             steps.into_iter().try_fold(tokens, |tokens, step| self.step(step, tokens, invalid))?;
@@ -201,7 +205,7 @@ impl Compiled {
 }
 
 /// What finds the matches of a pattern: each is a piece, and the rest is dropped.
-pub(crate) fn matches_of(pattern: &str) -> Result<Splitter> {
+pub fn matches_of(pattern: &str) -> Result<Splitter> {
     let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Oniguruma };
     let stages = vec![Stage::matches(pattern, Unmatched::Drop)];
     Ok(Splitter::new(stages, &UnicodeTables::latest())?)
@@ -272,7 +276,7 @@ pub(super) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>
 }
 
 /// The byte of a token such as `<0x41>`, signs and lower case included.
-pub(crate) fn byte_of(token: &[u8]) -> Option<u8> {
+pub fn byte_of(token: &[u8]) -> Option<u8> {
     let digits =
         token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|digits| digits.len() == 2)?;
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()

@@ -14,9 +14,9 @@ mod utf8;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub(crate) use self::chain::{Compiled, Invalid};
+pub use self::chain::{Compiled, Invalid};
 pub use self::chain::{DecodeChain, DecodeStep};
-pub(crate) use self::chain::{byte_of, matches_of};
+pub use self::chain::{byte_of, matches_of};
 pub use self::rules::DecodeRules;
 use self::rules::Joiner;
 pub use self::sentencepiece::{LeadingSpaces, SentencePieceDecode};

@@ -65,7 +65,7 @@ const LONG_WEIGHT: usize = 8;
 
 /// Turns pieces into ids. Immutable; what changes lies in [`Scratch`].
 #[derive(Clone, Debug)]
-pub(crate) struct Encoder {
+pub struct Encoder {
     merges: Merges,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
@@ -103,7 +103,7 @@ fn n_worth_cutting(piece: &[u8]) -> usize {
 
 /// Memory that is used again from piece to piece.
 #[derive(Default)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     /// The symbols of a piece, and perhaps what they are merged to.
     ids: Vec<TokenId>,
     buffers: Buffers,
@@ -115,7 +115,7 @@ pub(crate) struct Scratch {
 
 impl Encoder {
     /// An encoder by the merges of a vocabulary. Where these are ignored for a piece that is a token, the token is taken.
-    pub(crate) fn new(vocabulary: Arc<Vocabulary>, units: &Units, ignore_merges: bool) -> Self {
+    pub fn new(vocabulary: Arc<Vocabulary>, units: &Units, ignore_merges: bool) -> Self {
         let symbols = Symbols::new(units, &vocabulary);
         Self {
             merges: Merges::new(&vocabulary),
@@ -306,7 +306,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Where `stranger` fails, or a piece of characters is not UTF-8.
-    pub(crate) fn encode_or<'p>(
+    pub fn encode_or<'p>(
         &self,
         piece: &'p [u8],
         scratch: &mut Scratch,

@@ -49,7 +49,7 @@ struct Search<'e> {
 
 impl Encoder {
     /// The ids of these tokens, in order.
-    pub(crate) fn unmade(&self) -> Vec<TokenId> {
+    pub fn unmade(&self) -> Vec<TokenId> {
         let mut scratch = Scratch::default();
         let texts = self.vocabulary.iter().filter_map(|(id, token)| match token.kind {
             TokenKind::Text(form) => Some((id, form, token.bytes)),

@@ -34,7 +34,7 @@ const N_SIDE_BY_SIDE: usize = 32;
 
 /// A table whose slot is one word.
 #[derive(Debug)]
-pub(crate) struct PackedMerges {
+pub struct PackedMerges {
     /// Buckets of slots, none in two cache lines. A slot is all bits of `(left, right, value)` inverted; a free one
     /// is 0.
     pub(super) slots: LargeRow<u64>,
@@ -51,7 +51,7 @@ pub(crate) struct PackedMerges {
     /// In nearly all vocabularies these are the bytes, with which every piece begins.
     of_small: Vec<u32>,
     /// Of all merges, also those that others of the same pair come after.
-    pub(super) n_merges: usize,
+    pub n_merges: usize,
     /// How many full buckets a search passes at most, on its way to a merge or to none. By chance they are fewer, in a
     /// table as full as it may be.
     pub(super) max_passed: usize,
@@ -61,7 +61,7 @@ pub(crate) struct PackedMerges {
 
 impl PackedMerges {
     /// `None` where a merge does not fit a word, or is too far from where the search for it begins.
-    pub(crate) fn new(vocabulary: &Vocabulary) -> Option<Self> {
+    pub fn new(vocabulary: &Vocabulary) -> Option<Self> {
         let merges = vocabulary.merges();
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
         let n_slots = n_buckets(merges.len()) * BUCKET_LEN;

@@ -12,34 +12,38 @@ use crate::vocabulary::{Merge, TokenId};
 
 /// How a file says what the slots of a table mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Description {
-    pub(crate) n_merges: usize,
+pub struct Description {
+    /// How many merges the table has.
+    pub n_merges: usize,
     /// How many bits tell merges apart that make the same token; `None` where a slot holds the rank of a merge.
-    pub(crate) result_shift: Option<u32>,
+    pub result_shift: Option<u32>,
 }
 
 impl Description {
     /// How many slots the table has.
-    pub(crate) fn n_slots(self) -> usize {
+    pub fn n_slots(self) -> usize {
         n_buckets(self.n_merges) * BUCKET_LEN
     }
 }
 
 impl PackedMerges {
-    pub(crate) fn description(&self) -> Description {
+    /// What its slots mean.
+    pub fn description(&self) -> Description {
         Description { n_merges: self.n_merges, result_shift: self.layout.stored_shift() }
     }
 
-    pub(crate) fn n_merges(&self) -> usize {
+    /// How many merges it has.
+    pub fn n_merges(&self) -> usize {
         self.n_merges
     }
 
-    pub(crate) fn slots(&self) -> &[u64] {
+    /// The slots, bucket by bucket.
+    pub fn slots(&self) -> &[u64] {
         &self.slots
     }
 
     /// The table of these slots, for a vocabulary of `n_ids` ids; `None` where no merges have such a table.
-    pub(crate) fn from_slots(
+    pub fn from_slots(
         slots: LargeRow<u64>,
         description: Description,
         n_ids: usize,
@@ -60,7 +64,7 @@ impl PackedMerges {
 
     /// Whether [`Self::from_slots`] takes these slots for a vocabulary of so many ids. A table that came from a file
     /// may be one for fewer.
-    pub(crate) fn is_storable(&self, n_ids: usize) -> bool {
+    pub fn is_storable(&self, n_ids: usize) -> bool {
         let stored = Layout::stored(n_ids, self.n_merges, self.layout.stored_shift());
         stored == Some(self.layout) && self.list().is_some()
     }

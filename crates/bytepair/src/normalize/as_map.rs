@@ -21,25 +21,25 @@ use crate::error::Result;
 use crate::segment::Segment;
 
 /// A map, and how it differs from the steps.
-pub(crate) struct StepsAsMap {
+pub struct StepsAsMap {
     /// `None` where the steps change nothing.
-    pub(crate) map: Option<CharsMap>,
+    pub map: Option<CharsMap>,
     /// A text with several marks of which the steps make something else, if they do so of any; empty where none was
     /// found.
-    pub(crate) odd_marks: Option<String>,
+    pub odd_marks: Option<String>,
     /// Whether a character is left out, so that of a text of this one nothing is left.
-    pub(crate) leaves_out: Option<char>,
+    pub leaves_out: Option<char>,
     /// Whether a space is in the place of a character.
-    pub(crate) makes_spaces: bool,
+    pub makes_spaces: bool,
     /// Whether the character NUL is changed, which no key can have.
-    pub(crate) changes_nul: bool,
+    pub changes_nul: bool,
 }
 
 /// Classes of marks whose order in the text often is another: points of Hebrew and Arabic.
 const POINTS: std::ops::RangeInclusive<u8> = 10..=35;
 
 /// Whether steps change each character on its own, or put text in a Unicode form.
-pub(crate) fn is_map(steps: &[NormalizeStep]) -> bool {
+pub fn is_map(steps: &[NormalizeStep]) -> bool {
     let is_by_character = |operation: &Operation| {
         !matches!(operation, Operation::Prepend { .. } | Operation::ByteChars)
             && (operation.is_by_character() || matches!(operation, Operation::Form(_)))
@@ -51,7 +51,7 @@ pub(crate) fn is_map(steps: &[NormalizeStep]) -> bool {
 ///
 /// # Errors
 /// Where a map does not hold so many keys.
-pub(crate) fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
+pub fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
     let changed = |text: &str| changed(steps, text);
     let mut keys = BTreeMap::new();
     let mut buffer = [0; 4];

@@ -115,7 +115,7 @@ impl CharsMap {
 
     /// Every key with what replaces it, in ascending order, or `None` where there are more than a map of Unicode has, as in
     /// a damaged one.
-    pub(crate) fn keys(&self) -> Option<Vec<(Vec<u8>, &str)>> {
+    pub fn keys(&self) -> Option<Vec<(Vec<u8>, &str)>> {
         let units = &self.0.units;
         let Some(&root) = units.first() else { return Some(Vec::new()) };
         let mut keys = Vec::new();

@@ -23,12 +23,12 @@ mod sentencepiece;
 mod tests;
 
 pub use aligned::Aligned;
-pub(crate) use as_map::{StepsAsMap, as_map, is_map};
+pub use as_map::{StepsAsMap, as_map, is_map};
 pub use charsmap::CharsMap;
 pub use forms::UnicodeForm;
 pub(crate) use growth::{Growth, MAX_GROWTH, growth};
 pub use pattern::TextPattern;
-pub(crate) use sentencepiece::SPACE_SYMBOL;
+pub use sentencepiece::SPACE_SYMBOL;
 pub(crate) use sentencepiece::character_length;
 pub use sentencepiece::{SentencePiece, SentencePieceRules};
 
@@ -196,7 +196,7 @@ impl Normalizer {
     }
 
     /// Whether SentencePiece's own step does it, whose result is UTF-8 whatever the text is.
-    pub(crate) fn is_sentencepiece(&self) -> bool {
+    pub fn is_sentencepiece(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 

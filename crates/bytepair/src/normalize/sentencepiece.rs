@@ -22,7 +22,7 @@ use crate::memory::ask_to_grow;
 use crate::segment::Segment;
 
 /// The character that stands for a space.
-pub(crate) const SPACE_SYMBOL: &str = "\u{2581}";
+pub const SPACE_SYMBOL: &str = "\u{2581}";
 
 /// The rules of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -56,7 +56,7 @@ impl Units {
 }
 
 /// The byte values in the order of their ids.
-pub(crate) fn byte_order(order: ByteIds) -> [u8; 256] {
+pub fn byte_order(order: ByteIds) -> [u8; 256] {
     let mut bytes: [u8; 256] = std::array::from_fn(byte_at);
     if order == ByteIds::Printable {
         bytes.sort_by_key(|&byte| printable(byte));

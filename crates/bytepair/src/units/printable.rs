@@ -35,14 +35,14 @@ impl Units {
 }
 
 /// The name of a token of these bytes.
-pub(crate) fn printable_name(bytes: &[u8]) -> String {
+pub fn printable_name(bytes: &[u8]) -> String {
     static CHARACTERS: OnceLock<Vec<char>> = OnceLock::new();
     let characters = CHARACTERS.get_or_init(|| (0..=255).map(printable).collect());
     bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
 }
 
 /// The bytes of a token of this name; `None` where a character stands for no byte.
-pub(crate) fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
+pub fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
     static BYTES: OnceLock<Vec<Option<u8>>> = OnceLock::new();
     let bytes = BYTES.get_or_init(|| {
         let mut bytes = vec![None; LAST_PRINTABLE + 1];
@@ -58,7 +58,7 @@ pub(crate) fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
 ///
 /// A byte that is a printable, non-blank Latin-1 character stands for itself; the others, in the
 /// order of their value, are U+0100 and up.
-pub(crate) fn printable(byte: u8) -> char {
+pub fn printable(byte: u8) -> char {
     if stands_for_itself(byte) {
         return char::from(byte);
     }

@@ -83,7 +83,7 @@ fn overlap(prefix: &str, suffix: &str) -> bool {
 }
 
 /// How a byte token is written: `<0x41>`.
-pub(crate) fn byte_name(byte: u8) -> String {
+pub fn byte_name(byte: u8) -> String {
     format!("<0x{byte:02X}>")
 }
 

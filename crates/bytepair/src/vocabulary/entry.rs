@@ -17,7 +17,7 @@ pub(super) struct Entry {
 
 /// The entries of tokens whose bytes stand one after the other.
 #[derive(Debug)]
-pub(crate) struct Entries {
+pub struct Entries {
     pub(super) entries: Vec<Entry>,
     pub(super) n_bytes: usize,
 }
@@ -73,12 +73,12 @@ impl Entry {
 
 impl Entries {
     /// None, with room for so many.
-    pub(crate) fn with_capacity(n_tokens: usize) -> Self {
+    pub fn with_capacity(n_tokens: usize) -> Self {
         Self { entries: Vec::with_capacity(n_tokens), n_bytes: 0 }
     }
 
     /// How many bytes all tokens have.
-    pub(crate) fn n_bytes(&self) -> usize {
+    pub fn n_bytes(&self) -> usize {
         self.n_bytes
     }
 
@@ -86,7 +86,7 @@ impl Entries {
     ///
     /// # Errors
     /// Where there are too many bytes or tokens.
-    pub(crate) fn push(&mut self, kind: TokenKind, len: usize) -> Result<()> {
+    pub fn push(&mut self, kind: TokenKind, len: usize) -> Result<()> {
         u32::try_from(self.entries.len()).map_err(|_| ErrorKind::TooManyTokens)?;
         self.entries.push(Entry::new(self.n_bytes, len, kind)?);
         self.n_bytes += len;
@@ -97,7 +97,7 @@ impl Entries {
 impl TokenKind {
     /// The number of a kind, less than 8.
     #[inline]
-    pub(crate) fn code(self) -> u8 {
+    pub fn code(self) -> u8 {
         match self {
             Self::Text(form) => u8::from(form.continues) | u8::from(form.ends) << 1,
             Self::Byte => 4,
@@ -109,7 +109,7 @@ impl TokenKind {
 
     /// The kind of a number; that of a hole for all that are none.
     #[inline]
-    pub(crate) fn of_code(code: u8) -> Self {
+    pub fn of_code(code: u8) -> Self {
         match code {
             0..4 => Self::Text(Form { continues: code & 1 > 0, ends: code & 2 > 0 }),
             4 => Self::Byte,

@@ -1,0 +1,336 @@
+//! Merge operations as files of segmenters hold them: two symbols, written with their end mark, in order.
+//!
+//! [`Codes`] is what [`subword_nmt`](super::subword_nmt) and [`fastbpe`](super::fastbpe) read and write. It
+//! becomes a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
+//! points and then the merges, or a [`Segmenter`](crate::segmentation::Segmenter), which writes text with its
+//! words cut apart.
+//!
+//! The programs that read such files join, at each step, every occurrence of the best pair in a word, where a
+//! tokenizer joins the leftmost one. Both do the same unless a symbol is made by a later merge than one that
+//! needs it; then there is a segmenter but no tokenizer. Learned codes never have such merges. Linear in the
+//! file.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{check_bare, fastbpe, inexpressible, quoted, subword_nmt};
+use bytepair::template::Template;
+use bytepair::units::{EndMark, EndMarkKind, Units};
+use bytepair::vocabulary::{Token, TokenId, Vocabulary};
+use bytepair::{Error, Result};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Splitter, Unmatched};
+
+/// How these programs mark the end of a word.
+pub(crate) const END_OF_WORD: &str = "</w>";
+
+/// The name of the pattern of words: what stands between spaces and ends of lines.
+const WORDS: &str = "subword-nmt";
+
+/// Simpler patterns, which cut the same words of texts in which no other line ends.
+const BETWEEN_SPACES: &str = "[^ ]+";
+const BETWEEN_SPACES_AND_LINE_FEEDS: &str = r"[^\r\n ]+";
+
+/// Merge operations in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Codes {
+    /// Left and right part of each, end marks written out. No pair appears twice.
+    pub merges: Vec<(String, String)>,
+    /// Whether the end of a word is a symbol of its own or part of the last character.
+    pub end_mark: EndMarkKind,
+    /// Which merge is undone where two make the same symbol.
+    pub(crate) undone: Undone,
+}
+
+/// Which of several merges that make one symbol a program undoes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// The one that stands first.
+    First,
+    /// The one that stands last.
+    Last,
+}
+
+/// Reads the lines of a file: where each stands, and its two symbols.
+pub(super) struct Lines {
+    /// Numbers of lines, from 1, and their pairs.
+    pub(super) pairs: Vec<(usize, String, String)>,
+}
+
+/// The name of a format of codes, told by the first line of a file.
+///
+/// It gives a version, or is the first merge, which can only join single characters.
+///
+/// ```
+/// use bytepair_formats::codes_format;
+///
+/// assert_eq!(codes_format(b"l o 12\n"), Some("fastbpe"));
+/// assert_eq!(codes_format(b"hello world\n"), None);
+/// ```
+pub fn codes_format(file: &[u8]) -> Option<&'static str> {
+    let file = file.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file);
+    let line = file.split(|&byte| byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
+    if line.starts_with("#version:") || line.starts_with("v3;") {
+        return Some("subword-nmt");
+    }
+    let fields: Vec<_> = line.split(' ').collect();
+    let is_one = |symbol: &str| symbol.chars().count() == 1;
+    let is_last = |symbol: &str| is_one(symbol.strip_suffix(END_OF_WORD).unwrap_or(symbol));
+    match fields.as_slice() {
+        [left, right] if is_one(left) && (is_last(right) || *right == END_OF_WORD) => {
+            Some("subword-nmt")
+        }
+        [left, right, count] if is_one(left) && is_last(right) && count.parse::<u64>().is_ok() => {
+            Some("fastbpe")
+        }
+        _ => None,
+    }
+}
+
+/// What some editors put before UTF-8. The programs take it for a part of the first symbol.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The text of a file, which must hold something.
+pub(super) fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
+    if file.starts_with(BYTE_ORDER_MARK) {
+        let problem = "begins with a byte order mark (EF BB BF), which the program takes for a part of the first \
+                       symbol; save it as UTF-8 without one";
+        return Err(Error::format(format, "the file", problem));
+    }
+    let text = std::str::from_utf8(file).map_err(|error| {
+        Error::format(format, format!("byte {}", error.valid_up_to()), "not UTF-8")
+    })?;
+    match text.trim_matches(['\r', '\n', ' ']).is_empty() {
+        true => Err(Error::format(format, "the file", "is empty")),
+        false => Ok(text),
+    }
+}
+
+impl Codes {
+    /// The codes of a file of either program, or the first `n_merges` of them.
+    ///
+    /// # Errors
+    /// Where the first line is neither a version nor a merge of two characters; otherwise as the readers of both
+    /// formats.
+    pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Self> {
+        const FORMAT: &str = "codes";
+        match codes_format(file) {
+            Some("fastbpe") => fastbpe::read(file, n_merges),
+            Some(_) => subword_nmt::read(file, n_merges),
+            None => {
+                text(FORMAT, file)?;
+                let line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
+                let problem = format!(
+                    "{} is neither a version of subword-nmt nor a first merge, which joins two characters",
+                    quoted(line)
+                );
+                Err(Error::format(FORMAT, "line 1", problem))
+            }
+        }
+    }
+
+    /// Codes of these pairs; of equal ones the first counts.
+    pub(super) fn new(
+        format: &'static str,
+        lines: Lines,
+        kind: EndMarkKind,
+        undone: Undone,
+    ) -> Result<Self> {
+        let mut seen = HashSet::new();
+        let mut merges = Vec::with_capacity(lines.pairs.len());
+        for (number, left, right) in lines.pairs {
+            if left.ends_with(END_OF_WORD) {
+                let problem = "the left symbol ends a word, so nothing can follow it";
+                return Err(Error::format(format, format!("line {number}"), problem));
+            }
+            if seen.insert((left.clone(), right.clone())) {
+                merges.push((left, right));
+            }
+        }
+        Ok(Self { merges, end_mark: kind, undone })
+    }
+
+    /// The units in which words are merged.
+    pub(crate) fn units(&self) -> Units {
+        let text = END_OF_WORD.to_owned();
+        Units { end_mark: Some(EndMark { text, kind: self.end_mark }), ..Units::characters() }
+    }
+
+    /// The place of the first merge with a part that a later merge makes.
+    pub(crate) fn first_disordered(&self) -> Option<usize> {
+        let mut last_made = HashMap::new();
+        for (rank, (left, right)) in self.merges.iter().enumerate() {
+            last_made.insert(format!("{left}{right}"), rank);
+        }
+        let is_late = |part: &String, rank| last_made.get(part).is_some_and(|&made| made >= rank);
+        let mut ranked = self.merges.iter().enumerate();
+        ranked
+            .find(|(rank, (left, right))| is_late(left, *rank) || is_late(right, *rank))
+            .map(|(rank, _)| rank)
+    }
+
+    /// The tokens and merges, in the order of their ids.
+    pub(crate) fn vocabulary(&self) -> Result<Vocabulary> {
+        let units = self.units();
+        let mut vocabulary = Vocabulary::new();
+        for symbol in self.alphabet(&units) {
+            vocabulary.push(units.parse(symbol.as_bytes()))?;
+        }
+        for (left, right) in &self.merges {
+            let left = vocabulary.push(units.parse(left.as_bytes()))?;
+            let right = vocabulary.push(units.parse(right.as_bytes()))?;
+            vocabulary.push_merge(left, right)?;
+        }
+        Ok(vocabulary)
+    }
+
+    /// The symbols of one character, sorted, the end mark as a symbol of its own last.
+    fn alphabet(&self, units: &Units) -> Vec<&str> {
+        let is_single = |symbol: &&str| {
+            let Token { bytes, .. } = units.parse(symbol.as_bytes());
+            let n_characters = std::str::from_utf8(bytes).map_or(0, |text| text.chars().count());
+            n_characters + usize::from(bytes.is_empty()) == 1
+        };
+        let symbols = self.merges.iter().flat_map(|(left, right)| [left.as_str(), right.as_str()]);
+        let mut alphabet: Vec<_> = symbols.filter(is_single).collect();
+        alphabet.sort_unstable_by_key(|symbol| (*symbol == END_OF_WORD, *symbol));
+        alphabet.dedup();
+        alphabet
+    }
+
+    /// The tokenizer of these merges.
+    ///
+    /// # Errors
+    /// Where a merge needs a symbol that a later merge makes, so that joining the leftmost pair first and
+    /// joining all equal pairs at once could differ.
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        if let Some(rank) = self.first_disordered() {
+            let (left, right) = &self.merges[rank];
+            let problem =
+                "needs a symbol that a later merge makes; only a Segmenter can follow that";
+            let part = format!("merge {rank}, {left:?} {right:?}");
+            return Err(Error::format("merge operations", part, problem));
+        }
+        let words = bytepair_split::named(WORDS).unwrap_or_default();
+        Tokenizer::new(Parts {
+            pre_tokenizer: Splitter::new(words, &UnicodeTables::latest())?.into(),
+            ..Parts::new(self.units(), Arc::new(self.vocabulary()?))
+        })
+    }
+
+    /// The codes of a tokenizer that cuts words as the reading program does.
+    ///
+    /// Ids are not part of codes; what is kept is how words are cut apart.
+    pub(super) fn of(format: &'static str, tokenizer: &Tokenizer, undone: Undone) -> Result<Self> {
+        let parts = tokenizer.parts();
+        let end_mark = checked_end_mark(format, parts)?;
+        check_words(format, parts)?;
+        check_pipeline(format, parts)?;
+        let vocabulary = &parts.vocabulary;
+        let written = |id: TokenId| {
+            let token = vocabulary.expect_token(id)?;
+            let name = parts.units.written(token).into_owned();
+            String::from_utf8(name).map_err(|_| inexpressible(format, format!("the token {id}")))
+        };
+        let mut merges = Vec::with_capacity(vocabulary.merges().len());
+        let mut seen = HashSet::new();
+        for merge in vocabulary.merges() {
+            let (left, right, result) =
+                (written(merge.left)?, written(merge.right)?, written(merge.result)?);
+            let has_space = |text: &str| text.contains([' ', '\r', '\n']) || text.is_empty();
+            let is_new = seen.insert((merge.left, merge.right));
+            if !is_new
+                || has_space(&left)
+                || has_space(&right)
+                || result != format!("{left}{right}")
+            {
+                return Err(inexpressible(format, format!("the merge {left:?} {right:?}")));
+            }
+            merges.push((left, right));
+        }
+        let codes = Self { merges, end_mark, undone };
+        match codes.first_disordered() {
+            None => Ok(codes),
+            Some(rank) => {
+                Err(inexpressible(format, format!("merge {rank}, which needs a later one")))
+            }
+        }
+    }
+}
+
+fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> {
+    let Some(EndMark { text, kind }) = parts.units.end_mark.clone() else {
+        return Err(inexpressible(format, "words without an end mark"));
+    };
+    let plain = Units {
+        end_mark: Some(EndMark { text: END_OF_WORD.to_owned(), kind }),
+        unknown: parts.units.unknown.clone(),
+        fuse_unknown: parts.units.fuse_unknown,
+        ..Units::characters()
+    };
+    match text == END_OF_WORD && parts.units == plain {
+        true => Ok(kind),
+        false => Err(inexpressible(format, "units other than characters with the end mark </w>")),
+    }
+}
+
+/// Words must be those of the reading program in every text that the tokenizer has ids for.
+///
+/// By a simpler pattern they are, if an end of a line that it does not know is an error: no token has it,
+/// and there is no unknown token. Words between any white space are not: a tab is no part of a word then.
+fn check_words(format: &'static str, parts: &Parts) -> Result<()> {
+    let splitter = parts.pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole);
+    if bytepair_split::named(WORDS).is_some_and(|words| words == splitter.stages()) {
+        return Ok(());
+    }
+    let words = match splitter.stages() {
+        [stage] if stage.unmatched() == Some(Unmatched::Drop) => stage.pattern.source.as_str(),
+        _ => "",
+    };
+    let known_ends: &[char] = match words {
+        BETWEEN_SPACES => &[],
+        BETWEEN_SPACES_AND_LINE_FEEDS => &['\r', '\n'],
+        _ => return Err(other_words(format, "pieces that are not words between spaces")),
+    };
+    if parts.units.unknown.is_some() {
+        return Err(other_words(format, "an end of a line as an unknown character of a word"));
+    }
+    let has_line_end = |(_, token): &(TokenId, Token<'_>)| {
+        let text = std::str::from_utf8(token.bytes).unwrap_or("");
+        text.chars().any(|character| ends_line(character) && !known_ends.contains(&character))
+    };
+    match parts.vocabulary.iter().find(has_line_end) {
+        None => Ok(()),
+        Some((id, _)) => Err(other_words(format, &format!("the token {id}, in which a line ends"))),
+    }
+}
+
+/// Whether `str.splitlines` of Python, with which these programs read files, ends a line at a character.
+pub(crate) fn ends_line(character: char) -> bool {
+    matches!(character, '\n'..='\r' | '\x1C'..='\x1E' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn other_words(format: &'static str, problem: &str) -> Error {
+    let words = bytepair_split::named(WORDS).unwrap_or_default();
+    let source = words.first().map_or("", |stage| stage.pattern.source.as_str());
+    inexpressible(
+        format,
+        format!("{problem} (train with the pattern {WORDS:?}, which is {source})"),
+    )
+}
+
+fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
+    check_bare(format, parts)?;
+    let checks = [
+        (parts.normalizer.steps().is_empty(), "a normalizer"),
+        (parts.added.is_empty(), "added tokens"),
+        (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
+    ];
+    match checks.into_iter().find(|(holds, _)| !holds) {
+        Some((_, part)) => Err(inexpressible(format, part)),
+        None => Ok(()),
+    }
+}

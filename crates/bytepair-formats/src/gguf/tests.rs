@@ -1,0 +1,222 @@
+//! Small files, written here. Parity with the tokenizers that files are made from is tested from Python.
+
+use std::io::{Cursor, Write};
+
+use super::pre_tokenizers::PRE_TOKENIZERS;
+use super::read;
+use bytepair::decode::DecodeErrors;
+use bytepair::{EncodeOptions, Tokenizer};
+use bytepair::{Result, Specials};
+
+const BOS: &str = "tokenizer.ggml.bos_token_id";
+
+/// The key-values of a file, as bytes.
+#[derive(Clone, Default)]
+struct File {
+    n_keys: u64,
+    bytes: Vec<u8>,
+}
+
+impl File {
+    fn key(mut self, key: &str, kind: u32, value: &[u8]) -> Self {
+        self.n_keys += 1;
+        self.bytes.extend(text(key));
+        self.bytes.extend(kind.to_le_bytes());
+        self.bytes.extend_from_slice(value);
+        self
+    }
+
+    fn text(self, key: &str, value: &str) -> Self {
+        self.key(key, 8, &text(value))
+    }
+
+    fn texts(self, key: &str, values: &[&str]) -> Self {
+        let values = values.iter().map(|value| text(value)).collect::<Vec<_>>();
+        self.array(key, 8, &values)
+    }
+
+    fn array(self, key: &str, kind: u32, values: &[Vec<u8>]) -> Self {
+        let length = (values.len() as u64).to_le_bytes();
+        let value = [kind.to_le_bytes().as_slice(), &length, &values.concat()].concat();
+        self.key(key, 9, &value)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let head = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &0_u64.to_le_bytes()].concat();
+        [head.as_slice(), &self.n_keys.to_le_bytes(), &self.bytes].concat()
+    }
+
+    fn read(&self) -> Result<Tokenizer> {
+        read(Cursor::new(self.bytes()))
+    }
+}
+
+fn text(text: &str) -> Vec<u8> {
+    [(text.len() as u64).to_le_bytes().as_slice(), text.as_bytes()].concat()
+}
+
+fn types(types: &[i32]) -> Vec<Vec<u8>> {
+    types.iter().map(|kind| kind.to_le_bytes().to_vec()).collect()
+}
+
+fn merging() -> File {
+    merging_split_by("gpt-2")
+}
+
+fn merging_split_by(pre: &str) -> File {
+    File::default()
+        .text("general.architecture", "test")
+        .array(
+            "general.tags",
+            9,
+            &[[8_u32.to_le_bytes().to_vec(), 0_u64.to_le_bytes().to_vec()].concat()],
+        )
+        .text("tokenizer.ggml.model", "gpt2")
+        .text("tokenizer.ggml.pre", pre)
+        .texts("tokenizer.ggml.tokens", &["a", "b", "Ġ", "ab", "Ġab", "<end>", "<x>"])
+        .array("tokenizer.ggml.token_type", 5, &types(&[1, 1, 1, 1, 1, 3, 4]))
+        .texts("tokenizer.ggml.merges", &["a b", "Ġ ab"])
+        .key("tokenizer.ggml.eos_token_id", 4, &5_u32.to_le_bytes())
+        .key("tokenizer.ggml.add_eos_token", 7, &[1])
+}
+
+fn scoring(n_bytes: u32) -> File {
+    let names: Vec<_> = (0..n_bytes).map(|byte| format!("<0x{byte:02X}>")).collect();
+    let mut texts: Vec<_> = ["<unk>", "<s>", "▁", "a", "b", "▁a", "ab"].to_vec();
+    texts.extend(names.iter().map(String::as_str));
+    let kinds = [[2, 3, 1, 1, 1, 1, 1].as_slice(), &vec![6; names.len()]].concat();
+    let scores: Vec<_> =
+        (0_u16..).zip(&texts).map(|(id, _)| (-f32::from(id)).to_le_bytes().to_vec()).collect();
+    File::default()
+        .text("tokenizer.ggml.model", "llama")
+        .texts("tokenizer.ggml.tokens", &texts)
+        .array("tokenizer.ggml.token_type", 5, &types(&kinds))
+        .array("tokenizer.ggml.scores", 6, &scores)
+        .key("tokenizer.ggml.bos_token_id", 4, &1_u32.to_le_bytes())
+}
+
+#[test]
+fn bytes_merge_as_listed_and_types_say_what_is_found() {
+    let tokenizer = merging().read().unwrap();
+    let all = EncodeOptions {
+        allowed_special: Specials::All,
+        add_special_tokens: true,
+        ..Default::default()
+    };
+    assert_eq!(tokenizer.encode(b"ab ab<end><x>", all).unwrap(), [3, 4, 5, 6, 5]);
+}
+
+#[test]
+fn every_pattern_that_has_a_name_splits() {
+    for names in PRE_TOKENIZERS.iter().map(|pre| pre.names) {
+        for name in names {
+            let tokenizer = merging_split_by(name).key(BOS, 4, &5_u32.to_le_bytes()).read();
+            let ids = tokenizer.unwrap().encode(b"ab ab", EncodeOptions::default()).unwrap();
+            assert_eq!(ids, [3, 4], "{name}");
+        }
+    }
+}
+
+#[test]
+fn scores_merge_and_each_stretch_of_text_begins_with_a_space() {
+    let tokenizer = scoring(256).read().unwrap();
+    let all = EncodeOptions {
+        allowed_special: Specials::All,
+        add_special_tokens: true,
+        ..Default::default()
+    };
+    let ids = tokenizer.encode("ab a<s>bé".as_bytes(), all).unwrap();
+    assert_eq!(ids, [1, 5, 4, 5, 1, 2, 4, 7 + 0xC3, 7 + 0xA9]);
+    assert_eq!(tokenizer.decode(&ids, DecodeErrors::Strict, false).unwrap(), "ab a bé");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_by_name() {
+    let refused = |file: &File| file.read().unwrap_err().to_string();
+    for name in ["bert", "t5", "rwkv", "plamo2"] {
+        let file = File::default()
+            .text("tokenizer.ggml.model", name)
+            .texts("tokenizer.ggml.tokens", &["a"]);
+        assert!(refused(&file).contains(name));
+    }
+    let unknown = File::default()
+        .text("tokenizer.ggml.model", "gpt2")
+        .text("tokenizer.ggml.pre", "no-such")
+        .texts("tokenizer.ggml.tokens", &["a"]);
+    assert!(refused(&unknown).contains("no-such"));
+    assert!(refused(&scoring(255)).contains("255 of the 256"));
+    assert!(
+        refused(&scoring(256).key("tokenizer.ggml.add_eos_token", 7, &[1]))
+            .contains("eos_token_id")
+    );
+    assert!(refused(&merging().text("tokenizer.ggml.pre", "gpt-2")).contains("twice"));
+    assert!(refused(&File::default()).contains("tokenizer.ggml.tokens"));
+    let deep = File::default().key("general.x", 9, &9_u32.to_le_bytes().repeat(3).repeat(1000));
+    assert!(deep.read().is_err());
+}
+
+#[test]
+fn a_length_that_the_file_does_not_have_is_an_error_without_its_memory() {
+    for length in [u64::MAX, 1 << 63, 1 << 40, 1 << 31] {
+        let lengths = length.to_le_bytes();
+        let text = File::default().key("tokenizer.ggml.model", 8, &lengths);
+        let texts = [8_u32.to_le_bytes().as_slice(), &lengths].concat();
+        let floats = [6_u32.to_le_bytes().as_slice(), &lengths].concat();
+        let texts = File::default().key("tokenizer.ggml.tokens", 9, &texts);
+        let floats = File::default().key("tokenizer.ggml.scores", 9, &floats);
+        let passed_over = File::default().key("general.x", 8, &lengths);
+        assert!([text, texts, floats, passed_over].iter().all(|file| file.read().is_err()));
+    }
+}
+
+#[test]
+fn every_cut_is_an_error_and_no_flipped_bit_a_panic() {
+    let file = merging().bytes();
+    for end in 0..file.len() {
+        assert!(read(Cursor::new(&file[..end])).is_err());
+    }
+    for place in 0..file.len() * 8 {
+        let mut damaged = file.clone();
+        damaged[place / 8] ^= 1 << (place % 8);
+        drop(read(Cursor::new(damaged)));
+    }
+}
+
+/// A file of these bytes and a terabyte behind them that no disk holds: it reads as zeros.
+fn with_hole(bytes: &[u8]) -> std::fs::File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.set_len(1 << 40).unwrap();
+    file
+}
+
+#[test]
+fn what_is_passed_over_is_not_read() {
+    let length = (1_u64 << 36).to_le_bytes();
+    for (kind, value) in [(6_u32, length.to_vec()), (10, length.to_vec())] {
+        let array = [kind.to_le_bytes().as_slice(), &value].concat();
+        let file = with_hole(&File::default().key("other.numbers", 9, &array).bytes());
+        let error = read(std::io::BufReader::new(file)).unwrap_err().to_string();
+        assert!(!error.contains("cut off"), "{error}");
+    }
+    let long = [6_u32.to_le_bytes().as_slice(), &(1_u64 << 61).to_le_bytes()].concat();
+    let file = with_hole(&File::default().key("other.numbers", 9, &long).bytes());
+    let error = read(std::io::BufReader::new(file)).unwrap_err().to_string();
+    assert!(error.contains("other.numbers: cut off"), "{error}");
+}
+
+#[test]
+fn texts_and_arrays_that_are_nothing_but_a_hole_are_refused() {
+    let number = |number: u64| number.to_le_bytes().to_vec();
+    let of_kind = |kind: u32, length| [kind.to_le_bytes().to_vec(), number(length)].concat();
+    for (key, kind, value, problem) in [
+        ("tokenizer.ggml.model", 8, number(1 << 38), "a text of"),
+        ("tokenizer.ggml.tokens", 9, of_kind(8, 1 << 35), "an array of"),
+        ("tokenizer.ggml.scores", 9, of_kind(6, 1 << 36), "an array of"),
+        ("other.texts", 9, of_kind(8, 1 << 36), "more than"),
+    ] {
+        let file = with_hole(&File::default().key(key, kind, &value).bytes());
+        let error = read(std::io::BufReader::new(file)).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains(problem), "{error}");
+    }
+}

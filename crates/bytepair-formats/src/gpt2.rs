@@ -1,0 +1,200 @@
+//! GPT-2's pair of files: `vocab.json` with the ids, `merges.txt` with the merges.
+//!
+//! They stand for one pipeline only: bytes, GPT-2's pattern, no normalizer, and `<|endoftext|>` as the
+//! one special token. Tokens are written with one printable character for each byte (`Ġthe`). A tokenizer
+//! with any other part is not written. Linear in the size of the files.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::json::{self, Entries};
+use super::merges::{NumberedMerge, check_made, numbered_merges};
+use super::{check_bare, check_id_range, inexpressible, quoted};
+use bytepair::added::AddedToken;
+use bytepair::decode::Decode;
+use bytepair::template::Template;
+use bytepair::units::{ByteIds, Missing, Units, bytes_of_printable, printable_name};
+use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair::{Error, Result};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Splitter, Stage};
+
+/// The name of the format in messages.
+const FORMAT: &str = "vocab.json and merges.txt";
+
+/// The special token that GPT-2 knows.
+const END_OF_TEXT: &str = "<|endoftext|>";
+
+/// Ways to write GPT-2's pattern, each the same to both engines except for the first, which is Rust's.
+const SPELLINGS: [&str; 4] = [
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    super::huggingface::BYTE_LEVEL_PATTERN,
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++\z|\s+(?!\S)|\s",
+];
+
+/// What is written for one tokenizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gpt2Files {
+    /// Tokens and ids.
+    pub vocab_json: Vec<u8>,
+    /// The merges in their order.
+    pub merges_txt: Vec<u8>,
+}
+
+/// The tokenizer of the two files.
+///
+/// # Errors
+/// Where a file is damaged, a merge names a token that the vocabulary lacks, or a token has no merge.
+pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
+    let Entries(entries) = json::parse(FORMAT, "vocab.json", vocab_json)?;
+    check_id_range(FORMAT, entries.iter().map(|(_, id)| *id), entries.len())?;
+    let mut vocabulary = Vocabulary::new();
+    for (name, id) in &entries {
+        insert(&mut vocabulary, name, *id)?;
+    }
+    let ids: HashMap<&str, TokenId> =
+        entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+    if ids.len() < entries.len() {
+        return Err(Error::format(FORMAT, "vocab.json", "a token appears twice"));
+    }
+    let numbered = numbered_merges(FORMAT, merges_txt)?;
+    let merges = merges(&numbered, &ids)?;
+    let names = entries.iter().map(|(name, _)| name.as_str());
+    check_made(FORMAT, names, &numbered, "", |_| false)?;
+    for merge in merges {
+        vocabulary.push_merge_to(merge);
+    }
+    let unicode = UnicodeTables::latest();
+    let end_of_text = ids.get(END_OF_TEXT).map(|&id| AddedToken {
+        id,
+        content: END_OF_TEXT.to_owned(),
+        special: true,
+        in_model: true,
+        ..AddedToken::default()
+    });
+    Tokenizer::new(Parts {
+        pre_tokenizer: Splitter::new(bytepair_split::named("gpt2").unwrap_or_default(), &unicode)?
+            .into(),
+        added: end_of_text.into_iter().collect(),
+        ..Parts::new(units(&vocabulary), Arc::new(vocabulary))
+    })
+}
+
+/// The two files of a tokenizer.
+///
+/// # Errors
+/// Where the tokenizer is anything but GPT-2's pipeline; the error names the part.
+pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
+    let parts = tokenizer.parts();
+    check_pipeline(parts)?;
+    let names = names(&parts.vocabulary)?;
+    let entries: serde_json::Map<String, serde_json::Value> =
+        names.iter().map(|(id, name)| (name.clone(), (*id).into())).collect();
+    if entries.len() < names.len() {
+        return Err(inexpressible(FORMAT, "two ids for one token"));
+    }
+    let name = |id: TokenId| {
+        names.binary_search_by_key(&id, |entry| entry.0).map(|index| names[index].1.as_str())
+    };
+    let mut merges_txt = "#version: 0.2\n".to_owned();
+    for merge in parts.vocabulary.merges() {
+        let (Ok(left), Ok(right)) = (name(merge.left), name(merge.right)) else { continue };
+        if name(merge.result) != Ok(&format!("{left}{right}")) {
+            return Err(inexpressible(
+                FORMAT,
+                format!("a merge of {left:?} and {right:?} into another token"),
+            ));
+        }
+        merges_txt.extend([left, " ", right, "\n"]);
+    }
+    let vocab_json = serde_json::Value::Object(entries).to_string().into_bytes();
+    Ok(Gpt2Files { vocab_json, merges_txt: merges_txt.into_bytes() })
+}
+
+/// Whether a splitter is GPT-2's, by how it is written.
+pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
+    let [Stage { pattern, .. }] = stages else { return false };
+    match SPELLINGS.iter().position(|spelling| *spelling == pattern.source) {
+        Some(0) => pattern.flavour == Flavour::Rust,
+        place => place.is_some(),
+    }
+}
+
+/// Bytes. One without a token is left out of the ids, as by the libraries that read the pair.
+fn units(vocabulary: &Vocabulary) -> Units {
+    let is_complete = (0..=255).all(|byte| vocabulary.id(Token::plain(&[byte])).is_some());
+    let missing = if is_complete { Missing::Error } else { Missing::Drop };
+    Units { missing, ..Units::bytes(ByteIds::Printable) }
+}
+
+fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
+    let kind = if name == END_OF_TEXT { TokenKind::Added } else { TokenKind::PLAIN };
+    let bytes = bytes_of_printable(name);
+    let not_bytes = || {
+        Error::format(
+            FORMAT,
+            format!("the token {name:?}"),
+            "has characters that stand for no byte",
+        )
+    };
+    let taken = |_| Error::format(FORMAT, format!("the id {id}"), "belongs to two tokens");
+    vocabulary.insert(id, Token { kind, bytes: &bytes.ok_or_else(not_bytes)? }).map_err(taken)
+}
+
+/// The merges by ids. A merge that names a token without an id is refused.
+fn merges(numbered: &[NumberedMerge<'_>], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
+    let merge = |&(number, left, right): &NumberedMerge<'_>| {
+        let id = |name: &str| {
+            let missing = || {
+                let problem = format!("the token {} is not in vocab.json", quoted(name.as_bytes()));
+                Error::format(FORMAT, format!("line {number} of merges.txt"), problem)
+            };
+            ids.get(name).copied().ok_or_else(missing)
+        };
+        Ok(Merge { left: id(left)?, right: id(right)?, result: id(&format!("{left}{right}"))? })
+    };
+    numbered.iter().map(merge).collect()
+}
+
+fn check_pipeline(parts: &Parts) -> Result<()> {
+    check_bare(FORMAT, parts)?;
+    let bytes = Units { unit: parts.units.unit, ..units(&parts.vocabulary) };
+    let splitter = parts.pre_tokenizer.only_splitter();
+    let checks = [
+        (parts.units.is_bytes() && parts.units == bytes, "units other than plain bytes"),
+        (parts.normalizer.steps().is_empty(), "a normalizer"),
+        (
+            splitter.is_some_and(|splitter| is_gpt2_split(splitter.stages())),
+            "a split pattern other than GPT-2's",
+        ),
+        (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
+        (parts.decode == Decode::default(), "the rules of decoding"),
+    ];
+    match checks.into_iter().find(|(holds, _)| !holds) {
+        Some((_, part)) => Err(inexpressible(FORMAT, part)),
+        None => Ok(()),
+    }?;
+    match parts.added.iter().find(|token| token.content != END_OF_TEXT || !token.special) {
+        Some(token) => Err(inexpressible(FORMAT, format!("the added token {:?}", token.content))),
+        None => Ok(()),
+    }
+}
+
+/// Ids and names, in the order of the ids.
+fn names(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, String)>> {
+    vocabulary
+        .iter()
+        .map(|(id, token)| match token.kind {
+            TokenKind::PLAIN if token.bytes != END_OF_TEXT.as_bytes() => {
+                Ok((id, printable_name(token.bytes)))
+            }
+            TokenKind::Added if token.bytes == END_OF_TEXT.as_bytes() => {
+                Ok((id, END_OF_TEXT.to_owned()))
+            }
+            _ => Err(inexpressible(FORMAT, format!("the token {id}, {}", quoted(token.bytes)))),
+        })
+        .collect()
+}

@@ -1,0 +1,323 @@
+//! The decoder of a `tokenizer.json`: our rules where they give the same text, else its own list of steps.
+//!
+//! Rules are fast. They say the same as a list of known shape if each token that is no plain text is
+//! changed by neither or by both: an added token with a `▁` in its name, or letters that stand for bytes,
+//! makes the difference. What cannot be shown to be equal is run step by step. Before `ByteLevel` a step may
+//! spell the name of an added token in letters that stand for its bytes, as `write` does where it must.
+//! Cost: one look at each token that is not plain text.
+
+use std::collections::HashMap;
+
+use crate::huggingface::schema::{Decoder, Pattern, Placed, Prepends, problem};
+use crate::huggingface::{name_pattern, prefix_pattern};
+use bytepair::Result;
+use bytepair::added::AddedToken;
+use bytepair::decode::{Decode, DecodeChain, DecodeRules, DecodeStep, byte_of, matches_of};
+use bytepair::normalize::Normalizer;
+use bytepair::segment::Segment;
+use bytepair::units::Units;
+use bytepair::units::{bytes_of_printable, published_name};
+use bytepair::vocabulary::{Token, TokenKind, Vocabulary};
+
+/// What the equality of rules and steps depends on.
+pub(super) struct Context<'c> {
+    pub(super) units: &'c Units,
+    pub(super) vocabulary: &'c Vocabulary,
+    pub(super) added: &'c [AddedToken],
+    pub(super) normalizer: &'c Normalizer,
+}
+
+pub(super) fn decode(row: Option<Vec<Placed<Decoder>>>, context: &Context<'_>) -> Result<Decode> {
+    let Some(row) = row else {
+        let separator = " ".to_owned();
+        return Ok(Decode::Chain(DecodeChain { steps: Vec::new(), separator }));
+    };
+    let steps = row.into_iter().map(decode_step).collect::<Result<Vec<_>>>()?;
+    let rules = rules(&steps, context).filter(|rules| context.agrees(&steps, rules));
+    Ok(match rules {
+        Some(rules) => Decode::Rules(rules),
+        None => Decode::Chain(DecodeChain { steps, separator: String::new() }),
+    })
+}
+
+fn decode_step(step: Placed<Decoder>) -> Result<DecodeStep> {
+    let Placed { path, is } = step;
+    let problem = |what: String| problem(&format!("{path}.pattern"), what);
+    Ok(match is {
+        Decoder::ByteLevel => DecodeStep::ByteLevel,
+        Decoder::Metaspace(metaspace) => DecodeStep::Metaspace {
+            replacement: metaspace.replacement,
+            drops_first: metaspace.prepends != Prepends::Never,
+        },
+        Decoder::Suffix(suffix) => DecodeStep::Suffix(suffix),
+        Decoder::Replace { pattern: Pattern::String(from), .. } if from.is_empty() => {
+            return Err(problem("the empty text".to_owned()));
+        }
+        Decoder::Replace { pattern: Pattern::String(from), content } => {
+            DecodeStep::Replace { from, to: content }
+        }
+        Decoder::Replace { pattern: Pattern::Regex(pattern), content } => {
+            matches_of(&pattern).map_err(|error| problem(error.to_string()))?;
+            DecodeStep::ReplacePattern { pattern, to: content }
+        }
+        Decoder::ByteFallback => DecodeStep::ByteFallback,
+        Decoder::Fuse => DecodeStep::Fuse,
+        Decoder::Strip { content, start, stop } => DecodeStep::Strip { content, start, stop },
+        Decoder::WordPiece { prefix, cleanup } => DecodeStep::WordPiece { prefix, cleanup },
+        Decoder::Ctc { pad_token, word_delimiter_token, cleanup } => {
+            DecodeStep::Ctc { pad: pad_token, delimiter: word_delimiter_token, cleanup }
+        }
+    })
+}
+
+/// The rules that a list of known shape stands for, as far as plain text goes.
+fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
+    let units = context.units;
+    let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
+    if units.is_bytes() {
+        let is_known = steps.ends_with(&[DecodeStep::ByteLevel])
+            && context.renamed(&steps[..steps.len() - 1]).is_some();
+        let is_plain = is_known && !has_marks && !units.byte_fallback;
+        return is_plain.then(DecodeRules::default);
+    }
+    if let [DecodeStep::Metaspace { replacement, drops_first }] = steps {
+        let replacement = replacement.to_string();
+        let is_plain = !has_marks && !units.byte_fallback;
+        return is_plain.then(|| DecodeRules {
+            first_without: drops_first.then(|| replacement.clone()),
+            replacements: vec![(replacement, " ".to_owned())],
+            ..DecodeRules::default()
+        });
+    }
+    let mut rest = Rest(steps);
+    let prefix = units.continuing_prefix.as_deref().map(prefix_pattern);
+    let undoes_prefix = rest.next_if(|step| match step {
+        DecodeStep::ReplacePattern { pattern, to } => {
+            to.is_empty() && prefix.as_ref() == Some(pattern)
+        }
+        _ => false,
+    });
+    let mark = units.end_mark.as_ref().map(|mark| &mark.text);
+    let undoes_mark =
+        rest.next_if(|step| matches!(step, DecodeStep::Suffix(suffix) if mark == Some(suffix)));
+    let mut rules = DecodeRules::default();
+    while let [DecodeStep::Replace { from, to }, ..] = rest.0 {
+        rules.replacements.push((from.clone(), to.clone()));
+        rest.0 = &rest.0[1..];
+    }
+    rules.whole_byte_runs = rest.next_if(|step| *step == DecodeStep::ByteFallback).is_some();
+    let is_fused = rest.next_if(|step| *step == DecodeStep::Fuse).is_some();
+    if let [DecodeStep::Strip { content: ' ', start, stop: 0 }, ..] = rest.0
+        && is_fused
+    {
+        rules.n_leading_spaces = *start;
+        rest.0 = &rest.0[1..];
+    }
+    let is_known = rest.0.is_empty()
+        && undoes_prefix.is_some() == prefix.is_some()
+        && undoes_mark.is_some() == mark.is_some()
+        && rules.whole_byte_runs == units.byte_fallback;
+    let keeps_spaces =
+        mark.is_none() || rules.replacements.iter().all(|(from, _)| !from.contains(' '));
+    (is_known && keeps_spaces).then_some(rules)
+}
+
+/// Steps that are not yet understood.
+struct Rest<'s>(&'s [DecodeStep]);
+
+impl<'s> Rest<'s> {
+    fn next_if(&mut self, is_meant: impl Fn(&DecodeStep) -> bool) -> Option<&'s DecodeStep> {
+        let (first, rest) = self.0.split_first().filter(|(first, _)| is_meant(first))?;
+        self.0 = rest;
+        Some(first)
+    }
+}
+
+impl Context<'_> {
+    /// Whether rules and steps do the same to every token of the vocabulary.
+    fn agrees(&self, steps: &[DecodeStep], rules: &DecodeRules) -> bool {
+        let has_marks = self.units.end_mark.is_some() || self.units.continuing_prefix.is_some();
+        let agrees = |token: Token<'_>| match token.kind {
+            TokenKind::Text(_) if has_marks => self.agrees_on_marks(token),
+            TokenKind::Text(_) if rules.whole_byte_runs => byte_of(token.bytes).is_none(),
+            TokenKind::Text(_) | TokenKind::Hole | TokenKind::Byte => true,
+            TokenKind::Added | TokenKind::Unknown => self.agrees_on_name(token.bytes, steps),
+        };
+        let agree = match self.units.is_bytes() {
+            true => self.names_come_back(steps),
+            false => self.vocabulary.iter().all(|(_, token)| agrees(token)),
+        };
+        agree && self.skips_the_same()
+    }
+
+    /// By name: what steps before `ByteLevel` make of a token that is shown by its name, where each of them makes
+    /// something of one such token and of nothing else.
+    fn renamed<'s>(&self, steps: &'s [DecodeStep]) -> Option<HashMap<&str, &'s str>> {
+        if steps.is_empty() {
+            return Some(HashMap::new());
+        }
+        let names: HashMap<String, &str> =
+            self.shown_names().flatten().map(|name| (name_pattern(name), name)).collect();
+        let mut renamed = HashMap::with_capacity(steps.len());
+        for step in steps.iter().rev() {
+            let DecodeStep::ReplacePattern { pattern, to } = step else { return None };
+            let name = *names.get(pattern)?;
+            // What it makes would be seen by the steps behind it.
+            if renamed.contains_key(to.as_str()) || renamed.insert(name, to.as_str()).is_some() {
+                return None;
+            }
+        }
+        Some(renamed)
+    }
+
+    /// Whether each token that is shown by its name comes out of `ByteLevel` as that name.
+    fn names_come_back(&self, steps: &[DecodeStep]) -> bool {
+        let before = steps.split_last().map_or(steps, |(_, before)| before);
+        let Some(renamed) = self.renamed(before) else { return false };
+        let comes_back = |name: &str| {
+            // These stand for themselves.
+            if renamed.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return true;
+            }
+            let written = renamed.get(name).copied().unwrap_or(name);
+            let bytes = bytes_of_printable(written);
+            bytes.as_deref().unwrap_or(written.as_bytes()) == name.as_bytes()
+        };
+        self.shown_names().all(|name| name.is_some_and(comes_back))
+    }
+
+    /// The names of tokens that are no text; nothing for one that is not UTF-8.
+    fn shown_names(&self) -> impl Iterator<Item = Option<&str>> {
+        let is_shown =
+            |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
+        let tokens = self.vocabulary.iter().map(|(_, token)| token).filter(is_shown);
+        tokens.map(|token| std::str::from_utf8(token.bytes).ok())
+    }
+
+    /// A mark must be found where it stands, and nowhere else.
+    fn agrees_on_marks(&self, token: Token<'_>) -> bool {
+        let TokenKind::Text(form) = token.kind else { return true };
+        let text = token.bytes;
+        let prefix = self.units.continuing_prefix.as_deref().unwrap_or("");
+        let looks_continued =
+            !prefix.is_empty() && !form.continues && text.starts_with(prefix.as_bytes());
+        let mark = self.units.end_mark.as_ref().map_or("", |mark| mark.text.as_str());
+        let written = published_name(self.units, token);
+        let place = if mark.is_empty() { None } else { written.find(mark) };
+        !looks_continued && place == form.ends.then(|| written.len() - mark.len())
+    }
+
+    /// Whether a token that is shown by its name here is shown so there.
+    fn agrees_on_name(&self, name: &[u8], steps: &[DecodeStep]) -> bool {
+        let Ok(name) = std::str::from_utf8(name) else { return false };
+        steps.iter().all(|step| match step {
+            DecodeStep::Metaspace { replacement, .. } => !name.contains(*replacement),
+            DecodeStep::Replace { from, .. } => !name.contains(from.as_str()),
+            DecodeStep::Suffix(suffix) => !name.contains(suffix.as_str()),
+            DecodeStep::ByteFallback => byte_of(name.as_bytes()).is_none(),
+            DecodeStep::ReplacePattern { .. } => self
+                .units
+                .continuing_prefix
+                .as_ref()
+                .is_none_or(|prefix| !name.starts_with(prefix.as_str())),
+            _ => true,
+        })
+    }
+
+    /// Whether the tokens that are left out on request are the same, and none is shown normalized.
+    fn skips_the_same(&self) -> bool {
+        let is_special = |id| self.added.iter().any(|token| token.id == id && token.special);
+        let unknown = self.vocabulary.iter().find(|(_, token)| token.kind == TokenKind::Unknown);
+        let is_unchanged = |token: &AddedToken| {
+            let text = token.content.as_bytes();
+            let segment = Segment::whole(text);
+            let normalized = || self.normalizer.normalize(segment);
+            !token.normalized || normalized().is_ok_and(|normalized| *normalized == *text)
+        };
+        unknown.is_none_or(|(id, _)| is_special(id)) && self.added.iter().all(is_unchanged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use bytepair::decode::DecodeErrors;
+    use bytepair::{Parts, Tokenizer};
+    use proptest::prelude::*;
+
+    fn metaspace() -> DecodeStep {
+        DecodeStep::Metaspace { replacement: '▁', drops_first: true }
+    }
+
+    fn llama() -> Vec<DecodeStep> {
+        vec![
+            DecodeStep::Replace { from: "▁".to_owned(), to: " ".to_owned() },
+            DecodeStep::ByteFallback,
+            DecodeStep::Fuse,
+            DecodeStep::Strip { content: ' ', start: 1, stop: 0 },
+        ]
+    }
+
+    fn vocabulary(names: &[(TokenKind, &str)]) -> Vocabulary {
+        let mut vocabulary = Vocabulary::new();
+        for &(kind, name) in names {
+            vocabulary.push(Token { kind, bytes: name.as_bytes() }).unwrap();
+        }
+        for byte in [0x41_u8, 0xC3, 0xA9, 0xE2, 0xFF] {
+            vocabulary.push(Token { kind: TokenKind::Byte, bytes: &[byte] }).unwrap();
+        }
+        vocabulary
+    }
+
+    fn rules_of(
+        steps: &[DecodeStep],
+        units: &Units,
+        vocabulary: &Vocabulary,
+    ) -> Option<DecodeRules> {
+        let normalizer = Normalizer::default();
+        let context = Context { units, vocabulary, added: &[], normalizer: &normalizer };
+        rules(steps, &context).filter(|rules| context.agrees(steps, rules))
+    }
+
+    proptest! {
+        #[test]
+        fn rules_give_what_the_steps_give(ids in prop::collection::vec(0_u32..11, 0..12), is_llama: bool) {
+            let text = TokenKind::PLAIN;
+            let names = [
+                (text, "▁a"), (text, "▁"), (text, "b▁"), (text, " "), (TokenKind::Added, "<s>"),
+                (TokenKind::Added, " x"),
+            ];
+            let vocabulary = vocabulary(&names);
+            let steps = if is_llama { llama() } else { vec![metaspace()] };
+            let units = Units { byte_fallback: is_llama, ..Units::characters() };
+            let rules = rules_of(&steps, &units, &vocabulary).unwrap();
+            let parts = Parts::new(units, Arc::new(vocabulary));
+            let fast = Tokenizer::new(Parts { decode: rules.into(), ..parts.clone() }).unwrap();
+            let chain = DecodeChain { steps, separator: String::new() };
+            let slow = Tokenizer::new(Parts { decode: chain.into(), ..parts }).unwrap();
+            let ids: Vec<u32> = ids.into_iter().filter(|&id| is_llama || id < 6).collect();
+            prop_assert_eq!(
+                fast.decode(&ids, DecodeErrors::Replace, false).unwrap(),
+                slow.decode(&ids, DecodeErrors::Replace, false).unwrap()
+            );
+        }
+    }
+
+    #[test]
+    fn a_token_that_only_the_steps_change_keeps_the_steps() {
+        let units = Units { byte_fallback: true, ..Units::characters() };
+        for (kind, name) in [
+            (TokenKind::Added, "<▁>"),
+            (TokenKind::PLAIN, "<0xab>"),
+            (TokenKind::Added, "<0x+1>"),
+            (TokenKind::Unknown, "<unk>"),
+        ] {
+            assert_eq!(rules_of(&llama(), &units, &vocabulary(&[(kind, name)])), None, "{name}");
+        }
+        let bytes = Units::bytes(bytepair::units::ByteIds::Printable);
+        let accented = vocabulary(&[(TokenKind::Added, "é")]);
+        assert_eq!(rules_of(&[DecodeStep::ByteLevel], &bytes, &accented), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! A `tokenizer.json` to our parts.
+//!
+//! Each part is read on its own, and an error names the value that it is about by its path. What the library
+//! looks at is either taken over exactly or refused; what it passes over is passed over. An added token has the
+//! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
+
+mod decoder;
+mod limits;
+mod normalizer;
+mod post_processor;
+mod pre_tokenizer;
+mod vocabulary;
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use self::decoder::{Context, decode};
+use self::normalizer::{Normalizing, normalizing};
+use self::post_processor::finishing;
+use self::pre_tokenizer::{Cutting, cutting};
+use self::vocabulary::vocabulary;
+use super::schema::{self, Added, File, Model, Node, Placed, Repeated, Tree, problem};
+use super::{FORMAT, WORD};
+use crate::json;
+use bytepair::Result;
+use bytepair::normalize::Normalizer;
+use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_order};
+use bytepair::vocabulary::{Token, Vocabulary};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Stage, Unmatched};
+
+/// The tokenizer of a file.
+///
+/// # Errors
+/// Where the file is damaged, or has a part that is not understood or has no equal here.
+pub fn read(file: &[u8]) -> Result<Tokenizer> {
+    Tokenizer::new(parts(file)?).map_err(|error| problem("the tokenizer", error.to_string()))
+}
+
+/// The same, before it is compiled.
+pub(super) fn parts(file: &[u8]) -> Result<Parts> {
+    if let Some((model, file)) = File::read_with_model(file) {
+        file.check_fields()?;
+        check_version(&file)?;
+        return parts_of(&model, &file);
+    }
+    let file = File::read(file)?;
+    file.check_fields()?;
+    check_version(&file)?;
+    let models: Vec<Tree> =
+        file.all("model").map(|model| tree("model", model)).collect::<Result<_>>()?;
+    let models =
+        models.iter().map(|tree| Model::of(&Node::new("model", tree, Repeated::LastCounts)));
+    let models: Vec<_> = models.collect::<Result<_>>()?;
+    match models.last() {
+        Some(model) => parts_of(model, &file),
+        None => Err(problem("model", "missing")),
+    }
+}
+
+fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
+    if model.dropout.is_some_and(|dropout| !(0.0..=1.0).contains(&dropout)) {
+        return Err(problem("model.dropout", "is not between 0 and 1"));
+    }
+    let listed = listed(file)?;
+    let normalizing = normalizing(row(file, "normalizer", schema::push_normalizers)?)?;
+    let cutting = cutting(row(file, "pre_tokenizer", schema::push_pre_tokenizers)?)?;
+    let processors = row(file, "post_processor", schema::push_post_processors)?;
+    let mut finishing = finishing(&processors.unwrap_or_default())?;
+    let units = units(model, &normalizing, &cutting)?;
+    let (vocabulary, added) = vocabulary(model, &units, &listed)?;
+    check_end_mark(&units, &listed)?;
+    let unicode = UnicodeTables::hugging_face();
+    let normalizer = Normalizer::new(normalizing.steps, unicode);
+    let context =
+        Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
+    let decode = decode(row(file, "decoder", schema::push_decoders)?, &context)?;
+    let units = with_alphabet(units, &vocabulary);
+    Ok(Parts {
+        pre_tokenizer: cutting.compiled(unicode)?,
+        ignore_merges: model.ignore_merges == Some(true),
+        template: finishing.template(&units, &vocabulary)?,
+        offsets: finishing.offsets.unwrap_or_default(),
+        truncation: part(file, "truncation", Repeated::Refused, limits::truncation)?,
+        padding: part(file, "padding", Repeated::Refused, limits::padding)?,
+        dropout: model.dropout.filter(|dropout| *dropout != 0.0),
+        normalizer,
+        added,
+        decode,
+        ..Parts::new(units, Arc::new(vocabulary))
+    })
+}
+
+fn check_steps(part: &str, n_steps: usize) -> Result<()> {
+    json::check_steps(FORMAT, part, n_steps)
+}
+
+fn tree(name: &str, value: &RawValue) -> Result<Tree> {
+    serde_json::from_str(value.get()).map_err(|error| {
+        // Its place is one in this part, not in the file.
+        let message = error.to_string();
+        problem(name, message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what))
+    })
+}
+
+/// A part that may be missing or null. Of one that appears twice the last counts, and all must be sound.
+fn part<T>(
+    file: &File<'_>,
+    name: &str,
+    repeated: Repeated,
+    read: impl Fn(&Node<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let mut last = None;
+    for value in file.all(name) {
+        let tree = tree(name, value)?;
+        last = match tree {
+            Tree::Null => None,
+            _ => Some(read(&Node::new(name, &tree, repeated))?),
+        };
+    }
+    Ok(last)
+}
+
+/// A part that is a row of components.
+fn row<T>(
+    file: &File<'_>,
+    name: &str,
+    push: impl Fn(&Node<'_>, &mut Vec<Placed<T>>) -> Result<()>,
+) -> Result<Option<Vec<Placed<T>>>> {
+    part(file, name, Repeated::LastCounts, |node| {
+        let mut row = Vec::new();
+        push(node, &mut row)?;
+        check_steps(name, row.len()).map(|()| row)
+    })
+}
+
+/// The entries of the added tokens, which may be many.
+fn listed(file: &File<'_>) -> Result<Vec<Added>> {
+    let mut listed = Vec::new();
+    for value in file.all("added_tokens") {
+        if let Ok(tokens) = serde_json::from_str(value.get()) {
+            listed = tokens;
+            continue;
+        }
+        let tree = tree("added_tokens", value)?;
+        let tokens = Node::new("added_tokens", &tree, Repeated::Refused).items()?;
+        listed = tokens.iter().map(Added::of).collect::<Result<_>>()?;
+    }
+    Ok(listed)
+}
+
+fn check_version(file: &File<'_>) -> Result<()> {
+    for value in file.all("version") {
+        let tree = tree("version", value)?;
+        let version = Node::new("version", &tree, Repeated::LastCounts);
+        if version.text()? != "1.0" {
+            return Err(version.problem(format!("version {tree} is not supported, only \"1.0\"")));
+        }
+    }
+    Ok(())
+}
+
+fn units(model: &Model<'_>, normalizing: &Normalizing, cutting: &Cutting) -> Result<Units> {
+    let suffix = model.end_of_word_suffix.clone().filter(|suffix| !suffix.is_empty());
+    let prefix = model.continuing_subword_prefix.clone().filter(|prefix| !prefix.is_empty());
+    let is_words = cutting.only_stages().is_some_and(is_words);
+    if normalizing.end_mark.is_some() && (suffix.is_some() || !is_words || cutting.is_byte_level) {
+        return Err(problem(
+            "normalizer.Replace.pattern",
+            "an end of words that are not those of the pre-tokenizer",
+        ));
+    }
+    let mark = |kind| move |text| EndMark { text, kind };
+    let unit_mark = normalizing.end_mark.clone().map(mark(EndMarkKind::Unit));
+    let is_in_model = |name: &&String| model.vocab.iter().any(|(known, _)| known == name.as_str());
+    let unknown = model.unk_token.as_ref().filter(is_in_model).cloned();
+    Ok(Units {
+        unit: if cutting.is_byte_level { Unit::Byte(ByteIds::Printable) } else { Unit::Character },
+        end_mark: unit_mark.or_else(|| suffix.map(mark(EndMarkKind::Suffix))),
+        continuing_prefix: prefix,
+        unknown,
+        fuse_unknown: model.fuse_unk == Some(true),
+        byte_fallback: model.byte_fallback == Some(true),
+        missing: if model.unk_token.is_some() { Missing::Error } else { Missing::Drop },
+    })
+}
+
+fn is_words(stages: &[Stage]) -> bool {
+    matches!(stages, [stage] if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop))
+}
+
+/// Refuses added tokens that would be looked for in a text that has marks there and none here.
+fn check_end_mark(units: &Units, added: &[Added]) -> Result<()> {
+    match units.end_mark_kind() {
+        Some(EndMarkKind::Unit) if added.iter().any(|token| token.normalized) => Err(problem(
+            "added_tokens",
+            "normalized=true is not supported together with an end mark",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The units, with the order in which the bytes stand; where all are there, none can be missing.
+fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
+    let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
+    if !units.is_bytes() || has_marks {
+        return units;
+    }
+    let id = |byte| vocabulary.id(Token::plain(&[byte]));
+    let mut by_value = (0..).zip(byte_order(ByteIds::Value));
+    let is_by_value = by_value.all(|(place, byte)| id(byte) == Some(place));
+    let is_complete = (0..=255).all(|byte| id(byte).is_some());
+    Units {
+        unit: Unit::Byte(if is_by_value { ByteIds::Value } else { ByteIds::Printable }),
+        missing: if is_complete { Missing::Error } else { units.missing },
+        ..units
+    }
+}

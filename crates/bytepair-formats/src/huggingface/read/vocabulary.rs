@@ -1,0 +1,367 @@
+//! Vocabulary, merges and added tokens of a `tokenizer.json`.
+//!
+//! A name in the file does not say what kind of token it is. It is text if a merge knows it or it is one
+//! character long; else it may be the unknown token or an added one. A name that no text can spell (it is
+//! empty, or has characters that stand for no byte) is a token that is only ever decoded.
+//! Of a name that appears twice the last id counts, as in the library. Cost: linear in the file; names
+//! are looked up, not copied.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use crate::huggingface::FORMAT;
+use crate::huggingface::schema::problem;
+use crate::huggingface::schema::{Added, Model};
+use crate::{check_id_range, quoted};
+use bytepair::Result;
+use bytepair::added::AddedToken;
+use bytepair::for_formats::HashKey;
+use bytepair::units::bytes_of_printable;
+use bytepair::units::{EndMarkKind, Units};
+use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+
+/// Ids by name; of a name that comes twice the last counts.
+///
+/// Open addressing over a power of two of slots, at most half full. A look-up touches a slot, the entry and its
+/// name, each somewhere else in memory; [`Ids::get_all`] does many side by side.
+struct Ids<'m> {
+    entries: &'m [(Cow<'m, str>, TokenId)],
+    /// Half of the hash of a name, and one more than its place in the entries; 0 where a slot is free.
+    slots: Vec<(u32, u32)>,
+    /// The number of different names.
+    len: usize,
+}
+
+/// How many names are looked up at once where there are many.
+const N_SIDE_BY_SIDE: usize = 48;
+
+fn hash(name: &str) -> u64 {
+    HashKey::of_process().hash_bytes(name.as_bytes(), 0)
+}
+
+impl<'m> Ids<'m> {
+    fn new(entries: &'m [(Cow<'m, str>, TokenId)]) -> Self {
+        let n_slots = (entries.len().max(8) * 2).next_power_of_two();
+        let mut ids = Self { entries, slots: vec![(0, 0); n_slots], len: 0 };
+        for (place, (name, _)) in (1..).zip(entries) {
+            let slot = ids.slot(hash(name), name);
+            ids.len += usize::from(ids.slots[slot].1 == 0);
+            ids.slots[slot] = (tag(hash(name)), place);
+        }
+        ids
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, name: &str) -> Option<TokenId> {
+        self.at(hash(name), name)
+    }
+
+    fn at(&self, hash: u64, name: &str) -> Option<TokenId> {
+        self.entry(self.slots[self.slot(hash, name)]).map(|(_, id)| *id)
+    }
+
+    /// The ids of names whose hashes are known, in order.
+    fn get_all(&self, names: &[(u64, &str)], ids: &mut Vec<Option<TokenId>>) {
+        for names in names.chunks(N_SIDE_BY_SIDE) {
+            // Nothing here waits for anything else, so that cache lines are fetched side by side.
+            let homes = names.iter().map(|(hash, _)| self.slots[self.home(*hash)]);
+            let seen = homes.fold(0, |seen, slot| seen ^ slot.0);
+            let homes = names.iter().map(|(hash, _)| self.slots[self.home(*hash)]);
+            let seen = homes.fold(seen, |seen, slot| seen ^ self.first_byte(slot));
+            std::hint::black_box(seen);
+            ids.extend(names.iter().map(|(hash, name)| self.at(*hash, name)));
+        }
+    }
+
+    fn entry(&self, slot: (u32, u32)) -> Option<&'m (Cow<'m, str>, TokenId)> {
+        self.entries.get((slot.1 as usize).wrapping_sub(1))
+    }
+
+    fn first_byte(&self, slot: (u32, u32)) -> u32 {
+        self.entry(slot).and_then(|(name, _)| name.bytes().next()).map_or(0, u32::from)
+    }
+
+    /// The slot that holds a name, or the free slot where it would go.
+    fn slot(&self, hash: u64, name: &str) -> usize {
+        let is_other = |slot: (u32, u32)| {
+            slot.0 != tag(hash) || self.entry(slot).is_none_or(|(other, _)| other != name)
+        };
+        let mut slot = self.home(hash);
+        while self.slots[slot].1 != 0 && is_other(self.slots[slot]) {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        slot
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+}
+
+/// The half of a hash that says nothing about the slot.
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+/// Tokens, merges and added tokens.
+pub(super) fn vocabulary(
+    model: &Model<'_>,
+    units: &Units,
+    listed: &[Added],
+) -> Result<(Vocabulary, Vec<AddedToken>)> {
+    let n_tokens = model.vocab.len() + listed.len();
+    check_id_range(FORMAT, model.vocab.iter().map(|(_, id)| *id), n_tokens)?;
+    let ids = Ids::new(&model.vocab);
+    check_marks(units, &ids)?;
+    let merges = merges(model, units, &ids)?;
+    // Where a whole piece may be a token, it may be an added one too; never a special one, whose characters
+    // are plain text unless a call allows it.
+    let ignores_merges = model.ignore_merges == Some(true);
+    let is_no_text = |token: &&Added| token.special || !ignores_merges;
+    let is_added = listed.iter().filter(is_no_text).map(|token| token.content.as_str()).collect();
+    let mut kinds = Kinds { units, is_added, is_merged: Vec::new() };
+    merges.iter().for_each(|merge| kinds.mark_merged(merge));
+    let n_bytes = model.vocab.iter().map(|(name, _)| name.len()).sum();
+    let mut vocabulary = Vocabulary::with_capacity(n_tokens, n_bytes, merges.len());
+    for (name, id) in &model.vocab {
+        if ids.len() < model.vocab.len() && ids.get(name) != Some(*id) {
+            continue;
+        }
+        let (kind, bytes) = kinds.token(name, *id);
+        insert(&mut vocabulary, *id, name, Token { kind, bytes: &bytes })?;
+    }
+    for merge in merges {
+        vocabulary.push_merge_to(merge);
+    }
+    check_unknown(units, &ids, &vocabulary)?;
+    let is_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
+    let finds_whole = model.ignore_merges == Some(true) && !is_unit_mark;
+    let added = added(&mut vocabulary, &ids, listed, finds_whole)?;
+    Ok((vocabulary, added))
+}
+
+fn insert(vocabulary: &mut Vocabulary, id: TokenId, name: &str, token: Token<'_>) -> Result<()> {
+    if vocabulary.token(id) == Some(token) {
+        return Ok(());
+    }
+    let is_taken = |_| {
+        let names = quoted(name.as_bytes());
+        problem("model.vocab", format!("the id {id} belongs to two tokens, one of them {names}"))
+    };
+    vocabulary.insert(id, token).map_err(is_taken)
+}
+
+/// How many merges are looked up at once.
+const N_MERGES_AT_ONCE: usize = 256;
+
+fn merges(model: &Model<'_>, units: &Units, ids: &Ids<'_>) -> Result<Vec<Merge>> {
+    let n_cut = units.continuing_prefix.as_ref().map_or(0, String::len);
+    let mut merges = Vec::with_capacity(model.merges.len());
+    let (mut joined, mut ends, mut found) = (String::new(), Vec::new(), Vec::new());
+    for pairs in model.merges.chunks(N_MERGES_AT_ONCE) {
+        joined.clear();
+        ends.clear();
+        for (place, (left, right)) in pairs.iter().enumerate() {
+            let Some(rest) = right.get(n_cut..) else {
+                let part = merge_name(merges.len() + place, &pairs[place]);
+                return Err(problem(&part, "its right part lacks the continuing prefix"));
+            };
+            joined.push_str(left);
+            joined.push_str(rest);
+            ends.push(joined.len());
+        }
+        let mut start = 0;
+        let mut results = ends.iter().map(|&end| &joined[std::mem::replace(&mut start, end)..end]);
+        let names = pairs.iter().flat_map(|(left, right)| {
+            let names = [left.as_ref(), right.as_ref(), results.next().unwrap_or_default()];
+            names.map(|name| (hash(name), name))
+        });
+        let names: Vec<_> = names.collect();
+        found.clear();
+        ids.get_all(&names, &mut found);
+        for (pair, (found, names)) in
+            pairs.iter().zip(found.as_chunks().0.iter().zip(names.as_chunks().0))
+        {
+            merges.push(merge(found, names).map_err(|name| {
+                let problem_is =
+                    format!("the token {} is not in the vocabulary", quoted(name.as_bytes()));
+                problem(&merge_name(merges.len(), pair), problem_is)
+            })?);
+        }
+    }
+    Ok(merges)
+}
+
+/// The merge of three ids, or the name of which there is none.
+fn merge<'n>(
+    ids: &[Option<TokenId>; 3],
+    names: &[(u64, &'n str); 3],
+) -> std::result::Result<Merge, &'n str> {
+    let id = |place: usize| ids[place].ok_or(names[place].1);
+    Ok(Merge { left: id(0)?, right: id(1)?, result: id(2)? })
+}
+
+/// A merge in a message.
+fn merge_name(rank: usize, (left, right): &(Cow<'_, str>, Cow<'_, str>)) -> String {
+    format!("model.merges[{rank}], {} {}", quoted(left.as_bytes()), quoted(right.as_bytes()))
+}
+
+/// What decides the kind of a token.
+struct Kinds<'m> {
+    units: &'m Units,
+    is_added: HashSet<&'m str>,
+    /// By id.
+    is_merged: Vec<bool>,
+}
+
+impl Kinds<'_> {
+    fn mark_merged(&mut self, merge: &Merge) {
+        for id in [merge.left, merge.right, merge.result] {
+            if self.is_merged.len() <= id as usize {
+                self.is_merged.resize(id as usize + 1, false);
+            }
+            self.is_merged[id as usize] = true;
+        }
+    }
+
+    fn token<'n>(&self, name: &'n str, id: TokenId) -> (TokenKind, Cow<'n, [u8]>) {
+        let own = Cow::Borrowed(name.as_bytes());
+        let is_merged = self.is_merged.get(id as usize).is_some_and(|is_merged| *is_merged);
+        let is_text = is_merged || self.is_unit(name);
+        if !is_text && self.units.unknown.as_deref() == Some(name) {
+            return (TokenKind::Unknown, own);
+        }
+        if let Some(byte) = byte_of_name(name).filter(|_| self.units.byte_fallback) {
+            return (TokenKind::Byte, Cow::Owned(vec![byte]));
+        }
+        if !is_text && self.is_added.contains(name) || name.is_empty() {
+            return (TokenKind::Added, own);
+        }
+        let token = self.units.parse(name.as_bytes());
+        let is_unit_mark = self.units.end_mark_kind() == Some(EndMarkKind::Unit);
+        if token.bytes.is_empty() && !is_unit_mark {
+            return (TokenKind::PLAIN, own);
+        }
+        if !self.units.is_bytes() {
+            return (token.kind, Cow::Borrowed(token.bytes));
+        }
+        match std::str::from_utf8(token.bytes).ok().and_then(bytes_of_printable) {
+            Some(bytes) => (token.kind, Cow::Owned(bytes)),
+            None => (TokenKind::Added, own),
+        }
+    }
+
+    /// Whether a name is one character, with the marks that a unit can have.
+    fn is_unit(&self, name: &str) -> bool {
+        let is_one = |text: &str| text.chars().nth(1).is_none();
+        if is_one(name) {
+            return true;
+        }
+        let prefix = self.units.continuing_prefix.as_deref().unwrap_or("");
+        let mark = self.units.end_mark.as_ref().map_or("", |mark| mark.text.as_str());
+        let without_prefix = name.strip_prefix(prefix).unwrap_or(name);
+        let without_mark = |text: &str| is_one(text.strip_suffix(mark).unwrap_or(text));
+        is_one(without_prefix) || without_mark(name) || without_mark(without_prefix)
+    }
+}
+
+/// Whether the token of an id is not found as text.
+fn is_only_added(vocabulary: &Vocabulary, id: TokenId) -> bool {
+    vocabulary.token(id).is_some_and(|token| token.kind == TokenKind::Added)
+}
+
+/// The byte of a token such as `<0x41>`.
+fn byte_of_name(name: &str) -> Option<u8> {
+    let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
+    let is_written_so = digits.len() == 2
+        && !digits.bytes().any(|digit| digit.is_ascii_lowercase() || digit == b'+');
+    u8::from_str_radix(digits, 16).ok().filter(|_| is_written_so)
+}
+
+fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Result<()> {
+    let Some(name) = units.unknown.as_deref() else { return Ok(()) };
+    let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
+    let found =
+        kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes: name.as_bytes() }));
+    match found == ids.get(name) {
+        true => Ok(()),
+        false => {
+            Err(problem("model.unk_token", "a token that carries marks, or is not plain text"))
+        }
+    }
+}
+
+/// Refuses a token that is one character with the prefix and another, or the same, with the suffix, such as `▁▁` where both
+/// are `▁`: the library takes it for both, and here a token is one of them.
+fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
+    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
+    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), suffix) else {
+        return Ok(());
+    };
+    let (mut in_prefix, mut in_suffix) = (prefix.chars(), suffix.text.chars());
+    let (Some(first), Some(last)) = (in_prefix.next(), in_suffix.next_back()) else {
+        return Ok(());
+    };
+    let name = format!("{prefix}{last}");
+    if in_prefix.as_str() != in_suffix.as_str() || ids.get(&name).is_none() {
+        return Ok(());
+    }
+    let problem_is = format!(
+        "{} is {last:?} with the continuing_subword_prefix, and {first:?} with the end_of_word_suffix; tell them apart",
+        quoted(name.as_bytes())
+    );
+    Err(problem("model.vocab", problem_is))
+}
+
+/// The added tokens; those that are not in the vocabulary get the next ids, as in the library.
+///
+/// Of a content that appears twice the last entry counts, and it is special if one entry says so. They
+/// come in the order of their ids, in which they are written.
+fn added(
+    vocabulary: &mut Vocabulary,
+    ids: &Ids<'_>,
+    listed: &[Added],
+    finds_whole: bool,
+) -> Result<Vec<AddedToken>> {
+    let mut added: Vec<AddedToken> = Vec::with_capacity(listed.len());
+    let mut places: HashMap<&str, usize> = HashMap::with_capacity(listed.len());
+    let mut next_id = TokenId::try_from(ids.len()).unwrap_or(TokenId::MAX);
+    for token in listed.iter().filter(|token| !token.content.is_empty()) {
+        let content = token.content.as_str();
+        let known =
+            places.get(content).map(|&place| (place, added[place].id, added[place].special));
+        let in_model = ids.get(content);
+        let id = known.map(|(_, id, _)| id).or(in_model);
+        let is_new = id.is_none();
+        let id = id.unwrap_or(next_id);
+        if is_new {
+            let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
+            insert(vocabulary, id, content, token)?;
+            next_id += 1;
+        }
+        let was_special = known.is_some_and(|(_, _, special)| special);
+        let token = AddedToken {
+            id,
+            content: token.content.clone(),
+            special: token.special || was_special,
+            normalized: token.normalized,
+            lstrip: token.lstrip,
+            rstrip: token.rstrip,
+            single_word: token.single_word,
+            whole_piece: finds_whole && in_model.is_some() && is_only_added(vocabulary, id),
+            in_model: in_model.is_some(),
+        };
+        if let Some((place, ..)) = known {
+            added[place] = token;
+            continue;
+        }
+        places.insert(content, added.len());
+        added.push(token);
+    }
+    added.sort_by_key(|token| token.id);
+    Ok(added)
+}

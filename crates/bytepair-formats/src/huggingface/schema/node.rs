@@ -1,0 +1,317 @@
+//! JSON values with their places in the file, so that an error says which one is meant.
+//!
+//! A place is a path such as `pre_tokenizer.pretokenizers[0].pattern`. Fields that nobody asks for are passed
+//! over: the library does the same, so they can change nothing. Costs a copy of every text; the vocabulary and
+//! the added tokens, which are long, are read without it.
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
+
+use crate::huggingface::FORMAT;
+use crate::quoted;
+use bytepair::{Error, Result};
+
+/// A JSON value. Objects keep all of their fields, also those whose names appear twice.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Tree {
+    Null,
+    Flag(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
+
+/// What the library makes of a field that appears twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeated {
+    LastCounts,
+    Refused,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) path: String,
+    pub(super) repeated: Repeated,
+}
+
+/// An error about the value at a path.
+pub(crate) fn problem(path: &str, problem: impl Into<String>) -> Error {
+    Error::format(FORMAT, path, problem)
+}
+
+impl<'t> Node<'t> {
+    pub(crate) fn new(path: impl Into<String>, tree: &'t Tree, repeated: Repeated) -> Self {
+        Self { tree, path: path.into(), repeated }
+    }
+
+    fn at(&self, path: String, tree: &'t Tree) -> Self {
+        Self { tree, path, repeated: self.repeated }
+    }
+
+    /// An error about this value.
+    pub(crate) fn problem(&self, what: impl Into<String>) -> Error {
+        problem(&self.path, what)
+    }
+
+    /// An error about this value, which is not what the format has there.
+    fn expected(&self, what: &str) -> Error {
+        self.problem(format!("expected {what}, found {}", self.tree))
+    }
+
+    fn fields(&self) -> Result<&'t [(String, Tree)]> {
+        match self.tree {
+            Tree::Object(fields) => Ok(fields),
+            _ => Err(self.expected("an object")),
+        }
+    }
+
+    /// How often a field stands there.
+    pub(crate) fn count(&self, name: &str) -> usize {
+        let fields = self.fields().unwrap_or_default();
+        fields.iter().filter(|(known, _)| known == name).count()
+    }
+
+    /// The field of a name, if it is there.
+    pub(crate) fn get(&self, name: &str) -> Result<Option<Self>> {
+        let mut found = self.fields()?.iter().rev().filter(|(known, _)| known == name);
+        let Some((_, tree)) = found.next() else { return Ok(None) };
+        let field = self.at(format!("{}{}", self.path, step(name)), tree);
+        match self.repeated == Repeated::Refused && found.next().is_some() {
+            true => Err(field.problem("appears twice")),
+            false => Ok(Some(field)),
+        }
+    }
+
+    /// The field of a name, which must be there.
+    pub(crate) fn required(&self, name: &str) -> Result<Self> {
+        let missing = || problem(&format!("{}{}", self.path, step(name)), "missing");
+        self.get(name)?.ok_or_else(missing)
+    }
+
+    /// The field of a name, unless it is missing or null.
+    pub(crate) fn optional(&self, name: &str) -> Result<Option<Self>> {
+        Ok(self.get(name)?.filter(|field| *field.tree != Tree::Null))
+    }
+
+    pub(crate) fn text(&self) -> Result<&'t str> {
+        match self.tree {
+            Tree::Text(text) => Ok(text),
+            _ => Err(self.expected("a string")),
+        }
+    }
+
+    pub(crate) fn flag(&self) -> Result<bool> {
+        match self.tree {
+            Tree::Flag(flag) => Ok(*flag),
+            _ => Err(self.expected("true or false")),
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub(crate) fn whole<N: TryFrom<u64>>(&self) -> Result<N> {
+        let Tree::Number(number) = self.tree else { return Err(self.expected("a whole number")) };
+        let whole = number.as_u64().and_then(|number| N::try_from(number).ok());
+        let bits = size_of::<N>() * 8;
+        whole.ok_or_else(|| self.expected(&format!("a whole number of at most {bits} bits")))
+    }
+
+    pub(crate) fn float(&self) -> Result<f64> {
+        match self.tree {
+            Tree::Number(number) => number.as_f64().ok_or_else(|| self.expected("a number")),
+            _ => Err(self.expected("a number")),
+        }
+    }
+
+    pub(crate) fn character(&self) -> Result<char> {
+        let mut characters = self.text()?.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) => Ok(character),
+            _ => Err(self.expected("one character")),
+        }
+    }
+
+    pub(crate) fn items(&self) -> Result<Vec<Self>> {
+        let Tree::List(items) = self.tree else { return Err(self.expected("a list")) };
+        let item = |(place, tree)| self.at(format!("{}[{place}]", self.path), tree);
+        Ok(items.iter().enumerate().map(item).collect())
+    }
+
+    /// Names and values of an object, in its order.
+    pub(crate) fn entries(&self) -> Result<Vec<(&'t str, Self)>> {
+        let entry = |(name, tree): &'t (String, Tree)| {
+            (name.as_str(), self.at(format!("{}{}", self.path, step(name)), tree))
+        };
+        Ok(self.fields()?.iter().map(entry).collect())
+    }
+
+    /// One of several shapes: its name alone, or an object whose only field has that name.
+    pub(crate) fn variant(&self) -> Result<(&'t str, Option<Self>)> {
+        if let Tree::Text(name) = self.tree {
+            return Ok((name, None));
+        }
+        let expected = || self.expected("a string, or an object with one field");
+        let mut entries = self.entries().map_err(|_| expected())?;
+        let n_entries = entries.len();
+        let (name, content) = entries.pop().ok_or_else(expected)?;
+        let is_repeated =
+            |(other, _): &(&str, Self)| *other == name && self.repeated == Repeated::LastCounts;
+        match n_entries == 1 || entries.iter().all(is_repeated) {
+            true => Ok((name, Some(content))),
+            false => Err(expected()),
+        }
+    }
+
+    /// One of several names.
+    pub(crate) fn one_of<T: Copy>(&self, known: &[(&str, T)]) -> Result<T> {
+        let (name, content) = self.variant()?;
+        let is_name = content.is_none_or(|content| *content.tree == Tree::Null);
+        let found = known.iter().find(|(known, _)| *known == name && is_name);
+        let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+        found.map(|(_, value)| *value).ok_or_else(|| self.expected(&one_of(&names)))
+    }
+
+    /// The type of a component, where it has one.
+    ///
+    /// # Errors
+    /// Where it is none of those that are known.
+    pub(crate) fn kind(&self, known: &[&'static str]) -> Result<Option<&'static str>> {
+        let of_last = Self { repeated: Repeated::LastCounts, ..self.clone() };
+        let Some(field) = of_last.optional("type")? else { return Ok(None) };
+        let name = field.text()?;
+        let found = known.iter().find(|known| **known == name);
+        found.map(|name| Some(*name)).ok_or_else(|| field.expected(&one_of(known)))
+    }
+}
+
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [name] => format!("{name:?}"),
+        _ => format!("one of {}", names.join(", ")),
+    }
+}
+
+/// A field in a path.
+pub(crate) fn step(name: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => format!(".{name}"),
+        false => format!("[{}]", quoted(name.as_bytes())),
+    }
+}
+
+/// As messages show it.
+impl fmt::Display for Tree {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => formatter.write_str("null"),
+            Self::Flag(flag) => flag.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+            Self::Text(text) => formatter.write_str(&quoted(text.as_bytes())),
+            Self::List(items) => write!(formatter, "a list of {}", items.len()),
+            Self::Object(fields) => match fields.as_slice() {
+                [] => formatter.write_str("an object without fields"),
+                [(name, _), ..] => {
+                    write!(formatter, "an object with the field {}", quoted(name.as_bytes()))
+                }
+            },
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> std::result::Result<Tree, E> {
+        Ok(Tree::Flag(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> std::result::Result<Tree, E> {
+        Ok(Tree::Number(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> std::result::Result<Tree, E> {
+        Ok(Tree::Number(number.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Tree, E> {
+        let number = Number::from_f64(number);
+        number.map(Tree::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Tree, E> {
+        Ok(Tree::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> std::result::Result<Tree, E> {
+        Ok(Tree::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Tree, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Tree::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Tree, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Tree::Object(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(json: &str) -> Tree {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_named_by_its_path() {
+        let tree = tree(r#"{"a": [{"b c": 1}], "a": [{"b c": {"d": -1}}]}"#);
+        let node = Node::new("top", &tree, Repeated::LastCounts);
+        let item = node.required("a").unwrap().items().unwrap().remove(0);
+        let number = item.required("b c").unwrap().required("d").unwrap();
+        let message = number.whole::<u32>().unwrap_err().to_string();
+        assert!(message.contains(r#"top.a[0]["b c"].d: expected"#), "{message}");
+        assert!(message.contains("found -1"), "{message}");
+        let missing = item.required("e").unwrap_err().to_string();
+        assert!(missing.contains("top.a[0].e: missing"), "{missing}");
+    }
+
+    #[test]
+    fn a_field_that_stands_there_twice_is_refused_where_the_library_refuses_it() {
+        let tree = tree(r#"{"a": 1, "b": 2, "a": 3}"#);
+        let node = |repeated| Node::new("top", &tree, repeated);
+        let last = node(Repeated::LastCounts).required("a").unwrap();
+        assert_eq!(last.whole::<u8>().unwrap(), 3);
+        node(Repeated::Refused).required("a").unwrap_err();
+        node(Repeated::Refused).required("b").unwrap();
+    }
+}

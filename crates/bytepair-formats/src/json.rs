@@ -1,0 +1,245 @@
+//! JSON of a known shape, with errors that say which part of a file is meant.
+//!
+//! Field names that a shape lacks are errors wherever the shape says `deny_unknown_fields`. Maps keep
+//! the order of the file, and a key that stands twice is an error. Parsing is linear in the text; nesting
+//! deeper than 128 is refused.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use memchr::{memchr, memchr_iter, memrchr};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use bytepair::vocabulary::TokenId;
+use bytepair::{Error, Result};
+
+/// What some editors put before UTF-8. The libraries that own these formats refuse it too.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads one value that takes up the whole text.
+pub(super) fn parse<'j, T: Deserialize<'j>>(
+    format: &'static str,
+    part: &str,
+    json: &'j [u8],
+) -> Result<T> {
+    parse_seed(format, part, json, PhantomData)
+}
+
+/// Reads one value that takes up the whole text, in the way of `seed`.
+pub(super) fn parse_seed<'j, S: DeserializeSeed<'j>>(
+    format: &'static str,
+    part: &str,
+    json: &'j [u8],
+    seed: S,
+) -> Result<S::Value> {
+    if json.starts_with(BYTE_ORDER_MARK) {
+        let problem = "begins with a byte order mark (EF BB BF), which is not valid JSON; save it as UTF-8 without one";
+        return Err(Error::format(format, part, problem));
+    }
+    check_surrogates(format, part, json)?;
+    let json = std::str::from_utf8(json).map_err(|error| {
+        let problem = format!("byte {} is not UTF-8", error.valid_up_to());
+        Error::format(format, part, problem)
+    })?;
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let value =
+        seed.deserialize(&mut deserializer).map_err(|error| problem(format, part, &error))?;
+    deserializer.end().map_err(|error| problem(format, part, &error))?;
+    Ok(value)
+}
+
+/// What a parser complained about, as an error of the format.
+pub(super) fn problem(format: &'static str, part: &str, error: &serde_json::Error) -> Error {
+    let message = error.to_string();
+    let (what, _) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
+    if error.is_eof() {
+        return Error::format(format, part, "the file ends too early; it may be cut off");
+    }
+    // A value that was read already has no place.
+    if error.line() == 0 {
+        return Error::format(format, part, what);
+    }
+    let place = format!("{what} (line {}, column {})", error.line(), error.column());
+    Error::format(format, part, place)
+}
+
+/// Refuses `\ud83d` without the other half of its character, also in fields that are not read.
+fn check_surrogates(format: &'static str, part: &str, json: &[u8]) -> Result<()> {
+    let Some(place) = lone_surrogate(json) else { return Ok(()) };
+    let before = &json[..place];
+    let line = memchr_iter(b'\n', before).count() + 1;
+    let column = place - memrchr(b'\n', before).map_or(0, |newline| newline + 1) + 1;
+    let escape = String::from_utf8_lossy(&json[place..place + N_ESCAPE]);
+    let problem = format!(
+        "{escape} is a lone surrogate, half of a character, which UTF-8 cannot hold \
+         (line {line}, column {column})"
+    );
+    Err(Error::format(format, part, problem))
+}
+
+/// The length of an escape such as `\u00e9`.
+const N_ESCAPE: usize = 6;
+
+/// Where the first escape stands that is half of a character.
+fn lone_surrogate(json: &[u8]) -> Option<usize> {
+    let mut place = 0;
+    while let Some(found) = memchr(b'\\', json.get(place..)?) {
+        place += found;
+        place += match code_unit(json, place) {
+            Some(0xD800..=0xDBFF) => match code_unit(json, place + N_ESCAPE) {
+                Some(0xDC00..=0xDFFF) => 2 * N_ESCAPE,
+                _ => return Some(place),
+            },
+            Some(0xDC00..=0xDFFF) => return Some(place),
+            Some(_) => N_ESCAPE,
+            None => 2,
+        };
+    }
+    None
+}
+
+/// The code unit of UTF-16 that an escape at a place stands for.
+fn code_unit(json: &[u8], place: usize) -> Option<u16> {
+    let escape = json.get(place..place + N_ESCAPE)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+/// The most steps of a normalizer, a pre-tokenizer or a decoder. Published ones have a few dozen; each takes a
+/// pass over every text and may hold tables of a pattern, and steps are nested calls.
+const MAX_STEPS: usize = 1000;
+
+/// Refuses rows of steps that no published file has.
+pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> Result<()> {
+    match n_steps > MAX_STEPS {
+        true => {
+            Err(Error::format(format, part, format!("has {n_steps} steps, more than {MAX_STEPS}")))
+        }
+        false => Ok(()),
+    }
+}
+
+/// A map from names to ids, in the order of the file.
+pub(super) struct Entries(pub(super) Vec<(String, TokenId)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map from tokens to ids")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entries, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let id = map
+                .next_value()
+                .map_err(|error| de::Error::custom(format!("the id of {key:?}: {error}")))?;
+            entries.push((key, id));
+        }
+        Ok(Entries(entries))
+    }
+}
+
+/// Any value. A key that stands twice in an object is an error.
+pub(super) struct Unique(pub(super) Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> std::result::Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Unique(item)) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(items.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(de::Error::custom(format!("{key:?} appears twice")));
+            }
+            let Unique(value) = map.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
+}
+
+/// The two tokens of a line, which have exactly one space between them.
+pub(super) fn two_parts(line: &str) -> Option<(&str, &str)> {
+    let (left, right) = line.split_once(' ')?;
+    let is_pair = !left.is_empty() && !right.is_empty() && !right.contains(' ');
+    is_pair.then_some((left, right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_character_is_found_where_it_stands() {
+        for (json, place) in [
+            (r#""\ud83d""#, Some(1)),
+            (r#""\\ud83d""#, None),
+            (r#""\ud83d\ude42""#, None),
+            (r#""a\ude42\ud83d""#, Some(2)),
+            (r#""\ud83d\n""#, Some(1)),
+            (r#""\ud83d\ud83d\ude42""#, Some(1)),
+            (r#""\u00e9\ud83""#, None),
+            (r#""\"#, None),
+        ] {
+            assert_eq!(lone_surrogate(json.as_bytes()), place, "{json}");
+        }
+        let json = "{\n \"a\": \"\\udc00\"}";
+        let message = parse::<Value>("x", "the file", json.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains("surrogate") && message.contains("line 2, column 8"), "{message}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Files to tokenizers and back, one format per file.
+//!
+//! Readers take bytes and writers give bytes: where they lie is the caller's business. A reader refuses
+//! what it does not fully understand ([`ErrorKind::Format`] names the part),
+//! and a writer what its format cannot say
+//! ([`ErrorKind::Inexpressible`] names that part). [`native`] holds
+//! every tokenizer; the others are those of published models.
+//!
+//! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.
+
+mod assembly;
+pub mod clip;
+pub(crate) mod codes;
+pub mod compiled;
+pub mod encodings;
+pub mod fastbpe;
+pub mod gguf;
+pub mod gpt1;
+pub mod gpt2;
+pub mod huggingface;
+mod json;
+mod live;
+mod merges;
+pub mod native;
+pub mod pair;
+mod ranks;
+pub mod segmentation;
+pub mod sentencepiece;
+pub mod subword_nmt;
+pub mod tekken;
+pub mod tiktoken;
+
+#[cfg(test)]
+mod tests;
+
+pub use codes::{Codes, codes_format};
+
+use bytepair::added::AddedToken;
+use bytepair::for_formats::{hexadecimal, quoted};
+use bytepair::vocabulary::TokenId;
+use bytepair::{Error, ErrorKind, Parts, Result};
+
+/// Refuses ids that lie so far apart that the table of ids would dwarf the file.
+fn check_id_range(
+    format: &'static str,
+    ids: impl Iterator<Item = TokenId>,
+    n_entries: usize,
+) -> Result<()> {
+    match ids.max().filter(|&id| id as usize > most_ids(n_entries)) {
+        Some(id) => {
+            let problem = format!("too large for a vocabulary of {n_entries} tokens");
+            Err(Error::format(format, format!("the id {id}"), problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// How many ids a vocabulary of so many tokens may have, most of them without a token.
+fn most_ids(n_tokens: usize) -> usize {
+    n_tokens.saturating_mul(16).saturating_add(1_000_000)
+}
+
+/// A part of a tokenizer that a format has no words for.
+fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
+    ErrorKind::Inexpressible { format, part: part.into() }.into()
+}
+
+/// Refuses what formats of ids and merges alone have no words for.
+fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
+    if parts.truncation.is_some() || parts.padding.is_some() {
+        return Err(inexpressible(format, "truncation and padding"));
+    }
+    if !parts.vocabulary.priorities().is_empty() {
+        return Err(inexpressible(format, "merges that share a priority"));
+    }
+    let has_rules = |token: &&AddedToken| token.lstrip || token.rstrip || token.single_word;
+    match parts.added.iter().find(has_rules) {
+        Some(token) => {
+            let name = quoted(token.content.as_bytes());
+            Err(inexpressible(
+                format,
+                format!("the added token {name}, which has rules of its own"),
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A file, and which texts get other ids from it than from the tokenizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The content of the file.
+    pub file: Vec<u8>,
+    /// Kinds of texts; all others get the same ids.
+    pub changes: Vec<Change>,
+}
+
+/// A kind of texts that get other ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The kind, in words.
+    pub what: String,
+    /// A text of the kind, normalized otherwise.
+    pub text: String,
+}
+
+impl Written {
+    /// The file, if no text gets other ids from it.
+    fn exact(self, format: &'static str) -> Result<Vec<u8>> {
+        match self.changes.first() {
+            Some(Change { what, text }) => {
+                let example = match text.is_empty() {
+                    true => String::new(),
+                    false => format!(", for example {text:?}"),
+                };
+                let part = format!(
+                    "this normalizer: {what}{example}; ids_may_change=True writes it nevertheless"
+                );
+                Err(inexpressible(format, part))
+            }
+            None => Ok(self.file),
+        }
+    }
+}

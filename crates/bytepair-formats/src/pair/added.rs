@@ -1,0 +1,220 @@
+//! The added tokens that settings name, in the order of their ids, and which of them has which role.
+//!
+//! `tokenizer_config.json` goes before `special_tokens_map.json`; a role that neither mentions is the class's. A token
+//! that the vocabulary lacks gets the next free id. Left out: the ids that settings give, but for their order. Takes
+//! O(n log n) time for n tokens.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::classes::Class;
+use super::{ADDED_TOKENS, CONFIG, FORMAT, Pair, SPECIAL_TOKENS};
+use crate::json;
+use bytepair::vocabulary::TokenId;
+use bytepair::{Error, Result};
+
+/// The ids of tokens by their names.
+pub(super) type Ids<'n> = HashMap<&'n str, TokenId>;
+
+/// Roles in the order in which their tokens get ids.
+const ROLES: [&str; 7] = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"];
+
+/// A token as settings describe it, where they give more than its content.
+#[derive(Deserialize)]
+struct Described {
+    content: String,
+    single_word: Option<bool>,
+    lstrip: Option<bool>,
+    rstrip: Option<bool>,
+    normalized: Option<bool>,
+    special: Option<bool>,
+}
+
+/// A token as a `tokenizer.json` lists it, without its id.
+#[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
+struct Listed {
+    content: String,
+    single_word: bool,
+    lstrip: bool,
+    rstrip: bool,
+    normalized: bool,
+    special: bool,
+}
+
+/// A token with its id.
+#[derive(Serialize)]
+struct WithId<'t> {
+    id: Option<TokenId>,
+    #[serde(flatten)]
+    token: &'t Listed,
+}
+
+/// The tokens of one tokenizer.
+pub(super) struct AddedTokens {
+    tokens: Vec<Listed>,
+    places: HashMap<String, usize>,
+    roles: HashMap<&'static str, String>,
+}
+
+impl AddedTokens {
+    /// The tokens that the settings of a pair and its class name.
+    pub(super) fn of(pair: &Pair<'_>, config: &Map<String, Value>, class: &Class) -> Result<Self> {
+        let mut settings = pair.object(SPECIAL_TOKENS)?;
+        settings.extend(config.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let mut added = Self { tokens: Vec::new(), places: HashMap::new(), roles: HashMap::new() };
+        let listed = config.get("added_tokens_decoder").filter(|listed| !listed.is_null());
+        let by_id = match listed {
+            Some(listed) => listed_by_id(listed)?,
+            None => named_by_id(&pair.object(ADDED_TOKENS)?)?,
+        };
+        for token in by_id.values() {
+            added.replace(listed_token(token, false)?);
+        }
+        for role in ROLES {
+            let by_class = || class.roles.iter().find(|(name, _)| *name == role);
+            let token = match settings.get(&format!("{role}_token")) {
+                Some(token) => token.clone(),
+                None => by_class().map_or(Value::Null, |(_, content)| Value::from(*content)),
+            };
+            if token.is_null() {
+                continue;
+            }
+            let takes_space = role == "mask" && class.mask_takes_space && token.is_string();
+            let mut token = listed_token(&token, true)?;
+            token.lstrip |= takes_space;
+            added.roles.insert(role, token.content.clone());
+            if listed.is_none() && added.contains(&token.content) {
+                added.replace(Listed { special: true, ..token });
+            } else {
+                added.make_special(token);
+            }
+        }
+        for name in ["additional_special_tokens", "extra_special_tokens"] {
+            for token in list_of(&settings, name)? {
+                added.make_special(listed_token(token, true)?);
+            }
+        }
+        Ok(added)
+    }
+
+    /// Whether there is a token of this name.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
+    /// The token of a role.
+    pub(super) fn of_role(&self, role: &str) -> Option<&str> {
+        self.roles.get(role).map(String::as_str)
+    }
+
+    /// Gives the next ids to tokens that have none.
+    ///
+    /// # Errors
+    /// Where no ids are left.
+    pub(super) fn number<'n>(&'n self, ids: &mut Ids<'n>) -> Result<()> {
+        let no_ids = || Error::format(FORMAT, "vocab.json", "leaves no id for an added token");
+        let mut next = ids.values().max().map_or(Some(0), |last| last.checked_add(1));
+        for token in &self.tokens {
+            if !ids.contains_key(token.content.as_str()) {
+                let id = next.ok_or_else(no_ids)?;
+                ids.insert(&token.content, id);
+                next = id.checked_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The list of a `tokenizer.json`.
+    pub(super) fn written(&self, ids: &Ids<'_>) -> Result<Vec<Value>> {
+        let written = |token: &Listed| {
+            let id = ids.get(token.content.as_str()).copied();
+            serde_json::to_value(WithId { id, token })
+                .map_err(|error| json::problem(FORMAT, "added tokens", &error))
+        };
+        self.tokens.iter().map(written).collect()
+    }
+
+    /// Puts a token in the place of the one of its name, or behind all.
+    fn replace(&mut self, token: Listed) {
+        if let Some(&place) = self.places.get(&token.content) {
+            self.tokens[place] = token;
+            return;
+        }
+        self.places.insert(token.content.clone(), self.tokens.len());
+        self.tokens.push(token);
+    }
+
+    /// Makes the token of this name special, or puts this one behind all.
+    fn make_special(&mut self, token: Listed) {
+        match self.places.get(&token.content) {
+            Some(&place) => self.tokens[place].special = true,
+            None => self.replace(Listed { special: true, ..token }),
+        }
+    }
+}
+
+/// The list of a setting. `extra_special_tokens` may also be an object, of which nothing is taken: it gives names to
+/// tokens that `added_tokens_decoder` lists.
+fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<&'s [Value]> {
+    match settings.get(name) {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(tokens)) => Ok(tokens),
+        Some(Value::Object(_)) if name == "extra_special_tokens" => Ok(&[]),
+        Some(other) => {
+            let problem = format!("{name} is {other}; it must be a list");
+            Err(Error::format(FORMAT, CONFIG, problem))
+        }
+    }
+}
+
+/// A token, which is special if `special` and it does not say otherwise.
+fn listed_token(token: &Value, special: bool) -> Result<Listed> {
+    let problem = || {
+        let problem =
+            format!("{token} is not an added token: expected a string, or an object with content");
+        Error::format(FORMAT, "added tokens", problem)
+    };
+    let described = match token {
+        Value::String(content) => Value::from_iter([("content", content.as_str())]),
+        other => other.clone(),
+    };
+    let described: Described = serde_json::from_value(described).map_err(|_| problem())?;
+    let special = described.special.unwrap_or(special);
+    Ok(Listed {
+        content: described.content,
+        single_word: described.single_word == Some(true),
+        lstrip: described.lstrip == Some(true),
+        rstrip: described.rstrip == Some(true),
+        normalized: described.normalized.unwrap_or(!special),
+        special,
+    })
+}
+
+/// The tokens of an `added_tokens_decoder`, in the order of their ids.
+fn listed_by_id(listed: &Value) -> Result<BTreeMap<u64, Value>> {
+    let problem = |what: String| {
+        Error::format(FORMAT, CONFIG, format!("added_tokens_decoder is not understood: {what}"))
+    };
+    let Some(listed) = listed.as_object() else {
+        return Err(problem("expected an object of ids and tokens".to_owned()));
+    };
+    let token = |(id, token): (&String, &Value)| match id.parse() {
+        Ok(id) => Ok((id, token.clone())),
+        Err(_) => Err(problem(format!("{id:?} is not an id"))),
+    };
+    listed.iter().map(token).collect()
+}
+
+/// The tokens of `added_tokens.json`, in the order of their ids.
+fn named_by_id(named: &Map<String, Value>) -> Result<BTreeMap<u64, Value>> {
+    let token = |(name, id): (&String, &Value)| match id.as_u64() {
+        Some(id) => Ok((id, Value::from(name.as_str()))),
+        None => {
+            Err(Error::format(FORMAT, ADDED_TOKENS, format!("{id} is not an id, for {name:?}")))
+        }
+    };
+    named.iter().map(token).collect()
+}

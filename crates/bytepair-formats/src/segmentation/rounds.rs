@@ -1,0 +1,261 @@
+//! Joining, in rounds, every occurrence of the best pair of a word, as the programs do that such codes are from.
+//!
+//! The best pair of a round is the one whose merge stands first, of those that chance does not leave out; its
+//! occurrences are joined from left to right, but for those that overlap with one just joined. A round in which
+//! nothing is left ends the word.
+//!
+//! Pairs wait by rank and place, so a word of n characters takes O(n log n), times 1 / (1 - p) where pairs are left
+//! out with probability p. The definition, which looks at all pairs in each round, is in the tests.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::chance::Chance;
+use crate::codes::{Codes, END_OF_WORD};
+use bytepair::units::EndMarkKind;
+
+/// The number of a symbol that is in no merge.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The merges by the numbers of their symbols.
+#[derive(Debug)]
+pub(super) struct Rounds {
+    symbols: HashMap<String, u32>,
+    /// By left and right symbol: the place of the merge, and the symbol that it makes.
+    merges: HashMap<(u32, u32), (usize, u32)>,
+    end_mark: EndMarkKind,
+}
+
+impl Rounds {
+    pub(super) fn new(codes: &Codes) -> Self {
+        let (mut symbols, mut merges) = (HashMap::new(), HashMap::new());
+        let mut number = |symbol: &str| {
+            let next = u32::try_from(symbols.len()).unwrap_or(UNKNOWN);
+            *symbols.entry(symbol.to_owned()).or_insert(next)
+        };
+        for (rank, (left, right)) in codes.merges.iter().enumerate() {
+            let made = number(&format!("{left}{right}"));
+            merges.insert((number(left), number(right)), (rank, made));
+        }
+        Self { symbols, merges, end_mark: codes.end_mark }
+    }
+
+    /// The parts of a word, without the end mark.
+    pub(super) fn parts<'w>(&self, word: &'w str, chance: Option<Chance>) -> Vec<&'w str> {
+        let mut merging = Merging::new(self, self.symbols_of(word));
+        for round in 0.. {
+            let kept = merging.best(chance.map(|chance| chance.of_round(round)));
+            if kept.is_empty() {
+                break;
+            }
+            merging.join(&kept);
+        }
+        let starts = merging.starts();
+        let ends = starts.iter().skip(1).copied().chain([word.len()]);
+        let parts = starts.iter().zip(ends).map(|(&start, end)| &word[start..end]);
+        parts.filter(|part| !part.is_empty()).collect()
+    }
+
+    /// The symbols of a word: where each begins, and its number.
+    fn symbols_of(&self, word: &str) -> Vec<(usize, u32)> {
+        let number = |symbol: &str| self.symbols.get(symbol).copied().unwrap_or(UNKNOWN);
+        let mut symbols: Vec<_> = word
+            .char_indices()
+            .map(|(start, character)| (start, number(character.encode_utf8(&mut [0; 4]))))
+            .collect();
+        match (self.end_mark, symbols.last_mut()) {
+            (EndMarkKind::Unit, _) => symbols.push((word.len(), number(END_OF_WORD))),
+            (EndMarkKind::Suffix, Some((start, last))) => {
+                *last = number(&format!("{}{END_OF_WORD}", &word[*start..]));
+            }
+            (EndMarkKind::Suffix, None) => {}
+        }
+        symbols
+    }
+}
+
+/// A symbol of a word in its row.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    start: usize,
+    symbol: u32,
+    /// The neighbours; the number of symbols where there is none.
+    previous: usize,
+    next: usize,
+    is_joined: bool,
+}
+
+/// A word while it is merged.
+struct Merging<'r> {
+    rounds: &'r Rounds,
+    links: Vec<Link>,
+    /// Places of pairs, by their left symbol, under the rank of their merge.
+    waiting: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+impl<'r> Merging<'r> {
+    fn new(rounds: &'r Rounds, symbols: Vec<(usize, u32)>) -> Self {
+        let n_symbols = symbols.len();
+        let link = |(place, (start, symbol)): (usize, (usize, u32))| Link {
+            start,
+            symbol,
+            previous: place.checked_sub(1).unwrap_or(n_symbols),
+            next: place + 1,
+            is_joined: false,
+        };
+        let links = symbols.into_iter().enumerate().map(link).collect();
+        let mut merging = Self { rounds, links, waiting: BTreeMap::new() };
+        (0..n_symbols).for_each(|place| merging.wait(place));
+        merging
+    }
+
+    /// The places of the best pair that are not left out.
+    fn best(&self, chance: Option<Chance>) -> Vec<usize> {
+        let is_kept = |place: &usize| !chance.is_some_and(|chance| chance.leaves_out(*place));
+        let kept_of = |places: &BTreeSet<usize>| -> Vec<usize> {
+            places.iter().copied().filter(is_kept).collect()
+        };
+        self.waiting.values().map(kept_of).find(|places| !places.is_empty()).unwrap_or_default()
+    }
+
+    /// Joins the pair at each of these places, unless the one before it took its symbol.
+    fn join(&mut self, places: &[usize]) {
+        for &left in places {
+            if self.links[left].is_joined {
+                continue;
+            }
+            let Some((_, made)) = self.merge(left) else { continue };
+            let Link { previous, next: right, .. } = self.links[left];
+            for place in [previous, left, right] {
+                self.forget(place);
+            }
+            let next = self.links[right].next;
+            self.links[right].is_joined = true;
+            self.links[left] = Link { symbol: made, next, ..self.links[left] };
+            if let Some(link) = self.links.get_mut(next) {
+                link.previous = left;
+            }
+            self.wait(previous);
+            self.wait(left);
+        }
+    }
+
+    /// The merge of the pair that begins at a place.
+    fn merge(&self, place: usize) -> Option<(usize, u32)> {
+        let left = self.links.get(place)?;
+        let right = self.links.get(left.next)?;
+        self.rounds.merges.get(&(left.symbol, right.symbol)).copied()
+    }
+
+    fn wait(&mut self, place: usize) {
+        if let Some((rank, _)) = self.merge(place) {
+            self.waiting.entry(rank).or_default().insert(place);
+        }
+    }
+
+    fn forget(&mut self, place: usize) {
+        let Some((rank, _)) = self.merge(place) else { return };
+        let Some(places) = self.waiting.get_mut(&rank) else { return };
+        places.remove(&place);
+        if places.is_empty() {
+            self.waiting.remove(&rank);
+        }
+    }
+
+    fn starts(&self) -> Vec<usize> {
+        self.links.iter().filter(|link| !link.is_joined).map(|link| link.start).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subword_nmt;
+    use bytepair::Dropout;
+    use proptest::prelude::*;
+
+    /// The definition: all pairs are looked at in each round.
+    fn by_definition(codes: &Codes, word: &str, chance: Option<Chance>) -> Vec<String> {
+        let mut symbols: Vec<(usize, String)> =
+            word.chars().map(String::from).enumerate().collect();
+        match codes.end_mark {
+            EndMarkKind::Unit => symbols.push((symbols.len(), END_OF_WORD.to_owned())),
+            EndMarkKind::Suffix => symbols.last_mut().unwrap().1.push_str(END_OF_WORD),
+        }
+        for round in 0.. {
+            let rank = |at: usize| {
+                let pair = (symbols[at].1.clone(), symbols[at + 1].1.clone());
+                codes.merges.iter().position(|merge| *merge == pair)
+            };
+            let is_left_out =
+                |at: usize| chance.is_some_and(|c| c.of_round(round).leaves_out(symbols[at].0));
+            let kept: Vec<(usize, usize)> = (0..symbols.len() - 1)
+                .filter_map(|at| Some((rank(at)?, at)))
+                .filter(|&(_, at)| !is_left_out(at))
+                .collect();
+            let Some(&(best, _)) = kept.iter().min() else { break };
+            symbols = joined(&symbols, |at| kept.contains(&(best, at)));
+        }
+        let last = symbols.pop().unwrap().1;
+        let texts = symbols.into_iter().map(|(_, text)| text);
+        let last = last.strip_suffix(END_OF_WORD).unwrap().to_owned();
+        texts.chain([last]).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// The symbols with those that are kept joined to the next one, from left to right.
+    fn joined(
+        symbols: &[(usize, String)],
+        is_kept: impl Fn(usize) -> bool,
+    ) -> Vec<(usize, String)> {
+        let (mut joined, mut at) = (Vec::new(), 0);
+        while at < symbols.len() {
+            let (place, mut text) = symbols[at].clone();
+            if is_kept(at) {
+                at += 1;
+                text.push_str(&symbols[at].1);
+            }
+            joined.push((place, text));
+            at += 1;
+        }
+        joined
+    }
+
+    /// Codes of merges of earlier symbols, in any order, from pairs of numbers.
+    fn codes_of(version: &str, picks: &[(u8, u8)]) -> Codes {
+        let mut symbols: Vec<String> =
+            ["a", "b", "a</w>", "b</w>", "</w>"].map(String::from).into();
+        let mut file = format!("#version: {version}\n");
+        for &(left, right) in picks {
+            let left = symbols[usize::from(left) % symbols.len()].clone();
+            let right = symbols[usize::from(right) % symbols.len()].clone();
+            if !left.ends_with('>') && left.len() + right.len() < 16 {
+                file.extend([&left, " ", &right, "\n"]);
+                symbols.push(format!("{left}{right}"));
+            }
+        }
+        subword_nmt::read(file.as_bytes(), None).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+        #[test]
+        fn rounds_give_what_the_definition_gives(
+            is_old: bool, picks: Vec<(u8, u8)>, word in "[abü]{1,24}", seed: u64, tenths in 0_u8..11,
+        ) {
+            let codes = codes_of(if is_old { "0.1" } else { "0.2" }, &picks);
+            let probability = f64::from(tenths) / 10.0;
+            let chance = Chance::new(Dropout { probability, seed }, 3, 5);
+            let rounds = Rounds::new(&codes);
+            for chance in [None, Some(chance)] {
+                prop_assert_eq!(rounds.parts(&word, chance), by_definition(&codes, &word, chance));
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_of_many_characters_takes_no_time_squared() {
+        let rounds = Rounds::new(&codes_of("0.2", &[(0, 1), (5, 5), (6, 6)]));
+        let word = "ab".repeat(100_000);
+        let chance = Chance::new(Dropout { probability: 0.3, seed: 1 }, 0, 0);
+        assert!(rounds.parts(&word, None).len() < rounds.parts(&word, Some(chance)).len());
+    }
+}

@@ -1,0 +1,270 @@
+//! A SentencePiece model file as it stands on disk: the fields that matter, checked one by one.
+//!
+//! What was only for training (`trainer_spec`, but for a few fields) is left out, and so is
+//! `self_test_data`. Other fields that are not known are refused, since they could change what the model
+//! means.
+
+use super::FORMAT;
+use super::wire::{self, Field, Fields};
+use bytepair::{Error, Result};
+
+/// What a model file says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Model {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) trainer: Trainer,
+    pub(super) normalizer: Normalizer,
+}
+
+/// One entry of the vocabulary; its place is its id.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) score: f32,
+    pub(super) kind: PieceKind,
+}
+
+/// The pieces that stand for the ends of a text and for what is unknown, where the model has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Roles {
+    pub(super) bos: Role,
+    pub(super) eos: Role,
+    pub(super) unk: Role,
+}
+
+/// A piece with a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Role {
+    pub(super) piece: String,
+    pub(super) is_there: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PieceKind {
+    Normal = 1,
+    Unknown = 2,
+    Control = 3,
+    UserDefined = 4,
+    Unused = 5,
+    Byte = 6,
+}
+
+/// What of the training settings bears on the use of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trainer {
+    pub(super) model_type: u64,
+    pub(super) space_is_suffix: bool,
+    pub(super) byte_fallback: bool,
+    pub(super) unknown_surface: String,
+}
+
+/// How text is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Normalizer {
+    pub(super) charsmap: Vec<u8>,
+    pub(super) adds_dummy_prefix: bool,
+    pub(super) removes_extra_whitespaces: bool,
+    pub(super) escapes_whitespaces: bool,
+}
+
+/// The model type that is byte-pair encoding.
+pub(super) const BPE: u64 = 2;
+
+impl Default for Trainer {
+    fn default() -> Self {
+        Self {
+            model_type: 1,
+            space_is_suffix: false,
+            byte_fallback: false,
+            unknown_surface: " \u{2047} ".to_owned(),
+        }
+    }
+}
+
+impl Default for Normalizer {
+    fn default() -> Self {
+        Self {
+            charsmap: Vec::new(),
+            adds_dummy_prefix: true,
+            removes_extra_whitespaces: true,
+            escapes_whitespaces: true,
+        }
+    }
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        let role = |piece: &str| Role { piece: piece.to_owned(), is_there: true };
+        Self { bos: role("<s>"), eos: role("</s>"), unk: role("<unk>") }
+    }
+}
+
+impl Roles {
+    /// What a model file says.
+    pub(super) fn parse(file: &[u8]) -> Result<Self> {
+        let mut roles = Self::default();
+        let mut fields = Fields::new("the model", file);
+        while let Some(field) = fields.next()? {
+            if field.number == 2 {
+                roles.read(field.bytes()?)?;
+            }
+        }
+        Ok(roles)
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        // An id that is switched off is -1, which is written as a number of 64 bits.
+        let is_there = |field: &Field<'_>| field.number().map(|id| id < 1 << 63);
+        let mut fields = Fields::new("trainer_spec", bytes);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                40 => self.unk.is_there = is_there(&field)?,
+                41 => self.bos.is_there = is_there(&field)?,
+                42 => self.eos.is_there = is_there(&field)?,
+                45 => field.text()?.clone_into(&mut self.unk.piece),
+                46 => field.text()?.clone_into(&mut self.bos.piece),
+                47 => field.text()?.clone_into(&mut self.eos.piece),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    pub(super) fn parse(file: &[u8]) -> Result<Self> {
+        let mut model = Self {
+            pieces: Vec::new(),
+            trainer: Trainer::default(),
+            normalizer: Normalizer::default(),
+        };
+        let mut denormalizer = Normalizer::default();
+        let mut fields = Fields::new("the model", file);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => model.pieces.push(Piece::parse(field.bytes()?, model.pieces.len())?),
+                2 => model.trainer.parse(field.bytes()?)?,
+                3 => model.normalizer.parse("normalizer_spec", field.bytes()?)?,
+                4 => drop(field.bytes()?),
+                5 => denormalizer.parse("denormalizer_spec", field.bytes()?)?,
+                _ => return Err(field.unknown()),
+            }
+        }
+        if !denormalizer.charsmap.is_empty() {
+            let problem = "changes decoded text, which is not supported";
+            return Err(Error::format(FORMAT, "denormalizer_spec", problem));
+        }
+        Ok(model)
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        for piece in &self.pieces {
+            wire::put_bytes(&mut file, 1, &piece.to_bytes());
+        }
+        wire::put_bytes(&mut file, 2, &self.trainer.to_bytes(self.pieces.len()));
+        wire::put_bytes(&mut file, 3, &self.normalizer.to_bytes());
+        file
+    }
+}
+
+impl Piece {
+    fn parse(bytes: &[u8], id: usize) -> Result<Self> {
+        let mut piece = Self { text: String::new(), score: 0.0, kind: PieceKind::Normal };
+        let mut fields = Fields::new("a piece", bytes);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => field.text()?.clone_into(&mut piece.text),
+                2 => piece.score = field.float()?,
+                3 => piece.kind = PieceKind::parse(&field)?,
+                _ => return Err(field.unknown()),
+            }
+        }
+        let problem = |problem| Err(Error::format(FORMAT, format!("piece {id}"), problem));
+        match () {
+            () if piece.text.is_empty() => problem("empty"),
+            () if piece.score.is_nan() => problem("its score is not a number"),
+            () => Ok(piece),
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        wire::put_bytes(&mut bytes, 1, self.text.as_bytes());
+        wire::put_float(&mut bytes, 2, self.score);
+        if self.kind != PieceKind::Normal {
+            wire::put_number(&mut bytes, 3, self.kind as u64);
+        }
+        bytes
+    }
+}
+
+impl PieceKind {
+    fn parse(field: &Field<'_>) -> Result<Self> {
+        let all = [
+            Self::Normal,
+            Self::Unknown,
+            Self::Control,
+            Self::UserDefined,
+            Self::Unused,
+            Self::Byte,
+        ];
+        let number = field.number()?;
+        all.into_iter().find(|kind| *kind as u64 == number).ok_or_else(|| {
+            Error::format(FORMAT, "the type of a piece", format!("{number} is not known"))
+        })
+    }
+}
+
+impl Trainer {
+    fn parse(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut fields = Fields::new("trainer_spec", bytes);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                3 => self.model_type = field.number()?,
+                24 => self.space_is_suffix = field.flag()?,
+                35 => self.byte_fallback = field.flag()?,
+                44 => field.text()?.clone_into(&mut self.unknown_surface),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn to_bytes(&self, n_pieces: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        wire::put_number(&mut bytes, 3, self.model_type);
+        wire::put_number(&mut bytes, 4, n_pieces as u64);
+        wire::put_number(&mut bytes, 24, self.space_is_suffix.into());
+        wire::put_number(&mut bytes, 35, self.byte_fallback.into());
+        wire::put_bytes(&mut bytes, 44, self.unknown_surface.as_bytes());
+        bytes
+    }
+}
+
+impl Normalizer {
+    fn parse(&mut self, message: &'static str, bytes: &[u8]) -> Result<()> {
+        let mut fields = Fields::new(message, bytes);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 | 6 => drop(field.bytes()?),
+                2 => self.charsmap = field.bytes()?.to_vec(),
+                3 => self.adds_dummy_prefix = field.flag()?,
+                4 => self.removes_extra_whitespaces = field.flag()?,
+                5 => self.escapes_whitespaces = field.flag()?,
+                _ => return Err(field.unknown()),
+            }
+        }
+        Ok(())
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        wire::put_bytes(&mut bytes, 1, b"user_defined");
+        wire::put_bytes(&mut bytes, 2, &self.charsmap);
+        wire::put_number(&mut bytes, 3, self.adds_dummy_prefix.into());
+        wire::put_number(&mut bytes, 4, self.removes_extra_whitespaces.into());
+        wire::put_number(&mut bytes, 5, self.escapes_whitespaces.into());
+        bytes
+    }
+}

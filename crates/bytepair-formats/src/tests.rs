@@ -1,0 +1,636 @@
+//! Files of several formats: what is written is read back the same, and damage is an error that says where.
+//!
+//! Formats with tests of their own have them beside their reader.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::{compiled, gpt2, huggingface, native, pair, tiktoken};
+use bytepair::CorpusCounter;
+use bytepair::added::{AddedToken, Specials};
+use bytepair::decode::DecodeErrors;
+use bytepair::dialect::Dialect;
+use bytepair::normalize::{NormalizeStep, Normalizer, UnicodeForm};
+use bytepair::template::Template;
+use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair::{EncodeOptions, Parts, Tokenizer};
+use bytepair::{ErrorKind, Result};
+use bytepair::{Target, train};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+
+const CORPUS: &str = "low lower lowest newer newest wide wider widest\nthe cat's hat, the hat's cat: 12 345 6789  été 中文字 中文\n";
+
+const TEXTS: [&str; 10] = [
+    "",
+    "low",
+    " lower  lowest\n",
+    "the cat's hat",
+    "12345 newest<s>wide",
+    "<s> low<|endoftext|>",
+    "été\tÉTÉ 中文字 e\u{301}",
+    "  \n\n  wide",
+    "a_b ▁low <0x41> ##er",
+    "quick brown 🦊",
+];
+
+fn trained(dialect: &Dialect) -> Result<Tokenizer> {
+    let special_tokens = vec!["<|endoftext|>".to_owned(), "<s>".to_owned()];
+    let mut counter = CorpusCounter::new(dialect.preparation(&special_tokens)?, 1)?;
+    counter.count_texts(&[CORPUS.as_bytes()])?;
+    let (counts, _) = counter.finish()?;
+    let options = dialect.train_options(Target::Merges(40), special_tokens);
+    let trained = train(&counts, &dialect.units, &options, |_| Ok(ControlFlow::Continue(())))?;
+    dialect.tokenizer(trained, &options)
+}
+
+fn named(name: &str) -> Tokenizer {
+    trained(&Dialect::named(name).unwrap()).unwrap()
+}
+
+fn changed(tokenizer: &Tokenizer, change: impl FnOnce(&mut Parts)) -> Tokenizer {
+    let mut parts = tokenizer.parts().clone();
+    change(&mut parts);
+    Tokenizer::new(parts).unwrap()
+}
+
+/// The ids of the texts; of one that cannot be encoded, nothing.
+fn all_ids(tokenizer: &Tokenizer) -> Vec<Option<Vec<TokenId>>> {
+    let options = EncodeOptions {
+        allowed_special: Specials::All,
+        add_special_tokens: true,
+        ..EncodeOptions::default()
+    };
+    TEXTS.iter().map(|text| tokenizer.encode(text.as_bytes(), options).ok()).collect()
+}
+
+fn assert_same_parts(one: &Tokenizer, other: &Tokenizer) {
+    let (one, other) = (one.parts(), other.parts());
+    assert_eq!(one.normalizer.steps(), other.normalizer.steps());
+    assert_eq!(one.pre_tokenizer.only_splitter(), other.pre_tokenizer.only_splitter());
+    assert_eq!(one.units, other.units);
+    assert_eq!(one.vocabulary.len(), other.vocabulary.len());
+    assert!(one.vocabulary.iter().eq(other.vocabulary.iter()));
+    assert_eq!(one.vocabulary.merges(), other.vocabulary.merges());
+    assert_eq!(one.vocabulary.merge_counts(), other.vocabulary.merge_counts());
+    assert_eq!(one.added, other.added);
+    assert_eq!(one.ignore_merges, other.ignore_merges);
+    assert_eq!(one.template, other.template);
+    assert_eq!(one.decode, other.decode);
+}
+
+/// One tokenizer of every dialect, and some with parts that no dialect has.
+fn tokenizers() -> Vec<(String, Tokenizer)> {
+    let mut all: Vec<_> = Dialect::names().map(|name| (name.to_owned(), named(name))).collect();
+    for name in ["subword-nmt", "unknown-token", "jurafsky-martin"] {
+        let mut dialect = Dialect::named(name).unwrap();
+        dialect.units.unknown = Some("[UNK]".to_owned());
+        dialect.units.fuse_unknown = true;
+        all.push((format!("{name}, fused unknown"), trained(&dialect).unwrap()));
+        dialect.units.continuing_prefix = Some("##".to_owned());
+        all.push((format!("{name}, prefix"), trained(&dialect).unwrap()));
+    }
+    let model = named("gpt4o");
+    let special = model.parts().added[1].id;
+    let template = Template::around(&[special], &[special, special]);
+    all.push(("template".to_owned(), changed(&model, |parts| parts.template = template)));
+    all.push(("ignore_merges".to_owned(), changed(&model, |parts| parts.ignore_merges = true)));
+    let hole = model.with_special_tokens(&[("<far>".to_owned(), Some(900))]).unwrap();
+    all.push(("hole".to_owned(), hole));
+    let normal = changed(&model, |parts| {
+        parts.added.iter_mut().for_each(|token| token.normalized = true);
+        let steps = vec![NormalizeStep::Form(UnicodeForm::Nfd), NormalizeStep::Lowercase];
+        parts.normalizer = Normalizer::new(steps, UnicodeTables::latest());
+    });
+    all.push(("normalized".to_owned(), normal));
+    all
+}
+
+fn metaspace(only_first: bool) -> Tokenizer {
+    let replace = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+    let prepend = NormalizeStep::Prepend { text: "▁".to_owned(), only_first, unless_there: true };
+    let mut dialect = Dialect::named("sentencepiece").unwrap();
+    dialect.normalize = vec![NormalizeStep::Form(UnicodeForm::Nfkc), replace, prepend];
+    trained(&dialect).unwrap()
+}
+
+#[test]
+fn the_own_format_keeps_every_part_of_every_tokenizer() {
+    for (name, tokenizer) in tokenizers() {
+        let file = native::write(&tokenizer);
+        let copy = native::read(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_same_parts(&copy, &tokenizer);
+        assert_eq!(native::write(&copy), file, "{name}");
+        assert_eq!(all_ids(&copy), all_ids(&tokenizer), "{name}");
+    }
+}
+
+#[test]
+fn a_fingerprint_names_the_content_and_not_the_counts() {
+    let tokenizer = named("gpt2");
+    let uncounted = changed(&tokenizer, |parts| {
+        Arc::make_mut(&mut parts.vocabulary).set_merge_counts(Vec::new());
+    });
+    assert_eq!(native::fingerprint(&uncounted), native::fingerprint(&tokenizer));
+    assert_ne!(native::write(&uncounted), native::write(&tokenizer));
+    let other = changed(&tokenizer, |parts| parts.ignore_merges = true);
+    assert_ne!(native::fingerprint(&other), native::fingerprint(&tokenizer));
+    assert_eq!(native::fingerprint(&tokenizer).len(), 64);
+}
+
+#[test]
+fn tokenizer_json_keeps_the_ids_of_what_it_can_express() {
+    let refused = ["sennrich", "jurafsky-martin, prefix"];
+    let others = [("first".to_owned(), metaspace(true)), ("always".to_owned(), metaspace(false))];
+    for (name, tokenizer) in tokenizers().into_iter().chain(others) {
+        match huggingface::write(&tokenizer) {
+            Ok(file) => {
+                let copy =
+                    huggingface::read(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let pairs = all_ids(&copy).into_iter().zip(all_ids(&tokenizer));
+                // A stranger is an error here, and left out there.
+                pairs.filter(|(_, own)| own.is_some()).for_each(|(there, own)| {
+                    assert_eq!(there, own, "{name}");
+                });
+                assert_eq!(huggingface::write(&copy).unwrap(), file, "{name}");
+                assert!(!refused.contains(&name.as_str()), "{name}");
+            }
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }), "{name}: {error}");
+                assert!(refused.contains(&name.as_str()), "{name}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn decoding_is_the_same_after_tokenizer_json() {
+    for (name, tokenizer) in tokenizers() {
+        let Ok(file) = huggingface::write(&tokenizer) else { continue };
+        let copy = huggingface::read(&file).unwrap();
+        for ids in all_ids(&tokenizer).into_iter().flatten() {
+            let text = |tokenizer: &Tokenizer| {
+                tokenizer.decode(&ids, DecodeErrors::Replace, false).unwrap()
+            };
+            assert_eq!(text(&copy), text(&tokenizer), "{name}");
+        }
+    }
+}
+
+#[test]
+fn tiktoken_files_keep_the_ids() {
+    for name in ["gpt2", "gpt4", "gpt4o", "llama3", "qwen", "tekken", "byte-stream"] {
+        let tokenizer = named(name);
+        let files = tiktoken::write(&tokenizer).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sidecar = tiktoken::read_sidecar(&files.sidecar).unwrap();
+        let copy = tiktoken::read(&files.ranks, sidecar.split, &sidecar.special_tokens).unwrap();
+        assert_eq!(all_ids(&copy), all_ids(&tokenizer), "{name}");
+        assert_eq!(tiktoken::write(&copy).unwrap(), files, "{name}");
+    }
+}
+
+#[test]
+fn gpt2_files_keep_the_ids() {
+    let tokenizer = changed(&named("gpt2"), |parts| {
+        parts.added.truncate(1);
+        let mut vocabulary = Vocabulary::new();
+        let last = parts.vocabulary.len() - 1;
+        parts.vocabulary.iter().take(last).for_each(|(_, token)| drop(vocabulary.push(token)));
+        for &merge in parts.vocabulary.merges() {
+            vocabulary.push_merge_to(merge);
+        }
+        parts.vocabulary = Arc::new(vocabulary);
+    });
+    let files = gpt2::write(&tokenizer).unwrap();
+    assert!(files.merges_txt.starts_with(b"#version: 0.2\n"));
+    let copy = gpt2::read(&files.vocab_json, &files.merges_txt).unwrap();
+    assert_eq!(all_ids(&copy), all_ids(&tokenizer));
+    assert_eq!(gpt2::write(&copy).unwrap(), files);
+}
+
+/// What a writer says to a tokenizer that its format cannot express.
+fn refusals(tokenizer: &Tokenizer) -> [String; 3] {
+    let message =
+        |error: Option<bytepair::Error>| error.map(|error| error.to_string()).unwrap_or_default();
+    [
+        message(huggingface::write(tokenizer).err()),
+        message(tiktoken::write(tokenizer).err()),
+        message(gpt2::write(tokenizer).err()),
+    ]
+}
+
+#[test]
+fn what_a_format_cannot_express_is_refused_by_name() {
+    let [in_json, in_tiktoken, in_pair] = refusals(&named("sennrich"));
+    assert!(in_json.contains("</w>") && in_json.contains(".bytepair"), "{in_json}");
+    assert!(in_tiktoken.contains("characters") && in_pair.contains("plain bytes"));
+    assert!(refusals(&named("letters-digits"))[1].contains("not proven to match everything"));
+    assert!(refusals(&named("deepseek-v3"))[1].contains("3 split patterns"));
+    assert!(refusals(&named("gpt4o"))[2].contains("split pattern"));
+    let model = named("gpt2");
+    assert!(refusals(&model)[2].contains("<s>"));
+    let swapped = changed(&model, |parts| {
+        let vocabulary = Arc::make_mut(&mut parts.vocabulary);
+        let mut merges = vocabulary.merges().to_vec();
+        merges.swap(3, 17);
+        let mut other = Vocabulary::new();
+        vocabulary.iter().for_each(|(_, token)| drop(other.push(token)));
+        for merge in merges {
+            other.push_merge_to(merge);
+        }
+        *vocabulary = other;
+    });
+    assert!(refusals(&swapped)[1].contains("order of the ids"));
+    let like_text = model.with_special_tokens(&[("Ġthe".to_owned(), None)]).unwrap();
+    let message = &refusals(&like_text)[0];
+    let has_the = model.parts().vocabulary.id(Token::plain(b" the")).is_some();
+    assert_eq!(message.contains("two tokens with the name \"Ġthe\""), has_the, "{message}");
+}
+
+#[test]
+fn a_mark_that_is_also_a_letter_is_not_written() {
+    let mut dialect = Dialect::named("jurafsky-martin").unwrap();
+    dialect.units.end_mark.as_mut().unwrap().text = "w".to_owned();
+    let message = huggingface::write(&trained(&dialect).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("in the alphabet"), "{message}");
+}
+
+fn small_json() -> serde_json::Value {
+    let file = huggingface::write(&named("gpt4o")).unwrap();
+    serde_json::from_slice(&file).unwrap()
+}
+
+fn json_piece(which: &str) -> serde_json::Value {
+    serde_json::json!({"Sequence": {"id": which, "type_id": 0}})
+}
+
+fn template(single: &serde_json::Value) -> serde_json::Value {
+    serde_json::json!({
+        "type": "TemplateProcessing",
+        "single": [single],
+        "pair": [json_piece("A"), json_piece("B")],
+        "special_tokens": {},
+    })
+}
+
+#[test]
+fn fields_that_are_not_understood_are_refused_by_name() {
+    let cases: [(&str, serde_json::Value, &str); 18] = [
+        ("/truncation", serde_json::json!({"max_length": 4}), "truncation"),
+        ("/padding", serde_json::json!({}), "padding"),
+        ("/version", "2.0".into(), "version"),
+        ("/model/dropout", 1.5.into(), "dropout"),
+        ("/model/type", "Unigram".into(), "Unigram"),
+        ("/model/fuse_unk", "yes".into(), "model.fuse_unk: "),
+        ("/normalizer", serde_json::json!({"type": "Bogus"}), "Bogus"),
+        ("/pre_tokenizer", serde_json::json!({"type": "Bogus"}), "Bogus"),
+        ("/pre_tokenizer", serde_json::json!({"type": "FixedLength", "length": 0}), "length"),
+        (
+            "/pre_tokenizer",
+            serde_json::json!({"type": "Punctuation", "behavior": "Kept"}),
+            "pre_tokenizer.behavior: ",
+        ),
+        (
+            "/pre_tokenizer",
+            serde_json::json!({"type": "Metaspace", "replacement": "▁", "add_prefix_space": false}),
+            "add_prefix_space",
+        ),
+        ("/decoder", serde_json::json!({"type": "Other"}), "decoder"),
+        (
+            "/decoder",
+            serde_json::json!({"type": "Replace", "pattern": {"Regex": "("}, "content": ""}),
+            "pattern",
+        ),
+        ("/post_processor", serde_json::json!({"type": "Other"}), "Other"),
+        ("/post_processor", template(&json_piece("B")), "single"),
+        ("/post_processor", template(&json_piece("C")), "single"),
+        (
+            "/post_processor",
+            template(&serde_json::json!({"SpecialToken": {"id": "[CLS]", "type_id": 0}})),
+            "[CLS]",
+        ),
+        ("/added_tokens/0/lstrip", "yes".into(), "added_tokens[0].lstrip: "),
+    ];
+    for (place, value, part) in cases {
+        let mut file = small_json();
+        *file.pointer_mut(place).unwrap() = value;
+        let message = huggingface::read(file.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(message.contains(part), "{place}: {message}");
+    }
+    let mut file = small_json();
+    file["future"] = 1.into();
+    let message = huggingface::read(file.to_string().as_bytes()).unwrap_err().to_string();
+    assert!(message.contains("future: no such field"), "{message}");
+}
+
+#[test]
+fn bad_ids_and_merges_are_refused_and_allocate_nothing() {
+    for id in [
+        serde_json::json!(-1),
+        4_000_000_000_u32.into(),
+        5_000_000_000_u64.into(),
+        1.5.into(),
+        "1".into(),
+    ] {
+        let mut file = small_json();
+        file["model"]["vocab"]["!"] = id.clone();
+        huggingface::read(file.to_string().as_bytes()).unwrap_err();
+        let vocab = serde_json::json!({"a": 0, "b": id}).to_string();
+        gpt2::read(vocab.as_bytes(), b"").unwrap_err();
+        tiktoken::read(format!("YQ== 0\nYg== {id}\n").as_bytes(), Vec::new(), &[]).unwrap_err();
+    }
+    for (vocab, merges, part) in [
+        (r#"{"a": 0, "b": 0}"#, "", "id 0"),
+        (r#"{"a": 0, "a": 1}"#, "", "twice"),
+        (r#"{"a": 0, "b": 1}"#, "#version: 0.2\na b\n", "line 2"),
+        (r#"{"a": 0, "ab": 1}"#, "a  b", "line 1"),
+        (r#"{"a b": 0}"#, "", "stand for no byte"),
+        (r#"{"a": 0"#, "", "cut off"),
+    ] {
+        let message = gpt2::read(vocab.as_bytes(), merges.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains(part), "{vocab}: {message}");
+    }
+    for (ranks, part) in [
+        ("YQ==", "line 1"),
+        ("YQ== 0\nYQ== 1", "twice"),
+        ("YQ== 0\nYg== 0", "two tokens"),
+        ("", "no token"),
+    ] {
+        let message = tiktoken::read(ranks.as_bytes(), Vec::new(), &[]).unwrap_err().to_string();
+        assert!(message.contains(part), "{ranks}: {message}");
+    }
+}
+
+#[test]
+fn the_own_format_refuses_other_versions_and_ids_without_a_token() {
+    let file = String::from_utf8(native::write(&named("gpt2"))).unwrap();
+    for (from, to, part) in [
+        ("\"version\": 2", "\"version\": 3", "version"),
+        ("\"unicode\": \"16.0.0\"", "\"unicode\": \"15.0.0\"", "unicode"),
+        ("\"ignore_merges\"", "\"ignore\"", "ignore"),
+        ("\"merges\": [\n[", "\"merges\": [\n[9999,0,0],[", "merge 0"),
+        ("\"merge_counts\": [\n", "\"merge_counts\": [\n1,", "merge_counts"),
+        ("{\"id\":", "{\"id\":4", "token"),
+    ] {
+        let changed = file.replacen(from, to, 1);
+        assert_ne!(changed, file, "{from}");
+        let message = native::read(changed.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains(part), "{from}: {message}");
+    }
+}
+
+#[test]
+fn pre_tokenizers_of_other_kinds_cut_as_the_library_does() {
+    let pieces = |pre_tokenizer: serde_json::Value, text: &str| -> Vec<String> {
+        let mut file = small_json();
+        file["pre_tokenizer"] = pre_tokenizer;
+        let byte_level = serde_json::json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
+        file["pre_tokenizer"] = serde_json::json!({"type": "Sequence", "pretokenizers": [file["pre_tokenizer"], byte_level]});
+        let tokenizer = huggingface::read(file.to_string().as_bytes()).unwrap();
+        let pieces = tokenizer.split(text.as_bytes()).unwrap();
+        pieces.into_iter().map(|piece| String::from_utf8(piece).unwrap()).collect()
+    };
+    assert_eq!(
+        pieces(serde_json::json!({"type": "Whitespace"}), "it's  a_b"),
+        ["it", "'", "s", "a_b"]
+    );
+    assert_eq!(pieces(serde_json::json!({"type": "WhitespaceSplit"}), "it's  a"), ["it's", "a"]);
+    assert_eq!(
+        pieces(serde_json::json!({"type": "Digits", "individual_digits": true}), "a12"),
+        ["a", "1", "2"]
+    );
+    assert_eq!(
+        pieces(serde_json::json!({"type": "CharDelimiterSplit", "delimiter": "-"}), "a--b"),
+        ["a", "b"]
+    );
+    let split = serde_json::json!({"type": "Split", "pattern": {"String": "a.b"}, "behavior": "Isolated", "invert": false});
+    assert_eq!(pieces(split, "xa.bxaxb"), ["x", "a.b", "xaxb"]);
+    let metaspace = serde_json::json!({"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": true});
+    assert_eq!(pieces(metaspace, "a  b"), ["_a", "_", "_b"]);
+}
+
+/// tiktoken's rule, in its own words.
+fn joined_by_rank(bytes: &[u8], ranks: &[Vec<u8>]) -> Vec<TokenId> {
+    let rank = |part: &[u8]| ranks.iter().position(|token| token == part);
+    if let Some(whole) = rank(bytes) {
+        return vec![TokenId::try_from(whole).unwrap()];
+    }
+    let mut parts: Vec<Vec<u8>> = bytes.chunks(1).map(<[u8]>::to_vec).collect();
+    let lowest = |parts: &[Vec<u8>]| {
+        let joined = parts
+            .windows(2)
+            .enumerate()
+            .filter_map(|(place, pair)| Some((rank(&pair.concat())?, place)));
+        joined.min()
+    };
+    while let Some((_, place)) = lowest(&parts) {
+        let right = parts.remove(place + 1);
+        parts[place].extend(right);
+    }
+    parts.iter().map(|part| TokenId::try_from(rank(part).unwrap()).unwrap()).collect()
+}
+
+fn ranks_file(ranks: &[Vec<u8>]) -> String {
+    use base64::Engine;
+    let encode = |token: &Vec<u8>| base64::engine::general_purpose::STANDARD.encode(token);
+    let lines = ranks.iter().enumerate().map(|(rank, token)| format!("{} {rank}", encode(token)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn merges_from_any_ranks_do_what_tiktoken_does(
+        tokens in prop::collection::vec("[abc]{2,7}", 0..40),
+        order in any::<u64>(),
+        texts in prop::collection::vec("[abc]{1,24}", 1..12),
+    ) {
+        let mut ranks: Vec<Vec<u8>> = ["a", "b", "c"].iter().map(|token| token.as_bytes().to_vec()).collect();
+        ranks.extend(tokens.into_iter().map(String::into_bytes));
+        let mut seen = std::collections::HashSet::new();
+        ranks.retain(|token| seen.insert(token.clone()));
+        let n_ranks = ranks.len();
+        for step in 0..n_ranks {
+            let other = usize::try_from(order.rotate_left(u32::try_from(step).unwrap()) % n_ranks as u64).unwrap();
+            ranks.swap(step, other);
+        }
+        let tokenizer = tiktoken::read(ranks_file(&ranks).as_bytes(), Vec::new(), &[]).unwrap();
+        for text in texts {
+            let ids = tokenizer.encode_ordinary(text.as_bytes()).unwrap();
+            prop_assert_eq!(ids, joined_by_rank(text.as_bytes(), &ranks), "{} {:?}", text, ranks);
+        }
+    }
+}
+
+fn read_all(bytes: &[u8]) {
+    let pattern = Pattern { source: r"\S+".to_owned(), flavour: Flavour::Rust };
+    let _ = native::read(bytes);
+    let _ = huggingface::read(bytes);
+    let _ = gpt2::read(bytes, bytes);
+    let _ = gpt2::read(br#"{"a": 0, "b": 1, "ab": 2}"#, bytes);
+    for name in pair::SETTINGS {
+        let settings = [(name, bytes)];
+        let _ = pair::read(&pair::Pair {
+            vocab_json: br#"{"a": 0, "b": 1}"#,
+            merges_txt: b"",
+            settings: &settings,
+        });
+    }
+    let _ = tiktoken::read(bytes, vec![Stage::matches(pattern, Unmatched::Keep)], &[]);
+    let _ = tiktoken::read_sidecar(bytes);
+}
+
+/// Small valid files of all formats.
+fn valid_files() -> &'static [Vec<u8>] {
+    static FILES: std::sync::OnceLock<Vec<Vec<u8>>> = std::sync::OnceLock::new();
+    FILES.get_or_init(|| {
+        let model = named("gpt2");
+        let ranks = tiktoken::write(&model).unwrap();
+        let mark = Dialect::named("jurafsky-martin").unwrap();
+        vec![
+            native::write(&named("subword-nmt")),
+            native::write(&model),
+            huggingface::write(&model).unwrap(),
+            huggingface::write(&metaspace(true)).unwrap(),
+            huggingface::write(&trained(&mark).unwrap()).unwrap(),
+            ranks.ranks,
+            ranks.sidecar,
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes: Vec<u8>) {
+        read_all(&bytes);
+    }
+
+    #[test]
+    fn no_change_of_a_file_makes_a_reader_panic(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"\0\"09-[]{},:e\xFFa".to_vec())), 1..4),
+        is_cut: bool,
+    ) {
+        let mut bytes = valid_files()[which.index(valid_files().len())].clone();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if is_cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        read_all(&bytes);
+    }
+}
+
+#[test]
+fn a_json_file_that_is_cut_off_is_always_an_error() {
+    for file in &valid_files()[..5] {
+        for length in (0..file.trim_ascii_end().len()).step_by(61) {
+            assert!(native::read(&file[..length]).is_err());
+            assert!(huggingface::read(&file[..length]).is_err());
+        }
+    }
+}
+
+#[test]
+fn an_added_token_that_is_no_token_of_its_own_keeps_its_id() {
+    let low = named("gpt2").parts().vocabulary.id(Token::plain(b"we")).unwrap();
+    let tokenizer = changed(&named("gpt2"), |parts| {
+        parts.added.push(AddedToken {
+            id: low,
+            content: "we".to_owned(),
+            special: false,
+            normalized: false,
+            ..AddedToken::default()
+        });
+    });
+    let copy = huggingface::read(&huggingface::write(&tokenizer).unwrap()).unwrap();
+    assert_eq!(all_ids(&copy), all_ids(&tokenizer));
+    assert_eq!(copy.parts().vocabulary.token(low).map(|token| token.kind), Some(TokenKind::PLAIN));
+    let elsewhere = changed(&named("gpt2"), |parts| {
+        parts.added.push(AddedToken {
+            id: low,
+            content: "high".to_owned(),
+            special: false,
+            normalized: false,
+            ..AddedToken::default()
+        });
+    });
+    assert!(huggingface::write(&elsewhere).unwrap_err().to_string().contains("high"));
+}
+
+#[test]
+fn a_tokenizer_without_a_split_is_written_to_all_formats_that_can() {
+    let tokenizer = changed(&named("gpt2"), |parts| parts.pre_tokenizer = Splitter::whole().into());
+    let copy = huggingface::read(&huggingface::write(&tokenizer).unwrap()).unwrap();
+    assert_eq!(all_ids(&copy), all_ids(&tokenizer));
+}
+
+/// A published file in which merges are ignored for pieces that are tokens.
+fn ignoring_merges(added: &str, normalizer: &str) -> Vec<u8> {
+    let vocab = r#"{"a": 0, "b": 1, "c": 2, "ab": 3}"#;
+    format!(
+        r#"{{"version": "1.0", "added_tokens": [{added}], "normalizer": {normalizer}, "pre_tokenizer": null,
+            "post_processor": null, "decoder": null, "truncation": null, "padding": null,
+            "model": {{"type": "BPE", "ignore_merges": true, "vocab": {vocab}, "merges": []}}}}"#
+    )
+    .into_bytes()
+}
+
+fn listed(id: u32, content: &str, single_word: bool, special: bool) -> String {
+    format!(
+        r#"{{"id": {id}, "content": "{content}", "single_word": {single_word}, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": {special}}}"#
+    )
+}
+
+#[test]
+fn an_added_token_of_the_model_is_found_as_a_whole_piece_and_no_other_is() {
+    let lower = r#"{"type": "Lowercase"}"#;
+    let added = [listed(3, "ab", false, false), listed(4, "ba", false, false)].join(",");
+    let tokenizer = huggingface::read(&ignoring_merges(&added, lower)).unwrap();
+    let copies = [
+        huggingface::read(&huggingface::write(&tokenizer).unwrap()).unwrap(),
+        native::read(&native::write(&tokenizer)).unwrap(),
+        compiled::read(&compiled::write(&tokenizer).unwrap()).unwrap(),
+    ];
+    for tokenizer in copies.iter().chain([&tokenizer]) {
+        assert_eq!(tokenizer.encode_ordinary(b"AB").unwrap(), [3]);
+        assert_eq!(tokenizer.encode_ordinary(b"BA").unwrap(), [1, 0]);
+        assert_eq!(tokenizer.encode_ordinary(b"ba").unwrap(), [4]);
+        assert_eq!(native::fingerprint(tokenizer), native::fingerprint(&copies[0]));
+        let full = tokenizer.encode_full(b"AB", None, EncodeOptions::default()).unwrap();
+        assert_eq!((full.ids, full.offsets), (vec![3], vec![(0, 2)]));
+        assert_eq!(tokenizer.tokenize(b"AB", EncodeOptions::default()).unwrap(), [b"ab"]);
+    }
+    let added = [listed(3, "ab", true, false), listed(2, "c", false, false)].join(",");
+    let tokenizer = huggingface::read(&ignoring_merges(&added, "null")).unwrap();
+    assert_eq!(tokenizer.encode_ordinary(b"abc").unwrap(), [3, 2]);
+}
+
+#[test]
+fn a_special_token_is_found_as_a_whole_piece_where_it_is_allowed() {
+    let lower = r#"{"type": "Lowercase"}"#;
+    let file = ignoring_merges(&listed(3, "ab", false, true), lower);
+    let tokenizer = huggingface::read(&file).unwrap();
+    assert_eq!(tokenizer.encode_ordinary(b"AB").unwrap(), [0, 1]);
+    let allowed = EncodeOptions { allowed_special: Specials::All, ..EncodeOptions::default() };
+    assert_eq!(tokenizer.encode(b"AB", allowed).unwrap(), [3]);
+    assert_eq!(tokenizer.encode_ordinary(b"AB").unwrap(), [0, 1]);
+}
+
+#[test]
+fn an_added_token_that_would_become_a_whole_piece_is_not_written() {
+    let file = ignoring_merges(&listed(4, "ba", false, false), "null");
+    let tokenizer = huggingface::read(&file).unwrap();
+    let more = tokenizer.with_special_tokens(&[("<x>".to_owned(), Some(9))]).unwrap();
+    let problem = huggingface::write(&more).unwrap_err().to_string();
+    assert!(problem.contains("merges are ignored"), "{problem}");
+}
