@@ -202,5 +202,5 @@ def test_only_the_command_line_draws():
 def test_the_core_changes_no_state_of_the_process():
     """Neither the environment, the folder, the hook of panics, a limit nor a signal."""
     wide = r"\b(?:set_var|remove_var|set_current_dir|set_hook|take_hook|umask|setrlimit|sigaction|build_global)\b"
-    for path in crates.rglob("src/**/*.rs"):
+    for path in CRATES.rglob("src/**/*.rs"):
         assert not re.search(wide, path.read_text()), path
