@@ -15,7 +15,7 @@ mod placing;
 mod spans;
 mod tally;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -127,7 +127,7 @@ struct Group {
     /// By id: how often it occurs.
     counts: Vec<u64>,
     /// By text: how often a token for missing units stands for it.
-    missing: HashMap<Vec<u8>, u64>,
+    missing: BTreeMap<Vec<u8>, u64>,
 }
 
 /// Adds up what a tokenizer makes of texts.
@@ -176,7 +176,7 @@ struct Words {
 struct Desk {
     sums: Sums,
     tally: Tally,
-    missing: HashMap<Vec<u8>, u64>,
+    missing: BTreeMap<Vec<u8>, u64>,
     place: Place,
     boundaries: Boundaries,
 }
@@ -192,7 +192,7 @@ impl Desk {
         let mut group = lock(group);
         group.sums.add(&std::mem::take(&mut self.sums));
         self.tally.hand_over(|id, n| group.counts[id as usize] += n);
-        for (text, n) in self.missing.drain() {
+        for (text, n) in std::mem::take(&mut self.missing) {
             *group.missing.entry(text).or_default() += n;
         }
     }
