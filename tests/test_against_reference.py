@@ -14,8 +14,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
 import bytepair
 from bytepair import reference

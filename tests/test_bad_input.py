@@ -15,8 +15,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bytepair
 from bytepair import (
@@ -56,8 +55,7 @@ def train(texts=("low lower low",), **options):
 
 def test_all_errors_are_value_errors_and_what_python_calls_them():
     """One class catches all; the familiar classes of Python catch theirs."""
-    for name in bytepair.__all__:
-        error = getattr(bytepair, name)
+    for error in vars(bytepair.errors).values():
         if isinstance(error, type) and issubclass(error, Exception):
             assert issubclass(error, TokenizerError)
             assert issubclass(error, ValueError)

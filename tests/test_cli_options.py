@@ -16,8 +16,8 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, analyze, scale
-from bytepair._convert import convert
-from bytepair._training import TrainingOptions
+from bytepair._training.calls import TrainingOptions
+from bytepair._verify.convert import convert
 from bytepair.segmentation import Segmenter
 
 typer = pytest.importorskip("typer", reason="runs the command line")

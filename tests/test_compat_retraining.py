@@ -12,10 +12,10 @@ from tests.beside_transformers import (
 )
 
 import bytepair
-from bytepair import _torture
+from bytepair._verify import torture
 from bytepair.compat.transformers import PreTrainedTokenizerFast
 
-TEXTS = [*_torture.TEXTS, *["low lower lowest", "the cat sat on the mat 123"] * 9]
+TEXTS = [*torture.TEXTS, *["low lower lowest", "the cat sat on the mat 123"] * 9]
 FAMILIES = ["gpt2", "smollm", "neox", "bert"]
 
 

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import bytepair
-from bytepair import _torture
+from bytepair._verify import torture
 from bytepair.compat.streaming import DecodeStream, IncrementalDetokenizer
 
 
@@ -15,9 +15,9 @@ from bytepair.compat.streaming import DecodeStream, IncrementalDetokenizer
 def test_parts_are_the_text_behind_the_prompt(dialect, n_prompt):
     """At each step: what decoding all ids gives, but for an incomplete end."""
     tokenizer = bytepair.train_from_iterator(
-        _torture.TEXTS, dialect=dialect, merges=50, special_tokens=["<s>"]
+        torture.TEXTS, dialect=dialect, merges=50, special_tokens=["<s>"]
     )
-    for text in _torture.TEXTS:
+    for text in torture.TEXTS:
         ids = tokenizer.encode(text, allowed_special="all")
         prompt, rest = ids[:n_prompt], ids[n_prompt:]
         for skip in (False, True):
@@ -56,7 +56,7 @@ def test_an_id_past_the_vocabulary_gives_no_text_and_the_end_is_the_end():
 def test_streams_are_copied_and_pickled_at_any_place(dialect):
     """A copy goes on from there by itself, and so does what a pickle gives."""
     tokenizer = bytepair.train_from_iterator(
-        _torture.TEXTS, dialect=dialect, merges=50, special_tokens=["<s>"]
+        torture.TEXTS, dialect=dialect, merges=50, special_tokens=["<s>"]
     )
     ids = tokenizer.encode("a é\n<s> the end", allowed_special="all")
     for skip in (False, True):

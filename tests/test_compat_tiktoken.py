@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import bytepair
-from bytepair import _torture
+from bytepair._verify import torture
 from bytepair.compat import tiktoken as shaped
 from bytepair.compat.tiktoken import (
     Encoding,
@@ -33,7 +33,7 @@ SPECIAL = {"<|endoftext|>": 700, "<|end|>": 702, "<s>": 703}
 PATTERN = (
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 )
-TEXTS = [*_torture.TEXTS, *_torture.around(SPECIAL), "a\ud800b", "\ud83d\ude00"]
+TEXTS = [*torture.TEXTS, *torture.around(SPECIAL), "a\ud800b", "\ud83d\ude00"]
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.beside_transformers import (
     load_both,
     plain,
@@ -20,7 +19,7 @@ from tests.beside_transformers import (
 )
 
 import bytepair
-from bytepair import _torture
+from bytepair._verify import torture
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 ROLES = {
@@ -137,7 +136,7 @@ def test_calls_give_what_transformers_gives(pair, options):
 def test_tokens_and_decoding_are_those_of_transformers(pair):
     """Tokens, ids of tokens and texts of ids, one and many, special ones too."""
     ours, theirs = pair
-    for text in [*TEXTS, *_torture.TEXTS]:
+    for text in [*TEXTS, *torture.TEXTS]:
         assert ours.tokenize(text) == theirs.tokenize(text)
         ids = theirs(text)["input_ids"]
         assert ours.encode(text) == ids
@@ -209,7 +208,7 @@ def test_saved_folders_are_read_by_both(pair, tmp_path):
         transformers.AutoTokenizer.from_pretrained(tmp_path),
         AutoTokenizer.from_pretrained(tmp_path),
     ):
-        for text in [*TEXTS, *_torture.TEXTS]:
+        for text in [*TEXTS, *torture.TEXTS]:
             assert again(text)["input_ids"] == theirs(text)["input_ids"]
         assert plain(again(TEXTS, padding=True)) == plain(ours(TEXTS, padding=True))
         for name in set(NAMES) - {

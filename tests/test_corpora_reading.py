@@ -7,12 +7,18 @@ import json
 import lzma
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bytepair import FileError, FormatError, TokenizerError
-from bytepair.data import Part, ReadOptions, Tally, list_sources, read, read_part
-from bytepair.data import _readers as reading
+from bytepair.data import (
+    Part,
+    ReadOptions,
+    Tally,
+    _readers as reading,
+    list_sources,
+    read,
+    read_part,
+)
 from bytepair.data._plan import plan
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")

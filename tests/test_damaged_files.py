@@ -22,7 +22,8 @@ from hardening import mutations
 from hardening.mutations import TARGETS, damaged, read_as
 
 import bytepair
-from bytepair import Tokenizer, _torture
+from bytepair import Tokenizer
+from bytepair._verify import torture
 
 SPECIAL = ["<s>", "<|end|>"]
 DIALECTS = ["gpt2", "gpt4o", "subword-nmt", "unknown-token", "sentencepiece"]
@@ -32,7 +33,7 @@ N_ROUNDS = 60
 def trained(dialect):
     """Train a small tokenizer; its file has a few kilobytes."""
     return bytepair.train_from_iterator(
-        _torture.TEXTS, dialect=dialect, merges=60, special_tokens=SPECIAL
+        torture.TEXTS, dialect=dialect, merges=60, special_tokens=SPECIAL
     )
 
 
@@ -44,7 +45,7 @@ def load_or_refuse(data, format_name):
         assert str(error)
         assert len(str(error)) < 5000
         return str(error)
-    for text in _torture.TEXTS[:9]:
+    for text in torture.TEXTS[:9]:
         try:
             ids = tokenizer.encode(text, allowed_special="all")
             full = tokenizer.encode_full(text, allowed_special="all")

@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 import bytepair
-from bytepair import _formats
+from bytepair._io import formats
 from bytepair.cli.app import app
 
 REPOSITORY = Path(__file__).parent.parent
@@ -253,7 +253,7 @@ def test_every_format_is_in_the_readme():
     names = re.findall(
         r"^\| `([\w-]+)` \|", README.split("## Formats")[1], re.MULTILINE
     )
-    assert tuple(names[: len(_formats.FORMATS)]) == _formats.FORMATS
+    assert tuple(names[: len(formats.FORMATS)]) == formats.FORMATS
 
 
 def can_hold(format_name, tokenizer, folder):
@@ -297,7 +297,7 @@ def test_every_dialect_is_in_the_table_of_formats():
 
 def test_every_error_is_in_the_readme():
     """The classes that are exported are those that are listed."""
-    classes = {name for name in bytepair.__all__ if name.endswith("Error")}
+    classes = {name for name in vars(bytepair.errors) if name.endswith("Error")}
     section = README.split("## Errors")[1].split("## More")[0]
     assert classes <= set(re.findall(r"\w+Error", section))
 

@@ -20,7 +20,8 @@ NEEDS_THE_NETWORK = {"Tokenizer.from_hub"}
 
 def reachable():
     """List what users reach from the package: its names, and the members of its classes."""
-    for name in bytepair.__all__:
+    classes = [name for name, value in vars(bytepair.errors).items() if is_own(value)]
+    for name in dict.fromkeys([*bytepair.__all__, "MergeStep", *classes]):
         found = getattr(bytepair, name)
         yield name, found
         if inspect.isclass(found):
@@ -35,6 +36,11 @@ def reachable():
                 own = inspect.getattr_static(owner, member)
                 if is_documented(own):
                     yield f"{name}.{member}", getattr(found, member)
+
+
+def is_own(value):
+    """Tell the errors of the package from what their module imports."""
+    return inspect.isclass(value) and value.__module__.startswith("bytepair")
 
 
 def is_documented(member):
@@ -69,6 +75,7 @@ def test_the_package_says_that_it_is_typed():
 def test_names_of_the_package_are_those_that_users_call():
     """Completion offers no module that functions come from."""
     assert set(dir(bytepair)) == {*bytepair.__all__, "__version__"}
+    assert len(bytepair.__all__) <= 20
     assert all(hasattr(bytepair, name) for name in dir(bytepair))
 
 

@@ -12,8 +12,7 @@ import random
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import bytepair
 from bytepair import FileError, FormatError, Tokenizer, TokenizerError

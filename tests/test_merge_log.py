@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import bytepair
-from bytepair import _plots
-from bytepair._merge_log import MergeLog
+from bytepair._training import plots
+from bytepair._training.merge_log import MergeLog
 
 TEXTS = ["low lower lowest é日本 " * 20, "newer wider "]
 OPTIONS = {"special_tokens": ["<s>"]}
@@ -211,7 +211,7 @@ def test_a_plot_is_the_same_each_time(tmp_path, suffix):
     contents = set()
     for number in range(2):
         path = tmp_path / f"{number}.{suffix}"
-        _plots.plot_logs({"one": log, "_two $x": log}, path)
+        plots.plot_logs({"one": log, "_two $x": log}, path)
         contents.add(path.read_bytes())
     (content,) = contents
     start = {"svg": b"<?xml", "png": b"\x89PNG"}[suffix]
@@ -223,15 +223,15 @@ def test_a_plot_is_the_same_each_time(tmp_path, suffix):
 def test_a_plot_needs_a_known_ending(tmp_path):
     """Anything but .svg and .png is refused, before the log is read."""
     with pytest.raises(bytepair.FormatError, match=r"\.svg or a \.png"):
-        _plots.plot_logs({}, tmp_path / "curve.pdf")
+        plots.plot_logs({}, tmp_path / "curve.pdf")
 
 
 def test_a_plot_shows_every_size_to_the_end():
     """Thinning keeps the first and the last point."""
     curve = [(n, float(n)) for n in range(100, 54_321)]
-    thinned = _plots.thinned(curve)
+    thinned = plots.thinned(curve)
     assert (thinned[0], thinned[-1]) == (curve[0], curve[-1])
-    assert len(thinned) <= _plots.MAX_POINTS + 1
+    assert len(thinned) <= plots.MAX_POINTS + 1
 
 
 def test_without_matplotlib_the_message_says_what_to_install(tmp_path):
@@ -239,7 +239,7 @@ def test_without_matplotlib_the_message_says_what_to_install(tmp_path):
     program = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from bytepair import _plots\n"
-        f"_plots.plot_logs({{}}, {str(tmp_path / 'curve.svg')!r})"
+        f"plots.plot_logs({{}}, {str(tmp_path / 'curve.svg')!r})"
     )
     found = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -251,5 +251,5 @@ def test_a_log_can_be_made_without_a_file(tmp_path):
     """What is written and read again is equal."""
     _, log = train(tmp_path / "log")
     assert isinstance(log, MergeLog)
-    bytepair._merge_log.write_log(tmp_path / "again", log)
+    bytepair._training.merge_log.write_log(tmp_path / "again", log)
     assert bytepair.read_log(tmp_path / "again") == log

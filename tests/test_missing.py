@@ -4,8 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.made_up import hugging_face, vocabulary
 from typer.testing import CliRunner
 

@@ -8,7 +8,8 @@ from parity import families
 from parity.building import build, write_file
 
 import bytepair
-from bytepair import Tokenizer, _torture
+from bytepair import Tokenizer
+from bytepair._verify import torture
 
 transformers = pytest.importorskip("transformers", reason="reads the folder")
 logging.disable(logging.WARNING)
@@ -23,7 +24,7 @@ def has_the_same_ids(tokenizer, folder):
     """Tell whether transformers gives the ids of a tokenizer, for one text and for two."""
     theirs = transformers.AutoTokenizer.from_pretrained(folder)
     options = {"allowed_special": "all", "add_special_tokens": True}
-    for text in [*_torture.TEXTS, *_torture.around(list(tokenizer.special_tokens)[:9])]:
+    for text in [*torture.TEXTS, *torture.around(list(tokenizer.special_tokens)[:9])]:
         expected = tokenizer.encode_full(text, fit_length=False, **options).ids
         assert theirs(text)["input_ids"] == expected, text
         if text:
@@ -43,7 +44,7 @@ def test_the_files_of_every_family_keep_their_ids(name, tmp_path):
 @pytest.mark.parametrize("dialect", bytepair.dialects())
 def test_trained_tokenizers_of_every_dialect_keep_their_ids(dialect, tmp_path):
     """Or are refused before anything is written."""
-    tokenizer = bytepair.train_from_iterator(_torture.TEXTS, dialect=dialect, merges=99)
+    tokenizer = bytepair.train_from_iterator(torture.TEXTS, dialect=dialect, merges=99)
     try:
         tokenizer.save_pretrained(tmp_path / "folder")
     except bytepair.FormatError:

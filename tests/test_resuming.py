@@ -7,8 +7,8 @@ import random
 import pytest
 
 import bytepair
-from bytepair._earlier import read_earlier
-from bytepair._formats import FORMATS
+from bytepair._io.formats import FORMATS
+from bytepair._training.earlier import read_earlier
 
 tokenizers = pytest.importorskip("tokenizers")
 

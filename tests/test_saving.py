@@ -8,8 +8,7 @@ large published vocabularies, which the tests of their formats show.
 import json
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import bytepair
 from bytepair import FormatError, Tokenizer

@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 import regex
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.made_up import (
     CORPUS,
     encoded,

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import bytepair
-from bytepair import _files, _locks, _temporary
-from bytepair._temporary import MARK, TemporaryFolder
+from bytepair._io import files, locks, temporary
+from bytepair._io.temporary import MARK, TemporaryFolder
 
 PACKAGE = Path(bytepair.__file__).parent
 KILLED = """
@@ -24,7 +24,7 @@ def end(*_args, **_named):
 """
 WAYS = {
     "a folder": (
-        "from bytepair._temporary import TemporaryFolder\n"
+        "from bytepair._io.temporary import TemporaryFolder\n"
         "kept = TemporaryFolder()\n"
         "open(kept.name + '/rows', 'w').close(); os.mkdir(kept.name + '/more')\n"
         "open(kept.name + '/more/rows', 'w').close()",
@@ -41,7 +41,7 @@ WAYS = {
         "    scale.count({corpus!r}, dialect='gpt2', task_bytes=100_000, processes=2)",
     ),
     "train": (
-        "import bytepair, bytepair._learning as learning",
+        "import bytepair, bytepair._training.learning as learning",
         "learning.Learner.learn = end\n"
         "bytepair.train({corpus!r}, vocab_size=300, memory_limit=64 << 20, threads=1)",
     ),
@@ -83,9 +83,7 @@ def test_a_killed_process_leaves_nothing_for_longer_than_the_next(
     done = run(program, folder, tmp_path / "program.py")
     assert done.returncode == -signal.SIGKILL
     assert list(folder.iterdir())
-    after = (
-        "from bytepair._temporary import TemporaryFolder\nwith TemporaryFolder(): pass"
-    )
+    after = "from bytepair._io.temporary import TemporaryFolder\nwith TemporaryFolder(): pass"
     assert run(after, folder, tmp_path / "after.py").returncode == 0
     assert list(folder.iterdir()) == []
 
@@ -94,9 +92,9 @@ def test_a_killed_process_leaves_nothing_for_longer_than_the_next(
 def alone(tmp_path, monkeypatch):
     """Give a folder for temporary files that nobody has looked at."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    _temporary._remove_abandoned.cache_clear()
+    temporary._remove_abandoned.cache_clear()
     yield tmp_path
-    _temporary._remove_abandoned.cache_clear()
+    temporary._remove_abandoned.cache_clear()
 
 
 def test_only_what_is_ours_is_removed(alone):
@@ -117,7 +115,7 @@ def test_only_what_is_ours_is_removed(alone):
     (alone / names[5]).mkdir()
     (alone / names[5] / MARK).touch()
     held = os.open(alone / names[5], os.O_RDONLY)
-    assert _temporary.lock(held)
+    assert temporary.lock(held)
     with TemporaryFolder() as folder:
         own = Path(folder).name
         found = {path.name for path in alone.iterdir()}
@@ -142,7 +140,7 @@ def test_a_folder_is_only_for_its_user_and_goes_with_its_object(alone):
 def test_a_forked_process_leaves_the_folder(alone):
     """It ends like any other, and the folder is not its own."""
     program = (
-        "import os, sys\nfrom bytepair._temporary import TemporaryFolder\n"
+        "import os, sys\nfrom bytepair._io.temporary import TemporaryFolder\n"
         "folder = TemporaryFolder()\n"
         "number = os.fork()\nif number == 0: sys.exit()\nos.waitpid(number, 0)\n"
         "assert os.path.isdir(folder.name)"
@@ -181,10 +179,10 @@ def test_a_folder_that_is_taken_for_abandoned_at_once_is_made_again(
         made.append(path)
         if len(made) % 2:
             path.rmdir()
-        return _locks.open_folder(path)
+        return locks.open_folder(path)
 
     def opened_late(path):
-        handle = _locks.open_folder(path)
+        handle = locks.open_folder(path)
         made.append(path)
         if len(made) % 2:
             path.rmdir()
@@ -192,17 +190,17 @@ def test_a_folder_that_is_taken_for_abandoned_at_once_is_made_again(
 
     for opener in (open_folder, opened_late):
         made.clear()
-        monkeypatch.setattr(_files, "open_folder", opener)
-        with _files.folder_beside(tmp_path / "own.json") as folder:
+        monkeypatch.setattr(files, "open_folder", opener)
+        with files.folder_beside(tmp_path / "own.json") as folder:
             assert folder == made[-1]
             assert folder.is_dir()
         assert len(made) == 2
         assert list(tmp_path.iterdir()) == []
     for opener in (open_folder, opened_late):
         made.clear()
-        monkeypatch.setattr(_temporary, "open_folder", opener)
+        monkeypatch.setattr(temporary, "open_folder", opener)
         with TemporaryFolder() as name:
             assert len(made) == 2
             assert Path(name).is_dir()
     with pytest.raises(bytepair.FileError, match="none"):
-        _files.folder_beside(tmp_path / "none" / "own.json").__enter__()
+        files.folder_beside(tmp_path / "none" / "own.json").__enter__()

@@ -4,8 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.made_up import (
     encoded,
     every_kind,

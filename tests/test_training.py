@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import bytepair
-from bytepair._remaining import Remaining
+from bytepair._training.remaining import Remaining
 
 BLOCK = 8 << 20  # how much of a file is read at once, in bytes
 TIES = ["smallest_ids", "first_seen", "largest_text"]

@@ -5,8 +5,7 @@ from collections import Counter
 from itertools import islice, pairwise, product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from typer.testing import CliRunner
 
 import bytepair

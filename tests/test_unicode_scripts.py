@@ -8,8 +8,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bytepair
 from bytepair import FormatError, Tokenizer

@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import bytepair
-from bytepair import Tokenizer, _torture
-from bytepair._shrinking import shrink
+from bytepair import Tokenizer
+from bytepair._verify import torture
+from bytepair._verify.shrinking import shrink
 
-TEXTS = [*_torture.TEXTS, "low lower lowest newer newest " * 20]
+TEXTS = [*torture.TEXTS, "low lower lowest newer newest " * 20]
 
 
 def trained(dialect="gpt2", **options):
@@ -135,7 +135,7 @@ def test_a_conversion_is_proven_and_read_again(tmp_path, name):
     """Every file that is named exists, and gives the same tokenizer."""
     tokenizer = trained()
     done = bytepair.convert(tokenizer, tmp_path / name, texts=["own text"])
-    assert done.n_texts > len(_torture.TEXTS)
+    assert done.n_texts > len(torture.TEXTS)
     assert (done.n_refused, done.has_ids) == (0, True)
     assert all(path.is_file() for path in done.files)
     assert bytepair.verify(tokenizer, tmp_path / name) is None
@@ -157,7 +157,7 @@ def test_what_is_read_again_otherwise_leaves_nothing(tmp_path, monkeypatch):
     """A format that lies is found out by the proof."""
     tokenizer, other = trained(), trained(merges=100)
     data = other.to_bytes()
-    monkeypatch.setattr(bytepair._formats, "_written", lambda *_, **__: (data, []))
+    monkeypatch.setattr(bytepair._io.formats, "_written", lambda *_, **__: (data, []))
     with pytest.raises(bytepair.FormatError, match="nothing is written\nids differ"):
         bytepair.convert(tokenizer, tmp_path / "own.bytepair")
     assert list(tmp_path.iterdir()) == []
@@ -199,7 +199,7 @@ def test_other_pieces_are_found_where_few_texts_are_taken(tmp_path, monkeypatch)
     options |= {"pattern": r"[^\r\n ]+", "unmatched": "drop"}
     other = bytepair.train_from_iterator([WORDS], **options)
     data = other.to_bytes(format="subword-nmt")
-    monkeypatch.setattr(bytepair._formats, "_written", lambda *_, **__: (data, []))
+    monkeypatch.setattr(bytepair._io.formats, "_written", lambda *_, **__: (data, []))
     with pytest.raises(bytepair.FormatError, match="tokens differ"):
         bytepair.convert(
             tokenizer, tmp_path / "a", format="subword-nmt", ids_may_change=True
@@ -209,7 +209,7 @@ def test_other_pieces_are_found_where_few_texts_are_taken(tmp_path, monkeypatch)
 def test_other_tokens_are_refused_even_where_ids_may_change(tmp_path, monkeypatch):
     """Leave to change ids is none to change what they stand for."""
     data = trained(merges=100).to_bytes()
-    monkeypatch.setattr(bytepair._formats, "_written", lambda *_, **__: (data, []))
+    monkeypatch.setattr(bytepair._io.formats, "_written", lambda *_, **__: (data, []))
     with pytest.raises(bytepair.FormatError, match="tokens differ"):
         bytepair.convert(trained(), tmp_path / "own.bytepair", ids_may_change=True)
     assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 pytest.importorskip("fcntl", reason="this system has no such locks")
 
 from bytepair import FileError, TokenizerError, scale  # noqa: E402
-from bytepair._json import written  # noqa: E402
+from bytepair._io.json import written  # noqa: E402
 from bytepair.data import TokenDataset, check_dataset, read_counts  # noqa: E402
 
 OPTIONS = {"task_bytes": 400, "shard_tokens": 150}

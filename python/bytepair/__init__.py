@@ -13,56 +13,54 @@ Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.
 """
 
+from . import errors
 from ._added import AddedToken
-from ._convert import convert
-from ._core import DecodeStream, Encoding, TokenCounter
-from ._core import dialect_names as dialects
-from ._core import encoding_names as encodings
-from ._core import pattern_names as patterns
-from ._merge_log import MergeLog, MergeStep, read_log
-from ._progress import Progress
-from ._token_files import TokenFile
+from ._core import (
+    DecodeStream,
+    Encoding,
+    TokenCounter,
+    dialect_names as dialects,
+    encoding_names as encodings,
+    pattern_names as patterns,
+)
+from ._io.token_files import TokenFile
 from ._tokenizer import Tokenizer
-from ._training import train, train_from_counts, train_from_iterator
-from ._verify import verify
+from ._training.calls import train, train_from_counts, train_from_iterator
+from ._training.merge_log import MergeLog, MergeStep as MergeStep, read_log
+from ._training.progress import Progress
+from ._verify.convert import convert
+from ._verify.verify import verify
 from .errors import (
-    EncodingError,
-    FileError,
-    FormatError,
-    MissingLibraryError,
-    PatternError,
-    SpecialTokenError,
+    EncodingError as EncodingError,
+    FileError as FileError,
+    FormatError as FormatError,
+    MissingLibraryError as MissingLibraryError,
+    PatternError as PatternError,
+    SpecialTokenError as SpecialTokenError,
     TokenizerError,
-    TrainingError,
+    TrainingError as TrainingError,
     TrainingInterrupted,
-    UnknownTokenError,
+    UnknownTokenError as UnknownTokenError,
 )
 
 __version__ = "0.1.0"
 
+# What a user needs to know. The other errors are in `errors`; they and `MergeStep` are here too.
 __all__ = [
     "AddedToken",
     "DecodeStream",
     "Encoding",
-    "EncodingError",
-    "FileError",
-    "FormatError",
     "MergeLog",
-    "MergeStep",
-    "MissingLibraryError",
-    "PatternError",
     "Progress",
-    "SpecialTokenError",
     "TokenCounter",
     "TokenFile",
     "Tokenizer",
     "TokenizerError",
-    "TrainingError",
     "TrainingInterrupted",
-    "UnknownTokenError",
     "convert",
     "dialects",
     "encodings",
+    "errors",
     "patterns",
     "read_log",
     "train",

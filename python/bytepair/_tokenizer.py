@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from . import _core, _formats, _hub, _pretrained, _token_files
+from . import _core
 from ._added import AddedToken, added_token, added_tokens
-from ._files import StrPath, refuse_no_name
+from ._io import formats, hub, pretrained, token_files
+from ._io.files import StrPath, refuse_no_name
 from ._names import in_order
 from ._ranges import check_range
 from .errors import SpecialTokenError, TokenizerError
@@ -88,8 +89,8 @@ class Tokenizer(_core.CoreTokenizer):
         if not isinstance(special_tokens, (Mapping, type(None))):
             message = "special_tokens must be a mapping of tokens to ids"
             raise TypeError(message)
-        options = _formats.Options(dialect, pattern, special_tokens, encoding)
-        return cls(_formats.load(Path(path), options))
+        options = formats.Options(dialect, pattern, special_tokens, encoding)
+        return cls(formats.load(Path(path), options))
 
     @classmethod
     def from_directory(cls, path: StrPath) -> "Tokenizer":
@@ -113,7 +114,7 @@ class Tokenizer(_core.CoreTokenizer):
             The folder has no tokenizer, or several, or its file is damaged.
         """
         refuse_no_name(path)
-        return cls(_formats.load_folder(Path(path)))
+        return cls(formats.load_folder(Path(path)))
 
     @classmethod
     def from_bytes(cls, data: bytes, *, format: str | None = None) -> "Tokenizer":
@@ -137,7 +138,7 @@ class Tokenizer(_core.CoreTokenizer):
         if not isinstance(format, (str, type(None))):
             message = f"format must be the name of a format, not {format!r}"
             raise TypeError(message)
-        return cls(_formats.from_bytes(bytes(data), format))
+        return cls(formats.from_bytes(bytes(data), format))
 
     @classmethod
     def from_hub(
@@ -152,10 +153,10 @@ class Tokenizer(_core.CoreTokenizer):
         Fetching needs ``pip install bytepair[hub]``; the cache is read without it. Files that
         are in the cache are not fetched again; with ``local_files_only`` none is.
         """
-        folder = _hub.download(
+        folder = hub.download(
             name, revision=revision, local_files_only=local_files_only
         )
-        return cls(_formats.load_folder(folder))
+        return cls(formats.load_folder(folder))
 
     def save(
         self,
@@ -193,7 +194,7 @@ class Tokenizer(_core.CoreTokenizer):
             The file cannot be written.
         """
         refuse_no_name(path)
-        _formats.save(self, Path(path), format, ids_may_change=ids_may_change)
+        formats.save(self, Path(path), format, ids_may_change=ids_may_change)
 
     def save_pretrained(
         self, directory: StrPath, *, ids_may_change: bool = False
@@ -223,7 +224,7 @@ class Tokenizer(_core.CoreTokenizer):
         FileError
             The folder cannot be written.
         """
-        return _pretrained.save(self, directory, ids_may_change=ids_may_change)
+        return pretrained.save(self, directory, ids_may_change=ids_may_change)
 
     def encode_file(
         self,
@@ -236,7 +237,7 @@ class Tokenizer(_core.CoreTokenizer):
         threads: int | None = None,
         dtype: Literal["uint16", "uint32"] | None = None,
         progress: Callable[[int], object] | None = None,
-    ) -> _token_files.TokenFile:
+    ) -> token_files.TokenFile:
         """Encode a file, as one text, to a file of its ids, in bounded memory.
 
         An ``output`` that ends with ``.npy`` is a NumPy file, which ``np.load`` reads or
@@ -279,7 +280,7 @@ class Tokenizer(_core.CoreTokenizer):
             ``dtype`` does not hold all ids; or what :meth:`encode` raises, with the name
             of the file.
         """
-        return _token_files.encode_file(
+        return token_files.encode_file(
             self,
             path,
             output,
@@ -310,7 +311,7 @@ class Tokenizer(_core.CoreTokenizer):
         TokenizerError
             There is no such format, or it is more than one file.
         """
-        return _formats.to_bytes(self, format, ids_may_change=ids_may_change)
+        return formats.to_bytes(self, format, ids_may_change=ids_may_change)
 
     def with_special_tokens(
         self, tokens: Iterable[str] | Mapping[str, int]

@@ -16,6 +16,13 @@
 A message says what was found, where, and what to do about it. An argument of the
 wrong type is a ``TypeError``, as everywhere. Ctrl-C during training is a
 ``TrainingInterrupted``, a ``KeyboardInterrupt`` that carries what was learned.
+
+>>> import bytepair
+>>> try:
+...     bytepair.train_from_iterator(["some text"], vocab_size=300, pattern="[a-z")
+... except bytepair.TokenizerError as error:
+...     print(type(error).__name__)
+PatternError
 """
 
 from typing import TYPE_CHECKING, Any

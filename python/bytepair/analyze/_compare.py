@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from bytepair._added import AddedToken
-    from bytepair._files import StrPath
+    from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
 __all__ = [

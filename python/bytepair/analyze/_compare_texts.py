@@ -15,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from bytepair import _core, _token_files
+from bytepair import _core
+from bytepair._io import token_files
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
-from bytepair._temporary import TemporaryFolder
 from bytepair.data._opening import open_source
 from bytepair.data._readers import (
     Part,
@@ -607,7 +608,7 @@ def _ids_in_file(
 ) -> Any:  # noqa: ANN401 -- an array
     """Encode a file, to a memory-mapped file of ids."""
     with _naming_tokenizer(("first", "second")[side]):
-        _token_files.encode_file(
+        token_files.encode_file(
             tokenizer,
             path,
             ids_path,

@@ -8,7 +8,8 @@ few hundredths of a second for all dialects.
 from typing import NamedTuple
 
 import bytepair
-from bytepair import Tokenizer, TokenizerError, _torture
+from bytepair import Tokenizer, TokenizerError
+from bytepair._verify import torture
 
 __all__ = ["Likeness", "likeness"]
 
@@ -73,8 +74,8 @@ def _cut_alike(first: Tokenizer, second: Tokenizer, texts: list[str]) -> bool:
 
 def _lines() -> list[str]:
     """Give the difficult texts, and their lines and words alone, which normalizers change less."""
-    words = " ".join(_torture.TEXTS).split(" ")
-    return [*_torture.TEXTS, *(f"a {word} 1" for word in words)]
+    words = " ".join(torture.TEXTS).split(" ")
+    return [*torture.TEXTS, *(f"a {word} 1" for word in words)]
 
 
 def _keeps(tokenizer: Tokenizer, text: str) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
-from bytepair._temporary import TemporaryFolder
 from bytepair.data._readers import (
     Part,
     ReadOptions,

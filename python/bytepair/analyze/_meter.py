@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from typing_extensions import Self
 
 from bytepair import Tokenizer, _core
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
-from bytepair._temporary import TemporaryFolder
 from bytepair.errors import PatternError, TokenizerError
 
 from ._missing import Encoder, named

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from bytepair import MergeLog, Tokenizer
-    from bytepair._files import StrPath
+    from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
 __all__ = ["Curve", "Report", "Subject", "describe"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bytepair import FileError, TokenizerError
-from bytepair._files import check_writable
+from bytepair._io.files import check_writable
 from bytepair._plurals import amount
 
 from . import corpus_options, training_options

@@ -12,9 +12,9 @@ import re
 from typing import Any
 
 from bytepair import FormatError, Tokenizer
+from bytepair._io.token_files import MAX_UINT16_VOCAB
 from bytepair._numpy import NDArray, np
 from bytepair._plurals import amount
-from bytepair._token_files import MAX_UINT16_VOCAB
 
 from .options import NumberFormat
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bytepair import Tokenizer, dialects, encodings, patterns
-from bytepair._formats import FORMATS, Options, acting_options
+from bytepair._io.formats import FORMATS, Options, acting_options
 
 from .help_pages import LOADING
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from bytepair import _plots, read_log
+from bytepair import read_log
+from bytepair._training import plots
 
 __all__ = ["plot"]
 
@@ -32,8 +33,8 @@ def plot(
     ],
 ) -> None:
     """Draw bytes per token against the size of the vocabulary."""
-    _plots.check_output(output)
-    names = _plots.distinct_names(logs)
-    _plots.plot_logs(
+    plots.check_output(output)
+    names = plots.distinct_names(logs)
+    plots.plot_logs(
         {name: read_log(path) for name, path in zip(names, logs, strict=True)}, output
     )

@@ -8,8 +8,8 @@ import sys
 import time
 
 from bytepair._labels import harmless
-from bytepair._progress import SECONDS_UNTIL_RATE, clock
 from bytepair._terminal import with_bar
+from bytepair._training.progress import SECONDS_UNTIL_RATE, clock
 
 from .problems import remark
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from bytepair import FileError, FormatError, TokenizerError
-from bytepair._files import check_writable, refuse_no_name, write
-from bytepair._temporary import TemporaryFolder
+from bytepair._io.files import check_writable, refuse_no_name, write
+from bytepair._io.temporary import TemporaryFolder
 
 from . import corpus_options
 from .options import LoadingOptions
@@ -77,7 +77,8 @@ def report(
     quiet: corpus_options.Quiet = False,
 ) -> None:
     """Write a report about tokenizers as one HTML file."""
-    from bytepair import _plots, read_log
+    from bytepair import read_log
+    from bytepair._training import plots
     from bytepair.analyze import describe
     from bytepair.views.report import check_libraries, render
 
@@ -97,7 +98,7 @@ def report(
     logs = log or []
     line = ProgressLine(is_shown=not quiet)
     tokenizers = dict(zip(names, loading.load_all(paths), strict=True))
-    curves = dict(zip(_plots.distinct_names(logs), map(read_log, logs), strict=True))
+    curves = dict(zip(plots.distinct_names(logs), map(read_log, logs), strict=True))
     with in_files(corpus, line) as files:
         found = describe(
             tokenizers,

@@ -12,7 +12,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from bytepair._files import check_writable, expand
+from bytepair._io.files import check_writable, expand
 from bytepair.errors import EncodingError
 from bytepair.segmentation import Segmenter, count_words, write_vocabulary
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bytepair import TokenizerError
-from bytepair._files import check_writable, write
+from bytepair._io.files import check_writable, write
 
 from . import corpus_options
 from .colours import HEADING, VALUE, has_colours, paint
@@ -231,10 +231,10 @@ def _write(found: "Stats", path: Path) -> None:
     elif suffix == ".parquet":
         write(path, found.to_parquet())
     else:
-        from bytepair import _plots
+        from bytepair._training import plots
         from bytepair.views._stats_figure import figure_of
 
-        _plots.save(lambda: figure_of(found), path)
+        plots.save(lambda: figure_of(found), path)
 
 
 def _print(found: "Stats", metrics: list[str] | None, *, explain: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bytepair import FileError, FormatError, TokenizerError
-from bytepair._files import writing
+from bytepair._io.files import writing
 
 __all__ = [
     "line_batches",

@@ -1,6 +1,6 @@
 """Texts that a user names for ``convert`` and ``verify``."""
 
-from bytepair._files import expand, read
+from bytepair._io.files import expand, read
 from bytepair.errors import EncodingError
 
 __all__ = ["read_texts"]

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from bytepair import FileError, Tokenizer, analyze
-from bytepair._files import check_writable, write
+from bytepair._io.files import check_writable, write
 from bytepair._plurals import amount
 from bytepair.analyze import Reasons, Trace, Why, why
 from bytepair.analyze._trace import Added, Known, Piece, Segment, known
@@ -20,8 +20,7 @@ from bytepair.views._terminal import print_lines
 from bytepair.views._tracing import sentence, trace_lines
 
 from .help_pages import DISPLAY
-from .options import Added as AddedChoice
-from .options import AddedTokens, LoadingOptions, TokenizerPath
+from .options import Added as AddedChoice, AddedTokens, LoadingOptions, TokenizerPath
 from .show import AllowedSpecial, columns_of
 from .spreading import spread
 from .streams import reading

@@ -25,15 +25,15 @@ from bytepair import (
     Tokenizer,
     TrainingError,
     TrainingInterrupted,
-    _formats,
 )
-from bytepair._earlier import read_earlier
-from bytepair._files import StrPath, check_writable
+from bytepair._io import formats
+from bytepair._io.files import StrPath, check_writable
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._plurals import amount
-from bytepair._progress import ProgressLine
-from bytepair._temporary import TemporaryFolder
-from bytepair._training import refuse_text_options
-from bytepair._weights import Weight
+from bytepair._training.calls import refuse_text_options
+from bytepair._training.earlier import read_earlier
+from bytepair._training.progress import ProgressLine
+from bytepair._training.weights import Weight
 
 from . import training_options as options
 from .corpus_options import ReadingOptions
@@ -283,7 +283,7 @@ def rehearse(
     if str(output) == "-":
         message = "a tokenizer cannot be written to standard output; name a file"
         raise FileError(message)
-    _formats.format_of(output, format_name, option="--format")
+    formats.format_of(output, format_name, option="--format")
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with TemporaryFolder() as folder:
         rehearsed = Path(folder) / output.name
@@ -310,7 +310,7 @@ def save(
     if output is None:
         return None, []
     try:
-        changes = _formats.save(tokenizer, output, format_name, ids_may_change=True)
+        changes = formats.save(tokenizer, output, format_name, ids_may_change=True)
     except FormatError as error:
         fallback = output.with_suffix(".bytepair")
         tokenizer.save(fallback)

@@ -6,7 +6,7 @@ from typing import Any, cast
 from rich.console import Console
 
 from bytepair import Tokenizer, TrainingError
-from bytepair._learning import Learner
+from bytepair._training.learning import Learner
 from bytepair.analyze._steps import (
     MAX_PIECE_BYTES,
     Piece,

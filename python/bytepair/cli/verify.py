@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bytepair._plurals import amount
-from bytepair._verify import verify as find_difference
+from bytepair._verify.verify import verify as find_difference
 
 from .options import LoadingOptions, Texts
 from .progress_line import ProgressLine

@@ -17,14 +17,13 @@ from typing import Any, NoReturn
 from typing_extensions import Self
 
 from bytepair._added import AddedToken, added_token
-from bytepair._files import StrPath
+from bytepair._io.files import StrPath
 from bytepair.errors import FileError, TokenizerError
 
 from ._calls import Calls
 from ._lengths import Side, padding_of, truncation_of
 from ._retraining import retrained
-from .tokenizers import Tokenizer as Backend
-from .tokenizers import write_model
+from .tokenizers import Tokenizer as Backend, write_model
 
 __all__ = ["Extras"]
 

@@ -4,8 +4,7 @@ Arguments are those of transformers; a combination that it refuses is refused he
 what to do instead. Nothing is encoded.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bytepair.errors import TokenizerError

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from bytepair import Tokenizer, _core
 from bytepair._added import AddedToken, added_token, added_tokens
-from bytepair._files import read
+from bytepair._io.files import read
 from bytepair.errors import FormatError
 
 from ._classes import OF_MODEL, Class, as_asked, chosen, named

@@ -1,14 +1,14 @@
 """Where the folder of a named model is: on the disk, in the cache of the Hub, or on the Hub.
 
-What is in no cache is fetched where ``huggingface_hub`` is installed (``bytepair._hub``).
+What is in no cache is fetched where ``huggingface_hub`` is installed (``bytepair._io.hub``).
 """
 
 import os
 import re
 from pathlib import Path
 
-from bytepair import _hub
-from bytepair._files import StrPath, refuse_no_name
+from bytepair._io import hub
+from bytepair._io.files import StrPath, refuse_no_name
 from bytepair.errors import FileError, TokenizerError
 
 from ._keywords import Loading
@@ -51,9 +51,9 @@ def located(name: StrPath, loading: Loading) -> Path:
 
 
 def _on_the_hub(name: str, loading: Loading, looked: list[str]) -> Path:
-    cache = _hub.cache_folder(loading.cache_dir)
+    cache = hub.cache_folder(loading.cache_dir)
     if not loading.force_download:
-        found = _hub.snapshot(cache, name, loading.revision or "main")
+        found = hub.snapshot(cache, name, loading.revision or "main")
         folder = found and found / loading.subfolder
         if folder is not None and any(any(folder.glob(pattern)) for pattern in FILES):
             return _inside(found or cache, loading.subfolder)
@@ -67,7 +67,7 @@ def _on_the_hub(name: str, loading: Loading, looked: list[str]) -> Path:
         looked.append(f"nothing is fetched when {offline[0]} is set")
         raise FileError("; ".join(looked))
     try:
-        fetched = _hub.download(
+        fetched = hub.download(
             name,
             revision=loading.revision,
             local_files_only=False,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytepair._added import AddedToken, added_token, as_id
-from bytepair._files import read, write
+from bytepair._io.files import read, write
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._settings import EXTRA, ROLES, check_settings, content, templates_of

@@ -15,10 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bytepair import Encoding, _core
-from bytepair import Tokenizer as Native
+from bytepair import Encoding, Tokenizer as Native, _core
 from bytepair._added import AddedToken
-from bytepair._files import StrPath, write
+from bytepair._io.files import StrPath, write
 
 from ._calls import Calls
 from ._lengths import Side

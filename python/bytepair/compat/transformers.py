@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 from bytepair import Tokenizer
 from bytepair._added import AddedToken, added_token
-from bytepair._files import StrPath, write
+from bytepair._io.files import StrPath, write
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._batch import BatchEncoding

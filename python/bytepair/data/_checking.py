@@ -19,7 +19,7 @@ from ._sources import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair._files import StrPath
+    from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
 
 __all__ = ["check_dataset"]

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
-from bytepair._files import StrPath, refuse_no_name, writing
-from bytepair._json import Place, parse, written
-from bytepair._weights import Weight, whole_multipliers
+from bytepair._io.files import StrPath, refuse_no_name, writing
+from bytepair._io.json import Place, parse, written
+from bytepair._training.weights import Weight, whole_multipliers
 from bytepair.errors import FileError, FormatError, TrainingError
 
 from ._grouped import weighted_sum

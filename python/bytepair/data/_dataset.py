@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair._files import StrPath
+    from bytepair._io.files import StrPath
 
     from ._shards import ShardFormat
 

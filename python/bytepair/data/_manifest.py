@@ -17,8 +17,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from bytepair import _files
-from bytepair._json import Place, parse, written
+from bytepair._io import files
+from bytepair._io.json import Place, parse, written
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._recognise import Compression, CorpusFormat
@@ -120,7 +120,7 @@ class Dataset:
         """Read the note of a task; ``None`` if there is none, or it is not what was written."""
         path = self.work.path / note_name(number)
         try:
-            note = parse(_files.read(path), str(path))
+            note = parse(files.read(path), str(path))
             rest = {key: value for key, value in note.object().items() if key != "sum"}
             if note["sum"].text() != _sum_of(rest):
                 return None
@@ -157,7 +157,7 @@ class Dataset:
         """Refuse work that was begun with another plan."""
         path = self.work.path / PLAN
         if self.work.is_ours and path.is_file() and not path.is_symlink():
-            self._refuse_other(_current(parse(_files.read(path), str(path)).object()))
+            self._refuse_other(_current(parse(files.read(path), str(path)).object()))
 
     def _refuse_other(self, plan: Mapping[str, Any]) -> None:
         if plan == self.plan:
@@ -217,7 +217,7 @@ def _totals(tasks: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def read_manifest(folder: _files.StrPath) -> dict[str, Any]:
+def read_manifest(folder: files.StrPath) -> dict[str, Any]:
     """Read the manifest of a finished dataset.
 
     Raises
@@ -232,7 +232,7 @@ def read_manifest(folder: _files.StrPath) -> dict[str, Any]:
         state = "not finished" if WorkFolder(Path(folder)).is_ours else "no dataset"
         message = f"{os.fspath(folder)}: {state}, there is no {MANIFEST}"
         raise FileError(message)
-    found = parse(_files.read(path), str(path))
+    found = parse(files.read(path), str(path))
     plan = _current(found["plan"].object())
     if plan.get("version") != VERSION:
         message = f"{path}: version {plan.get('version')!r:.80} is not known"
@@ -396,7 +396,7 @@ def _write_json(path: Path, content: Mapping[str, Any], work: WorkFolder) -> Non
     """Write a document, through the work folder where there is one."""
     data = written(content, indent=1) + b"\n"
     if not work.is_ours:
-        _files.write(path, data)
+        files.write(path, data)
         return
     temporary = work.temporary(path.name)
     try:

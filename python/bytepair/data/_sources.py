@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._files import StrPath, expand, refuse_no_name
+from bytepair._io.files import StrPath, expand, refuse_no_name
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._opening import first_bytes, first_content

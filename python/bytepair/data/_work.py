@@ -20,8 +20,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
-from bytepair._files import PREFIX
-from bytepair._locks import is_still, lock
+from bytepair._io.files import PREFIX
+from bytepair._io.locks import is_still, lock
 from bytepair.errors import FileError
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._files import check_writable, refuse_no_name
-from bytepair._limits import longest_within
+from bytepair._io.files import check_writable, refuse_no_name
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
 from bytepair._ranges import check_count
-from bytepair._temporary import TemporaryFolder
+from bytepair._training.limits import longest_within
 from bytepair.data._counts import (
     Counts,
     CountsInfo,
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from bytepair._files import StrPath
-    from bytepair._training import DialectOptions
+    from bytepair._io.files import StrPath
+    from bytepair._training.calls import DialectOptions
     from bytepair.data._sources import Corpus
 
     from ._counter import Runs

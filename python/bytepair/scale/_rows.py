@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from bytepair import _core
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
-from bytepair._temporary import TemporaryFolder
 from bytepair.data._columns import as_bytes
 from bytepair.data._counts import Counts, CountsInfo
 from bytepair.data._grouped import LARGEST, arrays_of_rows

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bytepair import Tokenizer
-from bytepair._files import StrPath, refuse_no_name
+from bytepair._io.files import StrPath, refuse_no_name
 from bytepair.data._manifest import Dataset, commit
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import Part, ReadOptions, Tally, read_part

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import Tokenizer, _core
 from bytepair._added import names_of
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
-from bytepair._temporary import TemporaryFolder
 from bytepair.data._columns import texts_of
 from bytepair.data._optional import load
 from bytepair.data._shards import ShardFormat, Shards, list_column

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
-from bytepair._temporary import TemporaryFolder
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
 from bytepair.data._sums import CountSums
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from bytepair import Tokenizer
-    from bytepair._files import StrPath
+    from bytepair._io.files import StrPath
     from bytepair.data._counts import Counts, CountsInfo
     from bytepair.data._shards import ShardFormat
 

@@ -31,7 +31,7 @@ from ._texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bytepair._files import StrPath
+    from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
 __all__ = [

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bytepair import Tokenizer, _torture
-from bytepair._formats import read_object
+from bytepair import Tokenizer
+from bytepair._io.formats import read_object
+from bytepair._verify import torture
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._finding import Finding, FoundToken
@@ -161,7 +162,7 @@ def _class(
         return
     name, tokenizer = made
     differing = []
-    for text in _torture.TEXTS:
+    for text in torture.TEXTS:
         own, theirs = subject.ids_of(text.encode()), _ids_of(tokenizer, text)
         if own != theirs:
             shown = text if len(text) <= 60 else f"{text[:60]}…"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import Tokenizer
-from bytepair._formats import ADDED_TO, MERGES_OF, added_beside, file_in
+from bytepair._io.formats import ADDED_TO, MERGES_OF, added_beside, file_in
 from bytepair.errors import TokenizerError
 
 from ._finding import Finding, FoundToken

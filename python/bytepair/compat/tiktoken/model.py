@@ -6,7 +6,7 @@ A name is looked up as it is; else the first beginning in the table that fits de
 
 import difflib
 
-from bytepair._files import StrPath
+from bytepair._io.files import StrPath
 from bytepair.errors import UnknownTokenError
 
 from .core import Encoding

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import Tokenizer
-from bytepair._files import StrPath
+from bytepair._io.files import StrPath
 from bytepair.errors import FileError, TokenizerError
 
 from . import published

@@ -28,11 +28,13 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _formats, _torture
-from ._files import StrPath, folder_beside, mode_of, refuse_no_name, write
-from ._tokenizer import Tokenizer
-from ._verify import Terms, compare, is_normalized_alike
-from .errors import FileError, FormatError, TokenizerError
+from bytepair._io import formats
+from bytepair._io.files import StrPath, folder_beside, mode_of, refuse_no_name, write
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import FileError, FormatError, TokenizerError
+
+from . import torture
+from .verify import Terms, compare, is_normalized_alike
 
 __all__ = ["Conversion", "convert"]
 
@@ -93,12 +95,12 @@ def convert(
     refuse_no_name(target)
     tokenizer = source if isinstance(source, Tokenizer) else Tokenizer.from_file(source)
     target = Path(target)
-    name = _formats.format_of(target, format)
+    name = formats.format_of(target, format)
     given = [part for text in texts for part in _parts(tokenizer, text)]
     own = [*given, *_texts_of_vocabulary(tokenizer)]
     with folder_beside(target) as folder:
         written = folder / target.name
-        changes = _formats.save(tokenizer, written, name, ids_may_change=True)
+        changes = formats.save(tokenizer, written, name, ids_may_change=True)
         again = _read_again(written, name)
         terms = _terms(name, has_ids=bool(changes) or not ids_may_change)
         terms = terms._replace(has_normal_texts=bool(changes) and ids_may_change)
@@ -107,7 +109,7 @@ def convert(
         if changes and not ids_may_change:  # and no text showed it
             raise FormatError(_refusal(name, "\n".join(map(str, changes)), ACCEPTED))
         files = _move(written, target)
-    taken = [text for text in [*_torture.TEXTS, *own] if _is_taken(tokenizer, text)]
+    taken = [text for text in [*torture.TEXTS, *own] if _is_taken(tokenizer, text)]
     compared = [
         text
         for text in taken

@@ -10,21 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from ._learning import Learner
-from ._names import in_order
-from ._progress import Progress, reporter
-from ._ranges import check_range
-from ._weights import Weight, whole_multipliers
-from .errors import TrainingError
+from bytepair._names import in_order
+from bytepair._ranges import check_range
+from bytepair.errors import TrainingError
+
+from .learning import Learner
+from .progress import Progress, reporter
+from .weights import Weight, whole_multipliers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._earlier import Earlier
-    from ._files import StrPath
-    from ._tokenizer import Tokenizer
-    from .data._counts import Counts
-    from .data._sources import Corpus
+    from bytepair._io.files import StrPath
+    from bytepair._tokenizer import Tokenizer
+    from bytepair.data._counts import Counts
+    from bytepair.data._sources import Corpus
+
+    from .earlier import Earlier
 
 __all__ = [
     "DialectOptions",
@@ -234,7 +236,7 @@ def train(
             progress=progress,
             **options,
         )
-    from ._reading import ReadOptions, count_files
+    from .reading import ReadOptions, count_files
 
     reading = ReadOptions(field, lines, separator, skip_bad)
     multipliers, scale = _multipliers(files)
@@ -379,7 +381,7 @@ def _is_counts(path: StrPath) -> bool:
     """Tell a file of counts from text, without more than a look at the ending of most."""
     if Path(path).suffix != ".parquet":
         return False
-    from .data._counts import is_counts
+    from bytepair.data._counts import is_counts
 
     return is_counts(path)
 
@@ -394,7 +396,7 @@ def refuse_text_options(**given: object) -> None:
 
 def _stored(counts: object) -> Counts:
     """Give counts that were made by counting a corpus, perhaps of their file."""
-    from .data._counts import Counts, read_counts
+    from bytepair.data._counts import Counts, read_counts
 
     if isinstance(counts, Counts):
         return counts

@@ -28,8 +28,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NoReturn, TypeAlias
 
-from ._files import StrPath, read, writing
-from .errors import FormatError
+from bytepair._io.files import StrPath, read, writing
+from bytepair.errors import FormatError
 
 __all__ = ["CorpusSummary", "MergeLog", "MergeStep", "read_log", "write_log"]
 
@@ -172,7 +172,7 @@ class MergeLog:
         return f"<bytepair.MergeLog: {len(self.steps):,} merges, up to {n_vocab:,} ids>"
 
     def _repr_html_(self) -> str:
-        from .views._tables import log_html
+        from bytepair.views._tables import log_html
 
         return log_html(self)
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TextIO, TypeAlias
 
-from ._plurals import amount
-from ._terminal import with_bar
+from bytepair._plurals import amount
+from bytepair._terminal import with_bar
 
 __all__ = ["Progress", "ProgressLine", "Reporter", "reporter"]
 

@@ -14,11 +14,18 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from . import _core
-from ._earlier import earlier
-from ._files import check_writable, refuse_no_name
-from ._limits import longest_within
-from ._merge_log import (
+from bytepair import _core
+from bytepair._io.files import check_writable, refuse_no_name
+from bytepair._io.temporary import TemporaryFolder
+from bytepair._names import in_order
+from bytepair._plurals import amount
+from bytepair._ranges import check_count, check_range
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import TrainingError, TrainingInterrupted
+
+from .earlier import earlier
+from .limits import longest_within
+from .merge_log import (
     CorpusSummary,
     MergeLog,
     MergeStep,
@@ -26,19 +33,13 @@ from ._merge_log import (
     read_log,
     write_log,
 )
-from ._names import in_order
-from ._plurals import amount
-from ._progress import Progress, Reporter
-from ._ranges import check_count, check_range
-from ._remaining import Remaining
-from ._temporary import TemporaryFolder
-from ._tokenizer import Tokenizer
-from ._weights import exact, unscaled
-from .errors import TrainingError, TrainingInterrupted
+from .progress import Progress, Reporter
+from .remaining import Remaining
+from .weights import exact, unscaled
 
 if TYPE_CHECKING:
-    from .data._counts import Counts
-    from .data._readers import Tally
+    from bytepair.data._counts import Counts
+    from bytepair.data._readers import Tally
 
 __all__ = ["Learner"]
 

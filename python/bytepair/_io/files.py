@@ -17,8 +17,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ._locks import HAS_LOCKS, is_kept, is_still, lock, open_folder
-from .errors import FileError
+from bytepair.errors import FileError
+
+from .locks import HAS_LOCKS, is_kept, is_still, lock, open_folder
 
 StrPath = str | os.PathLike[str]
 

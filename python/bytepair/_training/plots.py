@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._files import StrPath, check_writable, refuse_no_name, write
-from ._labels import label_of
-from ._merge_log import MergeLog
-from .errors import FormatError, TokenizerError
+from bytepair._io.files import StrPath, check_writable, refuse_no_name, write
+from bytepair._labels import label_of
+from bytepair.errors import FormatError, TokenizerError
+
+from .merge_log import MergeLog
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _core, _formats
-from ._files import StrPath, refuse_no_name, write
-from .errors import FileError
+from bytepair import _core
+from bytepair.errors import FileError
+
+from . import formats
+from .files import StrPath, refuse_no_name, write
 
 __all__ = ["save", "settings_of"]
 
@@ -24,7 +26,7 @@ def save(
     """Write both files, and give their paths."""
     refuse_no_name(directory)
     folder = Path(directory)
-    data = _formats.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
+    data = formats.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
     settings = settings_of(tokenizer, json.loads(data))
     text = json.dumps(settings, indent=2, ensure_ascii=False)
     try:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from . import _core
-from ._added import added_token, as_id
-from ._files import read, write
-from .errors import FileError, FormatError, TokenizerError
+from bytepair import _core
+from bytepair._added import added_token, as_id
+from bytepair.errors import FileError, FormatError, TokenizerError
+
+from .files import read, write
 
 __all__ = [
     "AddedBeside",
@@ -609,7 +610,7 @@ def _what_it_looks_like(data: bytes) -> str:
     known = "a tokenizer.json or a .bytepair file begins with {"
     if not data.strip():
         return f"not a known tokenizer format: the file is empty ({known})"
-    from .data._recognise import CONTENT_LEN, signature
+    from bytepair.data._recognise import CONTENT_LEN, signature
 
     found = signature(data[:CONTENT_LEN])
     if found is not None:

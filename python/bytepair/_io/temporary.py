@@ -20,8 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._locks import is_kept, is_still, lock, open_folder
-from .errors import FileError
+from bytepair.errors import FileError
+
+from .locks import is_kept, is_still, lock, open_folder
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from . import _core
-from ._files import StrPath, refuse_no_name, writing_elsewhere
-from .errors import TokenizerError
+from bytepair import _core
+from bytepair.errors import TokenizerError
+
+from .files import StrPath, refuse_no_name, writing_elsewhere
 
 __all__ = ["TokenFile", "encode_file"]
 

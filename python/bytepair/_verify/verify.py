@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from . import _torture
-from ._files import StrPath
-from ._shrinking import shrink
-from ._tokenizer import Tokenizer
-from .errors import TokenizerError
+from bytepair._io.files import StrPath
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import TokenizerError
+
+from . import torture
+from .shrinking import shrink
 
 __all__ = ["Difference", "Terms", "compare", "is_normalized_alike", "verify"]
 
@@ -158,8 +159,8 @@ def compare(
 ) -> Difference | None:
     """Give the first difference in what must agree, as :func:`verify` does."""
     names = [*first.special_tokens, *second.special_tokens]
-    around = _torture.around(list(dict.fromkeys(names))[:N_SPECIAL])
-    for group in (_torture.TEXTS, texts, around):
+    around = torture.around(list(dict.fromkeys(names))[:N_SPECIAL])
+    for group in (torture.TEXTS, texts, around):
         for text in group:
             found = _difference_on(first, second, text, terms)
             if found is not None:

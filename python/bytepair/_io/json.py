@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from .errors import FormatError
+from bytepair.errors import FormatError
 
 __all__ = ["Place", "parse", "written"]
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import _core, _formats
-from ._files import StrPath
-from ._tokenizer import Tokenizer
+from bytepair import _core
+from bytepair._io import formats
+from bytepair._io.files import StrPath
+from bytepair._tokenizer import Tokenizer
 
 __all__ = ["Earlier", "earlier", "read_earlier"]
 
@@ -56,12 +57,12 @@ def read_earlier(
     FileError
         A file cannot be read.
     """
-    given = _formats.Options(dialect, pattern)
-    options = _formats.needed_options(Path(path), given)
+    given = formats.Options(dialect, pattern)
+    options = formats.needed_options(Path(path), given)
     tokenizer = Tokenizer.from_file(path, **options._asdict())
-    if not _formats.has_ids(Path(path)):
+    if not formats.has_ids(Path(path)):
         return Earlier(tokenizer, keeps_ids=False)
-    beside = _formats.added_beside(Path(path))
+    beside = formats.added_beside(Path(path))
     if beside:
-        tokenizer = Tokenizer(_formats.with_added_beside(tokenizer, Path(path), beside))
+        tokenizer = Tokenizer(formats.with_added_beside(tokenizer, Path(path), beside))
     return Earlier(tokenizer)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .data._readers import (
+from bytepair.data._readers import (
     Part,
     ReadOptions,
     Tally,
@@ -20,14 +20,15 @@ from .data._readers import (
     open_text,
     read_rows,
 )
-from .data._recognise import Source, Stream
-from .data._sources import describe, list_sources, refuse_idle
+from bytepair.data._recognise import Source, Stream
+from bytepair.data._sources import describe, list_sources, refuse_idle
 
 if TYPE_CHECKING:
-    from ._files import StrPath
-    from ._learning import Learner
-    from ._weights import Weight
-    from .data._sources import Corpus
+    from bytepair._io.files import StrPath
+    from bytepair.data._sources import Corpus
+
+    from .learning import Learner
+    from .weights import Weight
 
 __all__ = ["ReadOptions", "count_files"]
 

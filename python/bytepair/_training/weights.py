@@ -13,7 +13,7 @@ from fractions import Fraction
 from numbers import Rational, Real
 from typing import TypeAlias
 
-from .errors import TrainingError
+from bytepair.errors import TrainingError
 
 __all__ = ["Weight", "exact", "unscaled", "whole_multipliers"]
 

@@ -1,0 +1,1 @@
+"""Files: their formats, writing them whole, temporary folders, locks, published models."""

@@ -1,0 +1,1 @@
+"""Training: what users call, and what serves it."""

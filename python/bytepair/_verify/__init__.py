@@ -1,0 +1,1 @@
+"""Whether two tokenizers give the same, and conversion with a proof."""
