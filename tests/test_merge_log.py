@@ -238,7 +238,7 @@ def test_without_matplotlib_the_message_says_what_to_install(tmp_path):
     """The rest of the package does without it."""
     program = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from bytepair import _plots\n"
+        "from bytepair._training import plots\n"
         f"plots.plot_logs({{}}, {str(tmp_path / 'curve.svg')!r})"
     )
     found = subprocess.run(
