@@ -60,8 +60,8 @@ def test_the_reference_never_imports_the_core():
 
 # The file that asks the processor, for each file whose functions need instructions.
 ASKED_IN = {
-    "windows/avx2.rs": ("windows/kernels.rs", "Avx2"),
-    "windows/avx512.rs": ("windows/kernels.rs", "Avx512"),
+    "windows/kernels/avx2.rs": ("windows/kernels/mod.rs", "Avx2"),
+    "windows/kernels/avx512.rs": ("windows/kernels/mod.rs", "Avx512"),
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
     "count/eight.rs": ("piece_row.rs", "is_here"),
     "piece_row.rs": ("piece_row.rs", "is_here"),

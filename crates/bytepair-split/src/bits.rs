@@ -5,35 +5,35 @@
 use std::ops::Range;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bits {
+pub(crate) struct Bits {
     words: Vec<u64>,
 }
 
 impl Bits {
     /// Words are filled when there is room made for them again: after a long text comes a short one.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 
     /// Whether there is no number.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
     /// Makes room for numbers up to and including `last`.
-    pub(super) fn reserve(&mut self, last: usize) {
+    pub(crate) fn reserve(&mut self, last: usize) {
         if self.words.len() <= last / 64 {
             self.words.resize(last / 64 + 1, 0);
         }
     }
 
-    pub(super) fn insert(&mut self, number: usize) {
+    pub(crate) fn insert(&mut self, number: usize) {
         self.reserve(number);
         self.words[number / 64] |= 1 << (number % 64);
     }
 
     /// Inserts `first + i` for each bit `i` of the word. There is room for the numbers of the whole word.
-    pub(super) fn insert_word(&mut self, first: usize, word: u64) {
+    pub(crate) fn insert_word(&mut self, first: usize, word: u64) {
         let index = first / 64;
         self.words[index] |= word << (first % 64);
         if !first.is_multiple_of(64) {
@@ -41,18 +41,18 @@ impl Bits {
         }
     }
 
-    pub(super) fn remove(&mut self, number: usize) {
+    pub(crate) fn remove(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / 64) {
             *word &= !(1 << (number % 64));
         }
     }
 
-    pub(super) fn contains(&self, number: usize) -> bool {
+    pub(crate) fn contains(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
     /// Takes out every number from `first` on.
-    pub(super) fn truncate(&mut self, first: usize) {
+    pub(crate) fn truncate(&mut self, first: usize) {
         let index = first / 64;
         if let Some(word) = self.words.get_mut(index) {
             *word &= (1 << (first % 64)) - 1;
@@ -61,7 +61,7 @@ impl Bits {
     }
 
     /// Takes out a range of numbers.
-    pub(super) fn remove_range(&mut self, range: Range<usize>) {
+    pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         let (mut first, end) = (range.start, range.end.min(self.words.len() * 64));
         while first < end {
             let next = end.min((first / 64 + 1) * 64);
@@ -72,12 +72,12 @@ impl Bits {
     }
 
     /// The largest number in the set that is at most `last`.
-    pub(super) fn last_up_to(&self, last: usize) -> Option<usize> {
+    pub(crate) fn last_up_to(&self, last: usize) -> Option<usize> {
         self.last_within(0..last + 1)
     }
 
     /// The largest number in the set that is in the range; searches no further than that.
-    pub(super) fn last_within(&self, range: Range<usize>) -> Option<usize> {
+    pub(crate) fn last_within(&self, range: Range<usize>) -> Option<usize> {
         let last = range.end.checked_sub(1)?;
         let mut index = last / 64;
         let mut word = self.words.get(index).copied().unwrap_or(0) & (u64::MAX >> (63 - last % 64));
@@ -91,7 +91,7 @@ impl Bits {
     }
 
     /// The smallest number in the set that is at least `first`.
-    pub(super) fn first_from(&self, first: usize) -> Option<usize> {
+    pub(crate) fn first_from(&self, first: usize) -> Option<usize> {
         let mut index = first / 64;
         let mut word = self.words.get(index)? & (u64::MAX << (first % 64));
         while word == 0 {
@@ -101,7 +101,7 @@ impl Bits {
         Some(index * 64 + word.trailing_zeros() as usize)
     }
 
-    pub(super) fn union(&mut self, other: &Self) {
+    pub(crate) fn union(&mut self, other: &Self) {
         if self.words.len() < other.words.len() {
             self.words.resize(other.words.len(), 0);
         }
@@ -111,7 +111,7 @@ impl Bits {
     }
 
     /// Inserts what is in `one` and not in `other`.
-    pub(super) fn union_difference(&mut self, one: &Self, other: &Self) {
+    pub(crate) fn union_difference(&mut self, one: &Self, other: &Self) {
         if self.words.len() < one.words.len() {
             self.words.resize(one.words.len(), 0);
         }
@@ -121,7 +121,7 @@ impl Bits {
     }
 
     /// The numbers from `first` on as a word, which may begin before 0.
-    pub(super) fn word_from(&self, first: isize) -> u64 {
+    pub(crate) fn word_from(&self, first: isize) -> u64 {
         let index = first.div_euclid(64);
         let shift = first.rem_euclid(64);
         let word = |index: isize| {
@@ -136,16 +136,16 @@ impl Bits {
     }
 
     /// Becomes the same set as another.
-    pub(super) fn copy_from(&mut self, other: &Self) {
+    pub(crate) fn copy_from(&mut self, other: &Self) {
         self.words.clear();
         self.words.extend_from_slice(&other.words);
     }
 
-    pub(super) fn words(&self) -> &[u64] {
+    pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    pub(super) fn words_mut(&mut self) -> &mut [u64] {
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
 }

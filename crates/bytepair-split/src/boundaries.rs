@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use super::behaviour::Dropped;
-use super::bits::Bits;
-use super::scan::Marked;
+use crate::bits::Bits;
+use crate::marked::Marked;
+use crate::stages::behaviour::Dropped;
+use crate::windows::Scratch;
 
 /// The block length of [`Boundaries::default`], in bytes: with its bits it fits the fastest cache.
 const BLOCK_LEN: usize = 32 * 1024;
@@ -22,6 +23,16 @@ pub struct Boundaries {
     marked: Marked,
     dropped: Bits,
     has_dropped: bool,
+    /// Memory of the windows, for one block after the other.
+    scratch: Option<Box<Scratch>>,
+}
+
+/// What an engine is given to write to.
+pub(crate) struct Written<'b> {
+    pub(crate) marked: &'b mut Marked,
+    /// The pieces that earlier stages left out, if there are any.
+    pub(crate) dropped: Option<&'b Bits>,
+    pub(crate) scratch: &'b mut Option<Box<Scratch>>,
 }
 
 impl Default for Boundaries {
@@ -33,8 +44,15 @@ impl Default for Boundaries {
 impl Boundaries {
     /// For blocks of at least `block_len` bytes.
     pub fn new(block_len: usize) -> Self {
-        let (marked, dropped) = (Marked::default(), Bits::default());
-        Self { block_len: block_len.max(1), start: 0, end: 0, marked, dropped, has_dropped: false }
+        Self {
+            block_len: block_len.max(1),
+            start: 0,
+            end: 0,
+            marked: Marked::default(),
+            dropped: Bits::default(),
+            has_dropped: false,
+            scratch: None,
+        }
     }
 
     /// The least number of bytes a block covers, unless the text ends.
@@ -68,7 +86,7 @@ impl Boundaries {
         Pieces::new(self)
     }
 
-    pub(super) fn begin(&mut self, from: usize) {
+    pub(crate) fn begin(&mut self, from: usize) {
         self.start = from;
         self.end = from;
         self.marked.starts.clear();
@@ -79,23 +97,27 @@ impl Boundaries {
         self.has_dropped = false;
     }
 
-    pub(super) fn mark_whole(&mut self, end: usize) {
+    pub(crate) fn mark_whole(&mut self, end: usize) {
         self.end = end.max(self.start);
         if self.start < end {
             self.marked.starts.insert(0);
         }
     }
 
-    pub(super) fn marked(&mut self) -> &mut Marked {
+    pub(crate) fn marked(&mut self) -> &mut Marked {
         &mut self.marked
     }
 
-    /// What is marked, and the pieces left out if there are any.
-    pub(super) fn marked_and_dropped(&mut self) -> (&mut Marked, Option<&Bits>) {
-        (&mut self.marked, self.has_dropped.then_some(&self.dropped))
+    /// What an engine writes.
+    pub(crate) fn written(&mut self) -> Written<'_> {
+        Written {
+            marked: &mut self.marked,
+            dropped: self.has_dropped.then_some(&self.dropped),
+            scratch: &mut self.scratch,
+        }
     }
 
-    pub(super) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
+    pub(crate) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
         self.end = end;
         match dropped {
             // Most patterns match everything, and blocks of which nothing is left out are quickest.
@@ -113,7 +135,7 @@ impl Boundaries {
     }
 
     /// The piece that starts at this boundary, dropped or not; `None` at the end of the block.
-    pub(super) fn piece_from(&self, start: usize) -> Option<Range<usize>> {
+    pub(crate) fn piece_from(&self, start: usize) -> Option<Range<usize>> {
         if start >= self.end {
             return None;
         }
@@ -121,7 +143,7 @@ impl Boundaries {
         Some(start..next.map_or(self.end, |next| self.start + next))
     }
 
-    pub(super) fn is_dropped(&self, start: usize) -> bool {
+    pub(crate) fn is_dropped(&self, start: usize) -> bool {
         self.has_dropped && self.dropped.contains(start - self.start)
     }
 }

@@ -20,45 +20,32 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod alphabet;
 mod automaton;
-mod backtrack;
-mod behaviour;
 mod bits;
 mod boundaries;
-mod compile;
-mod cutters;
 mod engine;
 mod error;
-mod holding;
-mod lanes;
-mod machine;
-mod marks;
-mod named;
+mod marked;
 mod parser;
 mod program;
-mod repeats;
-mod running;
-mod scan;
 mod splitter;
 mod stage;
+mod stages;
 mod symbol;
 #[cfg(test)]
 mod tests;
-mod together;
 mod translate;
-mod tree;
 pub mod unicode;
 mod windows;
 
 pub use self::boundaries::{Boundaries, Pieces};
-pub use self::cutters::UNICODE_SCRIPTS;
+pub use self::engine::repeats::Repeat;
 pub use self::error::{Error, ErrorKind, Result};
-pub use self::marks::{each_begins, escaped, first_begins};
-pub use self::named::{named, names};
-pub use self::repeats::Repeat;
+pub use self::parser::cutters::UNICODE_SCRIPTS;
 pub use self::splitter::{Splitter, Standing};
-pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched};
+pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
+pub use self::stages::marks::{each_begins, first_begins};
+pub use self::stages::named::{named, names};
 pub use self::translate::{cuts_alike, translated};
 
 /// The examples of the README are tests.

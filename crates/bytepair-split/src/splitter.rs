@@ -6,20 +6,23 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::behaviour::{Dropped, Join};
-use super::boundaries::Boundaries;
-use super::compile::{Ways, compile, explain, parse};
-use super::engine::Engine;
-use super::parser::Parsed;
-use super::program::Target;
-use super::repeats::{Repeat, Repeats};
-use super::running::{Running, State};
-use super::scan::Task;
-use super::stage::Stage;
-use super::windows::Kernel;
-use super::{backtrack, symbol, together};
+use crate::automaton::running::State;
+use crate::automaton::scan::Task;
+use crate::boundaries::{Boundaries, Written};
+use crate::engine::compile::{Ways, compile, parse};
+use crate::engine::repeats::{Repeat, Repeats};
+use crate::engine::{Engine, backtrack};
 use crate::error::{Error, ErrorKind, Result};
+use crate::parser::Parsed;
+use crate::program::Target;
+use crate::stage::Stage;
+use crate::stages::behaviour::{Dropped, Join};
+use crate::stages::holding::Holding;
+use crate::stages::step::Step;
+use crate::stages::together;
+use crate::symbol;
 use crate::unicode::UnicodeTables;
+use crate::windows::Kernel;
 
 /// How far [`Splitter::safe_cut`] searches, in bytes.
 const SAFE_CUT_SEARCH: usize = 64 * 1024;
@@ -53,32 +56,6 @@ struct Compiled {
     may_match_nothing: bool,
 }
 
-/// What is done in one go: a stage, or several that are as one.
-pub(super) struct Step {
-    /// The first one. Several are of one kind.
-    pub(super) stage: Stage,
-    pub(super) n_stages: usize,
-    pub(super) engine: Engine,
-}
-
-impl Step {
-    /// Several stages at once; `None` for one, and where together they are too large for an automaton.
-    fn of_several(stages: &[Stage], parsed: &[Parsed], ways: Ways<'_>) -> Option<Self> {
-        let [stage, _, ..] = stages else { return None };
-        let engine = compile(&together::one(parsed), &stage.pattern, ways).ok()?;
-        let is_quick = matches!(engine, Engine::Automaton(_));
-        is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
-    }
-
-    /// The automaton, where its pieces are those of the step.
-    fn running(&self) -> Option<&Running> {
-        match (&self.engine, Join::by(&self.stage)) {
-            (Engine::Automaton(machine), None) => Some(machine.running()),
-            _ => None,
-        }
-    }
-}
-
 /// Which stages may be done at once.
 type Grouping = fn(&[Stage], &[Parsed]) -> Vec<Range<usize>>;
 
@@ -93,7 +70,7 @@ impl Splitter {
 
     /// The same splitter with this kernel for windows from the first byte on, or without windows.
     #[cfg(test)]
-    pub(super) fn with_kernel(
+    pub(crate) fn with_kernel(
         stages: Vec<Stage>,
         unicode: &UnicodeTables,
         kernel: Option<Kernel>,
@@ -104,7 +81,7 @@ impl Splitter {
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
-    pub(super) fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
+    pub(crate) fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
         let mut splitter = Self::in_ways(stages, unicode, Ways::PLAIN, one_by_one)?;
         let compiled = Arc::get_mut(&mut splitter.compiled).expect("nobody else has it yet");
@@ -160,11 +137,6 @@ impl Splitter {
                 may_match_nothing: *may_match_nothing,
             }),
         }
-    }
-
-    /// What runs one after the other; a step may do several stages at once.
-    pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.compiled.steps.iter().map(Arc::as_ref)
     }
 
     /// The stages it was made of.
@@ -319,6 +291,14 @@ impl Splitter {
         false
     }
 
+    /// For each text, which is UTF-8 and not empty: whether it is proven that no piece of any text contains it.
+    pub fn never_hold(&self, texts: &[&[u8]]) -> Vec<bool> {
+        let holding: Vec<_> =
+            self.compiled.steps.iter().filter_map(|step| Holding::of(step)).collect();
+        let is_cut = |text: &&[u8]| holding.iter().any(|holding| !holding.holds(text));
+        texts.iter().map(is_cut).collect()
+    }
+
     /// Whether a pattern could match the empty text. In the flavour of Oniguruma such a match is a cut, as in
     /// Hugging Face tokenizers; in that of Rust it is no match.
     pub fn may_match_nothing(&self) -> bool {
@@ -334,7 +314,7 @@ impl Splitter {
 
     /// One line per stage, or for several that are done at once: the engine and the size of its tables.
     pub fn explain(&self) -> Vec<String> {
-        self.compiled.steps.iter().map(|step| explain(step)).collect()
+        self.compiled.steps.iter().map(|step| step.in_words()).collect()
     }
 
     /// The first stage; returns where the block ends.
@@ -366,8 +346,8 @@ impl Splitter {
         if join.is_none()
             && let Engine::Automaton(machine) = &self.compiled.steps[index].engine
         {
-            let (marked, dropped) = boundaries.marked_and_dropped();
-            if machine.run_pieces(&text[start..end], marked, dropped) {
+            let Written { marked, dropped, scratch } = boundaries.written();
+            if machine.run_pieces(&text[start..end], marked, dropped, scratch) {
                 boundaries.finish_stage(end, Dropped::by(&self.compiled.steps[index].stage));
                 return Ok(());
             }
@@ -396,7 +376,8 @@ impl Splitter {
         text_start: usize,
         boundaries: &mut Boundaries,
     ) -> Result<usize> {
-        self.compiled.steps[index].engine.scan(task, boundaries.marked()).map_err(|gave_up| {
+        let Written { marked, scratch, .. } = boundaries.written();
+        self.compiled.steps[index].engine.scan(task, marked, scratch).map_err(|gave_up| {
             let pattern = self.compiled.steps[index].stage.pattern.source.clone();
             let offset = text_start + gave_up.offset;
             ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()

@@ -7,7 +7,7 @@ pub enum Flavour {
     Rust,
     /// Oniguruma, as Hugging Face tokenizers uses it.
     Oniguruma,
-    /// No regular expression: the name of a cutter, of which [`UNICODE_SCRIPTS`] is the only one.
+    /// No regular expression: the name of a cutter, of which [`UNICODE_SCRIPTS`](crate::UNICODE_SCRIPTS) is the only one.
     Cutter,
 }
 
@@ -72,4 +72,9 @@ impl Stage {
             _ => None,
         }
     }
+}
+
+/// A character as both flavours of patterns read it, in a class and outside.
+pub fn escaped(character: char) -> String {
+    format!(r"\x{{{:X}}}", u32::from(character))
 }

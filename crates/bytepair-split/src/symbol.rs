@@ -5,11 +5,11 @@
 //! between any two symbols without changing either.
 
 /// The number that stands for a byte that belongs to no character: one past the last code point.
-pub(super) const INVALID: u32 = 0x11_0000;
+pub(crate) const INVALID: u32 = 0x11_0000;
 
 /// The code point of the symbol that starts at `offset`, or [`INVALID`], and its length in bytes.
 #[inline]
-pub(super) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
+pub(crate) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
     let rest = &text[offset..];
     rest.first_chunk().and_then(|&four| short_code(four)).unwrap_or_else(|| first_code(rest))
 }
@@ -54,7 +54,7 @@ fn short_code(bytes: [u8; 4]) -> Option<(u32, usize)> {
 }
 
 /// The length of the symbol that ends at `offset`, a symbol boundary past the start of the text.
-pub(super) fn length_before(text: &[u8], offset: usize) -> usize {
+pub(crate) fn length_before(text: &[u8], offset: usize) -> usize {
     let nearest = offset.saturating_sub(4);
     let start = (nearest..offset).rev().find(|&start| !is_continuation(text[start]));
     match start {
@@ -64,7 +64,7 @@ pub(super) fn length_before(text: &[u8], offset: usize) -> usize {
 }
 
 /// The first symbol boundary at or after `offset`.
-pub(super) fn boundary_at_or_after(text: &[u8], offset: usize) -> usize {
+pub(crate) fn boundary_at_or_after(text: &[u8], offset: usize) -> usize {
     let start = offset.saturating_sub(3);
     let Some(first) = (start..offset).find(|&at| !is_continuation(text[at])) else {
         // Three continuation bytes before, or the start of the text: no character can straddle this place

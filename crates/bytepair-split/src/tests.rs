@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
-use super::compile::{Ways, compile_one};
-use super::engine::Engine;
-use super::unicode::UnicodeTables;
-use super::windows::Kernel;
 use super::*;
+use crate::engine::Engine;
+use crate::engine::compile::{Ways, compile_one};
+use crate::unicode::UnicodeTables;
+use crate::windows::Kernel;
 
 fn stage(source: &str, flavour: Flavour, unmatched: Unmatched) -> Stage {
     Stage::matches(Pattern { source: source.to_owned(), flavour }, unmatched)
@@ -556,7 +556,7 @@ proptest! {
         let stages: Vec<_> = [first, second, third].map(stage).into();
         let windows = by_windows(&stages).unwrap();
         let naive = Splitter::naive(stages, &UnicodeTables::latest()).unwrap();
-        prop_assert!(windows.steps().count() < naive.steps().count());
+        prop_assert!(windows.explain().len() < naive.explain().len());
         let expected = pieces_by_block(&naive, &text, usize::MAX);
         prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), expected.clone());
         prop_assert_eq!(pieces_by_block(&windows, &text, block_len), expected);
@@ -725,7 +725,7 @@ fn behaviours_join_and_drop_delimiters() {
 fn stages_that_no_automaton_does_together_are_done_one_by_one() {
     let stages = ["(?>ab|a)", "[cd]+"].map(|one| stage(one, Flavour::Oniguruma, Unmatched::Keep));
     let splitter = Splitter::new(stages.to_vec(), &UnicodeTables::latest()).unwrap();
-    assert_eq!(splitter.steps().count(), 2);
+    assert_eq!(splitter.explain().len(), 2);
     assert_eq!(splitter.pieces(b"abcda").unwrap(), [&b"ab"[..], b"cd", b"a"]);
     // Two hundred characters that are told apart in each.
     let pairs = |first: u32| {
@@ -737,7 +737,7 @@ fn stages_that_no_automaton_does_together_are_done_one_by_one() {
         .map(|first| stage(&pairs(first), Flavour::Oniguruma, Unmatched::Keep))
         .to_vec();
     let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
-    assert_eq!(splitter.steps().count(), 2);
+    assert_eq!(splitter.explain().len(), 2);
     let text = "\u{4E00}\u{4E01}a\u{6E00}\u{6E01}\u{6E01}";
     let pieces = splitter.pieces(text.as_bytes()).unwrap();
     assert_eq!(pieces.iter().map(|piece| piece.len()).collect::<Vec<_>>(), [6, 1, 6, 3]);
@@ -749,7 +749,7 @@ fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
     let engine = compile_one(&stage.pattern, &UnicodeTables::latest(), Ways::PLAIN).unwrap();
     let Engine::Backtracker(mut machine) = engine else { panic!("the naive engine was asked for") };
     machine.take_all_steps();
-    let mut steps = backtrack::Steps::new(0);
+    let mut steps = crate::engine::backtrack::Steps::new(0);
     let (mut found, mut offset, mut last_end, mut before) = (Vec::new(), 0, None, 0);
     while offset <= text.len() {
         let end = machine.attempt(text, offset, &mut steps).ok()?;

@@ -9,9 +9,9 @@
 //! Cost: linear in the class, and in the size of its sets.
 
 use super::escape::Escape;
+use super::tree::CharSet;
 use super::{MAX_DEPTH, Parser};
 use crate::error::Result;
-use crate::tree::CharSet;
 
 /// The union of many items, made in a few goes: neither time nor memory go with how often a large set is named.
 #[derive(Default)]

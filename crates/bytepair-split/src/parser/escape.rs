@@ -7,8 +7,8 @@
 
 use super::Parser;
 use super::named_sets::ascii_set;
+use super::tree::{Anchor, CharSet, Node};
 use crate::error::Result;
-use crate::tree::{Anchor, CharSet, Node};
 
 /// What a backslash means.
 pub(super) enum Escape {

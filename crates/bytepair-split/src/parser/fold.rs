@@ -8,8 +8,8 @@
 use std::ops::RangeInclusive;
 
 use super::Parser;
+use super::tree::{CharSet, Node};
 use crate::error::Result;
-use crate::tree::{CharSet, Node};
 
 impl Parser<'_> {
     pub(super) fn literal(&mut self, start: usize, character: char) -> Result<Node> {

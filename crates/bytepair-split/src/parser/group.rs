@@ -5,9 +5,9 @@
 //! let outlive the group they stand in.
 //! Cost: linear in the group; look-behinds measure what is inside once more.
 
+use super::tree::{Look, Node};
 use super::{Flags, Parser};
 use crate::error::Result;
-use crate::tree::{Look, Node};
 
 /// The most characters a look-behind may span.
 const MAX_LOOK_BEHIND: u64 = 255;

@@ -19,22 +19,23 @@
 //! Oniguruma folds to several characters (`(?i)ss` also takes `ß` there).
 //!
 //! Here: the entry, alternation, concatenation and single atoms. The other files hold a part of the
-//! grammar each, as methods of the one [`Parser`]. Left out: what runs the tree ([`super::program`]).
+//! grammar each, as methods of the one [`Parser`]. Left out: what runs the tree ([`crate::program`]).
 //! Cost: linear in the pattern.
 
 mod class;
+pub(crate) mod cutters;
 mod escape;
 mod fold;
 mod group;
 mod named_sets;
 mod repeat;
+pub(crate) mod tree;
 
 use std::cell::OnceCell;
 
-use super::Flavour;
-use super::program::has_word_boundary;
-use super::tree::{Anchor, CharSet, Node};
+use self::tree::{Anchor, CharSet, Node};
 use crate::error::{Error, ErrorKind, Result};
+use crate::stage::Flavour;
 use crate::unicode::UnicodeTables;
 
 /// Groups inside groups; parsing and compiling recurse this deep.
@@ -45,12 +46,12 @@ const MAX_DEPTH: u32 = 100;
 const MAX_ATOMS: usize = 20_000;
 
 /// A parsed pattern, and what counts as a word character in it, if it asks for the boundaries of words.
-pub(super) struct Parsed {
-    pub(super) root: Node,
-    pub(super) word: Option<CharSet>,
+pub(crate) struct Parsed {
+    pub(crate) root: Node,
+    pub(crate) word: Option<CharSet>,
 }
 
-pub(super) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> Result<Parsed> {
+pub(crate) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> Result<Parsed> {
     let mut parser = Parser {
         source,
         offset: 0,
@@ -67,7 +68,7 @@ pub(super) fn parse(source: &str, flavour: Flavour, unicode: &UnicodeTables) -> 
     if parser.peek().is_some() {
         return Err(parser.problem("a `)` without its `(`"));
     }
-    let word = has_word_boundary(&root).then(|| parser.word(false));
+    let word = root.has_word_boundary().then(|| parser.word(false));
     Ok(Parsed { root, word })
 }
 
@@ -159,7 +160,7 @@ impl<'p> Parser<'p> {
     }
 
     /// Skips comments, and white space where `(?x)` holds.
-    pub(super) fn skip_ignored(&mut self) -> Result<()> {
+    pub(crate) fn skip_ignored(&mut self) -> Result<()> {
         loop {
             if self.comment()? {
                 continue;

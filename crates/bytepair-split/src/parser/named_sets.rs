@@ -6,8 +6,8 @@
 //! Cost: in the size of the set.
 
 use super::Parser;
+use super::tree::CharSet;
 use crate::error::Result;
-use crate::tree::CharSet;
 
 impl<'p> Parser<'p> {
     pub(super) fn property_escape(&mut self, start: usize, is_negated: bool) -> Result<CharSet> {

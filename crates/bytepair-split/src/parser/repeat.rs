@@ -6,8 +6,8 @@
 //! Cost: linear in the quantifiers, and in the Rust flavour in the tree of what runs without a bound.
 
 use super::Parser;
+use super::tree::{Greed, Node};
 use crate::error::{Error, Result};
-use crate::tree::{Greed, Node};
 
 /// The most times a counted repeat may run.
 const MAX_REPEAT: u32 = 1000;

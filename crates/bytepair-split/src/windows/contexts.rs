@@ -10,20 +10,14 @@
 
 use std::collections::BTreeMap;
 
-use super::cover::merged;
-use super::knowledge::{Graph, Marks, Relation, Views};
-use super::letters::{LetterSet, Letters, all_letters};
-
-/// How many letters before a place are looked at.
-pub(super) const N_BEFORE: usize = 4;
-
-/// The letters of a window: those before the place, the one at it, the one behind.
-pub(super) const N_SHOWN: usize = N_BEFORE + 2;
+use super::letters::{
+    Before, Foresight, Kinds, LetterSet, Letters, N_BEFORE, N_SHOWN, Window, all_letters,
+    foresights, merged,
+};
+use super::views::{Graph, Marks, Relation, Views};
+use crate::automaton::table::Automaton;
 
 const MAX_CONTEXTS: usize = 400;
-
-/// The letters of one window, the farthest before the place first.
-pub(super) type Window = [u8; N_SHOWN];
 
 pub(super) struct Context {
     /// Products of which one holds: for each symbol before the place, the farthest first.
@@ -31,9 +25,6 @@ pub(super) struct Context {
     /// By letter at the place.
     pub(super) marks: Vec<Marks>,
 }
-
-/// A set of letters for each symbol before a place, the farthest first.
-pub(super) type Before = [LetterSet; N_BEFORE];
 
 /// The contexts of a pattern, told apart for these windows, and the windows of which they tell something. `None`
 /// if there are too many.
@@ -174,4 +165,185 @@ impl Maker<'_> {
 fn with_letters(mut before: Before, letters: LetterSet, depth: usize) -> Before {
     before[N_BEFORE - 1 - depth] = letters;
     before
+}
+
+/// What is known about all windows of a pattern.
+pub(super) struct Analysis {
+    pub(super) letters: Letters,
+    pub(super) contexts: Vec<Context>,
+    /// The windows of the sample of which something is known.
+    pub(super) known: Vec<Window>,
+}
+
+impl Analysis {
+    /// With the foresight that leaves the least unknown of the sample, if any helps.
+    pub(super) fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
+        let sample = Sample::new(automaton, kinds);
+        let places = sample.places();
+        let outlook = |foresight: Option<Foresight>, places: &[usize]| {
+            let letters = Letters::new(kinds, foresight)?;
+            let graph = Graph::new(automaton, kinds, &letters)?;
+            Some(Outlook::new(letters, graph, &sample, places))
+        };
+        let mut best = outlook(None, &places)?;
+        let open = best.unknown.clone();
+        // Their graphs may be large: of all but the best the foresight alone is kept.
+        let mut others = Vec::new();
+        // What is known without a foresight is known with any.
+        for foresight in if open.is_empty() { Vec::new() } else { foresights(automaton, kinds) } {
+            let Some(mut next) = outlook(Some(foresight), &open) else { continue };
+            if next.n_unknown < best.n_unknown {
+                std::mem::swap(&mut best, &mut next);
+            }
+            others.push((next.n_unknown, next.letters.foresight));
+        }
+        best.analysis(&places).or_else(|| {
+            others.sort_by_key(|other| other.0);
+            let mut others = others.into_iter();
+            others.find_map(|(_, foresight)| outlook(foresight, &places)?.analysis(&places))
+        })
+    }
+}
+
+/// The letters of a foresight or of none, and how they show the sample.
+struct Outlook {
+    letters: Letters,
+    graph: Graph,
+    shown: Vec<u8>,
+    /// The places of which windows tell nothing.
+    unknown: Vec<usize>,
+    /// How many windows they have.
+    n_unknown: usize,
+}
+
+impl Outlook {
+    /// Of some places of the sample.
+    fn new(letters: Letters, graph: Graph, sample: &Sample, places: &[usize]) -> Self {
+        let shown = sample.shown(&letters);
+        let unknown = unknown(&graph, &shown, places);
+        let n_unknown = windows_at(&shown, &unknown).len();
+        Self { letters, graph, shown, unknown, n_unknown }
+    }
+
+    fn analysis(self, places: &[usize]) -> Option<Analysis> {
+        let windows = windows_at(&self.shown, places);
+        let (contexts, known) = contexts(&self.graph, &self.letters, windows)?;
+        Some(Analysis { letters: self.letters, contexts, known })
+    }
+}
+
+/// Prose, code and scripts.
+const SAMPLE: &str = include_str!("sample.txt");
+
+/// The kinds of the sample with line ends of both kinds.
+pub(super) struct Sample {
+    n_kinds: usize,
+    /// An edge is as the kind past the last.
+    kinds: Vec<usize>,
+}
+
+impl Sample {
+    pub(super) fn new(automaton: &Automaton, kinds: &Kinds) -> Self {
+        let n_kinds = kinds.n_kinds();
+        let edges = [n_kinds; N_BEFORE];
+        let kind_of = |character: char| {
+            kinds.kind_of[usize::from(automaton.alphabet().class_of(u32::from(character)))]
+        };
+        let mut shown = edges.to_vec();
+        for sample in [SAMPLE, &SAMPLE.replace('\n', "\r\n")] {
+            shown.extend(sample.chars().map(kind_of));
+            shown.extend(edges);
+        }
+        Self { n_kinds, kinds: shown }
+    }
+
+    /// Every place at which a symbol stands.
+    pub(super) fn places(&self) -> Vec<usize> {
+        (0..self.kinds.len()).filter(|&place| self.kinds[place] < self.n_kinds).collect()
+    }
+
+    /// What these letters show of each place.
+    pub(super) fn shown(&self, letters: &Letters) -> Vec<u8> {
+        let number = |letter: usize| u8::try_from(letter).unwrap_or(u8::MAX);
+        let table = |promise: bool| {
+            let row = (0..self.n_kinds).map(|kind| letters.of(kind, promise));
+            row.chain([letters.edge()]).map(number).collect::<Vec<u8>>()
+        };
+        let table = [false, true].map(table);
+        // By letter: what is promised before it, if that depends on it alone.
+        let promises =
+            |letter: usize| (!letters.is_in_run(letter)).then_some(letters.is_goal(letter));
+        let promises: Vec<Option<bool>> = (0..letters.len()).map(promises).collect();
+        let mut promise = false;
+        let letter = |&kind: &usize| {
+            let letter = table[usize::from(promise)][kind];
+            promise = promises[usize::from(letter)].unwrap_or(promise);
+            letter
+        };
+        let mut shown: Vec<u8> = self.kinds.iter().rev().map(letter).collect();
+        shown.reverse();
+        shown
+    }
+}
+
+/// The windows at some places, each once.
+pub(super) fn windows_at(shown: &[u8], places: &[usize]) -> Vec<Window> {
+    // As numbers they are sorted quickly.
+    let window = |&place: &usize| {
+        let letters = &shown[place - N_BEFORE..][..N_SHOWN];
+        letters.iter().fold(0, |window, &letter| window << 8 | u64::from(letter))
+    };
+    let mut windows: Vec<u64> = places.iter().map(window).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    let window = |window: u64| {
+        let bytes = window.to_be_bytes();
+        std::array::from_fn(|index| bytes[size_of::<u64>() - N_SHOWN + index])
+    };
+    windows.into_iter().map(window).collect()
+}
+
+/// The places of which windows tell nothing, among some.
+pub(super) fn unknown(graph: &Graph, shown: &[u8], places: &[usize]) -> Vec<usize> {
+    let mut walk = Walk { graph, sets: Vec::new(), numbers: BTreeMap::new(), steps: Vec::new() };
+    let universe = walk.number(graph.universe());
+    let is_unknown = |&place: &usize| {
+        let before = &shown[place - N_BEFORE..place];
+        let set = before.iter().fold(universe, |set, &letter| walk.step(set, letter).0);
+        walk.step(set, shown[place]).1 >> shown[place + 1] & 1 == 0
+    };
+    places.iter().copied().filter(is_unknown).collect()
+}
+
+/// Steps from sets of views to sets of views, each found once.
+struct Walk<'g> {
+    graph: &'g Graph,
+    sets: Vec<Views>,
+    numbers: BTreeMap<Views, usize>,
+    /// By number of a set and letter: the set after it, and the letters behind with which its place is known.
+    steps: Vec<Option<(usize, LetterSet)>>,
+}
+
+impl Walk<'_> {
+    fn number(&mut self, views: Views) -> usize {
+        let next = self.sets.len();
+        let number = *self.numbers.entry(views.clone()).or_insert(next);
+        if number == next {
+            self.sets.push(views);
+            self.steps.extend(std::iter::repeat_n(None, self.graph.n_letters()));
+        }
+        number
+    }
+
+    fn step(&mut self, set: usize, letter: u8) -> (usize, LetterSet) {
+        let letter = usize::from(letter);
+        let index = set * self.graph.n_letters() + letter;
+        if let Some(step) = self.steps[index] {
+            return step;
+        }
+        let known = self.graph.marks(&self.sets[set], letter).is_unknown().no;
+        let step = (self.number(self.graph.after(&self.sets[set], letter)), known);
+        self.steps[index] = Some(step);
+        step
+    }
 }

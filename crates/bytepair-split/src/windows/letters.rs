@@ -7,13 +7,31 @@
 //!
 //! Left out: how bytes become letters ([`super::classify`]).
 
-use super::super::automaton::Automaton;
+use crate::automaton::table::Automaton;
+
+/// How many letters before a place are looked at.
+pub(super) const N_BEFORE: usize = 4;
+
+/// The letters of a window: those before the place, the one at it, the one behind.
+pub(super) const N_SHOWN: usize = N_BEFORE + 2;
+
+/// The letters of one window, the farthest before the place first.
+pub(super) type Window = [u8; N_SHOWN];
 
 /// Sets of letters, as bits.
 pub(super) type LetterSet = u128;
 
 /// More letters are not for windows.
 pub(super) const MAX_LETTERS: usize = 128;
+
+/// A set of letters for each distance.
+pub(super) type Product = [LetterSet; N_SHOWN];
+
+/// A set of letters for each symbol before a place, the farthest first.
+pub(super) type Before = [LetterSet; N_BEFORE];
+
+/// More foresights are not compared. Real patterns have three.
+const MAX_FORESIGHTS: usize = 64;
 
 /// What a run set sees behind its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,4 +155,48 @@ pub(super) fn members(set: LetterSet) -> impl Iterator<Item = usize> {
             letter
         })
     })
+}
+
+/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
+/// states that die on something else with a match that ended earlier leave a doubt that lasts a run.
+pub(super) fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
+    let mut found: Vec<Foresight> = Vec::new();
+    for state in 1..=automaton.n_states() {
+        let step = |kind: usize| automaton.step(state, kinds.class_of[kind]);
+        let all = 0..kinds.n_kinds();
+        let run: Vec<bool> = all.clone().map(|kind| step(kind).1 == state).collect();
+        let goal: Vec<bool> = all.clone().map(|kind| !run[kind] && step(kind).1 > 0).collect();
+        let leaves_doubt = all.clone().any(|kind| step(kind) == (false, 0));
+        let end = usize::from(automaton.alphabet().end());
+        let foresight = Foresight { run, goal, has_end: automaton.step(state, end).0 };
+        let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
+        if leaves_doubt && is_useful && !found.contains(&foresight) {
+            found.push(foresight);
+        }
+        if found.len() == MAX_FORESIGHTS {
+            break;
+        }
+    }
+    found
+}
+
+/// Puts products together that differ at one distance at most, until there are none.
+pub(super) fn merged<const N: usize>(mut products: Vec<[LetterSet; N]>) -> Vec<[LetterSet; N]> {
+    let mut n_before = usize::MAX;
+    while products.len() < n_before {
+        n_before = products.len();
+        let mut kept: Vec<[LetterSet; N]> = Vec::new();
+        for product in products {
+            match kept.iter_mut().find(|other| n_differences(other, &product) <= 1) {
+                Some(twin) => twin.iter_mut().zip(product).for_each(|(one, other)| *one |= other),
+                None => kept.push(product),
+            }
+        }
+        products = kept;
+    }
+    products
+}
+
+fn n_differences<const N: usize>(one: &[LetterSet; N], other: &[LetterSet; N]) -> usize {
+    (0..N).filter(|&index| one[index] != other[index]).count()
 }

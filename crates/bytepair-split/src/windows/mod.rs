@@ -11,76 +11,35 @@
 //! products, and processors without the instructions; these stay with [`super::lanes`].
 //! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-mod classify;
-mod common;
 mod contexts;
-mod cover;
-mod fewer;
 mod kernels;
-mod knowledge;
 mod letters;
-mod meetings;
-mod moves;
-mod program;
-mod sample;
+mod products;
+mod reader;
 mod spans;
+mod tables;
 #[cfg(test)]
 mod tests;
-mod wide;
+mod views;
 
-use self::classify::Reader;
-use self::common::Common;
-use self::contexts::{Context, Window, contexts};
-use self::cover::{Product, cover, loosened};
-pub(super) use self::kernels::Kernel;
-use self::knowledge::{Graph, Marks};
-use self::letters::{Foresight, Kinds, Letters};
-use self::program::{Group, Numbering};
-use self::sample::{Sample, windows_at};
-pub(super) use self::spans::{Found, Scratch, run, run_pieces};
-use super::automaton::Automaton;
-
-/// More foresights are not compared. Real patterns have three.
-const MAX_FORESIGHTS: usize = 64;
+use self::contexts::{Analysis, Context};
+pub(crate) use self::kernels::Kernel;
+use self::letters::{Kinds, LetterSet, N_SHOWN, Product, all_letters};
+use self::products::{cover, loosened};
+use self::reader::Reader;
+use self::spans::Program;
+pub(crate) use self::spans::{Found, Scratch, Windows, run, run_pieces};
+use self::tables::Numbering;
+use self::views::{Answers, Marks};
+use crate::automaton::table::Automaton;
+use crate::program::alphabet::Alphabet;
 
 /// Words are sorted only where that spares so many look-ups.
 const MIN_SPARED: usize = 8;
 
-/// A pattern as windows.
-pub(super) struct Windows {
-    reader: Reader,
-    all: Program,
-    /// For windows that show common letters alone, with what holds where another one stands.
-    common: Option<(Program, Group)>,
-    n_letters: usize,
-    has_foresight: bool,
-}
-
-/// What is asked of windows.
-struct Program {
-    /// Where a piece starts, if that is certain.
-    starts: Vec<Group>,
-    /// Where it is not.
-    unknown: Vec<Group>,
-    /// Where what starts matches nothing, if that is certain; none if no text has such places.
-    unmatched: Vec<Group>,
-}
-
-/// What is known about all windows of a pattern.
-struct Analysis {
-    letters: Letters,
-    contexts: Vec<Context>,
-    /// The windows of the sample of which something is known.
-    known: Vec<Window>,
-}
-
 impl Windows {
     /// `None` if the pattern is too large, or too large for the kernel.
-    pub(super) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
+    pub(crate) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let analysis = Analysis::best(automaton, &kinds)?;
         let Analysis { letters, contexts, known } = &analysis;
@@ -123,16 +82,6 @@ impl Windows {
         let is_small = windows.n_letters <= max_numbers && windows.all.n_steps() <= max_steps;
         is_small.then_some(windows)
     }
-
-    /// For people: the letters and the table look-ups for each byte.
-    pub(super) fn in_words(&self) -> String {
-        let ahead = if self.has_foresight { ", runs looked through" } else { "" };
-        let common = self.common.as_ref().map_or_else(String::new, |(program, _)| {
-            format!(", {} where no rare letter is near", program.n_steps() + 1)
-        });
-        let n_steps = self.all.n_steps();
-        format!("windows of {} letters, {n_steps} look-ups{common}{ahead}", self.n_letters)
-    }
 }
 
 impl Program {
@@ -141,99 +90,83 @@ impl Program {
         Self { starts: groups(starts), unknown: groups(unknown), unmatched: groups(unmatched) }
     }
 
-    /// The look-ups for each byte.
-    fn n_steps(&self) -> usize {
-        self.groups().into_iter().flatten().map(|group| group.steps.len()).sum()
-    }
-
     /// Whether it pays to tell which words it is enough for: it leaves half of the look-ups at most.
     fn spares_much_of(&self, all: &Self) -> bool {
         let n_spared = all.n_steps().saturating_sub(self.n_steps() + 1);
         n_spared >= MIN_SPARED && 2 * n_spared >= all.n_steps()
     }
-
-    /// Of starts, of what is unknown, of what matches nothing.
-    fn groups(&self) -> [&[Group]; 3] {
-        [&self.starts, &self.unknown, &self.unmatched]
-    }
 }
 
-impl Analysis {
-    /// With the foresight that leaves the least unknown of the sample, if any helps.
-    fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
-        let sample = Sample::new(automaton, kinds);
-        let places = sample.places();
-        let outlook = |foresight: Option<Foresight>, places: &[usize]| {
-            let letters = Letters::new(kinds, foresight)?;
-            let graph = Graph::new(automaton, kinds, &letters)?;
-            Some(Outlook::new(letters, graph, &sample, places))
+/// What is not common, if nothing else that is ASCII is the same to the pattern.
+const RARE: &[u8] = b"'/0123456789";
+
+/// What is asked of windows of common letters.
+struct Common {
+    pub(super) letters: LetterSet,
+    pub(super) starts: Vec<Product>,
+    pub(super) unknown: Vec<Product>,
+    pub(super) unmatched: Vec<Product>,
+}
+
+impl Common {
+    /// `None` if there are too many products, or no rare letters.
+    pub(super) fn new(
+        (alphabet, kinds): (&Alphabet, &Kinds),
+        analysis: &Analysis,
+        covers_everything: bool,
+    ) -> Option<Self> {
+        let Analysis { letters, contexts, known } = analysis;
+        let kind_of = |byte: u8| kinds.kind_of[usize::from(alphabet.ascii()[usize::from(byte)])];
+        let is_rare = |kind: usize| {
+            let mut alike = (0..128).filter(|&byte| kind_of(byte) == kind).peekable();
+            alike.peek().is_some() && alike.all(|byte| RARE.contains(&byte))
         };
-        let mut best = outlook(None, &places)?;
-        let open = best.unknown.clone();
-        // Their graphs may be large: of all but the best the foresight alone is kept.
-        let mut others = Vec::new();
-        // What is known without a foresight is known with any.
-        for foresight in if open.is_empty() { Vec::new() } else { foresights(automaton, kinds) } {
-            let Some(mut next) = outlook(Some(foresight), &open) else { continue };
-            if next.n_unknown < best.n_unknown {
-                std::mem::swap(&mut best, &mut next);
-            }
-            others.push((next.n_unknown, next.letters.foresight));
+        let is_common =
+            |letter: &usize| letters.letters[*letter].kind.is_some_and(|kind| !is_rare(kind));
+        let common = (0..letters.len()).filter(is_common).fold(0, |set, letter| set | 1 << letter);
+        if common | 1 << letters.edge() == all_letters(letters.len()) {
+            return None;
         }
-        best.analysis(&places).or_else(|| {
-            others.sort_by_key(|other| other.0);
-            let mut others = others.into_iter();
-            others.find_map(|(_, foresight)| outlook(foresight, &places)?.analysis(&places))
-        })
+        let narrow: Vec<_> =
+            contexts.iter().filter_map(|context| narrowed(context, common)).collect();
+        // All common letters are any: others are not shown.
+        let products = |asks: fn(&Marks) -> Answers| {
+            let products: Vec<Product> = cover(&narrow, letters.len(), asks)?;
+            let any = |set: LetterSet| match set & common {
+                set if set == common => LetterSet::MAX,
+                set => set,
+            };
+            Some(products.into_iter().map(|product| product.map(any)).collect::<Vec<_>>())
+        };
+        let is_of_common =
+            |window: &&[u8; N_SHOWN]| window.iter().all(|&letter| common >> letter & 1 == 1);
+        let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
+        let unknown = loosened(&products(Marks::is_unknown)?, &known, letters.len());
+        let unmatched = match covers_everything {
+            true => Vec::new(),
+            false => products(Marks::starts_unmatched)?,
+        };
+        Some(Self { letters: common, starts: products(Marks::starts)?, unknown, unmatched })
+    }
+
+    /// Products that tell common letters from others.
+    pub(super) fn sets(&self) -> [Product; 1] {
+        [[self.letters; N_SHOWN]]
     }
 }
 
-/// The letters of a foresight or of none, and how they show the sample.
-struct Outlook {
-    letters: Letters,
-    graph: Graph,
-    shown: Vec<u8>,
-    /// The places of which windows tell nothing.
-    unknown: Vec<usize>,
-    /// How many windows they have.
-    n_unknown: usize,
-}
-
-impl Outlook {
-    /// Of some places of the sample.
-    fn new(letters: Letters, graph: Graph, sample: &Sample, places: &[usize]) -> Self {
-        let shown = sample.shown(&letters);
-        let unknown = sample::unknown(&graph, &shown, places);
-        let n_unknown = windows_at(&shown, &unknown).len();
-        Self { letters, graph, shown, unknown, n_unknown }
-    }
-
-    fn analysis(self, places: &[usize]) -> Option<Analysis> {
-        let windows = windows_at(&self.shown, places);
-        let (contexts, known) = contexts(&self.graph, &self.letters, windows)?;
-        Some(Analysis { letters: self.letters, contexts, known })
-    }
-}
-
-/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
-/// states that die on something else with a match that ended earlier leave a doubt that lasts a run.
-fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
-    let mut found: Vec<Foresight> = Vec::new();
-    for state in 1..=automaton.n_states() {
-        let step = |kind: usize| automaton.step(state, kinds.class_of[kind]);
-        let all = 0..kinds.n_kinds();
-        let run: Vec<bool> = all.clone().map(|kind| step(kind).1 == state).collect();
-        let goal: Vec<bool> = all.clone().map(|kind| !run[kind] && step(kind).1 > 0).collect();
-        let leaves_doubt = all.clone().any(|kind| step(kind) == (false, 0));
-        let end = usize::from(automaton.alphabet().end());
-        let foresight = Foresight { run, goal, has_end: automaton.step(state, end).0 };
-        let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
-        if leaves_doubt && is_useful && !found.contains(&foresight) {
-            found.push(foresight);
-        }
-        if found.len() == MAX_FORESIGHTS {
-            break;
-        }
-    }
-    found
+/// A context as far as it shows letters of a set alone; `None` if it never does.
+fn narrowed(context: &Context, set: LetterSet) -> Option<Context> {
+    let before = context.before.iter().map(|before| before.map(|letters| letters & set));
+    let before: Vec<_> =
+        before.filter(|before| before.iter().all(|&letters| letters != 0)).collect();
+    let marks = context.marks.iter().enumerate().map(|(at, marks)| match set >> at & 1 {
+        0 => Marks::default(),
+        _ => Marks {
+            inside: marks.inside & set,
+            matches: marks.matches & set,
+            unmatched: marks.unmatched & set,
+        },
+    });
+    (!before.is_empty()).then(|| Context { before, marks: marks.collect() })
 }

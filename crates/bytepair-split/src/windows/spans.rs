@@ -10,14 +10,14 @@
 
 use std::ops::Range;
 
-use super::super::bits::Bits;
-use super::super::running::{Running, State};
-use super::super::scan::{Marked, Scan, Task};
-use super::Windows;
-use super::classify::{SPAN, Span, clip};
-use super::common::Sorted;
-use super::kernels::{Kernel, WORD, all_words};
-use super::program::Group;
+use super::kernels::Kernel;
+use super::letters::N_SHOWN;
+use super::reader::{Reader, Span, clip};
+use super::tables::{Group, MAX_WORDS, SPAN, WORD, all_words};
+use crate::automaton::running::{Running, State};
+use crate::automaton::scan::{Scan, Task};
+use crate::bits::Bits;
+use crate::marked::Marked;
 
 /// With more places in a span than one of so many, the automaton is faster.
 const MIN_BYTES_PER_UNKNOWN: usize = 12;
@@ -25,9 +25,53 @@ const MIN_BYTES_PER_UNKNOWN: usize = 12;
 /// To tell words of common letters from others pays from so many on.
 const MIN_SORTED: usize = if cfg!(test) { 2 } else { 6 };
 
+/// A pattern as windows.
+pub(crate) struct Windows {
+    pub(super) reader: Reader,
+    pub(super) all: Program,
+    /// For windows that show common letters alone, with what holds where another one stands.
+    pub(super) common: Option<(Program, Group)>,
+    pub(super) n_letters: usize,
+    pub(super) has_foresight: bool,
+}
+
+/// What is asked of windows.
+pub(super) struct Program {
+    /// Where a piece starts, if that is certain.
+    pub(super) starts: Vec<Group>,
+    /// Where it is not.
+    pub(super) unknown: Vec<Group>,
+    /// Where what starts matches nothing, if that is certain; none if no text has such places.
+    pub(super) unmatched: Vec<Group>,
+}
+
+impl Windows {
+    /// For people: the letters and the table look-ups for each byte.
+    pub(crate) fn in_words(&self) -> String {
+        let ahead = if self.has_foresight { ", runs looked through" } else { "" };
+        let common = self.common.as_ref().map_or_else(String::new, |(program, _)| {
+            format!(", {} where no rare letter is near", program.n_steps() + 1)
+        });
+        let n_steps = self.all.n_steps();
+        format!("windows of {} letters, {n_steps} look-ups{common}{ahead}", self.n_letters)
+    }
+}
+
+impl Program {
+    /// The look-ups for each byte.
+    pub(super) fn n_steps(&self) -> usize {
+        self.groups().into_iter().flatten().map(|group| group.steps.len()).sum()
+    }
+
+    /// Of starts, of what is unknown, of what matches nothing.
+    fn groups(&self) -> [&[Group]; 3] {
+        [&self.starts, &self.unknown, &self.unmatched]
+    }
+}
+
 /// Memory for one task after the other.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Scratch {
+pub(crate) struct Scratch {
     span: Span,
     /// Places of which windows tell nothing, from the start of the task.
     unknown: Bits,
@@ -55,7 +99,7 @@ impl Scratch {
 
 /// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Found {
+pub(crate) enum Found {
     /// All is marked up to here.
     End(usize),
     /// Nothing is marked: windows tell too little about this text.
@@ -63,7 +107,7 @@ pub(in super::super) enum Found {
 }
 
 /// Marks the pieces of a task up to its limit or further.
-pub(in super::super) fn run(
+pub(crate) fn run(
     scan: &mut Scan<'_>,
     (running, windows, kernel): (&Running, &Windows, Kernel),
     scratch: &mut Scratch,
@@ -94,7 +138,7 @@ pub(in super::super) fn run(
 
 /// Marks the pieces of every piece that is marked in a whole block: each of them is a text of its own, but
 /// for those left out.
-pub(in super::super) fn run_pieces(
+pub(crate) fn run_pieces(
     text: &[u8],
     (marked, left_out): (&mut Marked, Option<&Bits>),
     (running, windows, kernel): (&Running, &Windows, Kernel),
@@ -307,4 +351,42 @@ fn left_out_pieces(edges: &Bits, left_out: &Bits, end: usize) -> Vec<Range<usize
         next = left_out.first_from(start + 1);
     }
     pieces
+}
+
+/// Which words of a span show common letters alone, and which do not.
+#[derive(Clone, Debug)]
+pub(super) struct Sorted {
+    numbers: [[u8; MAX_WORDS]; 2],
+    lens: [usize; 2],
+    /// Letters that are not common.
+    others: Vec<u64>,
+}
+
+impl Default for Sorted {
+    fn default() -> Self {
+        Self { numbers: [[0; MAX_WORDS]; 2], lens: [0; 2], others: Vec::new() }
+    }
+}
+
+impl Sorted {
+    /// Sorts the first words; `others` holds where a letter is not common.
+    pub(super) fn sort(&mut self, kernel: Kernel, letters: &[u8], n_words: usize, others: &Group) {
+        let Self { numbers, lens, others: found } = self;
+        found.clear();
+        found.resize(n_words + 1, 0);
+        kernel.group(letters, others, None, (all_words(n_words + 1), found));
+        *lens = [0; 2];
+        for (number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
+            // The windows of a word go on into the next one.
+            let is_other = pair[0] | pair[1] << (WORD + 1 - N_SHOWN) != 0;
+            let kind = usize::from(is_other);
+            numbers[kind][lens[kind]] = *number;
+            lens[kind] += 1;
+        }
+    }
+
+    /// The numbers of the words of common letters, and of the others.
+    pub(super) fn numbers(&self) -> [&[u8]; 2] {
+        [0, 1].map(|kind| &self.numbers[kind][..self.lens[kind]])
+    }
 }

@@ -5,21 +5,20 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::compile::{Ways, compile_one};
-use super::super::engine::Engine;
-use super::super::named;
-use super::super::program::Target;
-use super::classify::clip;
-use super::contexts::{N_SHOWN, Window, contexts};
-use super::cover::{Column, Product, agree, grouped, join};
-use super::fewer::widened;
-use super::kernels::{Cuts, Kernel, WORD};
-use super::knowledge::{Answers, Graph};
-use super::letters::{Kinds, LetterSet, Letters, all_letters};
-use super::meetings::{Meetings, meets_none};
-use super::program::{Group, MAX_NUMBERS, Step};
-use super::sample::{Sample, unknown, windows_at};
-use super::{Automaton, foresights};
+use super::contexts::{Sample, contexts, unknown, windows_at};
+use super::kernels::Kernel;
+use super::letters::{
+    Kinds, LetterSet, Letters, N_SHOWN, Product, Window, all_letters, foresights,
+};
+use super::products::{Column, Meetings, agree, grouped, join, meets_none, widened};
+use super::reader::clip;
+use super::tables::{Cuts, Group, MAX_NUMBERS, Step, WORD};
+use super::views::{Answers, Graph};
+use crate::automaton::table::Automaton;
+use crate::engine::Engine;
+use crate::engine::compile::{Ways, compile_one};
+use crate::program::Target;
+use crate::stages::named;
 use crate::unicode::UnicodeTables;
 
 /// So many letters for products at random.

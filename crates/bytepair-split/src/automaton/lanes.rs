@@ -1,0 +1,147 @@
+//! Four parts of a block at once.
+//!
+//! A step of the running automaton waits for the one before it, which leaves most of a CPU core idle. So
+//! a long stretch of text is cut at safe cuts into four parts, which are run in turn, a byte of each at a
+//! time. Each part is a scan of its own: at a safe cut a piece starts, whatever stands before it, and
+//! the piece before ends there, whatever comes after. Characters that are not ASCII, and places where
+//! someone has to look back, are dealt with part by part in between.
+//!
+//! Left out: a block without safe cuts at its quarters is run in one go by [`crate::engine`], as is what is
+//! left when the first part comes to its end.
+
+use super::running::{CHUNK, Found, Lane, N_LANES, Running, State};
+use super::scan::{Scan, Task};
+use crate::marked::Marked;
+
+/// Shorter stretches are not worth the effort.
+const MIN_LEN: usize = 2048;
+
+/// With more bytes that are not ASCII it does not pay.
+const MIN_BYTES_PER_OTHER: usize = 8;
+
+/// Bytes of a part that are looked at to see whether it pays.
+const SAMPLE: usize = 256;
+
+/// A part of the text and how far it has been run.
+#[derive(Clone, Copy)]
+struct Part {
+    from: usize,
+    end: usize,
+    offset: usize,
+    state: State,
+    /// As in [`Scan`].
+    unmatched_end: Option<usize>,
+}
+
+/// The automaton alone, in lanes where that pays.
+pub(crate) fn run(scan: &mut Scan<'_>, running: &Running) -> usize {
+    let mut limit = scan.task.limit.min(scan.task.text.len());
+    let mut place = (scan.task.from, State::BOUNDARY);
+    if let Some((rest, reached)) = run_in_lanes(running, Task { limit, ..scan.task }, scan.marked) {
+        scan.task = rest;
+        place = reached;
+    }
+    let Task { text, from, .. } = scan.task;
+    loop {
+        let (offset, state, is_stopped) = scan.run_on(running, place, limit);
+        let is_at_end = !is_stopped && offset >= text.len();
+        if is_at_end && running.ends_here(state) {
+            return text.len();
+        }
+        if is_stopped || is_at_end {
+            place = scan.look_back(running, offset);
+            continue;
+        }
+        if let Some(boundary) = scan.last_settled(offset, state, running.unmatched_state()) {
+            return boundary;
+        }
+        limit = text.len().min(limit + (limit - from).max(64));
+        place = (offset, state);
+    }
+}
+
+/// Runs the first parts of a task to their ends and the last one some way; returns the task that is left
+/// and the place it has reached. `None` if the text is short or has no safe cuts at the right places.
+fn run_in_lanes<'t>(
+    running: &Running,
+    task: Task<'t>,
+    marked: &mut Marked,
+) -> Option<(Task<'t>, (usize, State))> {
+    let mut parts = parts(running, &task)?;
+    marked.reserve((task.limit + CHUNK).wrapping_add(task.shift));
+    while let Some(chunks) = chunks(&task, &parts) {
+        let mut lanes =
+            std::array::from_fn(|index| Lane { chunk: chunks[index], state: parts[index].state });
+        let (n_bytes, found) = running.advance(&mut lanes);
+        for (index, part) in parts.iter_mut().enumerate() {
+            mark(part.offset.wrapping_add(task.shift), found[index], marked);
+            part.offset += n_bytes;
+            part.state = lanes[index].state;
+            let next = chunks[index].get(n_bytes);
+            if next.is_some_and(|&byte| running.stops_at(part.state, byte)) {
+                run_to(running, &task, part, part.offset + 1, marked);
+            }
+        }
+    }
+    let (last, before) = parts.split_last_mut()?;
+    for part in before {
+        run_to(running, &task, part, part.end, marked);
+    }
+    Some((Task { from: last.from, ..task }, (last.offset, last.state)))
+}
+
+/// Four parts of about the same length.
+fn parts(running: &Running, task: &Task<'_>) -> Option<[Part; N_LANES]> {
+    let length = task.limit - task.from;
+    if length < MIN_LEN || !is_mostly_ascii(&task.text[task.from..task.limit]) {
+        return None;
+    }
+    let mut ends = [task.limit; N_LANES];
+    for (index, end) in ends.iter_mut().enumerate().take(N_LANES - 1) {
+        let near = task.from + (index + 1) * length / N_LANES;
+        *end = running.automaton().safe_cut(&task.text[..task.limit], near, length / 8)?;
+    }
+    let part = |index: usize| {
+        let from = if index == 0 { task.from } else { ends[index - 1] };
+        Part { from, end: ends[index], offset: from, state: State::BOUNDARY, unmatched_end: None }
+    };
+    Some(std::array::from_fn(part))
+}
+
+/// Judged by a sample from each part.
+fn is_mostly_ascii(text: &[u8]) -> bool {
+    let samples =
+        text.chunks(text.len().div_ceil(N_LANES)).flat_map(|part| part.iter().take(SAMPLE));
+    samples.filter(|byte| !byte.is_ascii()).count() <= N_LANES * SAMPLE / MIN_BYTES_PER_OTHER
+}
+
+/// The next chunk of each part; `None` if a part is about to end.
+fn chunks<'t>(task: &Task<'t>, parts: &[Part; N_LANES]) -> Option<[&'t [u8; CHUNK]; N_LANES]> {
+    let mut chunks = [&[0; CHUNK]; N_LANES];
+    for (part, chunk) in parts.iter().zip(&mut chunks) {
+        *chunk = task.text.get(part.offset..part.end)?.first_chunk()?;
+    }
+    Some(chunks)
+}
+
+/// Runs one part alone, to the first symbol at or after `limit`.
+fn run_to(running: &Running, task: &Task<'_>, part: &mut Part, limit: usize, marked: &mut Marked) {
+    let Part { from, unmatched_end, .. } = *part;
+    // Behind the last part nobody has been.
+    let end = if part.end < task.limit { part.end } else { task.text.len() };
+    let mut scan = Scan { task: Task { from, ..*task }, marked, unmatched_end, end };
+    while part.offset < limit {
+        let (offset, state, is_stopped) = scan.run_on(running, (part.offset, part.state), limit);
+        (part.offset, part.state) =
+            if is_stopped { scan.look_back(running, offset) } else { (offset, state) };
+    }
+    part.unmatched_end = scan.unmatched_end;
+}
+
+/// Adds what was found in a chunk at a place.
+fn mark(place: usize, found: Found, marked: &mut Marked) {
+    marked.starts.insert_word(place, found.starts);
+    if found.unmatched != 0 {
+        marked.unmatched.insert_word(place, found.unmatched);
+    }
+}

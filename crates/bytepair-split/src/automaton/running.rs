@@ -1,0 +1,382 @@
+//! The automaton that goes on by itself from piece to piece.
+//!
+//! Where an attempt ends with its match exactly before a symbol, the running automaton enters the state
+//! that a new attempt has after that symbol, and marks a start. It stops only where the match ended
+//! earlier or there is none, and someone has to look back. So it needs no branch per piece, which is
+//! where the time would go: what is left is one look-up per character that waits for the one before.
+//! [`Running::advance`] hides that wait by running several places of a text in turn.
+//!
+//! In real text a match most often ends one symbol earlier (`\s+(?!\S)` before a word). So a row is a
+//! state of the exact automaton together with what happened in the last step: if a match ended before
+//! the last symbol, the row also knows the state of an attempt that starts at that symbol. Where the
+//! attempt dies, that state takes the step instead, and a start is marked one symbol back.
+//!
+//! Rows have a column per byte, then one per class, so that ASCII needs no class look-up. Bytes that are
+//! not ASCII stop [`Running::advance`], and are read as characters by [`Running::run`].
+//! Cost: about 1.1 KB per state.
+
+use std::collections::BTreeMap;
+
+use super::table::Automaton;
+use crate::bits::Bits;
+use crate::program::alphabet::Alphabet;
+use crate::symbol::code_at;
+
+/// A piece starts at the symbol.
+const START: u32 = 1 << 31;
+/// That piece matches nothing.
+const UNMATCHED: u32 = 1 << 30;
+/// The attempt ends, and its match does not end exactly here.
+const STOP: u32 = 1 << 29;
+/// The match ended before the symbol before this one, where a piece starts; the state is that of an
+/// attempt from there.
+const BACK: u32 = 1 << 28;
+/// Where the row of the next state starts.
+const STATE: u32 = BACK - 1;
+
+/// With more rows than this, rows do not remember a match.
+const MAX_REMEMBERING_ROWS: usize = 1000;
+
+/// The columns of single bytes.
+const N_BYTES: usize = 256;
+
+/// How many places [`Running::advance`] runs in turn.
+pub(crate) const N_LANES: usize = 4;
+
+/// How many bytes [`Running::advance`] goes at most.
+pub(crate) const CHUNK: usize = 64;
+
+/// Where the running automaton stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State(u32);
+
+impl State {
+    /// Between two pieces.
+    pub(crate) const BOUNDARY: Self = Self(0);
+    /// For engines without states: inside a run that matches nothing.
+    pub(crate) const UNMATCHED: Self = Self(u32::MAX);
+}
+
+/// Where the automaton writes: the number of a place is its offset plus `shift`, wrapping.
+pub(crate) struct Marks<'b> {
+    pub(crate) starts: &'b mut Bits,
+    pub(crate) unmatched: &'b mut Bits,
+    pub(crate) shift: usize,
+}
+
+/// One of several places that are run in turn: the next bytes and the state before them.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane<'t> {
+    pub(crate) chunk: &'t [u8; CHUNK],
+    pub(crate) state: State,
+}
+
+/// What a lane found: bit `i` tells whether a piece, or a run that matches nothing, starts at byte `i`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) starts: u64,
+    pub(crate) unmatched: u64,
+}
+
+pub(crate) struct Running {
+    automaton: Automaton,
+    /// The first row stands between two pieces, the second in a run that matches nothing.
+    table: Vec<u32>,
+    unmatched: u32,
+    end_column: usize,
+    /// The ASCII characters that a run that matches nothing takes in.
+    inert: [bool; N_BYTES],
+}
+
+impl Running {
+    pub(crate) fn new(automaton: Automaton) -> Self {
+        let table = Maker::table(&automaton, true)
+            .or_else(|| Maker::table(&automaton, false))
+            .unwrap_or_default();
+        let unmatched = Maker::width(&automaton);
+        let end_column = N_BYTES + usize::from(automaton.alphabet().end());
+        let inert = std::array::from_fn(|byte| table[unmatched as usize + byte] == unmatched);
+        Self { automaton, table, unmatched, end_column, inert }
+    }
+
+    pub(crate) fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
+    /// The state inside a run that matches nothing.
+    pub(crate) fn unmatched_state(&self) -> State {
+        State(self.unmatched)
+    }
+
+    /// Whether the piece in progress ends well at the end of the text.
+    pub(crate) fn ends_here(&self, state: State) -> bool {
+        self.table[state.0 as usize + self.end_column] & STOP == 0
+    }
+
+    /// Whether this byte stops [`Running::advance`].
+    pub(crate) fn stops_at(&self, state: State, byte: u8) -> bool {
+        self.table[state.0 as usize + usize::from(byte)] & (STOP | BACK) != 0
+    }
+
+    /// Marks the starts of pieces in `text[offset..limit]`; stops at the first symbol that starts at or
+    /// after `limit`, or whose step needs a look back. Returns where, the state before it, and whether it
+    /// is the latter. The sets have room up to the place of `limit`.
+    #[inline(never)]
+    pub(crate) fn run(
+        &self,
+        text: &[u8],
+        place: (usize, State),
+        limit: usize,
+        marks: &mut Marks<'_>,
+    ) -> (usize, State, bool) {
+        let (mut offset, mut state) = place;
+        while offset < limit {
+            if state == self.unmatched_state() {
+                offset += self.inert_run(&text[offset..limit]);
+            }
+            if offset >= limit {
+                break;
+            }
+            let first_bit = offset.wrapping_add(marks.shift);
+            let word_end = limit.min(offset + (64 - first_bit % 64));
+            let mut found = Found::default();
+            let reached = self.run_word(text, (offset, state), word_end, &mut found);
+            marks.starts.words_mut()[first_bit / 64] |= found.starts << (first_bit % 64);
+            marks.unmatched.words_mut()[first_bit / 64] |= found.unmatched << (first_bit % 64);
+            (offset, state) = (reached.0, reached.1);
+            if reached.2 {
+                return reached;
+            }
+        }
+        (offset, state, false)
+    }
+
+    /// The state behind a text from a place on, if no piece starts behind that place, and the last one ends with the text: a
+    /// match, or a run of which no symbol begins one, whatever follows. It starts at the place itself where the state there
+    /// is that between two pieces.
+    pub(crate) fn stand(&self, text: &[u8], (from, state): (usize, State)) -> Option<State> {
+        let n_bytes = text.len() - from;
+        let (mut starts, mut unmatched) = (Bits::default(), Bits::default());
+        starts.reserve(n_bytes);
+        unmatched.reserve(n_bytes);
+        let shift = 0_usize.wrapping_sub(from);
+        let marks = &mut Marks { starts: &mut starts, unmatched: &mut unmatched, shift };
+        let begun = usize::from(state == State::BOUNDARY);
+        let (end, state, is_stopped) = self.run(text, (from, state), text.len(), marks);
+        let goes_on = !is_stopped
+            && end == text.len()
+            && state != State::BOUNDARY
+            && starts.last_within(begun..n_bytes).is_none()
+            && self.ends_here(state);
+        goes_on.then_some(state)
+    }
+
+    /// How many bytes a run that matches nothing goes on for certain.
+    fn inert_run(&self, text: &[u8]) -> usize {
+        text.iter().position(|&byte| !self.inert[usize::from(byte)]).unwrap_or(text.len())
+    }
+
+    /// As [`Running::run`] for at most 64 bytes.
+    #[inline]
+    fn run_word(
+        &self,
+        text: &[u8],
+        place: (usize, State),
+        limit: usize,
+        found: &mut Found,
+    ) -> (usize, State, bool) {
+        let (first, State(mut state)) = place;
+        let mut offset = first;
+        while offset < limit {
+            let (column, length) = column_at(self.automaton.alphabet(), text, offset);
+            let entry = self.table[state as usize + column];
+            if entry & (STOP | BACK) != 0 {
+                return (offset, State(state), true);
+            }
+            found.starts |= u64::from(entry >> 31) << (offset - first);
+            found.unmatched |= u64::from(entry >> 30 & 1) << (offset - first);
+            state = entry & STATE;
+            offset += length;
+        }
+        (offset, State(state), false)
+    }
+
+    /// Runs all lanes by the same number of bytes, until one of them needs a look back, meets a byte that is not ASCII or the chunks end;
+    /// returns that number. The states are then those before the next byte.
+    pub(crate) fn advance(&self, lanes: &mut [Lane<'_>; N_LANES]) -> (usize, [Found; N_LANES]) {
+        if self.automaton.covers_everything() {
+            self.advance_as::<false>(lanes)
+        } else {
+            self.advance_as::<true>(lanes)
+        }
+    }
+
+    #[inline(never)]
+    fn advance_as<const HAS_UNMATCHED: bool>(
+        &self,
+        lanes: &mut [Lane<'_>; N_LANES],
+    ) -> (usize, [Found; N_LANES]) {
+        let table = self.table.as_slice();
+        let chunks = lanes.map(|lane| lane.chunk);
+        let mut states = lanes.map(|lane| lane.state.0);
+        // The first byte's bit is pushed first and ends up highest: turned round at the end.
+        let (mut starts, mut unmatched) = ([0_u64; N_LANES], [0_u64; N_LANES]);
+        let mut n_bytes = 0;
+        // A step back from the first byte would leave the chunk.
+        let mut stops = STOP | BACK;
+        while n_bytes < CHUNK {
+            let entries: [u32; N_LANES] = std::array::from_fn(|lane| {
+                table[states[lane] as usize + usize::from(chunks[lane][n_bytes])]
+            });
+            if entries.iter().fold(0, |all, entry| all | entry) & stops != 0 {
+                break;
+            }
+            stops = STOP;
+            for lane in 0..N_LANES {
+                let entry = entries[lane];
+                starts[lane] =
+                    starts[lane] << 1 | u64::from(entry >> 31) | u64::from(entry >> 27 & 2);
+                unmatched[lane] =
+                    unmatched[lane] << 1 | u64::from(HAS_UNMATCHED) & u64::from(entry >> 30);
+                states[lane] = entry & STATE;
+            }
+            n_bytes += 1;
+        }
+        for (lane, state) in lanes.iter_mut().zip(states) {
+            lane.state = State(state);
+        }
+        let turned = |bits: u64| bits.reverse_bits() >> ((CHUNK - n_bytes) % CHUNK);
+        let found = |lane: usize| Found {
+            starts: turned(starts[lane]),
+            unmatched: turned(unmatched[lane]),
+        };
+        (n_bytes, std::array::from_fn(found))
+    }
+}
+
+#[inline]
+fn column_at(alphabet: &Alphabet, text: &[u8], offset: usize) -> (usize, usize) {
+    let byte = text[offset];
+    if byte < 0x80 {
+        return (usize::from(byte), 1);
+    }
+    let (code, length) = code_at(text, offset);
+    (N_BYTES + usize::from(alphabet.class_of(code)), length)
+}
+
+/// What a row of the table stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Row {
+    Between,
+    Unmatched,
+    /// In an attempt at a row of the exact table. If its last match ended before the last symbol, and an
+    /// attempt may start there, `after_match` is the row of that attempt after the symbol.
+    Attempt {
+        state: usize,
+        after_match: Option<usize>,
+    },
+}
+
+/// Makes the table, row by row.
+struct Maker<'a> {
+    automaton: &'a Automaton,
+    is_remembering: bool,
+    rows: Vec<Row>,
+    numbers: BTreeMap<Row, usize>,
+}
+
+impl<'a> Maker<'a> {
+    /// `None` if it has too many rows.
+    fn table(automaton: &'a Automaton, is_remembering: bool) -> Option<Vec<u32>> {
+        let mut maker =
+            Self { automaton, is_remembering, rows: Vec::new(), numbers: BTreeMap::new() };
+        maker.state(Row::Between);
+        maker.state(Row::Unmatched);
+        let mut table = Vec::new();
+        let mut index = 0;
+        while index < maker.rows.len() {
+            maker.add_row(maker.rows[index], &mut table);
+            index += 1;
+            if is_remembering && index > MAX_REMEMBERING_ROWS {
+                return None;
+            }
+        }
+        Some(table)
+    }
+
+    /// Numbers in a row.
+    fn width(automaton: &Automaton) -> u32 {
+        256 + u32::from(automaton.alphabet().end()) + 1
+    }
+
+    fn add_row(&mut self, row: Row, table: &mut Vec<u32>) {
+        let n_symbols = self.automaton.n_classes() + 1;
+        let classes: Vec<u32> = (0..n_symbols).map(|symbol| self.entry(row, symbol)).collect();
+        let ascii = self.automaton.alphabet().ascii();
+        table.extend(ascii.iter().map(|&class| classes[usize::from(class)]));
+        table.extend(std::iter::repeat_n(STOP, N_BYTES - 128));
+        table.extend(classes);
+    }
+
+    fn entry(&mut self, row: Row, symbol: usize) -> u32 {
+        let is_end = symbol == self.automaton.n_classes();
+        match row {
+            Row::Attempt { state, .. } if is_end => {
+                if self.automaton.step(state, symbol).0 {
+                    0
+                } else {
+                    STOP
+                }
+            }
+            _ if is_end => 0,
+            Row::Unmatched if self.is_inert(symbol) => self.state(Row::Unmatched),
+            Row::Between | Row::Unmatched => self.first_entry(symbol),
+            Row::Attempt { state, after_match } => {
+                let entry = self.next_entry(state, symbol);
+                let entry = entry.or_else(|| Some(BACK | self.next_entry(after_match?, symbol)?));
+                entry.unwrap_or(STOP)
+            }
+        }
+    }
+
+    /// The step of an attempt that goes on, or whose match ends before the symbol.
+    fn next_entry(&mut self, state: usize, symbol: usize) -> Option<u32> {
+        match self.automaton.step(state, symbol) {
+            (true, 0) => Some(self.first_entry(symbol)),
+            (false, 0) => None,
+            (is_matched, state) => {
+                let is_remembered = is_matched && self.is_remembering;
+                let after_match = self.first_state(symbol).filter(|_| is_remembered);
+                Some(self.state(Row::Attempt { state, after_match }))
+            }
+        }
+    }
+
+    /// A piece, or a run that matches nothing, starts at the symbol.
+    fn first_entry(&mut self, symbol: usize) -> u32 {
+        match self.first_state(symbol) {
+            None => START | UNMATCHED | self.state(Row::Unmatched),
+            Some(state) => START | self.state(Row::Attempt { state, after_match: None }),
+        }
+    }
+
+    /// Whether a run that matches nothing takes this class in.
+    fn is_inert(&self, symbol: usize) -> bool {
+        self.first_state(symbol).is_none() && !self.automaton.is_empty_match(symbol)
+    }
+
+    /// The row of an attempt after its first symbol, if it goes on.
+    fn first_state(&self, symbol: usize) -> Option<usize> {
+        Some(self.automaton.step(1, symbol).1).filter(|&state| state > 0)
+    }
+
+    fn state(&mut self, row: Row) -> u32 {
+        let next = self.rows.len();
+        let number = *self.numbers.entry(row).or_insert(next);
+        if number == next {
+            self.rows.push(row);
+        }
+        // At most 10,002 rows of at most 511 numbers.
+        u32::try_from(number).unwrap_or(0) * Self::width(self.automaton)
+    }
+}

@@ -1,0 +1,215 @@
+//! One stage of a splitter over one text: where do its pieces start, and which match nothing?
+//!
+//! The running automaton marks starts on its way and stops where it would have to look back. There the
+//! last start marked is the attempt that failed; it is made again, step by step, which costs its length
+//! once more, and the automaton goes on behind it.
+//!
+//! **Linear time.** An attempt may read far past the end of its match (`a*b|a` on a run of `a` reads to
+//! the end and matches one). While such a stretch lasts, the attempts note the pairs of place and state
+//! from which no match was seen any more. What follows such a pair depends on the pair and the text
+//! alone, so an attempt that meets a noted pair will see no match either and stops there with what it has
+//! (Reps 1998). Each pair is noted once and every step in a stretch either belongs to the match, leads to
+//! a new note or leads to an old one, notes being a fixed distance apart; a stretch ends where all of its
+//! attempts have been, so stretches do not overlap. Altogether: O(symbols x states).
+//!
+//! Left out: which engine scans, when it stops and the steps of the backtracker ([`crate::engine`]), and
+//! several places at once ([`crate::automaton::lanes`]). Both stand on this file.
+
+use std::collections::HashSet;
+
+use super::running::{Marks, Running, State};
+use super::table::{Attempt, Automaton, Freely, Visitor};
+use crate::marked::Marked;
+
+/// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
+const FREE_OVERSHOOT: usize = 64;
+
+/// Notes are made in the first four of every sixteen offsets.
+const NOTE_MASK: usize = 15;
+
+/// What a stage is asked to split: from a boundary on, at least up to `limit` if the text goes on so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'t> {
+    pub(crate) text: &'t [u8],
+    pub(crate) from: usize,
+    pub(crate) limit: usize,
+    /// Offsets plus this, wrapping, are the places in [`Marked`].
+    pub(crate) shift: usize,
+}
+
+/// A task and where its pieces are marked.
+pub(crate) struct Scan<'s> {
+    pub(crate) task: Task<'s>,
+    pub(crate) marked: &'s mut Marked,
+    /// Up to here from the last start before, which is that of a run that matches nothing, no piece starts.
+    /// Without it each failed attempt would search its run from the end to the start.
+    pub(crate) unmatched_end: Option<usize>,
+    /// Where nothing is marked any more: the end of the text, or a place where a piece surely starts and someone else goes
+    /// on. Starts that were marked ahead would be taken for attempts in progress.
+    pub(crate) end: usize,
+}
+
+impl Scan<'_> {
+    pub(crate) fn place(&self, offset: usize) -> usize {
+        offset.wrapping_add(self.task.shift)
+    }
+
+    /// [`Running::run`], with room made for what it marks.
+    pub(crate) fn run_on(
+        &mut self,
+        running: &Running,
+        place: (usize, State),
+        limit: usize,
+    ) -> (usize, State, bool) {
+        let last = limit.max(place.0).wrapping_add(self.task.shift);
+        self.marked.reserve(last);
+        let Marked { starts, unmatched } = &mut *self.marked;
+        running.run(
+            self.task.text,
+            place,
+            limit,
+            &mut Marks { starts, unmatched, shift: self.task.shift },
+        )
+    }
+
+    /// The attempt that was in progress at `offset` has no match that ends there. Makes it again, and any
+    /// after it that belong to the same stretch; returns where the automaton goes on.
+    pub(crate) fn look_back(&mut self, running: &Running, offset: usize) -> (usize, State) {
+        let text = self.task.text;
+        let start = self.last_start(offset - 1).unwrap_or(self.task.from);
+        let attempt = running.automaton().attempt(text, start, &mut Freely);
+        let end = attempt.end.unwrap_or(start);
+        if attempt.reach - end > FREE_OVERSHOOT {
+            return self.stretch(running, start);
+        }
+        self.settle(
+            start,
+            attempt.end,
+            |at| running.automaton().class_at(text, at).1,
+            running.unmatched_state(),
+        )
+    }
+
+    /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
+    /// and joins a run of such symbols before it, unless an empty match stands between. Returns where to go
+    /// on.
+    pub(crate) fn settle(
+        &mut self,
+        start: usize,
+        end: Option<usize>,
+        length_at: impl Fn(usize) -> usize,
+        unmatched: State,
+    ) -> (usize, State) {
+        if let Some(end) = end.filter(|&end| end > start) {
+            return (end, State::BOUNDARY);
+        }
+        if end.is_none() && self.follows_unmatched(start) {
+            self.marked.starts.remove(self.place(start));
+        } else {
+            self.marked.unmatched.insert(self.place(start));
+        }
+        let next = start + length_at(start);
+        self.unmatched_end = Some(next);
+        (next, unmatched)
+    }
+
+    /// Whether the piece before `start` matches nothing.
+    fn follows_unmatched(&self, start: usize) -> bool {
+        if start <= self.task.from {
+            return false;
+        }
+        let known = self.unmatched_end.filter(|&end| end <= start);
+        let first = known.map_or(0, |end| self.place(end));
+        match self.marked.starts.last_within(first..self.place(start)) {
+            None => known.is_some(),
+            Some(place) => {
+                let before = place.wrapping_sub(self.task.shift);
+                before >= self.task.from && self.marked.unmatched.contains(place)
+            }
+        }
+    }
+
+    /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
+    /// run that matches nothing, since that run may go on.
+    pub(crate) fn last_settled(
+        &self,
+        offset: usize,
+        state: State,
+        unmatched: State,
+    ) -> Option<usize> {
+        let from = self.task.from;
+        if state == State::BOUNDARY {
+            return (offset > from).then_some(offset);
+        }
+        let last = self.last_start(offset - 1)?;
+        if state == unmatched || last == from {
+            return (last > from).then_some(last);
+        }
+        let before = self.last_start(last - 1)?;
+        let settled =
+            if self.marked.unmatched.contains(self.place(before)) { before } else { last };
+        (settled > from).then_some(settled)
+    }
+
+    /// Attempt by attempt with notes, until past everything they read.
+    fn stretch(&mut self, running: &Running, start: usize) -> (usize, State) {
+        let text = self.task.text;
+        let mut notes = Notes::default();
+        let mut place = (start, State::BOUNDARY);
+        let mut reach = start + 1;
+        while place.0 < reach.min(self.end) {
+            let Attempt { end, reach: read } = notes.attempt(running.automaton(), text, place.0);
+            reach = reach.max(read);
+            self.marked.starts.insert(self.place(place.0));
+            place = self.settle(
+                place.0,
+                end,
+                |at| running.automaton().class_at(text, at).1,
+                running.unmatched_state(),
+            );
+        }
+        place
+    }
+
+    /// The last start marked by this scan that is at most `offset`.
+    pub(crate) fn last_start(&self, offset: usize) -> Option<usize> {
+        let place = self.marked.starts.last_up_to(self.place(offset))?;
+        let start = place.wrapping_sub(self.task.shift);
+        (self.task.from..=offset).contains(&start).then_some(start)
+    }
+}
+
+/// The pairs of place and state from which no match is seen.
+#[derive(Default)]
+struct Notes {
+    known: HashSet<(usize, u32)>,
+    /// Pairs of the attempt in progress since its last match.
+    since_match: Vec<(usize, u32)>,
+}
+
+impl Notes {
+    fn attempt(&mut self, automaton: &Automaton, text: &[u8], start: usize) -> Attempt {
+        self.since_match.clear();
+        let attempt = automaton.attempt(text, start, self);
+        self.known.extend(self.since_match.drain(..));
+        attempt
+    }
+}
+
+impl Visitor for Notes {
+    fn goes_on(&mut self, offset: usize, state: u32) -> bool {
+        // A symbol is at most four bytes long, so one starts in every four offsets in a row.
+        if offset & NOTE_MASK > 3 {
+            return true;
+        }
+        if self.known.contains(&(offset, state)) {
+            return false;
+        }
+        self.since_match.push((offset, state));
+        true
+    }
+
+    fn matched(&mut self) {
+        self.since_match.clear();
+    }
+}

@@ -1,0 +1,347 @@
+//! Every pattern, by trying one way after another.
+//!
+//! It reads the same program as the automaton, with every construct standing for itself, and serves
+//! what the automaton cannot: look-behind, word boundaries, look-ahead of more than one symbol, atomic
+//! groups. Choices that are left are kept on a stack of their own, so the text's length never deepens
+//! the call stack; only look-arounds and atomic groups inside each other do.
+//!
+//! It is also the automaton's naive twin. Cost: up to exponential in the text, so steps are limited, and
+//! not for each match alone, or many costly matches would take quadratic time: all matches of a stretch
+//! of text share [`STEP_LIMIT`] steps and what the bytes behind them earn. A long plain match, which
+//! needs a few steps for each symbol, is allowed them beforehand; what it looks at without taking earns
+//! nothing.
+
+use crate::automaton::running::State;
+use crate::automaton::scan::{Scan, Task};
+use crate::automaton::table::{Automaton, Verdicts};
+use crate::parser::tree::{Anchor, Look};
+use crate::program::alphabet::{Alphabet, Mask};
+use crate::program::{Instruction, Place, Program};
+use crate::symbol::length_before;
+
+/// Steps for a stretch of text, besides those that its bytes earn.
+pub(crate) const STEP_LIMIT: u64 = 1_000_000;
+/// Steps that a byte earns when the scan has gone past it.
+const STEPS_PER_BYTE: u64 = 256;
+/// Steps that a byte lends to the match that takes it.
+const STEPS_PER_BYTE_TAKEN: u64 = 16;
+
+/// The steps that the matches of one stretch of text have taken.
+pub(crate) struct Steps {
+    /// Where the stretch begins.
+    start: usize,
+    n_taken: u64,
+    /// What each automaton of a look-ahead has learned.
+    verdicts: Vec<Verdicts>,
+}
+
+impl Steps {
+    pub(crate) fn new(start: usize) -> Self {
+        Self { start, n_taken: 0, verdicts: Vec::new() }
+    }
+}
+
+pub(crate) struct Backtracker {
+    alphabet: Alphabet,
+    program: Program,
+    word: Mask,
+    aheads: Vec<Automaton>,
+    /// As [`STEP_LIMIT`]; only the naive twin of tests has another.
+    step_limit: u64,
+    /// Whether an empty match is told; else it is no match.
+    tells_empty: bool,
+}
+
+/// The match needed more steps than it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutOfSteps;
+
+/// The backtracker gave up on the match that starts here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GaveUp {
+    pub(crate) offset: usize,
+}
+
+impl Backtracker {
+    /// `None` if a look-ahead's automaton would be too large.
+    pub(crate) fn new(
+        program: Program,
+        alphabet: Alphabet,
+        word: Mask,
+        tells_empty: bool,
+    ) -> Option<Self> {
+        let ahead = |program: &Program| Automaton::for_look_ahead(program, alphabet.clone(), word);
+        let aheads = program.aheads.iter().map(ahead).collect::<Option<Vec<_>>>()?;
+        Some(Self { alphabet, program, word, aheads, step_limit: STEP_LIMIT, tells_empty })
+    }
+
+    /// Allows far more steps than anything takes that does not take forever: some seconds of them.
+    #[cfg(test)]
+    pub(crate) fn take_all_steps(&mut self) {
+        self.step_limit = 1 << 28;
+    }
+
+    pub(crate) fn n_classes(&self) -> usize {
+        self.alphabet.n_classes()
+    }
+
+    pub(crate) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
+        self.alphabet.class_at(text, offset)
+    }
+
+    /// Marks the pieces of a task, match by match; returns where it stopped.
+    pub(crate) fn run(&self, scan: &mut Scan<'_>) -> Result<usize, GaveUp> {
+        let Task { text, from, limit, .. } = scan.task;
+        let mut place = (from, State::BOUNDARY);
+        let unmatched = State::UNMATCHED;
+        let mut steps = Steps::new(from);
+        while place.0 < text.len() {
+            let start = place.0;
+            if start >= limit
+                && let Some(boundary) = scan.last_settled(start, place.1, unmatched)
+            {
+                return Ok(boundary);
+            }
+            let end = self
+                .attempt(text, start, &mut steps)
+                .map_err(|OutOfSteps| GaveUp { offset: start })?;
+            scan.marked.starts.insert(scan.place(start));
+            place = scan.settle(start, end, |at| self.class_at(text, at).1, unmatched);
+        }
+        Ok(text.len())
+    }
+
+    /// The end of the match that starts at `from`, if there is one.
+    pub(crate) fn attempt(
+        &self,
+        text: &[u8],
+        from: usize,
+        steps: &mut Steps,
+    ) -> Result<Option<usize>, OutOfSteps> {
+        steps.verdicts.resize_with(self.aheads.len(), Verdicts::default);
+        steps.verdicts.iter_mut().for_each(|verdicts| verdicts.advance_to(from));
+        let mut run = Run {
+            machine: self,
+            text,
+            from,
+            earned: self.step_limit + STEPS_PER_BYTE * (from - steps.start) as u64,
+            steps,
+            reach: from,
+            n_looks: 0,
+            slots: vec![usize::MAX; self.program.n_slots],
+            stack: Vec::new(),
+        };
+        let end = run.matches(self.program.start, from, |_| true)?;
+        Ok(end.filter(|&end| end > from || self.tells_empty))
+    }
+}
+
+/// What is left to try, or to undo, when the way taken fails.
+enum Choice {
+    Try { place: Place, offset: usize },
+    Restore { slot: usize, offset: usize },
+}
+
+struct Run<'r> {
+    machine: &'r Backtracker,
+    text: &'r [u8],
+    from: usize,
+    steps: &'r mut Steps,
+    /// Steps that all matches up to this one may take together, besides those lent by what it takes.
+    earned: u64,
+    /// The furthest place that was taken, not only looked at.
+    reach: usize,
+    /// The number of look-arounds that the way at hand lies in.
+    n_looks: usize,
+    slots: Vec<usize>,
+    stack: Vec<Choice>,
+}
+
+impl Run<'_> {
+    /// The first match from a place on that ends where it may, as its end. Leaves the stack as it found
+    /// it; the slots of the repeats inside are set anew whenever those are entered.
+    fn matches(
+        &mut self,
+        place: Place,
+        offset: usize,
+        may_end: impl Fn(usize) -> bool,
+    ) -> Result<Option<usize>, OutOfSteps> {
+        let floor = self.stack.len();
+        self.stack.push(Choice::Try { place, offset });
+        while self.stack.len() > floor {
+            let end = match self.stack.pop() {
+                Some(Choice::Try { place, offset }) => self.advance(place, offset)?,
+                Some(Choice::Restore { slot, offset }) => {
+                    self.slots[slot] = offset;
+                    None
+                }
+                None => None,
+            };
+            if let Some(end) = end.filter(|&end| may_end(end)) {
+                self.stack.truncate(floor);
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Goes on until the match or the first failure.
+    fn advance(
+        &mut self,
+        mut place: Place,
+        mut offset: usize,
+    ) -> Result<Option<usize>, OutOfSteps> {
+        let machine = self.machine;
+        loop {
+            self.count_step(offset)?;
+            let next = match &machine.program.instructions[place as usize] {
+                Instruction::Match => return Ok(Some(offset)),
+                Instruction::Take(mask, next) => self.take(mask, &mut offset).then_some(*next),
+                Instruction::Next(mask, next) => {
+                    mask.contains(self.symbol_at(offset)).then_some(*next)
+                }
+                Instruction::Either(first, second) => {
+                    self.stack.push(Choice::Try { place: *second, offset });
+                    Some(*first)
+                }
+                Instruction::Anchor(anchor, next) => self.holds(*anchor, offset).then_some(*next),
+                Instruction::Look { look, span, inside, next } => {
+                    let is_found = self.looks(*look, *span, *inside, offset)?;
+                    (is_found != look.negative).then_some(*next)
+                }
+                Instruction::Ahead { number, negative, next } => {
+                    (self.is_ahead(*number, offset) != *negative).then_some(*next)
+                }
+                Instruction::Atomic { inside, next } => {
+                    self.atomic(*inside, &mut offset)?.then_some(*next)
+                }
+                Instruction::LoopStart { slot, next } => {
+                    self.stack.push(Choice::Restore { slot: *slot, offset: self.slots[*slot] });
+                    self.slots[*slot] = offset;
+                    Some(*next)
+                }
+                Instruction::LoopEnd { slot, again, next } => {
+                    Some(*self.after_run(*slot, offset, again, next))
+                }
+            };
+            match next {
+                Some(next) => place = next,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// A repeat stops after an empty run.
+    fn after_run<'p>(
+        &self,
+        slot: usize,
+        offset: usize,
+        again: &'p Place,
+        next: &'p Place,
+    ) -> &'p Place {
+        if self.slots[slot] == offset { next } else { again }
+    }
+
+    fn count_step(&mut self, offset: usize) -> Result<(), OutOfSteps> {
+        self.steps.n_taken += 1;
+        if self.n_looks == 0 {
+            self.reach = self.reach.max(offset);
+        }
+        let lent = STEPS_PER_BYTE_TAKEN * (self.reach - self.from) as u64;
+        if self.steps.n_taken > self.earned + lent { Err(OutOfSteps) } else { Ok(()) }
+    }
+
+    fn take(&self, mask: &Mask, offset: &mut usize) -> bool {
+        if *offset >= self.text.len() {
+            return false;
+        }
+        let (class, length) = self.machine.alphabet.class_at(self.text, *offset);
+        let is_in = mask.contains(class);
+        if is_in {
+            *offset += length;
+        }
+        is_in
+    }
+
+    /// Takes the first match of the inside and none of its other ones.
+    fn atomic(&mut self, inside: Place, offset: &mut usize) -> Result<bool, OutOfSteps> {
+        let end = self.matches(inside, *offset, |_| true)?;
+        *offset = end.unwrap_or(*offset);
+        Ok(end.is_some())
+    }
+
+    fn symbol_at(&self, offset: usize) -> u8 {
+        let alphabet = &self.machine.alphabet;
+        if offset < self.text.len() {
+            alphabet.class_at(self.text, offset).0
+        } else {
+            alphabet.end()
+        }
+    }
+
+    fn is_ahead(&mut self, number: usize, offset: usize) -> bool {
+        let is_in_word = self.is_word_before(offset);
+        let verdicts = &mut self.steps.verdicts[number];
+        self.machine.aheads[number].is_ahead(self.text, offset, is_in_word, verdicts)
+    }
+
+    fn looks(
+        &mut self,
+        look: Look,
+        span: (u32, u32),
+        inside: Place,
+        offset: usize,
+    ) -> Result<bool, OutOfSteps> {
+        self.n_looks += 1;
+        let is_found = self.is_found(look, span, inside, offset)?;
+        self.n_looks -= 1;
+        Ok(is_found)
+    }
+
+    fn is_found(
+        &mut self,
+        look: Look,
+        span: (u32, u32),
+        inside: Place,
+        offset: usize,
+    ) -> Result<bool, OutOfSteps> {
+        if look.ahead {
+            return Ok(self.matches(inside, offset, |_| true)?.is_some());
+        }
+        let mut start = offset;
+        for length in 0..=span.1 {
+            if length >= span.0 && self.matches(inside, start, |end| end == offset)?.is_some() {
+                return Ok(true);
+            }
+            if start == 0 {
+                break;
+            }
+            start -= length_before(self.text, start);
+        }
+        Ok(false)
+    }
+
+    fn holds(&self, anchor: Anchor, offset: usize) -> bool {
+        let rest = &self.text[offset..];
+        let is_after_line_feed = offset > 0 && self.text[offset - 1] == b'\n';
+        match anchor {
+            Anchor::TextStart => offset == 0,
+            Anchor::LineStart => offset == 0 || is_after_line_feed,
+            Anchor::LineStartBeforeEnd => offset == 0 || (is_after_line_feed && !rest.is_empty()),
+            Anchor::TextEnd => rest.is_empty(),
+            Anchor::LineEnd => rest.is_empty() || rest[0] == b'\n',
+            Anchor::TextEndOrFinalLineFeed => rest.is_empty() || rest == b"\n",
+            Anchor::TextEndOrFinalLineFeeds => rest.iter().all(|&byte| byte == b'\n'),
+            Anchor::WordBoundary => self.is_word_before(offset) != self.is_word_at(offset),
+            Anchor::NotWordBoundary => self.is_word_before(offset) == self.is_word_at(offset),
+        }
+    }
+
+    fn is_word_at(&self, offset: usize) -> bool {
+        self.machine.word.contains(self.symbol_at(offset))
+    }
+
+    fn is_word_before(&self, offset: usize) -> bool {
+        offset > 0 && self.is_word_at(offset - length_before(self.text, offset))
+    }
+}

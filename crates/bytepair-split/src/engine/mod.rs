@@ -1,0 +1,50 @@
+//! The engine of one stage: the automaton, the backtracker or what finds runs, from a boundary to a boundary.
+//!
+//! A task has a limit, but pieces end where they end: an engine goes on until a boundary past the start
+//! is settled, which no later text can move, or the text ends. An automaton is run by its
+//! [`crate::engine::machine`]; without windows it starts in four lanes where that pays, and goes on alone.
+//!
+//! Left out: what happens between two places of a text ([`crate::automaton::scan`], [`crate::automaton::lanes`]).
+//! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
+//! steps per match.
+
+pub(crate) mod backtrack;
+pub(crate) mod compile;
+pub(crate) mod machine;
+pub(crate) mod repeats;
+
+use self::backtrack::{Backtracker, GaveUp};
+use self::machine::Machine;
+use self::repeats::Repeats;
+use crate::automaton::scan::{Scan, Task};
+use crate::marked::Marked;
+use crate::windows::Scratch;
+
+/// The compiled pattern of a stage.
+pub(crate) enum Engine {
+    Automaton(Box<Machine>),
+    Backtracker(Box<Backtracker>),
+    Repeats(Repeats),
+}
+
+impl Engine {
+    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
+    pub(crate) fn scan(
+        &self,
+        task: Task<'_>,
+        marked: &mut Marked,
+        scratch: &mut Option<Box<Scratch>>,
+    ) -> Result<usize, GaveUp> {
+        let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
+        let end = match self {
+            Self::Automaton(machine) => machine.run(&mut scan, scratch),
+            Self::Backtracker(backtracker) => backtracker.run(&mut scan)?,
+            Self::Repeats(repeats) => repeats.run(&mut scan),
+        };
+        if end < task.text.len() {
+            scan.marked.starts.truncate(scan.place(end));
+            scan.marked.unmatched.truncate(scan.place(end));
+        }
+        Ok(end)
+    }
+}

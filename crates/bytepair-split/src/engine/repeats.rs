@@ -1,0 +1,130 @@
+//! Runs of one ASCII character, from a least to a greatest length, cut out without an automaton.
+//!
+//! These are the matches of ` {2,24}|\t{2,9}`. An automaton begins one at each space between two words and takes it back;
+//! here the shortest run is looked for as a string, which passes over text without one as fast as memory gives it.
+//! Costs some ten nanoseconds for each match besides. Left out: characters of several bytes, runs without a limit.
+
+use memchr::memmem::Finder;
+
+use crate::automaton::scan::Scan;
+use crate::stage::{Flavour, Pattern, Stage, Unmatched, escaped};
+
+/// An ASCII character, and how often it stands in a match: once at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// The character.
+    pub byte: u8,
+    /// The fewest in a match.
+    pub least: usize,
+    /// The most in a match.
+    pub most: usize,
+}
+
+/// Finds runs of some characters.
+pub(crate) struct Repeats(Vec<(Repeat, Finder<'static>)>);
+
+impl Repeats {
+    /// No two are of one character.
+    pub(crate) fn new(repeats: &[Repeat]) -> Self {
+        let finder = |repeat: &Repeat| Finder::new(&vec![repeat.byte; repeat.least]).into_owned();
+        Self(repeats.iter().map(|repeat| (*repeat, finder(repeat))).collect())
+    }
+
+    /// The stage whose pieces they are.
+    pub(crate) fn stage(repeats: &[Repeat]) -> Stage {
+        let source = repeats.iter().map(|&Repeat { byte, least, most }| {
+            format!("{}{{{least},{most}}}", escaped(byte.into()))
+        });
+        let source = source.collect::<Vec<_>>().join("|");
+        Stage::matches(Pattern { source, flavour: Flavour::Rust }, Unmatched::Keep)
+    }
+
+    /// Marks the pieces of a task; returns where it stopped, behind a match.
+    pub(crate) fn run(&self, scan: &mut Scan<'_>) -> usize {
+        let (text, mut start) = (scan.task.text, scan.task.from);
+        let mut places: Vec<_> = self.0.iter().map(|run| next(run, text, start)).collect();
+        while start < text.len() {
+            let nearest = places.iter().copied().enumerate().min_by_key(|&(_, place)| place);
+            let Some((number, place)) = nearest.filter(|&(_, place)| place < text.len()) else {
+                scan.mark_unmatched(start);
+                return text.len();
+            };
+            if start < place {
+                scan.mark_unmatched(start);
+            }
+            let run = &self.0[number];
+            let most = text[place..].iter().take(run.0.most);
+            scan.marked.starts.insert(scan.place(place));
+            start = place + most.take_while(|&&byte| byte == run.0.byte).count();
+            if start >= scan.task.limit {
+                return start;
+            }
+            places[number] = next(run, text, start);
+        }
+        start
+    }
+
+    /// For people.
+    pub(crate) fn in_words(&self) -> String {
+        let names = self.0.iter().map(|(Repeat { byte, least, most }, _)| {
+            format!("{:?} {least} to {most} times", char::from(*byte))
+        });
+        format!("runs of {}", names.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Scan<'_> {
+    /// Marks the start of a piece without a match.
+    fn mark_unmatched(&mut self, start: usize) {
+        let place = self.place(start);
+        self.marked.starts.insert(place);
+        self.marked.unmatched.insert(place);
+    }
+}
+
+/// Where the next run begins, or the end of the text.
+fn next((_, finder): &(Repeat, Finder<'_>), text: &[u8], from: usize) -> usize {
+    finder.find(&text[from..]).map_or(text.len(), |place| from + place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unicode::UnicodeTables;
+    use crate::{Boundaries, Splitter};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn runs_are_found_as_the_pattern_of_their_stage_finds_them(
+            space in (1..4_usize, 0..5_usize),
+            tab in prop::option::of((1..4_usize, 0..5_usize)),
+            behind in prop::sample::select(&[None, Some(r"\s+(?!\S)|\s+|\S+"), Some("[^a]+")][..]),
+            text in "([ab]{1,6}|[ \t]{1,9}| {20,80}|é中){0,40}",
+            block_len in 1..60_usize,
+        ) {
+            let repeat = |byte, bounds: Option<(usize, usize)>| {
+                bounds.map(|(least, more)| Repeat { byte, least, most: least + more })
+            };
+            let repeats: Vec<_> = [repeat(b' ', Some(space)), repeat(b'\t', tab)].into_iter().flatten().collect();
+            let unicode = UnicodeTables::latest();
+            let stages = behind.map(|source| {
+                let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
+                Stage::matches(pattern, Unmatched::Keep)
+            });
+            let stages: Vec<_> = stages.into_iter().collect();
+            let splitter = Splitter::new(stages.clone(), &unicode).unwrap().behind(&repeats);
+            let all = [vec![Repeats::stage(&repeats)], stages].concat();
+            prop_assert_eq!(splitter.stages(), &all);
+            let naive = Splitter::naive(all, &unicode).unwrap();
+            let expected = naive.pieces(text.as_bytes()).unwrap();
+            let (mut boundaries, mut from, mut found) = (Boundaries::new(block_len), 0, Vec::new());
+            while from < text.len() {
+                from = splitter.split_block(text.as_bytes(), from, &mut boundaries).unwrap();
+                found.extend(boundaries.pieces().map(|piece| &text.as_bytes()[piece]));
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! A tree to a graph of instructions, which both engines read.
+//!
+//! Instructions name their successors. A counted repeat is written out, `{n,m}` as `n` copies and
+//! `m - n` optional ones inside each other. The compiler has two modes. For the backtracker
+//! everything stands for itself. For the automaton only what can be decided with the next symbol is
+//! kept (see [`one_symbol`]), possessive repeats of one set are rewritten, and the rest is refused
+//! (`None`). The rewriting, for a set `C`, where `(?!C)` also holds at the end of the text:
+//!
+//! * `C*+` = `C*(?!C)`, `C{m,}+` = `C{m,}(?!C)`: a possessive run stops only where no `C` follows; of
+//!   all runs that `C*` may take exactly one, the longest, is followed by no `C`, so the condition
+//!   leaves that one, and nothing can be given back.
+//! * `C{m,n}+` = `C{n}|C{m,n-1}(?!C)`: the possessive run takes `n` if it can; if it takes fewer, then no
+//!   `C` follows. The two branches exclude each other (the second ends before a `C` whenever the first
+//!   can match, because `n` of them follow), and each has at most one way to match. `C?+` is the case
+//!   0, 1.
+//!
+//! Left out: repeats of what may be empty are not for the automaton, because a repeat stops after an
+//! empty run, which is not a property of a set of instructions.
+
+pub(crate) mod alphabet;
+
+use self::alphabet::{Alphabet, Mask};
+use crate::parser::tree::{Anchor, CharSet, Greed, Look, Node};
+
+/// The most instructions of one pattern.
+const MAX_INSTRUCTIONS: usize = 20_000;
+
+/// The most different sets of one pattern.
+const MAX_SETS: usize = 1000;
+
+/// The number of an instruction.
+pub(crate) type Place = u32;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Instruction {
+    Match,
+    /// Takes one symbol of the set.
+    Take(Mask, Place),
+    /// Goes on if the next symbol, which may be the end of the text, is in the set.
+    Next(Mask, Place),
+    /// Tries the first successor, then the second.
+    Either(Place, Place),
+    Anchor(Anchor, Place),
+    /// The inside ends with [`Instruction::Match`]; a look-behind spans from `.0` to `.1` symbols.
+    Look {
+        look: Look,
+        span: (u32, u32),
+        inside: Place,
+        next: Place,
+    },
+    /// A look-ahead of any length, by the automaton of this number.
+    Ahead {
+        number: usize,
+        negative: bool,
+        next: Place,
+    },
+    Atomic {
+        inside: Place,
+        next: Place,
+    },
+    /// Stores the offset in a slot.
+    LoopStart {
+        slot: usize,
+        next: Place,
+    },
+    /// Goes on to `again` if the offset has moved since the slot was set, else to `next`.
+    LoopEnd {
+        slot: usize,
+        again: Place,
+        next: Place,
+    },
+}
+
+/// A compiled pattern.
+pub(crate) struct Program {
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) start: Place,
+    pub(crate) n_slots: usize,
+    /// The programs of [`Instruction::Ahead`].
+    pub(crate) aheads: Vec<Program>,
+}
+
+/// The engine a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Automaton,
+    /// The automaton of a look-ahead, which may ask for word boundaries.
+    Ahead,
+    Backtracker,
+    /// The backtracker without automatons for its look-aheads: the naive twin, and for those too large.
+    Plain,
+}
+
+impl Target {
+    /// The backtracker serves where the automaton cannot.
+    pub(crate) const BEST_FIRST: [Self; 3] = [Self::Automaton, Self::Backtracker, Self::Plain];
+
+    fn is_automaton(self) -> bool {
+        matches!(self, Self::Automaton | Self::Ahead)
+    }
+}
+
+/// Compiles a tree; `None` if it is too large, or is not for the automaton.
+pub(crate) fn compile(root: &Node, alphabet: &Alphabet, target: Target) -> Option<Program> {
+    let mut compiler =
+        Compiler { instructions: Vec::new(), n_slots: 0, aheads: Vec::new(), alphabet, target };
+    let end = compiler.push(Instruction::Match)?;
+    let start = compiler.node(root, end)?;
+    let Compiler { instructions, n_slots, aheads, .. } = compiler;
+    Some(Program { instructions, start, n_slots, aheads })
+}
+
+/// Every set of characters that a tree reads; `None` if there are too many.
+pub(crate) fn sets_of(root: &Node) -> Option<Vec<CharSet>> {
+    let mut sets = Vec::new();
+    gather(root, &mut sets)?;
+    Some(sets)
+}
+
+fn gather(node: &Node, sets: &mut Vec<CharSet>) -> Option<()> {
+    match node {
+        Node::Empty => Some(()),
+        Node::Set(set) => add_set(set, sets),
+        Node::Concat(nodes) | Node::Alternate(nodes) => {
+            nodes.iter().try_for_each(|node| gather(node, sets))
+        }
+        Node::Repeat { inside, .. } | Node::Atomic(inside) | Node::Look(_, inside) => {
+            gather(inside, sets)
+        }
+        Node::Anchor(_) => add_set(&CharSet::single('\n'), sets),
+    }
+}
+
+fn add_set(set: &CharSet, sets: &mut Vec<CharSet>) -> Option<()> {
+    if !sets.contains(set) {
+        sets.push(set.clone());
+    }
+    (sets.len() <= MAX_SETS).then_some(())
+}
+
+/// The next symbols, the end of the text among them, before which a look-ahead for this tree holds;
+/// `None` if that depends on more than the next symbol.
+pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<Mask> {
+    match node {
+        // A repeat that needs no run needs no symbol either.
+        Node::Empty | Node::Repeat { min: 0, .. } => Some(Mask::default().negated()),
+        Node::Set(set) => Some(alphabet.mask(set)),
+        Node::Anchor(Anchor::TextEnd) => Some(alphabet.end_mask()),
+        Node::Anchor(Anchor::LineEnd) => {
+            Some(alphabet.end_mask().union(&alphabet.mask(&CharSet::single('\n'))))
+        }
+        Node::Look(look, inside) if look.ahead => {
+            let mask = one_symbol(inside, alphabet)?;
+            Some(if look.negative { mask.negated() } else { mask })
+        }
+        Node::Alternate(nodes) => nodes.iter().try_fold(Mask::default(), |union, node| {
+            Some(union.union(&one_symbol(node, alphabet)?))
+        }),
+        Node::Concat(nodes) => one_symbol_in_a_row(nodes, alphabet),
+        Node::Atomic(inside) | Node::Repeat { inside, min: 1, .. } => one_symbol(inside, alphabet),
+        Node::Anchor(_) | Node::Look(..) | Node::Repeat { .. } => None,
+    }
+}
+
+/// Conditions, then at most one tree that takes symbols: all hold for the same next symbol.
+fn one_symbol_in_a_row(nodes: &[Node], alphabet: &Alphabet) -> Option<Mask> {
+    let (last, conditions) = nodes.split_last()?;
+    if conditions.iter().any(|node| node.length().1 != Some(0)) {
+        return None;
+    }
+    conditions.iter().try_fold(one_symbol(last, alphabet)?, |mask, node| {
+        Some(mask.intersection(&one_symbol(node, alphabet)?))
+    })
+}
+
+struct Compiler<'a> {
+    instructions: Vec<Instruction>,
+    n_slots: usize,
+    aheads: Vec<Program>,
+    alphabet: &'a Alphabet,
+    target: Target,
+}
+
+impl Compiler<'_> {
+    fn push(&mut self, instruction: Instruction) -> Option<Place> {
+        if self.instructions.len() >= MAX_INSTRUCTIONS {
+            return None;
+        }
+        self.instructions.push(instruction);
+        Place::try_from(self.instructions.len() - 1).ok()
+    }
+
+    /// Writes `node` so that it goes on to `next`; returns where it starts.
+    fn node(&mut self, node: &Node, next: Place) -> Option<Place> {
+        match node {
+            Node::Empty => Some(next),
+            Node::Set(set) => {
+                let mask = self.alphabet.mask(set);
+                self.push(Instruction::Take(mask, next))
+            }
+            Node::Concat(nodes) => {
+                nodes.iter().rev().try_fold(next, |next, node| self.node(node, next))
+            }
+            Node::Alternate(nodes) => self.alternate(nodes, next),
+            Node::Repeat { inside, min, max, greed: Greed::Possessive } => {
+                self.possessive(inside, *min, *max, next)
+            }
+            Node::Repeat { inside, min, max, greed } => {
+                let rest = self.optional_runs(inside, (*min, *max), *greed, next)?;
+                self.copies(inside, *min, rest)
+            }
+            Node::Atomic(inside) => self.atomic(inside, next),
+            Node::Look(look, inside) => self.look(*look, inside, next),
+            Node::Anchor(anchor) => self.anchor(*anchor, next),
+        }
+    }
+
+    fn alternate(&mut self, nodes: &[Node], next: Place) -> Option<Place> {
+        let (last, before) = nodes.split_last()?;
+        let last = self.node(last, next)?;
+        before.iter().rev().try_fold(last, |later, node| {
+            let first = self.node(node, next)?;
+            self.push(Instruction::Either(first, later))
+        })
+    }
+
+    fn copies(&mut self, inside: &Node, n_copies: u32, next: Place) -> Option<Place> {
+        (0..n_copies).try_fold(next, |next, _| self.node(inside, next))
+    }
+
+    /// The runs of a repeat beyond its minimum.
+    fn optional_runs(
+        &mut self,
+        inside: &Node,
+        bounds: (u32, Option<u32>),
+        greed: Greed,
+        next: Place,
+    ) -> Option<Place> {
+        let (min, Some(max)) = bounds else { return self.star(inside, greed, next) };
+        (min..max).try_fold(next, |later, _| {
+            let run = self.node(inside, later)?;
+            self.either(run, next, greed)
+        })
+    }
+
+    fn star(&mut self, inside: &Node, greed: Greed, next: Place) -> Option<Place> {
+        let fork = self.push(Instruction::Match)?;
+        let run = if inside.is_nullable() {
+            self.guarded(inside, fork, next)?
+        } else {
+            self.node(inside, fork)?
+        };
+        self.instructions[fork as usize] = choice(run, next, greed);
+        Some(fork)
+    }
+
+    /// One run of a repeat that stops repeating after an empty run.
+    fn guarded(&mut self, inside: &Node, again: Place, next: Place) -> Option<Place> {
+        if self.target.is_automaton() {
+            return None;
+        }
+        let slot = self.n_slots;
+        self.n_slots += 1;
+        let end = self.push(Instruction::LoopEnd { slot, again, next })?;
+        let run = self.node(inside, end)?;
+        self.push(Instruction::LoopStart { slot, next: run })
+    }
+
+    fn either(&mut self, run: Place, next: Place, greed: Greed) -> Option<Place> {
+        self.push(choice(run, next, greed))
+    }
+
+    fn possessive(
+        &mut self,
+        inside: &Node,
+        min: u32,
+        max: Option<u32>,
+        next: Place,
+    ) -> Option<Place> {
+        let greedy = |min, max| Node::Repeat {
+            inside: Box::new(inside.clone()),
+            min,
+            max,
+            greed: Greed::Greedy,
+        };
+        if !self.target.is_automaton() {
+            return self.atomic(&greedy(min, max), next);
+        }
+        let Node::Set(set) = inside else { return None };
+        let stop = self.alphabet.mask(set).negated();
+        let stop = self.push(Instruction::Next(stop, next))?;
+        let Some(max) = max else { return self.node(&greedy(min, None), stop) };
+        let full = self.copies(inside, max, next)?;
+        if min == max {
+            return Some(full);
+        }
+        let fewer = self.node(&greedy(min, Some(max - 1)), stop)?;
+        self.push(Instruction::Either(full, fewer))
+    }
+
+    fn atomic(&mut self, inside: &Node, next: Place) -> Option<Place> {
+        if self.target.is_automaton() {
+            return match inside {
+                Node::Empty | Node::Set(_) => self.node(inside, next),
+                Node::Repeat { inside, min, max, greed: Greed::Greedy | Greed::Possessive } => {
+                    self.possessive(inside, *min, *max, next)
+                }
+                _ => None,
+            };
+        }
+        let end = self.push(Instruction::Match)?;
+        let inside = self.node(inside, end)?;
+        self.push(Instruction::Atomic { inside, next })
+    }
+
+    fn look(&mut self, look: Look, inside: &Node, next: Place) -> Option<Place> {
+        if self.target.is_automaton() {
+            let mask = one_symbol(&Node::Look(look, Box::new(inside.clone())), self.alphabet)?;
+            return self.push(Instruction::Next(mask, next));
+        }
+        let (shortest, longest) = inside.length();
+        if look.ahead
+            && longest.is_none()
+            && self.target == Target::Backtracker
+            && let Some(program) = compile(inside, self.alphabet, Target::Ahead)
+        {
+            self.aheads.push(program);
+            let number = self.aheads.len() - 1;
+            return self.push(Instruction::Ahead { number, negative: look.negative, next });
+        }
+        let bound = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
+        let span = (bound(shortest), longest.map_or(u32::MAX, bound));
+        let end = self.push(Instruction::Match)?;
+        let inside = self.node(inside, end)?;
+        self.push(Instruction::Look { look, span, inside, next })
+    }
+
+    fn anchor(&mut self, anchor: Anchor, next: Place) -> Option<Place> {
+        let is_word = matches!(anchor, Anchor::WordBoundary | Anchor::NotWordBoundary);
+        if !self.target.is_automaton() || self.target == Target::Ahead && is_word {
+            return self.push(Instruction::Anchor(anchor, next));
+        }
+        let mask = one_symbol(&Node::Anchor(anchor), self.alphabet)?;
+        self.push(Instruction::Next(mask, next))
+    }
+}
+
+fn choice(run: Place, next: Place, greed: Greed) -> Instruction {
+    if greed == Greed::Lazy {
+        Instruction::Either(next, run)
+    } else {
+        Instruction::Either(run, next)
+    }
+}

@@ -1,0 +1,99 @@
+//! Stages that one engine can do at once: neighbours of which each knows characters of its own.
+//!
+//! Some vocabularies take digits first, then ideographs, then the rest by a long pattern: three walks over the text, of
+//! which two find nothing in most texts. Two stages whose matches are pieces, and what they leave is kept, are one stage
+//! of both patterns if no character can be matched by both, no match is empty, and nothing around one is looked at
+//! (`docs/explanation/splitting.md` has the proof).
+//!
+//! Cost: a walk over the patterns and as many intersections of sets as there are stages.
+
+use std::ops::Range;
+
+use crate::parser::Parsed;
+use crate::parser::tree::{CharSet, Node};
+use crate::stage::{Behaviour, Stage};
+
+/// The stages, in groups of neighbours that can be done at once.
+pub(crate) fn groups(stages: &[Stage], parsed: &[Parsed]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut known: Option<CharSet> = None;
+    for (index, (stage, Parsed { root, .. })) in stages.iter().zip(parsed).enumerate() {
+        let is_plain = (stage.behaviour, stage.invert) == (Behaviour::Isolated, false);
+        let own = symbols(root).filter(|_| is_plain && !root.is_nullable());
+        let both = known.as_ref().zip(own.as_ref());
+        let is_one_flavour =
+            index > 0 && stages[index - 1].pattern.flavour == stage.pattern.flavour;
+        match (both, groups.last_mut()) {
+            (Some((known, own)), Some(group)) if is_one_flavour && are_apart(known, own) => {
+                group.end = index + 1;
+            }
+            _ => {
+                groups.push(index..index + 1);
+                known = None;
+            }
+        }
+        known = match (known, own) {
+            (Some(known), Some(own)) => Some(known.union(&own)),
+            (_, own) => own,
+        };
+    }
+    groups
+}
+
+/// The pattern of a group: no place has matches of two of them. None looks at words.
+pub(crate) fn one(parsed: &[Parsed]) -> Parsed {
+    let roots = parsed.iter().map(|parsed| parsed.root.clone());
+    Parsed { root: Node::alternate(roots.collect()), word: None }
+}
+
+/// All symbols that matches may hold; `None` if more than these is looked at.
+fn symbols(node: &Node) -> Option<CharSet> {
+    match node {
+        Node::Empty => Some(CharSet::empty()),
+        Node::Set(set) => Some(set.clone()),
+        Node::Concat(nodes) | Node::Alternate(nodes) => {
+            nodes.iter().try_fold(CharSet::empty(), |all, node| Some(all.union(&symbols(node)?)))
+        }
+        Node::Repeat { inside, .. } | Node::Atomic(inside) => symbols(inside),
+        Node::Look(..) | Node::Anchor(_) => None,
+    }
+}
+
+fn are_apart(one: &CharSet, other: &CharSet) -> bool {
+    one.clone().intersection(other) == CharSet::empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser;
+    use crate::unicode::UnicodeTables;
+    use crate::{Flavour, Pattern};
+
+    fn found(sources: &[&str], behaviour: Behaviour) -> Vec<Range<usize>> {
+        let flavour = Flavour::Oniguruma;
+        let stage = |source: &&str| {
+            let pattern = Pattern { source: (*source).to_owned(), flavour };
+            Stage { pattern, behaviour, invert: false }
+        };
+        let stages: Vec<_> = sources.iter().map(stage).collect();
+        let parse = |source| parser::parse(source, flavour, &UnicodeTables::latest()).unwrap();
+        groups(&stages, &sources.iter().map(|source| parse(source)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "one group is one range")]
+    fn stages_of_other_characters_are_one_and_those_that_look_around_stand_alone() {
+        let isolated = |sources: &[&str]| found(sources, Behaviour::Isolated);
+        assert_eq!(isolated(&[r"\p{N}{1,3}", "[一-龥]+", r"\s?\p{L}+|."]), [0..2, 2..3]);
+        assert_eq!(isolated(&["a", "b+?", "(?>cd|e*f)"]), [0..3]);
+        assert_eq!(isolated(&["a", "b", "a", "b"]), [0..2, 2..4]);
+        assert_eq!(isolated(&["a", "ba"]), [0..1, 1..2]);
+        for second in ["b*", "b$", r"b\b", "b(?!c)", "(?<=c)b", "[^b]"] {
+            assert_eq!(isolated(&["a", second]), [0..1, 1..2], "{second}");
+            assert_eq!(isolated(&[second, "a"]), [0..1, 1..2], "{second}");
+        }
+        assert_eq!(found(&["a", "b"], Behaviour::Contiguous), [0..1, 1..2]);
+        assert!(isolated(&[]).is_empty());
+    }
+}

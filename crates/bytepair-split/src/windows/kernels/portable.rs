@@ -1,0 +1,176 @@
+//! Moving letters and bits between the bytes of a text and its symbols.
+//!
+//! A word of `inner` bits tells which of 64 bytes are inside of a character: a symbol has no place there. Packing
+//! letters and gathering bits leaves these out, spreading bits puts zeros there. One word is moved bit by bit,
+//! which is the definition, or in six rounds: in the round of 2^i all bits move by 2^i that have to be moved by a
+//! number with this digit. Left out: instructions that do it at once ([`super::avx512`]).
+
+use crate::windows::tables::{Cuts, MAX_NUMBERS, Step, WORD, Wide};
+
+/// So many inner bits are inserted one by one sooner than in rounds.
+const FEW: u32 = 8;
+
+/// Takes out the letters of inner bytes, of so many; returns how many are left.
+pub(super) fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+    let mut n_letters = 0;
+    for index in 0..n_bytes {
+        if inner[index / WORD] >> (index % WORD) & 1 == 0 {
+            letters[n_letters] = letters[index];
+            n_letters += 1;
+        }
+    }
+    n_letters
+}
+
+/// From bits for symbols to bits for bytes, by a way to move those of one word.
+#[inline]
+pub(super) fn spread(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) {
+    let n_words = words.len().min(inner.len());
+    let n_symbols = |inner: &u64| inner.count_zeros() as usize;
+    let mut symbol: usize = inner[..n_words].iter().map(n_symbols).sum();
+    // Each word is read before it is written: symbols do not come later than their bytes.
+    for index in (0..n_words).rev() {
+        symbol -= n_symbols(&inner[index]);
+        let word = word_at(words, symbol);
+        words[index] = if inner[index] == 0 { word } else { moved(word, inner[index]) };
+    }
+}
+
+/// From bits for bytes to bits for symbols, by a way to move those of one word.
+#[inline]
+pub(super) fn gather(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) {
+    let mut symbol = 0;
+    for (index, &inner) in inner.iter().enumerate().take(words.len()) {
+        let gathered = moved(std::mem::take(&mut words[index]), inner);
+        let (word, shift) = (symbol / WORD, symbol % WORD);
+        words[word] |= gathered << shift;
+        // Bits that go past the word of this byte are none.
+        if shift > 0 && word < index {
+            words[word + 1] |= gathered >> (WORD - shift);
+        }
+        symbol += inner.count_zeros() as usize;
+    }
+}
+
+pub(super) fn spread_by_bit(word: u64, inner: u64) -> u64 {
+    let places = (0..WORD).filter(|place| inner >> place & 1 == 0);
+    places.enumerate().fold(0, |all, (symbol, place)| all | (word >> symbol & 1) << place)
+}
+
+pub(super) fn gather_by_bit(word: u64, inner: u64) -> u64 {
+    let places = (0..WORD).filter(|place| inner >> place & 1 == 0);
+    places.enumerate().fold(0, |all, (symbol, place)| all | (word >> place & 1) << symbol)
+}
+
+#[inline]
+pub(super) fn spread_fast(word: u64, inner: u64) -> u64 {
+    let mut word = word;
+    if inner.count_ones() <= FEW {
+        let mut left = inner;
+        while left != 0 {
+            let below = (left & left.wrapping_neg()) - 1;
+            word = word & below | (word & !below) << 1;
+            left &= left - 1;
+        }
+        return word;
+    }
+    for (digit, movers) in movers(inner).into_iter().enumerate().rev() {
+        word = word & !movers | word << (1 << digit) & movers;
+    }
+    word & !inner
+}
+
+#[inline]
+pub(super) fn gather_fast(word: u64, inner: u64) -> u64 {
+    let mut word = word & !inner;
+    for (digit, movers) in movers(inner).into_iter().enumerate() {
+        let moving = word & movers;
+        word = word ^ moving | moving >> (1 << digit);
+    }
+    word
+}
+
+/// For each round, which bits move down in it, where they are then, when inner bits are left out.
+#[inline]
+fn movers(inner: u64) -> [u64; 6] {
+    let mut kept = !inner;
+    // Inner bits below a bit, of which each round counts the lowest digit.
+    let mut counted = inner << 1;
+    let mut rounds = [0; 6];
+    for (digit, movers) in rounds.iter_mut().enumerate() {
+        let is_odd = parities(counted);
+        *movers = is_odd & kept;
+        kept = kept ^ *movers | *movers >> (1 << digit);
+        counted &= !is_odd;
+    }
+    rounds
+}
+
+/// At each place, whether the number of bits up to it is odd.
+#[inline]
+fn parities(bits: u64) -> u64 {
+    (0..6).fold(bits, |bits, digit| bits ^ bits << (1 << digit))
+}
+
+/// 64 bits from one on.
+#[inline]
+pub(super) fn word_at(words: &[u64], bit: usize) -> u64 {
+    let (index, shift) = (bit / WORD, bit % WORD);
+    let low = words.get(index).copied().unwrap_or(0);
+    let high = words.get(index + 1).copied().unwrap_or(0);
+    low >> shift | (high << 1) << (WORD - 1 - shift)
+}
+
+pub(super) fn letters(
+    text: &[u8],
+    (ascii, other): (&[u8; 128], u8),
+    letters: &mut [u8],
+    leads: &mut [u64],
+) -> bool {
+    let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
+    for ((bytes, letters), leads) in words.zip(leads) {
+        *leads = 0;
+        for (index, (&byte, letter)) in bytes.iter().zip(letters).enumerate() {
+            *letter = ascii.get(usize::from(byte)).copied().unwrap_or(other);
+            *leads |= u64::from(byte >= 0xC0) << index;
+        }
+    }
+    !text.iter().any(|&byte| byte >= 0xC0)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub(super) fn wide_one_by_one(
+    text: &[u8],
+    wide: &Wide,
+    letters: &mut [u8],
+    (leads, inner): (&mut [u64], &mut [u64]),
+) {
+    for (index, leads) in leads.iter_mut().enumerate().filter(|(_, leads)| **leads != 0) {
+        let place = index * WORD;
+        let [others, here, next] = wide.read_each(&text[place..], *leads, &mut letters[place..]);
+        *leads = others;
+        inner[index] |= here;
+        inner[index + 1] |= next;
+    }
+}
+
+pub(super) fn group(
+    letters: &[u8],
+    steps: &[Step],
+    cuts: Option<&Cuts>,
+    (numbers, words): (&[u8], &mut [u64]),
+) {
+    for index in numbers.iter().copied().map(usize::from) {
+        for bit in 0..WORD {
+            let looked_up = steps.iter().map(|step| {
+                let edge = cuts
+                    .filter(|cuts| cuts.places[step.distance][index] >> bit & 1 == 1)
+                    .map(|cuts| cuts.edge);
+                let letter = edge.unwrap_or(letters[index * WORD + bit + step.distance]);
+                step.table[usize::from(letter) % MAX_NUMBERS]
+            });
+            words[index] |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
+        }
+    }
+}

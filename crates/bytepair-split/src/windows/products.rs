@@ -1,0 +1,319 @@
+//! From contexts to few products of letter sets.
+//!
+//! A *product* holds at a place if each letter around it is in the product's set for that distance. What must
+//! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products of which one
+//! holds. Letters at the place and behind it of which the same is asked are put together; for each such pair
+//! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
+//! those inside of others are left out. What comes out is then widened at all distances in turn, and only as many
+//! products are kept as are needed ([`super::fewer`]).
+//!
+//! Left out: the smallest list, which is hard to find.
+
+use super::contexts::Context;
+use super::letters::{
+    Before, LetterSet, N_BEFORE, N_SHOWN, Product, Window, all_letters, members, merged,
+};
+use super::views::{Answers, Marks};
+
+const AT: usize = N_BEFORE;
+const BEHIND: usize = N_BEFORE + 1;
+
+/// More products are not worth it.
+const MAX_PRODUCTS: usize = 200;
+
+/// What is asked in each context; nothing where it is `None`.
+pub(super) type Column = Vec<Option<bool>>;
+
+/// Products of which one holds where `asks` says yes, and none where it says no, of the marks that may stand
+/// at a place. `None` if there are too many.
+pub(super) fn cover(
+    contexts: &[Context],
+    n_letters: usize,
+    asks: impl Fn(&Marks) -> Answers,
+) -> Option<Vec<Product>> {
+    let mut products = Vec::new();
+    for (at, behind, column) in columns(contexts, n_letters, &asks) {
+        for before in before(contexts, &column, n_letters) {
+            let mut product = [LetterSet::MAX; N_SHOWN];
+            product[AT] = at;
+            product[..N_BEFORE].copy_from_slice(&before);
+            product[BEHIND] = behind;
+            products.push(product);
+        }
+    }
+    let products = fewest(&products, &refused(contexts, n_letters, asks), n_letters);
+    (products.len() <= MAX_PRODUCTS).then_some(products)
+}
+
+/// Sets of letters at the place and behind it, and what is asked there in each context.
+fn columns(
+    contexts: &[Context],
+    n_letters: usize,
+    asks: impl Fn(&Marks) -> Answers,
+) -> Vec<(LetterSet, LetterSet, Column)> {
+    let mut columns: Vec<(LetterSet, LetterSet, Column)> = Vec::new();
+    for at in 0..n_letters {
+        let answers: Vec<Answers> =
+            contexts.iter().map(|context| asks(&context.marks[at])).collect();
+        for (behind, column) in grouped(&answers, n_letters) {
+            let known =
+                columns.iter_mut().find(|known| known.1 == behind && agree(&known.2, &column));
+            match known {
+                Some(known) => {
+                    known.0 |= 1 << at;
+                    join(&mut known.2, &column);
+                }
+                None => columns.push((1 << at, behind, column)),
+            }
+        }
+    }
+    columns
+}
+
+/// Sets of letters behind with which the answers agree in each context; letters of which nothing is asked are in
+/// each set.
+pub(super) fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
+    let asked = answers.iter().fold(0, |set, answers| set | answers.yes | answers.no);
+    // By letter: those with which an answer is the opposite.
+    let mut opposite = vec![0; n_letters];
+    for answers in answers.iter().filter(|answers| answers.yes != 0 && answers.no != 0) {
+        members(answers.yes).for_each(|letter| opposite[letter] |= answers.no);
+        members(answers.no).for_each(|letter| opposite[letter] |= answers.yes);
+    }
+    let mut sets: Vec<LetterSet> = Vec::new();
+    for letter in members(asked) {
+        match sets.iter_mut().find(|set| **set & opposite[letter] == 0) {
+            Some(set) => *set |= 1 << letter,
+            None => sets.push(1 << letter),
+        }
+    }
+    let open = !asked & all_letters(n_letters);
+    let column = |set: LetterSet| {
+        let answer = |answers: &Answers| {
+            let is_yes = answers.yes & set != 0;
+            (is_yes || answers.no & set != 0).then_some(is_yes)
+        };
+        (set | open, answers.iter().map(answer).collect())
+    };
+    let mut groups: Vec<(LetterSet, Column)> = sets.into_iter().map(column).collect();
+    groups.retain(|group| group.1.contains(&Some(true)));
+    groups
+}
+
+pub(super) fn agree(one: &Column, other: &Column) -> bool {
+    one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
+}
+
+pub(super) fn join(one: &mut Column, other: &Column) {
+    one.iter_mut().zip(other).for_each(|(one, other)| *one = one.or(*other));
+}
+
+/// Products over the letters before the place that hold where the column says yes.
+fn before(contexts: &[Context], column: &Column, n_letters: usize) -> Vec<Before> {
+    let with = |answer: bool| {
+        let pairs = contexts.iter().zip(column);
+        pairs
+            .filter(move |pair| *pair.1 == Some(answer))
+            .flat_map(|pair| pair.0.before.iter().copied())
+    };
+    let no: Vec<_> = with(false).collect();
+    let mut products: Vec<Before> = Vec::new();
+    for context in with(true) {
+        if !products.iter().any(|product| is_within(&context, product)) {
+            products.push(widened_before(context, &no, n_letters));
+        }
+    }
+    let mut kept: Vec<Before> = Vec::new();
+    for (index, product) in products.iter().enumerate() {
+        let later = &products[index + 1..];
+        if !kept.iter().chain(later).any(|other| is_within(product, other)) {
+            kept.push(*product);
+        }
+    }
+    kept
+}
+
+/// The product with every letter that can be added without meeting one of `no`, the farthest bytes first.
+fn widened_before(mut product: Before, no: &[Before], n_letters: usize) -> Before {
+    let all = all_letters(n_letters);
+    for index in 0..N_BEFORE {
+        let meets =
+            |other: &&Before| (0..N_BEFORE).all(|at| at == index || product[at] & other[at] != 0);
+        let forbidden = no.iter().filter(meets).fold(0, |set, other| set | other[index]);
+        product[index] |= all & !forbidden;
+    }
+    product
+}
+
+fn is_within(one: &Before, other: &Before) -> bool {
+    one.iter().zip(other).all(|(one, other)| one & !other == 0)
+}
+
+/// Fewer products that hold wherever one of these does, and elsewhere as well, but in none of these windows.
+pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize) -> Vec<Product> {
+    if products.len() < 2 {
+        return products.to_vec();
+    }
+    let known = known.iter().map(|window| window.map(|letter| 1 << letter));
+    let known = Meetings::new(known, n_letters);
+    let mut loose: Vec<(Product, Met)> = Vec::new();
+    for product in products {
+        let met = known.met(product);
+        match loose.iter_mut().find(|other| meets_none(&met, &other.1)) {
+            Some((other, all_met)) => {
+                other.iter_mut().zip(product).for_each(|(set, other)| *set |= other);
+                let all = all_met.iter_mut().flatten().zip(met.iter().flatten());
+                all.for_each(|(word, other)| *word |= other);
+            }
+            None => loose.push((*product, met)),
+        }
+    }
+    loose.into_iter().map(|(product, _)| product).collect()
+}
+
+/// In which order products are widened: what is widened first is likely to be asked about no more.
+const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [4, 5, 0, 1, 2, 3]];
+
+/// Products that hold wherever one of `narrow` does, and in none of the refused windows.
+fn fewest(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<Product> {
+    let refused = Meetings::new(refused.iter().copied(), n_letters);
+    let joined = merged(narrow.to_vec());
+    let wide = |product: &Product| {
+        let met = refused.met(product);
+        ORDERS.map(|order| widened((*product, met.clone()), &refused, order))
+    };
+    let mut candidates: Vec<Product> = joined.iter().flat_map(wide).collect();
+    candidates.sort_unstable();
+    candidates.dedup();
+    let all = Meetings::new(narrow.iter().copied(), n_letters);
+    let covered = |wide: &Product| -> Vec<u64> {
+        let outside = all.met(&wide.map(|set| !set));
+        outside.iter().map(|outside| !outside.iter().fold(0, |any, at| any | at)).collect()
+    };
+    let candidates: Vec<_> = candidates.into_iter().map(|wide| (wide, covered(&wide))).collect();
+    let mut left = vec![u64::MAX; narrow.len().div_ceil(64)];
+    left.iter_mut().skip(narrow.len() / 64).for_each(|last| *last >>= 64 - narrow.len() % 64);
+    let mut kept = Vec::new();
+    while left.iter().any(|&word| word != 0) {
+        let n_covered = |(_, covered): &&(Product, Vec<u64>)| -> u32 {
+            covered.iter().zip(&left).map(|(covered, left)| (covered & left).count_ones()).sum()
+        };
+        let Some((best, covered)) = candidates.iter().max_by_key(n_covered) else { break };
+        left.iter_mut().zip(covered).for_each(|(left, covered)| *left &= !covered);
+        kept.push(*best);
+    }
+    kept
+}
+
+/// The windows where the answer is no, as products.
+fn refused(
+    contexts: &[Context],
+    n_letters: usize,
+    asks: impl Fn(&Marks) -> Answers,
+) -> Vec<Product> {
+    let mut refused = Vec::new();
+    for context in contexts {
+        // Letters at the place, by the letters behind with which the answer is no.
+        let mut pairs: Vec<(LetterSet, LetterSet)> = Vec::new();
+        for (at, marks) in context.marks.iter().enumerate().take(n_letters) {
+            let behind = asks(marks).no;
+            match pairs.iter_mut().find(|pair| pair.1 == behind) {
+                Some(pair) => pair.0 |= 1 << at,
+                None => pairs.push((1 << at, behind)),
+            }
+        }
+        for (at, behind) in pairs.into_iter().filter(|pair| pair.1 != 0) {
+            refused.extend(context.before.iter().map(|before| {
+                let mut product = [at; N_SHOWN];
+                product[..N_BEFORE].copy_from_slice(before);
+                product[N_BEFORE + 1] = behind;
+                product
+            }));
+        }
+    }
+    refused
+}
+
+/// The product, with what it meets, and every letter that can be added without meeting what is refused.
+pub(super) fn widened(
+    (mut product, mut met): (Product, Met),
+    refused: &Meetings,
+    order: [usize; N_SHOWN],
+) -> Product {
+    order.iter().for_each(|&distance| refused.widen((&mut product, &mut met), distance));
+    product
+}
+
+/// The many.
+pub(super) struct Meetings {
+    n_letters: usize,
+    n_words: usize,
+    /// By distance, letter and word.
+    rows: Vec<u64>,
+}
+
+/// By word: for each distance, which of the many one product meets there.
+pub(super) type Met = Vec<[u64; N_SHOWN]>;
+
+impl Meetings {
+    pub(super) fn new(many: impl ExactSizeIterator<Item = Product>, n_letters: usize) -> Self {
+        let n_words = many.len().div_ceil(64);
+        let mut meetings = Self { n_letters, n_words, rows: Vec::new() };
+        let mut rows = vec![0; N_SHOWN * n_letters * n_words];
+        let all = all_letters(n_letters);
+        for (index, product) in many.enumerate() {
+            for (distance, set) in product.into_iter().enumerate() {
+                let starts = members(set & all).map(|letter| meetings.start(distance, letter));
+                starts.for_each(|start| rows[start + index / 64] |= 1 << (index % 64));
+            }
+        }
+        meetings.rows = rows;
+        meetings
+    }
+
+    /// What a product meets at each distance.
+    pub(super) fn met(&self, product: &Product) -> Met {
+        let mut met = vec![[0; N_SHOWN]; self.n_words];
+        let all = all_letters(self.n_letters);
+        for (distance, &set) in product.iter().enumerate() {
+            if set & all == all {
+                met.iter_mut().for_each(|met| met[distance] = u64::MAX);
+            } else {
+                members(set & all).for_each(|letter| self.add(&mut met, distance, letter));
+            }
+        }
+        met
+    }
+
+    /// Adds every letter at a distance that makes the product meet nothing new.
+    pub(super) fn widen(&self, (product, met): (&mut Product, &mut Met), distance: usize) {
+        let elsewhere = |met: &[u64; N_SHOWN]| {
+            (0..N_SHOWN).filter(|&at| at != distance).fold(u64::MAX, |all, at| all & met[at])
+        };
+        let elsewhere: Vec<u64> = met.iter().map(elsewhere).collect();
+        for letter in members(all_letters(self.n_letters) & !product[distance]) {
+            let row = &self.rows[self.start(distance, letter)..][..self.n_words];
+            if row.iter().zip(&elsewhere).all(|(row, elsewhere)| row & elsewhere == 0) {
+                product[distance] |= 1 << letter;
+                self.add(met, distance, letter);
+            }
+        }
+    }
+
+    fn start(&self, distance: usize, letter: usize) -> usize {
+        (distance * self.n_letters + letter) * self.n_words
+    }
+
+    fn add(&self, met: &mut Met, distance: usize, letter: usize) {
+        let row = &self.rows[self.start(distance, letter)..][..self.n_words];
+        met.iter_mut().zip(row).for_each(|(met, row)| met[distance] |= row);
+    }
+}
+
+/// Whether the product that joins two at each distance meets none of the many.
+pub(super) fn meets_none(one: &Met, other: &Met) -> bool {
+    let joined = |(one, other): (&[u64; N_SHOWN], &[u64; N_SHOWN])| {
+        (0..N_SHOWN).fold(u64::MAX, |all, at| all & (one[at] | other[at]))
+    };
+    one.iter().zip(other).all(|pair| joined(pair) == 0)
+}

@@ -1,0 +1,350 @@
+//! Text to letters, one for each symbol.
+//!
+//! First each byte has a place. ASCII is looked up 64 bytes at a time, then other characters that [`Wide`]
+//! knows, by their first byte; what is left is read by itself. Then the bytes inside of characters are taken
+//! out, so that letters stand side by side, and what is found for them is spread over the text again
+//! ([`Span::spread`]). What is no character stays as it is: bytes of no class. At last the runs that lead to a
+//! goal are walked backwards from it, each letter once.
+//! Cost: see [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
+
+use std::ops::Range;
+
+use super::kernels::Kernel;
+use super::letters::{Kinds, Letters, N_BEFORE};
+use super::tables::{Cuts, Group, MAX_NUMBERS, Numbering, SPAN, WORD, Wide, all_words};
+use crate::bits::Bits;
+use crate::program::alphabet::Alphabet;
+use crate::symbol::code_at;
+
+/// Edges in front of the first letter of a span.
+const MARGIN: usize = 64;
+
+/// Bytes in front of a span that are read with it. The first of them may be torn, the last [`N_BEFORE`] symbols
+/// are whole.
+const BEFORE: usize = 64;
+
+/// The last symbol of a span and the one behind it end within so many bytes.
+const BEHIND: usize = 8;
+
+/// The numbers of the letters of a text, and how they look ahead.
+pub(super) struct Reader {
+    ascii: [u8; 128],
+    /// By class.
+    letter_of: Vec<u8>,
+    wide: Wide,
+    edge: u8,
+    ahead: Option<Ahead>,
+}
+
+struct Ahead {
+    run: Group,
+    goal: Group,
+    is_run: [bool; MAX_NUMBERS],
+    /// The letter that promises the goal.
+    promised: [u8; MAX_NUMBERS],
+    /// Whether an edge is a goal.
+    has_end: bool,
+}
+
+/// A stretch of text as letters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Span {
+    /// Where it begins in the text, somewhat before the first place asked for.
+    pub(super) first: usize,
+    n_bytes: usize,
+    /// Of the symbols, behind a margin.
+    letters: Vec<u8>,
+    n_symbols: usize,
+    /// The bytes that are inside of a character, as bits, if there are any.
+    inner: Vec<u64>,
+    words: Vec<u64>,
+    goals: Vec<u64>,
+    /// Edges inside of the text, by letter, the margin included; none if there are none.
+    edges: Vec<u64>,
+    cuts: Cuts,
+}
+
+impl Reader {
+    pub(super) fn new(
+        alphabet: &Alphabet,
+        kinds: &Kinds,
+        letters: &Letters,
+        numbering: &Numbering,
+    ) -> Self {
+        let number = |letter: usize| numbering.number_of[letter];
+        let letter_of = |class: u8| number(letters.of(kinds.kind_of[usize::from(class)], false));
+        let ahead = letters.foresight.is_some().then(|| Ahead::new(letters, numbering));
+        let by_class: Vec<u8> = alphabet.classes().map(letter_of).collect();
+        Self {
+            wide: Wide::new(alphabet, &by_class),
+            ascii: alphabet.ascii().map(letter_of),
+            letter_of: by_class,
+            edge: number(letters.edge()),
+            ahead,
+        }
+    }
+
+    /// Reads the bytes of `start..end` and those around them that windows show, of a text that begins at
+    /// `from`. Returns up to where all windows are right: `end`, or earlier if nothing is known of what
+    /// follows a run; `start` if that is so from the start. Edges are counted from the beginning.
+    pub(super) fn read(
+        &self,
+        (kernel, alphabet): (Kernel, &Alphabet),
+        (text, edges): (&[u8], Option<&Bits>),
+        (from, start, end): (usize, usize, usize),
+        span: &mut Span,
+    ) -> usize {
+        let first = from.max(start.saturating_sub(BEFORE));
+        let last = text.len().min(end + BEHIND);
+        let bytes = &text[first..last];
+        let n_words = bytes.len().div_ceil(WORD);
+        (span.first, span.n_bytes) = (first, bytes.len());
+        span.letters.resize(MARGIN + BEFORE + SPAN + BEHIND + 3 * WORD, self.edge);
+        span.letters[..MARGIN].fill(self.edge);
+        span.words.resize(n_words.max(span.words.len()), 0);
+        let invalid = self.letter_of.last().copied().unwrap_or(0);
+        let (_, letters) = span.letters.split_at_mut(MARGIN);
+        let leads = &mut span.words[..n_words];
+        let is_ascii = kernel.letters(bytes, (&self.ascii, invalid), letters, leads);
+        span.n_symbols = bytes.len();
+        if !is_ascii {
+            span.inner.clear();
+            span.inner.resize(n_words + 1, 0);
+            kernel.wide(bytes, &self.wide, letters, (leads, &mut span.inner));
+            for (index, &leads) in leads.iter().enumerate() {
+                self.read_others(
+                    alphabet,
+                    (text, first),
+                    (index * WORD, leads),
+                    (letters, &mut span.inner),
+                );
+            }
+            // A character may go on behind the last byte that is read.
+            clip(&mut span.inner, 0..bytes.len());
+            span.n_symbols = kernel.pack(letters, &span.inner, bytes.len());
+        }
+        letters[span.n_symbols..][..2 * WORD].fill(self.edge);
+        span.find_cuts(kernel, edges, (first - from, self.edge));
+        let Some(ahead) = &self.ahead else { return end };
+        let places = (span.n_symbols_before(start - first), span.n_symbols_before(end - first));
+        let known = ahead.look(kernel, span, places);
+        match known {
+            None => start,
+            Some(known) if known == places.1 => end,
+            Some(known) => first + span.place_of(known),
+        }
+    }
+
+    /// Reads the characters whose first bytes are marked in a word.
+    #[inline]
+    fn read_others(
+        &self,
+        alphabet: &Alphabet,
+        (text, first): (&[u8], usize),
+        (index, mut leads): (usize, u64),
+        (letters, inner): (&mut [u8], &mut [u64]),
+    ) {
+        // What is inside of characters here and in the next word.
+        let (mut here, mut next) = (0, 0);
+        while leads != 0 {
+            let bit = leads.trailing_zeros() as usize;
+            leads &= leads - 1;
+            let (code, length) = code_at(text, first + index + bit);
+            letters[index + bit] = self.letter_of[usize::from(alphabet.class_of(code))];
+            let behind = (1_u64 << (length - 1)) - 1;
+            here |= behind << bit << 1;
+            next |= behind >> (WORD - 1 - bit);
+        }
+        inner[index / WORD] |= here;
+        inner[index / WORD + 1] |= next;
+    }
+}
+
+impl Ahead {
+    fn new(letters: &Letters, numbering: &Numbering) -> Self {
+        let number = |letter: usize| numbering.number_of[letter];
+        let all = || 0..letters.len();
+        let set = |is_in: &dyn Fn(usize) -> bool| {
+            let letters = all().filter(|&letter| is_in(letter));
+            numbering.set(letters.fold(0, |set, letter| set | 1 << letter))
+        };
+        let mut promised = std::array::from_fn(|number| u8::try_from(number).unwrap_or(0));
+        let mut is_run = [false; MAX_NUMBERS];
+        for letter in all().filter(|&letter| letters.is_in_run(letter)) {
+            is_run[usize::from(number(letter))] = true;
+            let with_promise = letters.with_promise(letter, true).unwrap_or(letter);
+            promised[usize::from(number(letter))] = number(with_promise);
+        }
+        let run = set(&|letter| letters.is_in_run(letter));
+        let goal = set(&|letter| letters.is_goal(letter));
+        Self { run, goal, is_run, promised, has_end: letters.is_goal(letters.edge()) }
+    }
+
+    /// Gives the runs before a goal their promise; returns the last of some places up to which windows show
+    /// right promises only. `None` if that is the first.
+    fn look(
+        &self,
+        kernel: Kernel,
+        span: &mut Span,
+        (first, last): (usize, usize),
+    ) -> Option<usize> {
+        let n_words = (MARGIN + span.n_symbols + 1).div_ceil(WORD);
+        let Span { letters, words, goals, edges, .. } = span;
+        let edges_at = |index: usize| {
+            edges.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
+        };
+        words.clear();
+        words.resize(n_words, 0);
+        goals.clear();
+        goals.resize(n_words, 0);
+        kernel.group(letters, &self.run, None, (all_words(n_words), words));
+        kernel.group(letters, &self.goal, None, (all_words(n_words), goals));
+        let mut before = 0;
+        for (index, (&run, &goal)) in words.iter().zip(&*goals).enumerate() {
+            let edges = edges.get(index).copied().unwrap_or(0);
+            let goal = if self.has_end { goal | edges } else { goal & !edges };
+            let mut reached = goal & (run << 1 | before >> 63);
+            before = run;
+            while reached != 0 {
+                let bit = reached.trailing_zeros() as usize;
+                reached &= reached - 1;
+                self.promise(&mut letters[..index * WORD + bit], edges_at);
+            }
+        }
+        let goes_on = |place: usize| {
+            self.is_run[usize::from(letters[MARGIN + place])] && !edges_at(MARGIN + place)
+        };
+        (first + 1..=last).rev().find(|&place| !goes_on(place))
+    }
+
+    /// Walks a run backwards, up to an edge.
+    fn promise(&self, letters: &mut [u8], is_edge: impl Fn(usize) -> bool) {
+        for (index, letter) in letters.iter_mut().enumerate().rev() {
+            if !self.is_run[usize::from(*letter)] {
+                break;
+            }
+            *letter = self.promised[usize::from(*letter)];
+            if is_edge(index) {
+                break;
+            }
+        }
+    }
+}
+
+impl Span {
+    /// Finds the edges around the first byte, which has this number in their set, and what they cut off.
+    fn find_cuts(&mut self, kernel: Kernel, edges: Option<&Bits>, (first, edge): (usize, u8)) {
+        self.edges.clear();
+        let Some(edges) = edges else { return };
+        let n_words = self.n_bytes.div_ceil(WORD) + 1;
+        let words = (0..n_words).map(|word| edges.word_from((first + word * WORD).cast_signed()));
+        self.edges.push(0);
+        self.edges.extend(words);
+        if self.edges.iter().all(|&word| word == 0) {
+            return self.edges.clear();
+        }
+        if !self.is_dense() {
+            kernel.gather(&mut self.edges[1..], &self.inner);
+        }
+        self.edges.push(0);
+        self.cuts.edge = edge;
+        let [first, second, third, fourth, at, behind] = &mut self.cuts.places;
+        cut_off::<4>(&self.edges, first);
+        cut_off::<3>(&self.edges, second);
+        cut_off::<2>(&self.edges, third);
+        cut_off::<1>(&self.edges, fourth);
+        at.clear();
+        at.resize(self.edges.len() - 2, 0);
+        behind.clear();
+        behind.extend(self.edges[1..].windows(2).map(|pair| pair[0] >> 1 | pair[1] << (WORD - 1)));
+    }
+
+    /// What the edges inside of the text cut off, if there are any.
+    pub(super) fn cuts(&self) -> Option<&Cuts> {
+        (!self.edges.is_empty()).then_some(&self.cuts)
+    }
+
+    /// The letters from the window of the first symbol on.
+    pub(super) fn windows(&self) -> &[u8] {
+        &self.letters[MARGIN - N_BEFORE..]
+    }
+
+    /// The words that have a bit for each symbol.
+    pub(super) fn n_words(&self) -> usize {
+        self.n_symbols.div_ceil(WORD)
+    }
+
+    /// Whether each byte is a symbol.
+    fn is_dense(&self) -> bool {
+        self.n_symbols == self.n_bytes
+    }
+
+    /// From bits for symbols to bits for bytes, those at which the symbols start.
+    pub(super) fn spread(&self, kernel: Kernel, words: &mut Vec<u64>) {
+        let n_words = self.n_bytes.div_ceil(WORD);
+        if !self.is_dense() && words.iter().any(|&word| word != 0) {
+            words.resize(n_words + 1, 0);
+            kernel.spread(words, &self.inner);
+        }
+        words.resize(n_words, 0);
+    }
+
+    /// How many symbols start before a byte.
+    fn n_symbols_before(&self, byte: usize) -> usize {
+        if self.is_dense() {
+            return byte;
+        }
+        let inner = self.inner[..byte / WORD].iter().map(|word| word.count_ones()).sum::<u32>();
+        let rest = self.inner[byte / WORD] & ((1 << (byte % WORD)) - 1);
+        byte - (inner + rest.count_ones()) as usize
+    }
+
+    /// The byte at which a symbol starts.
+    fn place_of(&self, symbol: usize) -> usize {
+        if self.is_dense() {
+            return symbol;
+        }
+        let mut left = symbol;
+        for (index, inner) in self.inner.iter().enumerate() {
+            let n_here = inner.count_zeros() as usize;
+            if left < n_here {
+                let mut starts = !inner;
+                (0..left).for_each(|_| starts &= starts - 1);
+                return index * WORD + starts.trailing_zeros() as usize;
+            }
+            left -= n_here;
+        }
+        self.n_bytes
+    }
+}
+
+/// The places of all words but the first and the last from which an edge lies behind what stands `DISTANCE` symbols
+/// before them.
+fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
+    const { assert!(DISTANCE <= N_BEFORE) };
+    let (before, words) = (&edges[..edges.len() - 2], &edges[1..]);
+    places.clear();
+    places.resize(before.len(), 0);
+    for ((place, before), word) in places.iter_mut().zip(before).zip(words) {
+        let behind = |shift: usize| word << shift | before >> (WORD - shift);
+        *place = (1..DISTANCE).fold(*word, |cut, shift| cut | behind(shift));
+    }
+}
+
+/// Clears all bits but those of some places. Where there are no others it makes no call, which texts of two words feel.
+pub(super) fn clip(words: &mut [u64], places: Range<usize>) {
+    if places.start > 0 {
+        words[..places.start / WORD].fill(0);
+        if let Some(word) = words.get_mut(places.start / WORD) {
+            *word &= u64::MAX << (places.start % WORD);
+        }
+    }
+    if let Some((word, behind)) =
+        words.get_mut(places.end / WORD..).and_then(<[_]>::split_first_mut)
+    {
+        *word &= (1 << (places.end % WORD)) - 1;
+        if !behind.is_empty() {
+            behind.fill(0);
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! What is known of the automaton's run when only a window of the text is known.
+//!
+//! A *view* is what the run looks like between two symbols of a text, with the pieces that the text really
+//! has: the attempt that makes the piece in progress, or that no attempt does. Where a step says that a match
+//! ends here and the attempt goes on, both may be true: that the piece ends here, and then the attempt must
+//! never match again (it goes on as a *ghost*), or that it ends later, and then the attempt must match again.
+//! The same where an attempt begins: it succeeds, or it fails and its symbol is unmatched. A view that can
+//! come to the end of no text (an attempt dies that had to match, or a ghost matches) is not real and is
+//! left out. So the views a run can have after some symbols are a set found by stepping, and the true one
+//! is in it: forgetting a ghost, or starting with all views, only adds views.
+//!
+//! `docs/explanation/splitting.md` has the proof. Left out: which windows are looked at ([`super::contexts`]).
+//! Cost: views are pairs of states at most, a few dozen for real patterns; more than [`MAX_VIEWS`] are refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::letters::{Kinds, LetterSet, Letters};
+use crate::automaton::table::Automaton;
+
+const MAX_VIEWS: usize = 2000;
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// The piece goes on.
+    Inside,
+    /// A piece starts that is a match.
+    Match,
+    /// A run starts that matches nothing.
+    Unmatched,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Base {
+    /// An edge, or behind a match.
+    Between,
+    /// Behind an unmatched symbol.
+    Unmatched,
+    /// In an attempt that will match past this place, or exactly here.
+    Attempt(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct View {
+    base: Base,
+    /// The state of an earlier attempt that matches no more, 0 if there is none to think of.
+    ghost: usize,
+    /// What the last symbol, which was of the run set, says about the rest of the run.
+    promise: Option<bool>,
+}
+
+/// A set of views, as bits.
+pub(super) type Views = Vec<u64>;
+
+/// For each view a set of views.
+pub(super) type Relation = Vec<u64>;
+
+/// All views and the steps between them.
+pub(super) struct Graph {
+    n_letters: usize,
+    /// By view and letter: where the steps lie in `steps`.
+    ranges: Vec<(usize, usize)>,
+    steps: Vec<(Mark, usize)>,
+    n_views: usize,
+    /// The first views have no ghost and no promise: every view is one of these that knows more.
+    n_universal: usize,
+    /// By view: the letters that may come next.
+    next_letters: Vec<LetterSet>,
+}
+
+impl Graph {
+    /// `None` if there are too many views.
+    pub(super) fn new(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Option<Self> {
+        let mut maker =
+            Maker { automaton, kinds, letters, views: Vec::new(), numbers: BTreeMap::new() };
+        for state in maker.states_within() {
+            maker.number(View { base: Base::Attempt(state), ghost: 0, promise: None });
+        }
+        if !automaton.covers_everything() {
+            maker.number(View { base: Base::Unmatched, ghost: 0, promise: None });
+        }
+        maker.number(View { base: Base::Between, ghost: 0, promise: None });
+        let (mut ranges, mut steps) = (Vec::new(), Vec::new());
+        let n_universal = maker.views.len();
+        let mut index = 0;
+        while index < maker.views.len() {
+            for letter in 0..letters.len() {
+                let start = steps.len();
+                maker.steps(maker.views[index], letter, &mut steps);
+                ranges.push((start, steps.len()));
+            }
+            index += 1;
+            if maker.views.len() > MAX_VIEWS {
+                return None;
+            }
+        }
+        let n_views = maker.views.len();
+        let n_letters = letters.len();
+        let next_letters = Vec::new();
+        let mut graph = Self { n_letters, ranges, steps, n_views, n_universal, next_letters };
+        graph.keep_what_ends(letters.edge());
+        graph.next_letters = (0..n_views).map(|view| graph.letters_from(view)).collect();
+        Some(graph)
+    }
+
+    /// Every view that a run can have when nothing is known of the text before.
+    pub(super) fn universe(&self) -> Views {
+        let mut views = self.none();
+        (0..self.n_universal).for_each(|view| insert(&mut views, view));
+        views
+    }
+
+    pub(super) fn n_letters(&self) -> usize {
+        self.n_letters
+    }
+
+    fn none(&self) -> Views {
+        vec![0; self.n_views.div_ceil(64)]
+    }
+
+    /// What each view becomes by nothing.
+    pub(super) fn identity(&self) -> Relation {
+        let n_words = self.n_views.div_ceil(64);
+        let mut relation = vec![0; self.n_views * n_words];
+        (0..self.n_views).for_each(|view| relation[view * n_words + view / 64] |= 1 << (view % 64));
+        relation
+    }
+
+    /// What each view becomes by a letter and then by what follows.
+    pub(super) fn before(&self, letter: usize, following: &Relation) -> Relation {
+        let n_words = self.n_views.div_ceil(64);
+        let mut relation = vec![0; self.n_views * n_words];
+        for (view, row) in relation.chunks_mut(n_words).enumerate() {
+            for &(_, next) in self.steps_on(view, letter) {
+                let other = &following[next * n_words..][..n_words];
+                row.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+            }
+        }
+        relation
+    }
+
+    /// What some views become by a letter.
+    pub(super) fn after(&self, views: &Views, letter: usize) -> Views {
+        let mut after = self.none();
+        for view in members(views) {
+            self.steps_on(view, letter).iter().for_each(|step| insert(&mut after, step.1));
+        }
+        after
+    }
+
+    /// What some views become.
+    pub(super) fn image(&self, views: &Views, relation: &Relation) -> Views {
+        let mut image = self.none();
+        for view in members(views) {
+            let row = &relation[view * image.len()..][..image.len()];
+            image.iter_mut().zip(row).for_each(|(word, other)| *word |= other);
+        }
+        image
+    }
+
+    /// What may stand at a symbol with this letter: for each mark, the letters behind with which it may.
+    pub(super) fn marks(&self, views: &Views, letter: usize) -> Marks {
+        let mut marks = Marks::default();
+        for view in members(views) {
+            for &(mark, next) in self.steps_on(view, letter) {
+                *marks.of(mark) |= self.next_letters[next];
+            }
+        }
+        marks
+    }
+
+    fn steps_on(&self, view: usize, letter: usize) -> &[(Mark, usize)] {
+        let (start, end) = self.ranges[view * self.n_letters + letter];
+        &self.steps[start..end]
+    }
+
+    fn letters_from(&self, view: usize) -> LetterSet {
+        let may = |letter: &usize| !self.steps_on(view, *letter).is_empty();
+        (0..self.n_letters).filter(may).fold(0, |set, letter| set | 1 << letter)
+    }
+
+    /// Takes away the steps to views from which no text ends.
+    fn keep_what_ends(&mut self, edge: usize) {
+        let mut ends = vec![false; self.n_views];
+        loop {
+            let goes_on = |view: usize, letter: usize| {
+                self.steps_on(view, letter).iter().any(|step| letter == edge || ends[step.1])
+            };
+            let is_new = |&view: &usize| {
+                !ends[view] && (0..self.n_letters).any(|letter| goes_on(view, letter))
+            };
+            let new: Vec<usize> = (0..self.n_views).filter(is_new).collect();
+            if new.is_empty() {
+                break;
+            }
+            new.into_iter().for_each(|view| ends[view] = true);
+        }
+        let mut kept = Vec::new();
+        for range in &mut self.ranges {
+            let start = kept.len();
+            kept.extend(self.steps[range.0..range.1].iter().filter(|step| ends[step.1]));
+            *range = (start, kept.len());
+        }
+        self.steps = kept;
+    }
+}
+
+/// For each mark, the letters behind with which it may stand; a letter in none of them is behind in no text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    pub(super) inside: LetterSet,
+    pub(super) matches: LetterSet,
+    pub(super) unmatched: LetterSet,
+}
+
+/// The letters behind with which the answer is yes, and those with which it is no. With the others nothing is
+/// asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answers {
+    pub(super) yes: LetterSet,
+    pub(super) no: LetterSet,
+}
+
+impl Marks {
+    /// Whether a piece starts, if that is certain.
+    pub(super) fn starts(&self) -> Answers {
+        let starts = self.matches | self.unmatched;
+        Answers { yes: starts & !self.inside, no: self.inside & !starts }
+    }
+
+    /// Whether a run starts that matches nothing, if that is certain.
+    pub(super) fn starts_unmatched(&self) -> Answers {
+        let other = self.inside | self.matches;
+        Answers { yes: self.unmatched & !other, no: other & !self.unmatched }
+    }
+
+    /// Whether nothing is certain.
+    pub(super) fn is_unknown(&self) -> Answers {
+        let starts = self.matches | self.unmatched;
+        let several = starts & self.inside | self.matches & self.unmatched;
+        Answers { yes: several, no: (starts | self.inside) & !several }
+    }
+
+    fn of(&mut self, mark: Mark) -> &mut LetterSet {
+        match mark {
+            Mark::Inside => &mut self.inside,
+            Mark::Match => &mut self.matches,
+            Mark::Unmatched => &mut self.unmatched,
+        }
+    }
+}
+
+struct Maker<'a> {
+    automaton: &'a Automaton,
+    kinds: &'a Kinds,
+    letters: &'a Letters,
+    views: Vec<View>,
+    numbers: BTreeMap<View, usize>,
+}
+
+impl Maker<'_> {
+    fn number(&mut self, view: View) -> usize {
+        let next = self.views.len();
+        let number = *self.numbers.entry(view).or_insert(next);
+        if number == next {
+            self.views.push(view);
+        }
+        number
+    }
+
+    /// The states that some step leads to.
+    fn states_within(&self) -> Vec<usize> {
+        let n_classes = self.automaton.n_classes();
+        let rows = 1..=self.automaton.n_states();
+        let pairs = rows.flat_map(|row| (0..n_classes).map(move |class| (row, class)));
+        let states = pairs.map(|(row, class)| self.automaton.step(row, class).1);
+        let states: BTreeSet<usize> = states.filter(|&state| state > 0).collect();
+        states.into_iter().collect()
+    }
+
+    /// The steps from a view on a letter; none if they contradict the view.
+    fn steps(&mut self, view: View, letter: usize, steps: &mut Vec<(Mark, usize)>) {
+        let shown = self.letters.letters[letter];
+        if !self.keeps_promise(view.promise, letter) {
+            return;
+        }
+        let Some(kind) = shown.kind else { return self.step_over_edge(view, steps) };
+        let class = self.kinds.class_of[kind];
+        let ghost = match view.ghost {
+            0 => 0,
+            ghost => match self.automaton.step(ghost, class) {
+                (true, _) => return,
+                (false, next) => next,
+            },
+        };
+        let promise = shown.promise;
+        match view.base {
+            Base::Between => self.begin(class, (false, ghost, promise), steps),
+            Base::Unmatched => self.begin(class, (true, ghost, promise), steps),
+            Base::Attempt(state) => {
+                let (is_matched, next) = self.automaton.step(state, class);
+                if next > 0 {
+                    let view = View { base: Base::Attempt(next), ghost, promise };
+                    steps.push((Mark::Inside, self.number(view)));
+                }
+                if is_matched {
+                    self.begin(class, (false, newer(next, ghost), promise), steps);
+                }
+            }
+        }
+    }
+
+    /// An attempt begins at a symbol, after an unmatched one or not.
+    fn begin(
+        &mut self,
+        class: usize,
+        (is_after_unmatched, ghost, promise): (bool, usize, Option<bool>),
+        steps: &mut Vec<(Mark, usize)>,
+    ) {
+        let (is_matched, next) = self.automaton.step(1, class);
+        if next > 0 {
+            let view = View { base: Base::Attempt(next), ghost, promise };
+            steps.push((Mark::Match, self.number(view)));
+        }
+        if self.automaton.covers_everything() {
+            return;
+        }
+        let is_told = is_matched && self.automaton.tells_empty();
+        let mark = if is_after_unmatched && !is_told { Mark::Inside } else { Mark::Unmatched };
+        let ghost = newer(next, ghost);
+        steps.push((mark, self.number(View { base: Base::Unmatched, ghost, promise })));
+    }
+
+    fn step_over_edge(&mut self, view: View, steps: &mut Vec<(Mark, usize)>) {
+        let end = usize::from(self.automaton.alphabet().end());
+        let matches = |state: usize| self.automaton.step(state, end).0;
+        let contradicts = view.ghost > 0 && matches(view.ghost)
+            || matches!(view.base, Base::Attempt(state) if !matches(state));
+        if !contradicts {
+            let view = View { base: Base::Between, ghost: 0, promise: None };
+            steps.push((Mark::Inside, self.number(view)));
+        }
+    }
+
+    fn keeps_promise(&self, promise: Option<bool>, letter: usize) -> bool {
+        let Some(promise) = promise else { return true };
+        match self.letters.letters[letter].promise {
+            Some(next) => next == promise,
+            None => self.letters.is_goal(letter) == promise,
+        }
+    }
+}
+
+/// Of two ghosts only the newer one is thought of.
+fn newer(ghost: usize, before: usize) -> usize {
+    if ghost > 0 { ghost } else { before }
+}
+
+fn insert(views: &mut Views, view: usize) {
+    views[view / 64] |= 1 << (view % 64);
+}
+
+fn members(views: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    views.iter().enumerate().flat_map(|(index, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros() as usize;
+            (left != 0).then(|| {
+                left &= left - 1;
+                index * 64 + bit
+            })
+        })
+    })
+}
