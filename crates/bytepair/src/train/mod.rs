@@ -35,7 +35,6 @@ mod scribe;
 mod share;
 mod shares;
 mod sketch;
-mod slots;
 mod start;
 mod sums;
 mod survey;

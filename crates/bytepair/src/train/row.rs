@@ -1,28 +1,42 @@
-//! Pieces as one row of tokens, each with the count of its piece: the corpus, or a share of it.
+//! Pieces as one row of tokens that are merged in place, each with the count of its piece: the corpus, or a share of it.
 //!
-//! A piece takes one slot for each of the tokens that it begins with, and one more, a barrier, follows it. Pieces
-//! keep their order. From time to time the row is made anew: each token takes one slot again, and pieces that
-//! are one token, and so can never change, are left out. Linear in the slots.
+//! ```text
+//! slots   | ab . ab c | a ab . |     a token of n symbols has its id in the first and in the last of n slots
+//!         ^           ^        ^     barriers
+//! ```
 //!
-//! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a
-//! count below 255. Larger counts are kept beside the row, by piece.
+//! Both neighbours of a token are found by the lengths of tokens alone: no links, no shifting, three writes a merge. What
+//! the slots in between hold does not matter, with one exception. *Invariant:* a slot where a token once began, and does
+//! not any more, never holds the id of that token again (see [`Row::merge_at`]). So an old note of where a pair begins is
+//! checked by looking at two slots.
+//!
+//! Pieces keep their order. From time to time the row is made anew: each token takes one slot again, and pieces that are
+//! one token, and so can never change, are left out. Linear in the slots; everything else takes constant time.
+//!
+//! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a count
+//! below 255. Larger counts are kept beside the row, by piece. Lengths are kept by those who own the tokens.
 
-use super::slots::{BARRIER, Cell, Slots};
+use crate::large_pages::{LargeRow, Pages};
 use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
+/// Stands before the first token, behind the last, and between pieces. No token has this id.
+pub(super) const BARRIER: TokenId = TokenId::MAX;
+/// Stands in a slot where a token no longer begins. No token has this id.
+const HOLE: TokenId = TokenId::MAX - 1;
+
 /// Tokens, weighted by how often their pieces occur.
 pub(super) struct Row {
-    slots: Slots<Weighted>,
+    slots: LargeRow<Slot>,
     heavy: HeavyPieces,
     /// Whether a token may take more than one slot.
     has_merged: bool,
 }
 
-/// What a slot holds: a token, and the count of its piece or [`HEAVY`] in the lowest bits. The highest bit of a
-/// token stands for those that are missing, so that barriers and holes stay what they are.
+/// A token, and the count of its piece or [`HEAVY`] in the lowest bits. The highest bit of a token stands for those that
+/// are missing, so that barriers and holes stay what they are.
 #[derive(Clone, Copy)]
-struct Weighted(u32);
+struct Slot(u32);
 
 /// The weight of slots whose piece stands among the heavy ones.
 const HEAVY: u32 = if cfg!(test) { 3 } else { 255 };
@@ -31,7 +45,7 @@ const WEIGHT_MASK: u32 = (1 << WEIGHT_BITS) - 1;
 /// So many ids fit a slot; two more stand for barriers and holes.
 pub(super) const MAX_IDS: usize = 1 << (u32::BITS - WEIGHT_BITS - 1);
 
-impl Weighted {
+impl Slot {
     const BARRIER: Self = Self(BARRIER << WEIGHT_BITS);
 
     #[inline]
@@ -40,17 +54,16 @@ impl Weighted {
     }
 
     #[inline]
-    fn weight(self) -> u32 {
-        self.0 & WEIGHT_MASK
-    }
-}
-
-impl Cell for Weighted {
-    #[inline]
     fn token(self) -> TokenId {
         (self.0.cast_signed() >> WEIGHT_BITS).cast_unsigned()
     }
 
+    #[inline]
+    fn weight(self) -> u32 {
+        self.0 & WEIGHT_MASK
+    }
+
+    /// A slot of the same piece with another token.
     #[inline]
     fn with_token(self, token: TokenId) -> Self {
         Self::new(token, self.weight())
@@ -69,8 +82,8 @@ pub(super) struct Neighbours {
 impl Row {
     /// A row with room for so many slots.
     pub(super) fn with_capacity(n_slots: usize) -> Self {
-        let mut slots = Slots::with_capacity(n_slots + 1);
-        slots.push(Weighted::BARRIER);
+        let mut slots = LargeRow::with_room(n_slots + 1, Pages::Large);
+        slots.push(Slot::BARRIER);
         Self { slots, heavy: HeavyPieces::default(), has_merged: false }
     }
 
@@ -83,8 +96,8 @@ impl Row {
         if weight == HEAVY {
             self.heavy.push(self.slots.len(), count);
         }
-        self.slots.extend(tokens.iter().map(|&token| Weighted::new(token, weight)));
-        self.slots.push(Weighted::BARRIER);
+        tokens.iter().for_each(|&token| self.slots.push(Slot::new(token, weight)));
+        self.slots.push(Slot::BARRIER);
     }
 
     /// The number of slots, barriers included.
@@ -95,29 +108,29 @@ impl Row {
     /// The token that begins at `slot`, or a barrier.
     #[inline]
     pub(super) fn token_at(&self, slot: usize) -> TokenId {
-        self.slots.token_at(slot)
+        self.slots[slot].token()
     }
 
     /// The token that ends before `slot`, where a token begins; or a barrier.
     #[inline]
     pub(super) fn token_before(&self, slot: usize) -> TokenId {
-        self.slots.token_before(slot)
+        self.slots[slot - 1].token()
     }
 
-    /// Asks for the slot before each where a token begins, and for that which is so far behind: with what is between,
-    /// which mostly lies in the same lines of the cache, it is at hand when places are looked at one by one.
-    pub(super) fn ask_for<'s>(&self, slots: impl IntoIterator<Item = &'s u32>, reach: usize) {
+    /// Prefetches the slot before each where a token begins, and that which is so far behind: with what is between, which
+    /// mostly lies in the same lines of the cache, it is there when places are looked at one by one.
+    pub(super) fn prefetch<'s>(&self, slots: impl IntoIterator<Item = &'s u32>, reach: usize) {
         for &slot in slots {
             let (before, behind) = ((slot as usize).wrapping_sub(1), slot as usize + reach);
-            prefetch(self.slots.cells(), before);
-            prefetch(self.slots.cells(), behind);
+            prefetch(&self.slots, before);
+            prefetch(&self.slots, behind);
         }
     }
 
     /// How often the piece occurs that `slot` belongs to.
     #[inline]
     pub(super) fn weight_at(&self, slot: usize) -> i64 {
-        match self.slots.cell_at(slot).weight() {
+        match self.slots[slot].weight() {
             HEAVY => self.heavy.count_at(slot),
             weight => weight.into(),
         }
@@ -133,10 +146,16 @@ impl Row {
         left_len: usize,
         right: TokenId,
     ) -> bool {
-        self.slots.has_pair(slot, left, left_len, right)
+        // Both are read whatever the first says: a wrong guess would keep the next ones from being fetched.
+        let (one, other) = (self.slots[slot].token(), self.slots[slot + left_len].token());
+        (one ^ left) | (other ^ right) == 0
     }
 
-    /// Merges the pair at `slot`; see [`Slots::merge_at`].
+    /// Puts `result` in the place of two tokens, the first of which begins at `slot`.
+    ///
+    /// The slot where the second began keeps no token that began there: it becomes a hole or, where the second covers one
+    /// slot, the last slot of `result`, which covers more than one. Later it can only become the inside or the end of
+    /// longer tokens still, never again one that began there.
     #[inline]
     pub(super) fn merge_at(
         &mut self,
@@ -146,7 +165,14 @@ impl Row {
         result_len: usize,
     ) {
         self.has_merged = true;
-        self.slots.merge_at(slot, left_len, result, result_len);
+        self.put(slot, result);
+        self.put(slot + left_len, HOLE);
+        self.put(slot + result_len - 1, result);
+    }
+
+    #[inline]
+    fn put(&mut self, slot: usize, token: TokenId) {
+        self.slots[slot] = self.slots[slot].with_token(token);
     }
 
     /// Makes the row anew, one slot for each token; leaves out what is one token between barriers.
@@ -161,13 +187,13 @@ impl Row {
         let mut counts = self.heavy.ascending();
         while read < self.slots.len() {
             let (start, begin) = (write, read);
-            let first = self.slots.cell_at(read);
+            let first = self.slots[read];
             let mut cell = first;
             while cell.token() != BARRIER {
-                self.slots.set(write, cell);
+                self.slots[write] = cell;
                 read += lengths[cell.token() as usize] as usize;
                 write += 1;
-                cell = self.slots.cell_at(read);
+                cell = self.slots[read];
             }
             read += 1;
             if write - start < 2 {
@@ -177,10 +203,11 @@ impl Row {
             if first.weight() == HEAVY {
                 heavy.push(start, counts.at(begin));
             }
-            self.slots.set(write, Weighted::BARRIER);
+            self.slots[write] = Slot::BARRIER;
             write += 1;
         }
         self.slots.truncate(write);
+        self.slots.give_back();
         self.heavy = heavy;
     }
 
@@ -188,7 +215,7 @@ impl Row {
     #[inline]
     pub(super) fn for_each_pair(&self, mut visit: impl FnMut(Neighbours)) {
         let mut counts = self.heavy.ascending();
-        for (slot, pair) in (0..).zip(self.slots.cells().windows(2)) {
+        for (slot, pair) in (0..).zip(self.slots.windows(2)) {
             let (left, right) = (pair[0].token(), pair[1].token());
             let weight = match pair[0].weight() {
                 HEAVY => counts.at(slot as usize),
@@ -292,8 +319,8 @@ mod tests {
     fn a_slot_tells_the_largest_id_from_barriers_and_holes() {
         let largest = index_of(MAX_IDS) - 1;
         for token in [0, largest, BARRIER, BARRIER - 1] {
-            assert_eq!(Weighted::new(token, HEAVY).token(), token);
-            assert_eq!(Weighted::new(0, HEAVY).with_token(token).weight(), HEAVY);
+            assert_eq!(Slot::new(token, HEAVY).token(), token);
+            assert_eq!(Slot::new(0, HEAVY).with_token(token).weight(), HEAVY);
         }
     }
 

@@ -15,8 +15,7 @@ use std::ops::Range;
 use super::pairs::PairIndex;
 use super::places::{List, Places};
 use super::plan::{Created, Job, Plan, Step};
-use super::row::{Row, index_of};
-use super::slots::BARRIER;
+use super::row::{BARRIER, Row, index_of};
 use super::sums::{Change, Sums};
 use super::survey::Survey;
 
@@ -78,7 +77,7 @@ impl Share {
             Step::Place => self.survey.place(&self.row, plan, &mut self.places),
             Step::Apply => {
                 self.outcomes.resize_with(plan.jobs.len(), Outcome::default);
-                self.ask_for(&plan.jobs);
+                self.prefetch_short(&plan.jobs);
                 (0..plan.jobs.len()).for_each(|index| self.apply(plan, index));
             }
             Step::List => (0..plan.jobs.len()).for_each(|index| self.list(plan, index)),
@@ -102,11 +101,11 @@ impl Share {
         self.places.first(pair, |slot| row.has_pair(slot as usize, left, left_len, right))
     }
 
-    /// Asks for what is around the places of pairs with few of them, of all these pairs at once.
-    fn ask_for(&self, jobs: &[Job]) {
+    /// Prefetches what is around the places of pairs with few of them, of all these pairs at once.
+    fn prefetch_short(&self, jobs: &[Job]) {
         let lists = jobs.iter().map(|job| self.places.slots(self.places.list(job.pair)));
         let short = lists.filter(|slots| slots.len() <= SHORT_LIST_LEN).flatten();
-        self.row.ask_for(short, 1);
+        self.row.prefetch(short, 1);
     }
 
     /// Merges one pair wherever it still is: so many places at a time that all around them stays at hand.
@@ -158,7 +157,7 @@ impl Share {
     fn merge(&mut self, job: &Job, part: List, index: usize) {
         let Job { left, right, left_len, result, result_len, .. } = *job;
         if part.len() > SHORT_LIST_LEN {
-            self.row.ask_for(self.places.slots(part), result_len);
+            self.row.prefetch(self.places.slots(part), result_len);
         }
         let (row, merged) = (&mut self.row, &mut self.outcomes[index].merged);
         if left == right {
@@ -195,7 +194,7 @@ impl Share {
         for index in 0..merged.len() {
             if index % N_AT_ONCE == 0 {
                 let part = merged.part(index, merged.len().min(index + N_AT_ONCE));
-                self.row.ask_for(self.places.slots(part), job.result_len);
+                self.row.prefetch(self.places.slots(part), job.result_len);
             }
             let slot = self.places.slots(merged)[index];
             if let Some((pair, start)) = self.pair_before(slot, job, created, plan) {

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::characters::{CharacterLimits, LeftOut};
-use super::slots::BARRIER;
+use super::row::BARRIER;
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch};
 use crate::error::{ErrorKind, Result};
