@@ -21,7 +21,7 @@ pub mod memory;
 mod merge_table;
 mod narrow;
 pub mod normalize;
-mod pair_map;
+mod pair_key;
 mod parallel;
 mod piece_key;
 #[cfg(target_arch = "x86_64")]

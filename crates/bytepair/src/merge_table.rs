@@ -1,26 +1,26 @@
-//! The merges of a vocabulary by pair: the one table that every encoder asks.
+//! The merges of a vocabulary by pair: the one table that every encoder looks pairs up in.
 //!
-//! Most vocabularies fit a table whose slot is one word (`packed`), which files can hold as it is (`stored`). Others
-//! (very large ones whose ids are not in the order of their ranks, or whose merges share priorities across tokens)
-//! have a map of twice the size. Takes O(1) expected time for a look-up.
+//! Most vocabularies fit a table whose slot is one word (`packed`, by a `layout`), which files can hold as it is
+//! (`stored`). Others have a hash map of twice the size (`wide`): those of more than some 30,000 tokens whose ids are not in
+//! the order of their ranks, and those whose merges share a priority across tokens. Takes O(1) expected time for a look-up.
 
 mod layout;
 mod packed;
 mod stored;
+mod wide;
 
 use std::sync::Arc;
 
-use self::layout::ranks;
 pub use self::packed::PackedMerges;
 pub use self::stored::Description;
-use crate::pair_map::{PairMap, pair_key};
+use self::wide::WideMerges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// The merges by pair.
+/// The merges by pair, in one of two forms.
 #[derive(Clone, Debug)]
 pub(crate) enum Merges {
     Packed(Arc<PackedMerges>),
-    Wide(PairMap<RankedMerge>),
+    Wide(WideMerges),
 }
 
 /// A merge as the encoder looks it up.
@@ -34,7 +34,7 @@ pub(crate) struct RankedMerge {
 /// An absent merge: no rank is higher. Its result means nothing.
 pub(crate) const NO_MERGE: RankedMerge = RankedMerge { rank: u32::MAX, result: 0 };
 
-/// Where pairs are looked up.
+/// A table that pairs are looked up in.
 pub(crate) trait Lookup {
     /// The merge of a pair, or [`NO_MERGE`].
     fn get(&self, left: TokenId, right: TokenId) -> RankedMerge;
@@ -48,13 +48,6 @@ pub(crate) trait Lookup {
     fn prefetch(&self, _left: TokenId, _right: TokenId) {}
 }
 
-impl Lookup for PairMap<RankedMerge> {
-    #[inline]
-    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
-        PairMap::get(self, pair_key(left, right)).unwrap_or(NO_MERGE)
-    }
-}
-
 impl RankedMerge {
     /// Whether there is one.
     #[inline]
@@ -63,18 +56,12 @@ impl RankedMerge {
     }
 }
 
-impl Default for RankedMerge {
-    fn default() -> Self {
-        NO_MERGE
-    }
-}
-
 impl Merges {
     /// The table that the vocabulary came with, or one made of its merges.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
         let packed = vocabulary.merge_table().map(Arc::clone);
         let packed = packed.or_else(|| PackedMerges::new(vocabulary).map(Arc::new));
-        packed.map_or_else(|| Self::Wide(wide(vocabulary)), Self::Packed)
+        packed.map_or_else(|| Self::Wide(WideMerges::new(vocabulary)), Self::Packed)
     }
 
     /// Whether merges are in the order of the ids that they make, and use only ids below those.
@@ -90,7 +77,7 @@ impl Lookup for Merges {
     fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
         match self {
             Self::Packed(packed) => packed.get(left, right),
-            Self::Wide(map) => Lookup::get(map, left, right),
+            Self::Wide(wide) => wide.get(left, right),
         }
     }
 
@@ -102,18 +89,6 @@ impl Lookup for Merges {
     }
 }
 
-/// The map of merges that do not fit a word each.
-fn wide(vocabulary: &Vocabulary) -> PairMap<RankedMerge> {
-    let mut by_pair = PairMap::with_capacity(vocabulary.merges().len());
-    let ranks = ranks(vocabulary);
-    let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
-    by_pair.insert_all((0..).zip(vocabulary.merges()).map(|(place, merge)| {
-        let ranked = RankedMerge { rank: rank_at(place), result: merge.result };
-        (pair_key(merge.left, merge.right), ranked)
-    }));
-    by_pair
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -121,7 +96,7 @@ mod tests {
 
     use super::packed::{BUCKET_LEN, MAX_SPARSE_LEN, n_buckets};
     use super::*;
-    use crate::pair_map::pair_hash;
+    use crate::pair_key::pair_hash;
     use crate::vocabulary::Merge;
 
     /// Made-up merges, as many as `n_merges`, of ids in a range; results ascend if they are asked to.

@@ -1,19 +1,26 @@
 //! A table of merges whose slot is one word.
 //!
-//! A slot holds left part, right part, and a number that orders the merges as their ranks do and says what they
-//! make. That number is either the result and, where several merges make the same token one after the other, which
-//! of them it is; or the rank and the result. Four slots are a bucket, half a cache line, and all four are compared
-//! without a branch. Keys are exact, so no pair is ever taken for another. Most pairs that are asked for have no
-//! merge: a bitmap by hash, small enough for a processor's own cache, answers for nearly all of those.
+//! ```text
+//! slot      !(left, right, value), exact; 0 where it is free
+//! value     orders merges as their ranks do, and says what they make (`layout`)
+//! bucket    four slots, half a cache line, compared without a branch
 //!
-//! Left out: vocabularies whose merges do not fit a word, and those whose merges were chosen so that the search for some
-//! passes many full buckets: files hold tables, so the hash is known. Takes O(1) expected time for a look-up, at most
-//! O(log n).
+//! get(left, right):
+//!     both ids are small              -> the value is in a table by both ids
+//!     the bit of the hash is not set  -> no merge, as for nearly all pairs that have none
+//!     the bucket of the hash has it   -> its value
+//!     the bucket is full              -> look at the next one; else no merge
+//! ```
+//!
+//! Keys are exact, so no pair is ever taken for another. The bitmap is small enough for a processor's own cache.
+//!
+//! Left out: vocabularies whose merges do not fit a word, and those whose merges were chosen so that a search passes many
+//! full buckets: files hold tables, so the hash is known. Takes O(1) expected time for a look-up, at most O(log n).
 
 use super::layout::{Layout, numbered, ranks};
 use super::{Lookup, NO_MERGE, RankedMerge};
 use crate::large_pages::LargeRow;
-use crate::pair_map::pair_hash;
+use crate::pair_key::pair_hash;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
@@ -91,8 +98,8 @@ impl PackedMerges {
         }
     }
 
-    /// Places all merges. Looks at the buckets of several before it fills the first, so that their cache lines
-    /// are fetched side by side.
+    /// Places all merges. Reads the buckets of several before it fills the first, so that their cache lines are fetched side
+    /// by side.
     fn insert_all(&mut self, vocabulary: &Vocabulary) -> Option<()> {
         let ranks = ranks(vocabulary);
         let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);

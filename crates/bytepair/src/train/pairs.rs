@@ -6,7 +6,7 @@
 use super::row::index_of;
 use crate::hash::HashKey;
 use crate::large_pages::LargeRow;
-use crate::pair_map::{pair_hash_by, pair_key, pair_of};
+use crate::pair_key::{pair_hash_by, pair_key, pair_of};
 use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn pairs_that_are_chosen_for_one_place_lie_apart() {
         let pairs = (0..3000_u32).flat_map(|left| (0..3000).map(move |right| (left, right)));
-        let hash = |left, right| crate::pair_map::pair_hash(pair_key(left, right));
+        let hash = |left, right| crate::pair_key::pair_hash(pair_key(left, right));
         let mut ours = Pairs::with_capacity(0);
         let chosen = pairs.filter(|&(left, right)| hash(left, right) >> 54 == 0);
         for (left, right) in chosen.take(4000) {

@@ -11,7 +11,7 @@ use super::crew::Crew;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::Plan;
 use super::queue::Queue;
-use crate::pair_map::pair_key;
+use crate::pair_key::pair_key;
 use crate::vocabulary::TokenId;
 
 /// The pairs in the order in which they would be merged.

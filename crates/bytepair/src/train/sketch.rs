@@ -6,7 +6,7 @@
 
 use crate::hash::HashKey;
 use crate::large_pages;
-use crate::pair_map::{pair_hash_by, pair_key};
+use crate::pair_key::{pair_hash_by, pair_key};
 use crate::vocabulary::TokenId;
 
 /// Sums of weights by cell.

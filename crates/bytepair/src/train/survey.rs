@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
 use crate::large_pages::{self, LargeRow};
-use crate::pair_map::{pair_key, pair_of};
+use crate::pair_key::{pair_key, pair_of};
 use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
