@@ -50,6 +50,7 @@ use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, Vocabulary};
 use characters::Characters;
 use cuts::Cuts;
+use merge::stretches::SIZES;
 use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
 use whole::WholePieces;
 
@@ -58,6 +59,8 @@ use merge::naive;
 
 /// Longest piece that may start from characters, in bytes.
 const MAX_CHARACTERS_LEN: usize = 3 * MAX_SCAN_LEN;
+
+const _: () = assert!(MAX_CHARACTERS_LEN <= SIZES.stretch, "a symbol of a long piece is one unit");
 
 /// From so many bytes on a piece is long, and its parts matter so many times as much for each byte.
 const LONG_LEN: usize = 256;

@@ -20,8 +20,12 @@ pub struct Description {
 }
 
 impl Description {
-    /// How many slots the table has.
+    /// How many slots the table has; `usize::MAX`, which no table has, where they are more than there is memory.
     pub fn n_slots(self) -> usize {
+        // A table has at most four slots for each merge, of eight bytes each.
+        if self.n_merges > usize::MAX / 32 {
+            return usize::MAX;
+        }
         n_buckets(self.n_merges) * BUCKET_LEN
     }
 }

@@ -1,4 +1,6 @@
-//! Encoding by its definition. The twin of `scan`, `buckets` and `heap`. O(n²) for a piece of n symbols.
+//! Merging by its definition, and nothing else: the twin of every algorithm beside it.
+//!
+//! Each step looks at all pairs, and for each pair at all merges: O(n² m) for n symbols and m merges.
 
 use crate::vocabulary::{TokenId, Vocabulary};
 

@@ -25,15 +25,15 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
 /// How a piece is dealt out, in symbols.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(in crate::encode) struct Sizes {
     /// Of a stretch.
-    pub(super) stretch: usize,
+    pub(in crate::encode) stretch: usize,
     /// Of what two stretches have in common, at first.
     pub(super) overlap: usize,
 }
 
 /// A [tree](super::tree) of so many symbols fits the nearest cache of a processor.
-pub(super) const SIZES: Sizes = Sizes { stretch: 960, overlap: 64 };
+pub(in crate::encode) const SIZES: Sizes = Sizes { stretch: 960, overlap: 64 };
 
 /// How much is merged anew, at first, of a piece that grows.
 const GROWTH_OVERLAP: usize = 48;

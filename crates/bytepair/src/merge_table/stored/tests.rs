@@ -146,3 +146,11 @@ fn a_vocabulary_with_a_table_gives_it_out_and_loses_it_by_a_change() {
     assert_eq!(vocabulary.merges()[..2], list);
     assert_eq!(Merges::new(&vocabulary).get(4, 5).result, 6);
 }
+
+#[test]
+fn a_table_of_more_merges_than_memory_has_no_number_of_slots() {
+    let description = |n_merges| Description { n_merges, result_shift: None };
+    assert_eq!(description(usize::MAX).n_slots(), usize::MAX);
+    assert_eq!(description(usize::MAX / 32 + 1).n_slots(), usize::MAX);
+    assert!(description(usize::MAX / 32).n_slots().checked_mul(8).is_some());
+}
