@@ -19,8 +19,10 @@ mod finder;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ops::{Range, RangeInclusive};
+use std::ops::{Not, Range, RangeInclusive};
 use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::dictionary::{Ahead, Dictionary};
 pub(crate) use self::finder::{Finder, are_few};
@@ -32,7 +34,8 @@ use crate::vocabulary::TokenId;
 use bytepair_split::unicode::UnicodeTables;
 
 /// A token that is not made by merges.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a property of its own in published files"
@@ -54,9 +57,11 @@ pub struct AddedToken {
     pub single_word: bool,
     /// Whether a whole piece of its content is this token too, wherever that stands and whatever the merges would
     /// give. Only where the tokenizer ignores merges for pieces that are tokens.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub whole_piece: bool,
     /// Whether it stands in the vocabulary of the model too, as published files have it. It says where the token is
     /// written, and nothing about ids.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub in_model: bool,
 }
 

@@ -3,11 +3,14 @@
 //! These settings say nothing about the ids of a text itself. They apply where a call asks for special
 //! tokens (`add_special_tokens`).
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
 
 /// The order of special tokens and texts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Template {
     /// For one text.
     pub single: Vec<TemplatePiece>,
@@ -16,7 +19,8 @@ pub struct Template {
 }
 
 /// One part of a template.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "PieceRecord", into = "PieceRecord")]
 pub enum TemplatePiece {
     /// The ids of a text.
     Text {
@@ -34,6 +38,44 @@ pub enum TemplatePiece {
         /// How they are shown, where a file names them otherwise than the vocabulary does; else empty.
         names: Vec<String>,
     },
+}
+
+/// A [`TemplatePiece`] as a file has it.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum PieceRecord {
+    First {
+        type_id: u32,
+    },
+    Second {
+        type_id: u32,
+    },
+    Special {
+        ids: Vec<TokenId>,
+        type_id: u32,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        names: Vec<String>,
+    },
+}
+
+impl From<TemplatePiece> for PieceRecord {
+    fn from(piece: TemplatePiece) -> Self {
+        match piece {
+            TemplatePiece::Text { which: Sequence::First, type_id } => Self::First { type_id },
+            TemplatePiece::Text { which: Sequence::Second, type_id } => Self::Second { type_id },
+            TemplatePiece::Special { ids, type_id, names } => Self::Special { ids, type_id, names },
+        }
+    }
+}
+
+impl From<PieceRecord> for TemplatePiece {
+    fn from(record: PieceRecord) -> Self {
+        match record {
+            PieceRecord::First { type_id } => Self::Text { which: Sequence::First, type_id },
+            PieceRecord::Second { type_id } => Self::Text { which: Sequence::Second, type_id },
+            PieceRecord::Special { ids, type_id, names } => Self::Special { ids, type_id, names },
+        }
+    }
 }
 
 /// Which text of a pair.
@@ -168,7 +210,8 @@ impl Template {
 }
 
 /// Which end of the ids is cut off or filled up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The beginning.
     Left,
@@ -178,7 +221,8 @@ pub enum Side {
 }
 
 /// How ids are cut to a length.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Truncation {
     /// The most ids of an encoding, special tokens included.
     pub max_length: usize,
@@ -296,7 +340,8 @@ impl Padding {
 }
 
 /// Which text of a pair is cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TruncationStrategy {
     /// The longer one first.
     #[default]
@@ -308,7 +353,8 @@ pub enum TruncationStrategy {
 }
 
 /// How ids are filled up to a length.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Padding {
     /// The length, or that of the longest of a batch.
     pub length: Option<usize>,
@@ -334,7 +380,8 @@ pub struct Lengths<'l> {
 }
 
 /// How spans of tokens are reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OffsetRules {
     /// Whether white space at the ends of a token is no part of its span.
     pub trim: bool,

@@ -10,6 +10,8 @@ mod written;
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::alphabet::byte_order;
 pub use self::printable::published_name;
 pub use self::printable::{bytes_of_printable, printable, printable_name};
@@ -18,7 +20,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 
 /// What text is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "UnitName", into = "UnitName")]
 pub enum Unit {
     /// The 256 byte values: no text is unknown.
     Byte(ByteIds),
@@ -35,8 +38,38 @@ pub enum ByteIds {
     Value,
 }
 
+/// A [`Unit`] as a file names it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UnitName {
+    PrintableByte,
+    ByteValue,
+    Character,
+}
+
+impl From<Unit> for UnitName {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::Byte(ByteIds::Printable) => Self::PrintableByte,
+            Unit::Byte(ByteIds::Value) => Self::ByteValue,
+            Unit::Character => Self::Character,
+        }
+    }
+}
+
+impl From<UnitName> for Unit {
+    fn from(name: UnitName) -> Self {
+        match name {
+            UnitName::PrintableByte => Self::Byte(ByteIds::Printable),
+            UnitName::ByteValue => Self::Byte(ByteIds::Value),
+            UnitName::Character => Self::Character,
+        }
+    }
+}
+
 /// How the end of a piece is marked.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EndMark {
     /// How the mark is written.
     pub text: String,
@@ -45,7 +78,8 @@ pub struct EndMark {
 }
 
 /// The two kinds of end marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndMarkKind {
     /// A symbol of its own after the last character.
     Unit,
@@ -54,7 +88,8 @@ pub enum EndMarkKind {
 }
 
 /// What becomes of a unit outside the alphabet that neither bytes nor an unknown token stand for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// It is an error that names it.
     #[default]
@@ -64,7 +99,8 @@ pub enum Missing {
 }
 
 /// The rules that turn a piece into symbols.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Units {
     /// Bytes or characters.
     pub unit: Unit,

@@ -7,15 +7,15 @@
 //!
 //! [`fingerprint`] is the SHA-256 of what decides ids and text: all but the counts of the merges.
 //!
-//! `schema` is the file as it stands on disk, `read` makes the parts of a tokenizer of it, `write` makes
-//! it of them, and `convert` takes the smaller parts both ways. Every part is taken apart whole, so that
-//! one that is added and forgotten here does not compile.
+//! Parts that are plain data are read and written by their own `serde` attributes. `schema` is the file as it stands on
+//! disk, with records for the others, which `steps` and `tokens` take both ways. `read` makes a tokenizer of the file,
+//! `write` the file of a tokenizer.
 
-mod convert;
 mod naming;
 mod read;
 mod schema;
-mod sentencepiece;
+mod steps;
+mod tokens;
 mod write;
 
 pub use self::read::read;

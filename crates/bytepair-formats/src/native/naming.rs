@@ -7,11 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::FORMAT;
-use super::schema::{
-    AddedRecord, DecodeRecord, OffsetsRecord, PaddingRecord, RoundRecord, StepRecord,
-    TemplateRecord, TokenRecord, TruncationRecord, UnitsRecord,
-};
+use super::schema::{RoundRecord, StepRecord, TokenRecord};
 use bytepair::Error;
+use bytepair::added::AddedToken;
+use bytepair::decode::Decode;
+use bytepair::template::{OffsetRules, Padding, Template, Truncation};
+use bytepair::units::Units;
 use bytepair::vocabulary::TokenId;
 
 /// The error of the first field whose value is not what it should be.
@@ -29,15 +30,15 @@ fn problem(name: &str, value: Value) -> Option<serde_json::Error> {
         "version" => problem_of::<u32>(value),
         "normalizer" => problem_of::<Vec<StepRecord>>(value),
         "rounds" => problem_of::<Vec<RoundRecord>>(value),
-        "units" => problem_of::<UnitsRecord>(value),
+        "units" => problem_of::<Units>(value),
         "ignore_merges" => problem_of::<bool>(value),
         "dropout" => problem_of::<Option<f64>>(value),
-        "template" => problem_of::<TemplateRecord>(value),
-        "truncation" => problem_of::<Option<TruncationRecord>>(value),
-        "padding" => problem_of::<Option<PaddingRecord>>(value),
-        "offsets" => problem_of::<OffsetsRecord>(value),
-        "decode" => problem_of::<DecodeRecord>(value),
-        "added_tokens" => problem_of::<Vec<AddedRecord>>(value),
+        "template" => problem_of::<Template>(value),
+        "truncation" => problem_of::<Option<Truncation>>(value),
+        "padding" => problem_of::<Option<Padding>>(value),
+        "offsets" => problem_of::<OffsetRules>(value),
+        "decode" => problem_of::<Decode>(value),
+        "added_tokens" => problem_of::<Vec<AddedToken>>(value),
         "tokens" => problem_of::<Vec<Option<TokenRecord>>>(value),
         "merges" => problem_of::<Vec<[TokenId; 3]>>(value),
         "priorities" => problem_of::<Vec<u32>>(value),

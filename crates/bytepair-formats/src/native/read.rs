@@ -1,9 +1,8 @@
 //! A `.bytepair` file to a tokenizer.
 //!
-//! Checks what the types of the schema cannot say: the version, the Unicode tables, the bytes and the kind of each
-//! token, that no token appears twice, that every id of a merge has a token and that counts, if any, are one for each
-//! merge. Of what can be said in several ways, one is the way of the format, so that what is read is written as it was.
-//! Left out: whether the parts fit each other, which [`Tokenizer::new`] checks.
+//! Checks what the types of the schema cannot say: the version, the Unicode tables, and what added tokens, kinds and
+//! steps have to be; `tokens` checks the tables. Of what can be said in several ways, one is the way of the format, so
+//! that what is read is written as it was. Left out: whether the parts fit each other, which [`Tokenizer::new`] checks.
 //! Cost: time and memory linear in the file.
 
 use std::collections::HashSet;
@@ -13,16 +12,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::naming::bad_field;
-use super::schema::{
-    AddedRecord, DecodeRecord, File, KindRecord, MarkedRecord, RoundRecord, StepRecord,
-    TemplateRecord, TokenRecord, UnitsRecord,
-};
+use super::schema::{File, RoundRecord, StepRecord};
+use super::tokens::vocabulary;
 use super::{FORMAT, VERSION};
 use crate::json;
+use bytepair::added::AddedToken;
+use bytepair::decode::{Decode, DecodeStep};
 use bytepair::normalize::Normalizer;
 use bytepair::pretokenize::PreTokenizer;
 use bytepair::units::Units;
-use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair::vocabulary::{TokenKind, Vocabulary};
 use bytepair::{Error, Result};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
@@ -65,7 +64,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
     let n_cutting = file.rounds.iter().map(RoundRecord::n_steps).sum();
     json::check_steps(FORMAT, "normalizer", file.normalizer.len())?;
     json::check_steps(FORMAT, "rounds", file.rounds.len().max(n_cutting))?;
-    json::check_steps(FORMAT, "decode", file.decode.n_steps())?;
+    json::check_steps(FORMAT, "decode", steps(&file.decode).len())?;
     let given = [
         ("normalizer", value(&file.normalizer)),
         ("rounds", value(&file.rounds)),
@@ -74,8 +73,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         ("decode", value(&file.decode)),
     ];
     check_added(&file.added_tokens)?;
-    let units: Units = file.units.into();
-    check_kinds(&units, &vocabulary)?;
+    check_kinds(&file.units, &vocabulary)?;
     let steps = file.normalizer.into_iter().map(TryInto::try_into).collect::<Result<_>>()?;
     let round = |record: RoundRecord| record.into_round(unicode);
     let tokenizer = Tokenizer::new(Parts {
@@ -83,16 +81,16 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         pre_tokenizer: PreTokenizer::new(
             file.rounds.into_iter().map(round).collect::<Result<_>>()?,
         ),
-        units,
+        units: file.units,
         vocabulary: Arc::new(vocabulary),
-        added: file.added_tokens.into_iter().map(TryInto::try_into).collect::<Result<_>>()?,
+        added: with_content(file.added_tokens)?,
         ignore_merges: file.ignore_merges,
         dropout: file.dropout,
-        template: file.template.into(),
-        truncation: file.truncation.map(Into::into),
-        padding: file.padding.map(Into::into),
-        offsets: file.offsets.into(),
-        decode: file.decode.try_into()?,
+        template: file.template,
+        truncation: file.truncation,
+        padding: file.padding,
+        offsets: file.offsets,
+        decode: decode(file.decode)?,
     })
     .map_err(|error| Error::format(FORMAT, "the tokenizer", error.to_string()))?;
     let same =
@@ -111,9 +109,9 @@ fn written(parts: &Parts) -> [Value; 5] {
     [
         value(&normalizer.steps().iter().map(StepRecord::from).collect::<Vec<_>>()),
         value(&pre_tokenizer.rounds().iter().map(RoundRecord::from).collect::<Vec<_>>()),
-        value(&UnitsRecord::from(units)),
-        value(&TemplateRecord::from(template)),
-        value(&DecodeRecord::from(decode)),
+        value(units),
+        value(template),
+        value(decode),
     ]
 }
 
@@ -123,7 +121,7 @@ fn value(record: &impl Serialize) -> Value {
 }
 
 /// Refuses contents that appear twice. Two of them may have one id.
-fn check_added(tokens: &[AddedRecord]) -> Result<()> {
+fn check_added(tokens: &[AddedToken]) -> Result<()> {
     let mut contents = HashSet::new();
     match tokens.iter().find(|token| !contents.insert(token.content.as_str())) {
         Some(token) => {
@@ -152,74 +150,32 @@ fn check_kinds(units: &Units, vocabulary: &Vocabulary) -> Result<()> {
     Ok(())
 }
 
-fn vocabulary(file: &File) -> Result<Vocabulary> {
-    let mut vocabulary = Vocabulary::new();
-    for (id, record) in (0..).zip(&file.tokens) {
-        let Some(record) = record else { continue };
-        let hexadecimal;
-        let (kind, bytes) = match record {
-            TokenRecord::Plain(text) => (TokenKind::PLAIN, text.as_bytes()),
-            TokenRecord::Marked(marked) => {
-                hexadecimal = marked.bytes().ok_or_else(|| bad_token(id))?;
-                check_form(id, marked, &hexadecimal)?;
-                (marked.kind.into(), hexadecimal.as_slice())
-            }
-        };
-        if let Some(same) = vocabulary.id(Token { kind, bytes }) {
-            return Err(Error::format(
-                FORMAT,
-                format!("token {id}"),
-                format!("is token {same} too"),
-            ));
+/// Refuses an added token without content, which would stand everywhere.
+fn with_content(tokens: Vec<AddedToken>) -> Result<Vec<AddedToken>> {
+    match tokens.iter().find(|token| token.content.is_empty()) {
+        Some(AddedToken { id, .. }) => {
+            Err(Error::format(FORMAT, format!("added token {id}"), "has no content"))
         }
-        if kind == TokenKind::Byte && bytes.len() != 1 {
-            return Err(bad_token(id));
-        }
-        vocabulary.insert(id, Token { kind, bytes })?;
+        None => Ok(tokens),
     }
-    if file.tokens.last().is_some_and(Option::is_none) {
-        return Err(Error::format(FORMAT, "tokens", "end with an id that has no token"));
-    }
-    let has_token = |&id: &TokenId| vocabulary.token(id).is_some();
-    if let Some((rank, [left, right, _])) =
-        (0_usize..).zip(&file.merges).find(|(_, merge)| !merge.iter().all(has_token))
-    {
-        let part = format!("merge {rank}, of {left} and {right}");
-        return Err(Error::format(FORMAT, part, "an id without a token"));
-    }
-    for &[left, right, result] in &file.merges {
-        vocabulary.push_merge_to(Merge { left, right, result });
-    }
-    if !matches!(file.merge_counts.len(), 0) && file.merge_counts.len() != file.merges.len() {
-        return Err(Error::format(FORMAT, "merge_counts", "not one for each merge"));
-    }
-    if let Some(place) = file.merge_counts.iter().position(|&count| count < 0) {
-        return Err(Error::format(FORMAT, format!("merge_counts, {place}"), "less than 0"));
-    }
-    vocabulary.set_merge_counts(file.merge_counts.clone());
-    if !vocabulary.set_priorities(file.priorities.clone()) {
-        return Err(Error::format(FORMAT, "priorities", "not one for each merge"));
-    }
-    Ok(vocabulary)
 }
 
-/// Refuses what is written in another way.
-fn check_form(id: TokenId, marked: &MarkedRecord, bytes: &[u8]) -> Result<()> {
-    let problem = match (&marked.hex, marked.kind) {
-        (None, KindRecord::Plain) => "needs no kind: it is plain text",
-        (Some(_), _) if std::str::from_utf8(bytes).is_ok() => "has hex, but its bytes are text",
-        (Some(hex), _) if hex.bytes().any(|digit| digit.is_ascii_uppercase()) => {
-            "has hex in upper case"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::format(FORMAT, format!("token {id}"), problem))
+fn steps(decode: &Decode) -> &[DecodeStep] {
+    match decode {
+        Decode::Chain(chain) => &chain.steps,
+        Decode::Rules(_) | Decode::SentencePiece(_) => &[],
+    }
 }
 
-fn bad_token(id: TokenId) -> Error {
-    Error::format(
-        FORMAT,
-        format!("token {id}"),
-        "needs its bytes as either text or hex, a byte token one of them",
-    )
+/// Refuses an empty text that is replaced, and sorts what has no order.
+fn decode(mut decode: Decode) -> Result<Decode> {
+    let is_empty =
+        |step: &DecodeStep| matches!(step, DecodeStep::Replace { from, .. } if from.is_empty());
+    if steps(&decode).iter().any(is_empty) {
+        return Err(Error::format(FORMAT, "decode", "an empty text is replaced"));
+    }
+    if let Decode::SentencePiece(rules) = &mut decode {
+        rules.controls.sort();
+    }
+    Ok(decode)
 }

@@ -9,10 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::VERSION;
-use super::schema::{
-    AddedRecord, DecodeRecord, OffsetsRecord, PaddingRecord, RoundRecord, StepRecord,
-    TemplateRecord, TokenRecord, TruncationRecord, UnitsRecord,
-};
+use super::schema::{RoundRecord, StepRecord, TokenRecord};
 use crate::hexadecimal;
 use bytepair::vocabulary::{TokenId, Vocabulary};
 use bytepair::{Parts, Tokenizer};
@@ -80,15 +77,15 @@ fn content(tokenizer: &Tokenizer, tables: Tables) -> Vec<u8> {
     out.field("unicode", &normalizer.unicode().version());
     out.list("normalizer", normalizer.steps().iter().map(StepRecord::from));
     out.list("rounds", pre_tokenizer.rounds().iter().map(RoundRecord::from));
-    out.field("units", &UnitsRecord::from(units));
+    out.field("units", units);
     out.field("ignore_merges", ignore_merges);
     out.field("dropout", dropout);
-    out.field("template", &TemplateRecord::from(template));
-    out.field("truncation", &truncation.as_ref().map(TruncationRecord::from));
-    out.field("padding", &padding.as_ref().map(PaddingRecord::from));
-    out.field("offsets", &OffsetsRecord::from(*offsets));
-    out.field("decode", &DecodeRecord::from(decode));
-    out.list("added_tokens", added.iter().map(AddedRecord::from));
+    out.field("template", template);
+    out.field("truncation", truncation);
+    out.field("padding", padding);
+    out.field("offsets", offsets);
+    out.field("decode", decode);
+    out.list("added_tokens", added.iter());
     let ids = 0..TokenId::try_from(vocabulary.len()).unwrap_or(TokenId::MAX);
     out.list("tokens", ids.map(|id| vocabulary.token(id).map(TokenRecord::from)));
     out.list(

@@ -10,6 +10,7 @@
 //! Refused by name: models of other types, a denormalizer, pieces that are switched off (`UNUSED`) and of
 //! more than one character, pieces made of characters that are no pieces. The self-test in a file is not run.
 
+mod as_map;
 pub(crate) mod merges;
 mod model;
 mod read;

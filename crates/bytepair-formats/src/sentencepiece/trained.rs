@@ -4,16 +4,16 @@
 //! a list of merges. A model says the same where its own rules come to the same ids: what is changed is a map of
 //! characters, no token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
 //! (`format::live`). Unicode forms put any number of marks in order, which a map does for short texts alone
-//! (`normalize::as_map`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
+//! (`as_map`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
 //! unknown token; where there is none, and no special token `<unk>`, one is added behind the others.
 //!
 //! Left out, and refused by name: changes of the text that look at more than a character, added tokens that are not
 //! special.
 
-use std::slice;
 use std::sync::Arc;
 
 use super::FORMAT;
+use super::as_map::{StepsAsMap, as_map, is_map};
 use super::merges::cut_stages;
 use crate::live::live_merges;
 use crate::{Change, inexpressible, quoted};
@@ -24,8 +24,7 @@ use bytepair::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
 use bytepair::dialect::Dialect;
 use bytepair::for_formats::normalize_step;
 use bytepair::normalize::{
-    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules, StepsAsMap, as_map,
-    is_map,
+    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
 };
 use bytepair::segment::Segment;
 use bytepair::template::Template;
@@ -97,9 +96,7 @@ fn refuse<T>(part: impl Into<String>) -> Result<T> {
 
 fn rules(parts: &Parts) -> Result<(SentencePieceRules, Vec<Change>)> {
     let steps = parts.normalizer.steps();
-    if let Some(step) =
-        steps.iter().find(|step| !is_prefix(step) && !is_map(slice::from_ref(*step)))
-    {
+    if let Some(step) = steps.iter().find(|step| !is_prefix(step) && !is_map(step)) {
         return refuse(format!(
             "this step of the normalizer: {}; a model can change characters, write spaces as ▁ and put one before the text",
             normalize_step(step)

@@ -5,6 +5,8 @@
 //! byte characters it takes it as it is, even an added one in the middle. This is the definition, over all
 //! tokens at once; `stream` gives the same a token at a time. Takes time linear in the text for each step.
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use super::DecodeErrors;
 use super::rules::replaced;
 use super::utf8::Utf8Buffer;
@@ -15,7 +17,8 @@ use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// Steps that turn written tokens into text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DecodeChain {
     /// Each is applied to the tokens that the one before gives.
     pub steps: Vec<DecodeStep>,
@@ -35,9 +38,11 @@ impl DecodeChain {
 }
 
 /// One step of a [`DecodeChain`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecodeStep {
     /// A token whose characters all stand for bytes becomes these bytes; all together are one token.
+    #[serde(deserialize_with = "no_fields")]
     ByteLevel,
     /// A character becomes a space.
     Metaspace {
@@ -47,10 +52,15 @@ pub enum DecodeStep {
         drops_first: bool,
     },
     /// A text becomes a space, and nothing in the last token.
-    Suffix(String),
+    Suffix {
+        /// The text.
+        suffix: String,
+    },
     /// Neighbouring tokens such as `<0x41>` become the text of their bytes, or as many U+FFFD.
+    #[serde(deserialize_with = "no_fields")]
     ByteFallback,
     /// All tokens become one.
+    #[serde(deserialize_with = "no_fields")]
     Fuse,
     /// A character is taken off the ends of each token.
     Strip {
@@ -91,6 +101,14 @@ pub enum DecodeStep {
         /// Whether spaces before punctuation are left out.
         cleanup: bool,
     },
+}
+
+/// A step without fields: serde by itself would pass over whatever stands beside its name.
+fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoFields {}
+    NoFields::deserialize(deserializer).map(|NoFields {}| ())
 }
 
 /// What becomes of bytes that are not UTF-8.
@@ -146,7 +164,7 @@ impl Compiled {
                 Ok(vec![valid(&bytes.concat(), invalid)?])
             }
             DecodeStep::ByteFallback => byte_fallback(tokens, invalid),
-            DecodeStep::Suffix(suffix) => {
+            DecodeStep::Suffix { suffix } => {
                 let last = tokens.len().wrapping_sub(1);
                 let to = |index| if index == last { "" } else { " " };
                 let tokens = tokens.into_iter().enumerate();
@@ -197,7 +215,7 @@ impl Compiled {
                 return Ok((!text.is_empty()).then_some(text));
             }
             DecodeStep::ByteLevel
-            | DecodeStep::Suffix(_)
+            | DecodeStep::Suffix { .. }
             | DecodeStep::ByteFallback
             | DecodeStep::Fuse => token,
         }))
@@ -357,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_suffix_is_a_space_but_in_the_last_token() {
-        let step = DecodeStep::Suffix("</w>".to_owned());
+        let step = DecodeStep::Suffix { suffix: "</w>".to_owned() };
         assert_eq!(text(vec![step], &["lo", "w</w>", "x</w>"]), "low x");
     }
 

@@ -14,6 +14,8 @@ mod utf8;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::chain::{Compiled, Invalid};
 pub use self::chain::{DecodeChain, DecodeStep};
 pub use self::chain::{byte_of, matches_of};
@@ -30,13 +32,15 @@ use crate::units::published_name;
 use crate::vocabulary::{TokenId, TokenKind};
 
 /// How tokens become text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Decode {
     /// By their bytes, and what is undone in them.
     Rules(DecodeRules),
     /// By steps over the tokens as they are written.
     Chain(DecodeChain),
     /// As SentencePiece joins tokens.
+    #[serde(rename = "sentencepiece")]
     SentencePiece(SentencePieceDecode),
 }
 

@@ -4,12 +4,15 @@
 //! follows; a byte token gives its byte; an unknown or added token its name. Takes time linear in the
 //! bytes given out.
 
+use serde::{Deserialize, Serialize};
+
 use super::utf8::Utf8Buffer;
 use crate::error::Result;
 use crate::vocabulary::{Token, TokenKind};
 
 /// What is undone when tokens become text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DecodeRules {
     /// Texts that are replaced in every text token, in this order: `▁` by a space.
     pub replacements: Vec<(String, String)>,

@@ -5,11 +5,14 @@
 //! unknown token is a text of its own. Neighbouring byte tokens are read as UTF-8, and each byte that is no
 //! part of a character counts alone. Takes time linear in the bytes given out.
 
+use serde::{Deserialize, Serialize};
+
 use crate::normalize::SPACE_SYMBOL;
 use crate::vocabulary::{Token, TokenKind};
 
 /// How a model's tokens become text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SentencePieceDecode {
     /// Which `▁` are left out at the beginning of the text.
     pub leading: LeadingSpaces,
@@ -20,7 +23,8 @@ pub struct SentencePieceDecode {
 }
 
 /// Which spaces are left out at the beginning of a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LeadingSpaces {
     /// None.
     #[default]

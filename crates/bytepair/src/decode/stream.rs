@@ -123,7 +123,7 @@ impl ChainStream {
         let index = head.n_tokens;
         head.n_tokens += 1;
         match &chain.chain.steps[step] {
-            DecodeStep::Suffix(suffix) => {
+            DecodeStep::Suffix { suffix } => {
                 let before = head.held.replace(token);
                 before.map_or(Ok(()), |before| {
                     self.head(step + 1, replaced_text(&before, suffix, " "))
@@ -200,7 +200,7 @@ impl ChainStream {
         (head.is_broken, head.n_whole) = (false, 0);
         let chain = Arc::clone(&self.chain);
         match (&chain.chain.steps[step], head.held.take()) {
-            (DecodeStep::Suffix(suffix), Some(last)) => {
+            (DecodeStep::Suffix { suffix }, Some(last)) => {
                 self.head(step + 1, replaced_text(&last, suffix, ""))
             }
             (DecodeStep::ByteFallback, Some(run)) => self.pass_run(step, &run),
@@ -322,7 +322,7 @@ mod tests {
                 replacement,
                 drops_first
             }),
-            text().prop_map(DecodeStep::Suffix),
+            text().prop_map(|suffix| DecodeStep::Suffix { suffix }),
             Just(DecodeStep::ByteFallback),
             Just(DecodeStep::Fuse),
             (mark(), 0_usize..3, 0_usize..2).prop_map(|(content, start, stop)| DecodeStep::Strip {

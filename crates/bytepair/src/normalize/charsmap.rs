@@ -85,7 +85,7 @@ impl CharsMap {
     ///
     /// # Errors
     /// Where there are more than fit a map, which is looked at again.
-    pub(crate) fn of_keys(keys: &BTreeMap<String, String>) -> Result<Self> {
+    pub fn of_keys(keys: &BTreeMap<String, String>) -> Result<Self> {
         let mut texts = String::new();
         let mut places: HashMap<&str, u32> = HashMap::new();
         let mut values = Vec::with_capacity(keys.len());

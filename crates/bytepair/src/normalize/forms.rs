@@ -9,6 +9,7 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
 use unicode_normalization::char::{
     canonical_combining_class, compose, decompose_canonical, decompose_compatible,
 };
@@ -24,7 +25,8 @@ use bytepair_split::unicode::{TextClass, UnicodeTables};
 static PLAIN: [OnceLock<Plain>; 4] = [const { OnceLock::new() }; 4];
 
 /// The four Unicode normalization forms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UnicodeForm {
     /// Canonical composition.
     Nfc,

@@ -7,7 +7,6 @@
 //! text for each step; a text that no step changes is not copied by `normalize`.
 
 mod aligned;
-mod as_map;
 mod characters;
 mod charsmap;
 mod double_array;
@@ -23,7 +22,6 @@ mod sentencepiece;
 mod tests;
 
 pub use aligned::Aligned;
-pub use as_map::{StepsAsMap, as_map, is_map};
 pub use charsmap::CharsMap;
 pub use forms::UnicodeForm;
 pub(crate) use growth::{Growth, MAX_GROWTH, growth};
@@ -33,6 +31,8 @@ pub(crate) use sentencepiece::character_length;
 pub use sentencepiece::{SentencePiece, SentencePieceRules};
 
 use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::memory::ask;
@@ -93,7 +93,8 @@ pub enum NormalizeStep {
 }
 
 /// The rules of BERT's basic tokenizer, in the order in which they apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BertRules {
     /// Controls, NUL and U+FFFD go; white space becomes spaces.
     pub clean_text: bool,

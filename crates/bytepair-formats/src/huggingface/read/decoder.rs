@@ -49,7 +49,7 @@ fn decode_step(step: Placed<Decoder>) -> Result<DecodeStep> {
             replacement: metaspace.replacement,
             drops_first: metaspace.prepends != Prepends::Never,
         },
-        Decoder::Suffix(suffix) => DecodeStep::Suffix(suffix),
+        Decoder::Suffix(suffix) => DecodeStep::Suffix { suffix },
         Decoder::Replace { pattern: Pattern::String(from), .. } if from.is_empty() => {
             return Err(problem("the empty text".to_owned()));
         }
@@ -99,7 +99,7 @@ fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
     });
     let mark = units.end_mark.as_ref().map(|mark| &mark.text);
     let undoes_mark =
-        rest.next_if(|step| matches!(step, DecodeStep::Suffix(suffix) if mark == Some(suffix)));
+        rest.next_if(|step| matches!(step, DecodeStep::Suffix { suffix } if mark == Some(suffix)));
     let mut rules = DecodeRules::default();
     while let [DecodeStep::Replace { from, to }, ..] = rest.0 {
         rules.replacements.push((from.clone(), to.clone()));
@@ -213,7 +213,7 @@ impl Context<'_> {
         steps.iter().all(|step| match step {
             DecodeStep::Metaspace { replacement, .. } => !name.contains(*replacement),
             DecodeStep::Replace { from, .. } => !name.contains(from.as_str()),
-            DecodeStep::Suffix(suffix) => !name.contains(suffix.as_str()),
+            DecodeStep::Suffix { suffix } => !name.contains(suffix.as_str()),
             DecodeStep::ByteFallback => byte_of(name.as_bytes()).is_none(),
             DecodeStep::ReplacePattern { .. } => self
                 .units

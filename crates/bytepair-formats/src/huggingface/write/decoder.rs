@@ -114,7 +114,8 @@ fn steps(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
         let pattern = prefix_pattern(prefix);
         steps.push(DecodeStep::ReplacePattern { pattern, to: String::new() });
     }
-    steps.extend(units.end_mark.iter().map(|mark| DecodeStep::Suffix(mark.text.clone())));
+    steps
+        .extend(units.end_mark.iter().map(|mark| DecodeStep::Suffix { suffix: mark.text.clone() }));
     let replace =
         |(from, to): &(String, String)| DecodeStep::Replace { from: from.clone(), to: to.clone() };
     steps.extend(replacements.iter().map(replace));
@@ -150,7 +151,7 @@ fn value(step: &DecodeStep) -> Value {
             "prepend_scheme": if *drops_first { "always" } else { "never" },
             "split": true,
         }),
-        DecodeStep::Suffix(suffix) => json!({"type": "BPEDecoder", "suffix": suffix}),
+        DecodeStep::Suffix { suffix } => json!({"type": "BPEDecoder", "suffix": suffix}),
         DecodeStep::ByteFallback => json!({"type": "ByteFallback"}),
         DecodeStep::Fuse => json!({"type": "Fuse"}),
         DecodeStep::Strip { content, start, stop } => json!({

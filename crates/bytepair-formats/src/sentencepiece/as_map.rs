@@ -15,43 +15,62 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_compatible};
 
-use super::operation::Operation;
-use super::{CharsMap, NormalizeStep, Normalizer};
-use crate::error::Result;
-use crate::segment::Segment;
+use bytepair::Result;
+use bytepair::normalize::{BertRules, CharsMap, NormalizeStep, Normalizer, UnicodeForm};
+use bytepair::segment::Segment;
 
 /// A map, and how it differs from the steps.
-pub struct StepsAsMap {
+pub(super) struct StepsAsMap {
     /// `None` where the steps change nothing.
-    pub map: Option<CharsMap>,
+    pub(super) map: Option<CharsMap>,
     /// A text with several marks of which the steps make something else, if they do so of any; empty where none was
     /// found.
-    pub odd_marks: Option<String>,
+    pub(super) odd_marks: Option<String>,
     /// Whether a character is left out, so that of a text of this one nothing is left.
-    pub leaves_out: Option<char>,
+    pub(super) leaves_out: Option<char>,
     /// Whether a space is in the place of a character.
-    pub makes_spaces: bool,
+    pub(super) makes_spaces: bool,
     /// Whether the character NUL is changed, which no key can have.
-    pub changes_nul: bool,
+    pub(super) changes_nul: bool,
 }
 
 /// Classes of marks whose order in the text often is another: points of Hebrew and Arabic.
 const POINTS: std::ops::RangeInclusive<u8> = 10..=35;
 
-/// Whether steps change each character on its own, or put text in a Unicode form.
-pub fn is_map(steps: &[NormalizeStep]) -> bool {
-    let is_by_character = |operation: &Operation| {
-        !matches!(operation, Operation::Prepend { .. } | Operation::ByteChars)
-            && (operation.is_by_character() || matches!(operation, Operation::Form(_)))
-    };
-    steps.iter().flat_map(super::operation::of_step).all(|operation| is_by_character(&operation))
+/// Whether a step changes each character on its own, or puts text in a Unicode form.
+pub(super) fn is_map(step: &NormalizeStep) -> bool {
+    match step {
+        NormalizeStep::Lowercase
+        | NormalizeStep::Form(_)
+        | NormalizeStep::StripAccents
+        | NormalizeStep::Bert(_)
+        | NormalizeStep::Nmt => true,
+        NormalizeStep::Replace { from, .. } => from.chars().count() == 1,
+        NormalizeStep::Prepend { .. }
+        | NormalizeStep::ReplaceMatches { .. }
+        | NormalizeStep::Strip { .. }
+        | NormalizeStep::ByteChars
+        | NormalizeStep::Precompiled(_)
+        | NormalizeStep::SentencePiece(_) => false,
+    }
+}
+
+/// The Unicode form that a step puts text in.
+fn form(step: &NormalizeStep) -> Option<UnicodeForm> {
+    match step {
+        NormalizeStep::Form(form) => Some(*form),
+        NormalizeStep::Bert(BertRules { strip_accents, lowercase, .. }) => {
+            strip_accents.unwrap_or(*lowercase).then_some(UnicodeForm::Nfd)
+        }
+        _ => None,
+    }
 }
 
 /// The map of steps that `is_map` holds for. The character `except` is left alone.
 ///
 /// # Errors
 /// Where a map does not hold so many keys.
-pub fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
+pub(super) fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
     let changed = |text: &str| changed(steps, text);
     let mut keys = BTreeMap::new();
     let mut buffer = [0; 4];
@@ -62,9 +81,8 @@ pub fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
             keys.insert(text.to_owned(), new);
         }
     }
-    let has_form = steps.operations.iter().any(|step| matches!(step, Operation::Form(_)));
     let mut odd_marks = None;
-    if has_form {
+    if steps.steps().iter().any(|step| form(step).is_some()) {
         let joined = Joined::new(steps);
         for text in joined.texts() {
             let new = changed(&text);
@@ -270,16 +288,14 @@ impl Joined {
 
 /// Whether marks may be joined to the characters before them.
 fn composes(steps: &Normalizer) -> bool {
-    steps.operations.iter().any(|step| matches!(step, Operation::Form(form) if form.composes()))
+    let composes = |form| matches!(form, UnicodeForm::Nfc | UnicodeForm::Nfkc);
+    steps.steps().iter().filter_map(form).any(composes)
 }
 
 /// The steps before the first form.
 fn before_form(steps: &Normalizer) -> Normalizer {
-    let is_form = |step: &&NormalizeStep| {
-        super::operation::of_step(step).iter().any(|part| matches!(part, Operation::Form(_)))
-    };
-    let steps_before = steps.steps().iter().take_while(|step| !is_form(step)).cloned().collect();
-    Normalizer::new(steps_before, steps.unicode())
+    let before = steps.steps().iter().take_while(|step| form(step).is_none());
+    Normalizer::new(before.cloned().collect(), steps.unicode())
 }
 
 /// The pairs of characters that are composed.
