@@ -49,7 +49,10 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     huggingface::read(&tokenizer_json(file)?)
 }
 
-/// The same tokenizer as a `tokenizer.json`.
+/// The `tokenizer.json` of the tokenizer that the file holds.
+///
+/// # Errors
+/// As for [`read`].
 pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     let text = unpacked(file)?;
     let merges = merge_lines(FORMAT, "the file", &text, N_MERGES)?;

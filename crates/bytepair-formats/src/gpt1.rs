@@ -28,7 +28,10 @@ pub fn read(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Tokenizer> {
     huggingface::read(&tokenizer_json(encoder_json, vocab_bpe)?)
 }
 
-/// The same tokenizer as a `tokenizer.json`.
+/// The `tokenizer.json` of the tokenizer that the two files hold.
+///
+/// # Errors
+/// As for [`read`].
 pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> {
     let Entries(entries) = json::parse(FORMAT, "encoder_bpe_40000.json", encoder_json)?;
     let Some((_, unknown)) = entries.iter().find(|(name, _)| name == UNKNOWN) else {

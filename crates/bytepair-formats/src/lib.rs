@@ -33,6 +33,11 @@ pub mod tiktoken;
 #[cfg(test)]
 mod tests;
 
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use codes::{Codes, codes_format};
 
 use bytepair::added::AddedToken;

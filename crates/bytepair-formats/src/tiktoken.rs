@@ -91,7 +91,7 @@ pub fn read(
     Tokenizer::new(read_parts(file, split, special_tokens)?)
 }
 
-/// The same, before it is compiled.
+/// The parts of the tokenizer of a file of ranks.
 ///
 /// Of several special tokens with one id all are found, and the id is written as the first.
 fn read_parts(

@@ -31,7 +31,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// The tokenizer of a file of `n_bytes` bytes, of which no more than a part is in memory at once.
 ///
 /// # Errors
-/// The same, and where it cannot be read.
+/// Where the file is damaged, of another version, or cannot be read.
 pub fn read_from(file: impl Read, n_bytes: u64) -> Result<Tokenizer> {
     let mut sections = Sections::new(file, n_bytes)?;
     let head = sections.whole(|part| match part.contains(&0) {

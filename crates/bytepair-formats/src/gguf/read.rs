@@ -47,7 +47,7 @@ pub fn read(file: impl Read + Seek) -> Result<Tokenizer> {
     read_split(file, None)
 }
 
-/// The same, with other stages of splitting than the file names, if any are given.
+/// The tokenizer in a GGUF file, split by these stages, if any are given, instead of those that the file names.
 ///
 /// # Errors
 /// As [`read`], and where the file has a vocabulary that merges without splitting.

@@ -34,7 +34,7 @@ pub fn write(tokenizer: &Tokenizer) -> Vec<u8> {
     content(tokenizer, Tables::All)
 }
 
-/// The same without tokens and merges, which are kept elsewhere.
+/// The content of a file whose tokens and merges are kept elsewhere.
 pub(crate) fn write_head(tokenizer: &Tokenizer) -> Vec<u8> {
     content(tokenizer, Tables::None)
 }

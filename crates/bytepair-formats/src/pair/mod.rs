@@ -60,7 +60,7 @@ pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
     huggingface::read(&tokenizer_json(pair)?)
 }
 
-/// The same tokenizer as a `tokenizer.json`.
+/// The `tokenizer.json` of the tokenizer that the files hold.
 ///
 /// # Errors
 /// As for [`read`], as far as they do not come from what a `tokenizer.json` says.

@@ -111,7 +111,7 @@ impl Row<'_> {
     }
 }
 
-/// The same by the definition.
+/// The last pair that a short token is merged from, found by the definition: merge after merge over its bytes.
 fn last_pair_of_short(token: &[u8], ranks: &Ranks<'_>) -> Option<(TokenId, TokenId)> {
     let mut starts: Vec<usize> = (0..=token.len()).collect();
     let rank = |starts: &[usize], part: usize| -> Option<TokenId> {

@@ -39,7 +39,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     Tokenizer::new(parts(file)?).map_err(|error| problem("the tokenizer", error.to_string()))
 }
 
-/// The same, before it is compiled.
+/// The parts of the tokenizer of a file.
 pub(super) fn parts(file: &[u8]) -> Result<Parts> {
     if let Some((model, file)) = File::read_with_model(file) {
         file.check_fields()?;
