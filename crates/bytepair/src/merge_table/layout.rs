@@ -56,7 +56,7 @@ impl Layout {
         layout.fits().then_some(layout)
     }
 
-    /// What [`Self::stored`] is told of it.
+    /// The argument of [`Self::stored`] that gives this layout.
     pub(super) fn stored_shift(self) -> Option<u32> {
         self.is_by_result.then_some(self.result_shift)
     }
