@@ -6,10 +6,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::automaton::running::State;
+use crate::automaton::running::{Position, State};
 use crate::automaton::scan::Task;
 use crate::boundaries::{Boundaries, Written};
-use crate::engine::compile::{Ways, compile, parse};
+use crate::engine::compile::{CompileOptions, compile, parse};
 use crate::engine::repeats::{Repeat, Repeats};
 use crate::engine::{Engine, backtrack};
 use crate::error::{Error, ErrorKind, Result};
@@ -64,8 +64,12 @@ impl Splitter {
     ///
     /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        let ways = Ways { targets: &Target::BEST_FIRST, kernel: Kernel::fast(), is_at_once: false };
-        Self::in_ways(stages, unicode, ways, together::groups)
+        let options = CompileOptions {
+            targets: &Target::BEST_FIRST,
+            kernel: Kernel::fast(),
+            builds_windows_at_once: false,
+        };
+        Self::with_options(stages, unicode, options, together::groups)
     }
 
     /// The same splitter with this kernel for windows from the first byte on, or without windows.
@@ -75,15 +79,16 @@ impl Splitter {
         unicode: &UnicodeTables,
         kernel: Option<Kernel>,
     ) -> Result<Self> {
-        let ways = Ways { targets: &Target::BEST_FIRST, kernel, is_at_once: true };
-        Self::in_ways(stages, unicode, ways, together::groups)
+        let options =
+            CompileOptions { targets: &Target::BEST_FIRST, kernel, builds_windows_at_once: true };
+        Self::with_options(stages, unicode, options, together::groups)
     }
 
     /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
     #[cfg(test)]
     pub(crate) fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
-        let mut splitter = Self::in_ways(stages, unicode, Ways::PLAIN, one_by_one)?;
+        let mut splitter = Self::with_options(stages, unicode, CompileOptions::NAIVE, one_by_one)?;
         let compiled = Arc::get_mut(&mut splitter.compiled).expect("nobody else has it yet");
         for step in &mut compiled.steps {
             let step = Arc::get_mut(step).expect("nobody else has it yet");
@@ -94,10 +99,10 @@ impl Splitter {
         Ok(splitter)
     }
 
-    fn in_ways(
+    fn with_options(
         stages: Vec<Stage>,
         unicode: &UnicodeTables,
-        ways: Ways<'_>,
+        options: CompileOptions<'_>,
         groups: Grouping,
     ) -> Result<Self> {
         let parse = |stage: &Stage| parse(&stage.pattern, unicode);
@@ -106,12 +111,12 @@ impl Splitter {
         let mut steps = Vec::new();
         for group in groups(&stages, &parsed) {
             let (stages, parsed) = (&stages[group.clone()], &parsed[group]);
-            if let Some(step) = Step::of_several(stages, parsed, ways) {
+            if let Some(step) = Step::of_several(stages, parsed, options) {
                 steps.push(Arc::new(step));
                 continue;
             }
             for (stage, parsed) in stages.iter().zip(parsed) {
-                let engine = compile(parsed, &stage.pattern, ways)?;
+                let engine = compile(parsed, &stage.pattern, options)?;
                 steps.push(Arc::new(Step { stage: stage.clone(), n_stages: 1, engine }));
             }
         }
@@ -228,7 +233,7 @@ impl Splitter {
         for step in &self.compiled.steps {
             let running = step.running()?;
             start += Self::of_step(step).last_piece(&text[start..])?.start;
-            states.push(running.stand(text, (start, State::BOUNDARY))?);
+            states.push(running.state_behind(text, Position::between_pieces(start))?);
         }
         Some((start, Standing(states.into())))
     }
@@ -237,7 +242,8 @@ impl Splitter {
     /// become longer, or that is not known.
     pub fn stand_on(&self, text: &[u8], from: usize, standing: &mut Standing) -> Option<()> {
         for (step, state) in self.compiled.steps.iter().zip(&mut standing.0) {
-            *state = step.running()?.stand(text, (from, *state))?;
+            *state =
+                step.running()?.state_behind(text, Position { offset: from, state: *state })?;
         }
         Some(())
     }

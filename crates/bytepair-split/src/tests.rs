@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::Engine;
-use crate::engine::compile::{Ways, compile_one};
+use crate::engine::compile::{CompileOptions, compile_one};
 use crate::unicode::UnicodeTables;
 use crate::windows::Kernel;
 
@@ -32,7 +32,7 @@ fn by_name(name: &str) -> Splitter {
 
 /// Windows by the definition of their kernel, for texts of any length.
 fn by_windows(stages: &[Stage]) -> Result<Splitter> {
-    Splitter::with_kernel(stages.to_vec(), &UnicodeTables::latest(), Some(Kernel::Plain))
+    Splitter::with_kernel(stages.to_vec(), &UnicodeTables::latest(), Some(Kernel::Portable))
 }
 
 fn texts(splitter: &Splitter, text: &str) -> Vec<String> {
@@ -492,7 +492,7 @@ fn windows_split_common_letters_with_and_without_rare_ones_like_the_definition()
         for kernel in Kernel::all() {
             let windows = Splitter::with_kernel(stages.clone(), &unicode, Some(kernel)).unwrap();
             assert!(windows.pieces(&text).unwrap() == expected, "{name} {kernel:?}");
-            if kernel == Kernel::Plain {
+            if kernel == Kernel::Portable {
                 let has_common = windows.explain().iter().any(|line| line.contains("no rare"));
                 assert_eq!(has_common, is_sorted, "{name}");
             }
@@ -746,7 +746,8 @@ fn stages_that_no_automaton_does_together_are_done_one_by_one() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let engine = compile_one(&stage.pattern, &UnicodeTables::latest(), Ways::PLAIN).unwrap();
+    let engine =
+        compile_one(&stage.pattern, &UnicodeTables::latest(), CompileOptions::NAIVE).unwrap();
     let Engine::Backtracker(mut machine) = engine else { panic!("the naive engine was asked for") };
     machine.take_all_steps();
     let mut steps = crate::engine::backtrack::Steps::new(0);

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use crate::parser::tree::Anchor;
-use crate::program::alphabet::Mask;
-use crate::program::{Instruction, Place, Program};
+use crate::program::alphabet::SymbolSet;
+use crate::program::{Instruction, InstructionId, Program};
 
 /// Above this the backtracker takes over.
 const MAX_STATES: usize = 10_000;
@@ -23,11 +23,11 @@ pub(super) struct Builder<'p> {
     program: &'p Program,
     stride: usize,
     /// The word characters, if the program asks for word boundaries.
-    word: Mask,
+    word: SymbolSet,
     has_word: bool,
     /// Lists, and whether a word character stands before.
-    numbers: BTreeMap<(Vec<Place>, bool), u32>,
-    lists: Vec<(Vec<Place>, bool)>,
+    numbers: BTreeMap<(Vec<InstructionId>, bool), u32>,
+    lists: Vec<(Vec<InstructionId>, bool)>,
     is_in_word: bool,
     /// The step in which each place was last followed, and last listed.
     followed: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    pub(super) fn new(program: &'p Program, stride: usize, word: Mask) -> Self {
+    pub(super) fn new(program: &'p Program, stride: usize, word: SymbolSet) -> Self {
         let n_places = program.instructions.len();
         let is_anchor = |instruction: &Instruction| matches!(instruction, Instruction::Anchor(..));
         Self {
@@ -70,7 +70,7 @@ impl<'p> Builder<'p> {
     }
 
     /// The exact table's number for a list and a symbol.
-    fn entry(&mut self, list: &[Place], symbol: usize) -> Option<u32> {
+    fn entry(&mut self, list: &[InstructionId], symbol: usize) -> Option<u32> {
         let class = u8::try_from(symbol).ok()?;
         let (is_matched, next) = self.step(list, class);
         let is_end = symbol + 1 == self.stride;
@@ -78,7 +78,7 @@ impl<'p> Builder<'p> {
         Some(next | if is_matched { MATCHED } else { 0 })
     }
 
-    pub(super) fn number(&mut self, list: Vec<Place>, is_in_word: bool) -> Option<u32> {
+    pub(super) fn number(&mut self, list: Vec<InstructionId>, is_in_word: bool) -> Option<u32> {
         let key = (list, is_in_word && self.has_word);
         let key = if key.0.is_empty() { (key.0, false) } else { key };
         if let Some(&number) = self.numbers.get(&key) {
@@ -94,7 +94,7 @@ impl<'p> Builder<'p> {
     }
 
     /// From a list, with the next symbol known: whether the match is reached, and the list after it.
-    fn step(&mut self, list: &[Place], symbol: u8) -> (bool, Vec<Place>) {
+    fn step(&mut self, list: &[InstructionId], symbol: u8) -> (bool, Vec<InstructionId>) {
         self.n_steps += 1;
         let mut next = Vec::new();
         let mut stack = Vec::new();
@@ -108,7 +108,12 @@ impl<'p> Builder<'p> {
     }
 
     /// Empties the stack in order of preference; `true` as soon as the match is reached.
-    fn follow(&mut self, stack: &mut Vec<Place>, symbol: u8, next: &mut Vec<Place>) -> bool {
+    fn follow(
+        &mut self,
+        stack: &mut Vec<InstructionId>,
+        symbol: u8,
+        next: &mut Vec<InstructionId>,
+    ) -> bool {
         while let Some(place) = stack.pop() {
             self.work += 1;
             if std::mem::replace(&mut self.followed[place as usize], self.n_steps) == self.n_steps {
@@ -134,7 +139,7 @@ impl<'p> Builder<'p> {
         is_boundary == (anchor == Anchor::WordBoundary)
     }
 
-    fn list(&mut self, place: Place, next: &mut Vec<Place>) {
+    fn list(&mut self, place: InstructionId, next: &mut Vec<InstructionId>) {
         if std::mem::replace(&mut self.listed[place as usize], self.n_steps) != self.n_steps {
             next.push(place);
         }

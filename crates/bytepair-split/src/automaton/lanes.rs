@@ -9,7 +9,7 @@
 //! Left out: a block without safe cuts at its quarters is run in one go by [`crate::engine`], as is what is
 //! left when the first part comes to its end.
 
-use super::running::{CHUNK, Found, Lane, N_LANES, Running, State};
+use super::running::{CHUNK, Found, Lane, N_LANES, Position, Reached, Running};
 use super::scan::{Scan, Task};
 use crate::marked::Marked;
 
@@ -27,8 +27,7 @@ const SAMPLE: usize = 256;
 struct Part {
     from: usize,
     end: usize,
-    offset: usize,
-    state: State,
+    reached: Position,
     /// As in [`Scan`].
     unmatched_end: Option<usize>,
 }
@@ -36,27 +35,28 @@ struct Part {
 /// The automaton alone, in lanes where that pays.
 pub(crate) fn run(scan: &mut Scan<'_>, running: &Running) -> usize {
     let mut limit = scan.task.limit.min(scan.task.text.len());
-    let mut place = (scan.task.from, State::BOUNDARY);
+    let mut position = Position::between_pieces(scan.task.from);
     if let Some((rest, reached)) = run_in_lanes(running, Task { limit, ..scan.task }, scan.marked) {
         scan.task = rest;
-        place = reached;
+        position = reached;
     }
     let Task { text, from, .. } = scan.task;
     loop {
-        let (offset, state, is_stopped) = scan.run_on(running, place, limit);
+        let Reached { position: reached, is_stopped } = scan.run_on(running, position, limit);
+        let Position { offset, state } = reached;
         let is_at_end = !is_stopped && offset >= text.len();
         if is_at_end && running.ends_here(state) {
             return text.len();
         }
         if is_stopped || is_at_end {
-            place = scan.look_back(running, offset);
+            position = scan.look_back(running, offset);
             continue;
         }
-        if let Some(boundary) = scan.last_settled(offset, state, running.unmatched_state()) {
+        if let Some(boundary) = scan.last_settled(reached, running.unmatched_state()) {
             return boundary;
         }
         limit = text.len().min(limit + (limit - from).max(64));
-        place = (offset, state);
+        position = reached;
     }
 }
 
@@ -66,20 +66,22 @@ fn run_in_lanes<'t>(
     running: &Running,
     task: Task<'t>,
     marked: &mut Marked,
-) -> Option<(Task<'t>, (usize, State))> {
+) -> Option<(Task<'t>, Position)> {
     let mut parts = parts(running, &task)?;
     marked.reserve((task.limit + CHUNK).wrapping_add(task.shift));
     while let Some(chunks) = chunks(&task, &parts) {
-        let mut lanes =
-            std::array::from_fn(|index| Lane { chunk: chunks[index], state: parts[index].state });
+        let mut lanes = std::array::from_fn(|index| Lane {
+            chunk: chunks[index],
+            state: parts[index].reached.state,
+        });
         let (n_bytes, found) = running.advance(&mut lanes);
         for (index, part) in parts.iter_mut().enumerate() {
-            mark(part.offset.wrapping_add(task.shift), found[index], marked);
-            part.offset += n_bytes;
-            part.state = lanes[index].state;
+            mark(part.reached.offset.wrapping_add(task.shift), found[index], marked);
+            part.reached.offset += n_bytes;
+            part.reached.state = lanes[index].state;
             let next = chunks[index].get(n_bytes);
-            if next.is_some_and(|&byte| running.stops_at(part.state, byte)) {
-                run_to(running, &task, part, part.offset + 1, marked);
+            if next.is_some_and(|&byte| running.stops_at(part.reached.state, byte)) {
+                run_to(running, &task, part, part.reached.offset + 1, marked);
             }
         }
     }
@@ -87,7 +89,7 @@ fn run_in_lanes<'t>(
     for part in before {
         run_to(running, &task, part, part.end, marked);
     }
-    Some((Task { from: last.from, ..task }, (last.offset, last.state)))
+    Some((Task { from: last.from, ..task }, last.reached))
 }
 
 /// Four parts of about the same length.
@@ -103,7 +105,8 @@ fn parts(running: &Running, task: &Task<'_>) -> Option<[Part; N_LANES]> {
     }
     let part = |index: usize| {
         let from = if index == 0 { task.from } else { ends[index - 1] };
-        Part { from, end: ends[index], offset: from, state: State::BOUNDARY, unmatched_end: None }
+        let reached = Position::between_pieces(from);
+        Part { from, end: ends[index], reached, unmatched_end: None }
     };
     Some(std::array::from_fn(part))
 }
@@ -119,7 +122,7 @@ fn is_mostly_ascii(text: &[u8]) -> bool {
 fn chunks<'t>(task: &Task<'t>, parts: &[Part; N_LANES]) -> Option<[&'t [u8; CHUNK]; N_LANES]> {
     let mut chunks = [&[0; CHUNK]; N_LANES];
     for (part, chunk) in parts.iter().zip(&mut chunks) {
-        *chunk = task.text.get(part.offset..part.end)?.first_chunk()?;
+        *chunk = task.text.get(part.reached.offset..part.end)?.first_chunk()?;
     }
     Some(chunks)
 }
@@ -130,10 +133,9 @@ fn run_to(running: &Running, task: &Task<'_>, part: &mut Part, limit: usize, mar
     // Behind the last part nobody has been.
     let end = if part.end < task.limit { part.end } else { task.text.len() };
     let mut scan = Scan { task: Task { from, ..*task }, marked, unmatched_end, end };
-    while part.offset < limit {
-        let (offset, state, is_stopped) = scan.run_on(running, (part.offset, part.state), limit);
-        (part.offset, part.state) =
-            if is_stopped { scan.look_back(running, offset) } else { (offset, state) };
+    while part.reached.offset < limit {
+        let Reached { position, is_stopped } = scan.run_on(running, part.reached, limit);
+        part.reached = if is_stopped { scan.look_back(running, position.offset) } else { position };
     }
     part.unmatched_end = scan.unmatched_end;
 }

@@ -57,6 +57,28 @@ impl State {
     pub(crate) const UNMATCHED: Self = Self(u32::MAX);
 }
 
+/// A place of a text, and the state before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) offset: usize,
+    pub(crate) state: State,
+}
+
+impl Position {
+    /// Between two pieces.
+    pub(crate) fn between_pieces(offset: usize) -> Self {
+        Self { offset, state: State::BOUNDARY }
+    }
+}
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub(crate) position: Position,
+    /// Whether the step on the next symbol needs a look back; else the run came to its limit.
+    pub(crate) is_stopped: bool,
+}
+
 /// Where the automaton writes: the number of a place is its offset plus `shift`, wrapping.
 pub(crate) struct Marks<'b> {
     pub(crate) starts: &'b mut Bits,
@@ -90,10 +112,10 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn new(automaton: Automaton) -> Self {
-        let table = Maker::table(&automaton, true)
-            .or_else(|| Maker::table(&automaton, false))
+        let table = TableBuilder::table(&automaton, true)
+            .or_else(|| TableBuilder::table(&automaton, false))
             .unwrap_or_default();
-        let unmatched = Maker::width(&automaton);
+        let unmatched = TableBuilder::width(&automaton);
         let end_column = N_BYTES + usize::from(automaton.alphabet().end());
         let inert = std::array::from_fn(|byte| table[unmatched as usize + byte] == unmatched);
         Self { automaton, table, unmatched, end_column, inert }
@@ -119,17 +141,16 @@ impl Running {
     }
 
     /// Marks the starts of pieces in `text[offset..limit]`; stops at the first symbol that starts at or
-    /// after `limit`, or whose step needs a look back. Returns where, the state before it, and whether it
-    /// is the latter. The sets have room up to the place of `limit`.
+    /// after `limit`, or whose step needs a look back. The sets have room up to the place of `limit`.
     #[inline(never)]
     pub(crate) fn run(
         &self,
         text: &[u8],
-        place: (usize, State),
+        position: Position,
         limit: usize,
         marks: &mut Marks<'_>,
-    ) -> (usize, State, bool) {
-        let (mut offset, mut state) = place;
+    ) -> Reached {
+        let Position { mut offset, mut state } = position;
         while offset < limit {
             if state == self.unmatched_state() {
                 offset += self.inert_run(&text[offset..limit]);
@@ -140,29 +161,31 @@ impl Running {
             let first_bit = offset.wrapping_add(marks.shift);
             let word_end = limit.min(offset + (64 - first_bit % 64));
             let mut found = Found::default();
-            let reached = self.run_word(text, (offset, state), word_end, &mut found);
+            let reached = self.run_word(text, Position { offset, state }, word_end, &mut found);
             marks.starts.words_mut()[first_bit / 64] |= found.starts << (first_bit % 64);
             marks.unmatched.words_mut()[first_bit / 64] |= found.unmatched << (first_bit % 64);
-            (offset, state) = (reached.0, reached.1);
-            if reached.2 {
+            if reached.is_stopped {
                 return reached;
             }
+            Position { offset, state } = reached.position;
         }
-        (offset, state, false)
+        Reached { position: Position { offset, state }, is_stopped: false }
     }
 
     /// The state behind a text from a place on, if no piece starts behind that place, and the last one ends with the text: a
     /// match, or a run of which no symbol begins one, whatever follows. It starts at the place itself where the state there
     /// is that between two pieces.
-    pub(crate) fn stand(&self, text: &[u8], (from, state): (usize, State)) -> Option<State> {
+    pub(crate) fn state_behind(&self, text: &[u8], position: Position) -> Option<State> {
+        let from = position.offset;
         let n_bytes = text.len() - from;
         let (mut starts, mut unmatched) = (Bits::default(), Bits::default());
         starts.reserve(n_bytes);
         unmatched.reserve(n_bytes);
         let shift = 0_usize.wrapping_sub(from);
         let marks = &mut Marks { starts: &mut starts, unmatched: &mut unmatched, shift };
-        let begun = usize::from(state == State::BOUNDARY);
-        let (end, state, is_stopped) = self.run(text, (from, state), text.len(), marks);
+        let begun = usize::from(position.state == State::BOUNDARY);
+        let Reached { position, is_stopped } = self.run(text, position, text.len(), marks);
+        let Position { offset: end, state } = position;
         let goes_on = !is_stopped
             && end == text.len()
             && state != State::BOUNDARY
@@ -181,24 +204,25 @@ impl Running {
     fn run_word(
         &self,
         text: &[u8],
-        place: (usize, State),
+        position: Position,
         limit: usize,
         found: &mut Found,
-    ) -> (usize, State, bool) {
-        let (first, State(mut state)) = place;
+    ) -> Reached {
+        let Position { offset: first, state: State(mut state) } = position;
         let mut offset = first;
         while offset < limit {
             let (column, length) = column_at(self.automaton.alphabet(), text, offset);
             let entry = self.table[state as usize + column];
             if entry & (STOP | BACK) != 0 {
-                return (offset, State(state), true);
+                let position = Position { offset, state: State(state) };
+                return Reached { position, is_stopped: true };
             }
             found.starts |= u64::from(entry >> 31) << (offset - first);
             found.unmatched |= u64::from(entry >> 30 & 1) << (offset - first);
             state = entry & STATE;
             offset += length;
         }
-        (offset, State(state), false)
+        Reached { position: Position { offset, state: State(state) }, is_stopped: false }
     }
 
     /// Runs all lanes by the same number of bytes, until one of them needs a look back, meets a byte that is not ASCII or the chunks end;
@@ -278,24 +302,24 @@ enum Row {
 }
 
 /// Makes the table, row by row.
-struct Maker<'a> {
+struct TableBuilder<'a> {
     automaton: &'a Automaton,
     is_remembering: bool,
     rows: Vec<Row>,
     numbers: BTreeMap<Row, usize>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> TableBuilder<'a> {
     /// `None` if it has too many rows.
     fn table(automaton: &'a Automaton, is_remembering: bool) -> Option<Vec<u32>> {
-        let mut maker =
+        let mut builder =
             Self { automaton, is_remembering, rows: Vec::new(), numbers: BTreeMap::new() };
-        maker.state(Row::Between);
-        maker.state(Row::Unmatched);
+        builder.state(Row::Between);
+        builder.state(Row::Unmatched);
         let mut table = Vec::new();
         let mut index = 0;
-        while index < maker.rows.len() {
-            maker.add_row(maker.rows[index], &mut table);
+        while index < builder.rows.len() {
+            builder.add_row(builder.rows[index], &mut table);
             index += 1;
             if is_remembering && index > MAX_REMEMBERING_ROWS {
                 return None;

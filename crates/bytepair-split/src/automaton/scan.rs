@@ -17,14 +17,14 @@
 
 use std::collections::HashSet;
 
-use super::running::{Marks, Running, State};
-use super::table::{Attempt, Automaton, Freely, Visitor};
+use super::running::{Marks, Position, Reached, Running, State};
+use super::table::{Attempt, Automaton, Visitor, WithoutMemo};
 use crate::marked::Marked;
 
 /// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
 const FREE_OVERSHOOT: usize = 64;
 
-/// Notes are made in the first four of every sixteen offsets.
+/// Pairs are remembered in the first four of every sixteen offsets.
 const NOTE_MASK: usize = 15;
 
 /// What a stage is asked to split: from a boundary on, at least up to `limit` if the text goes on so far.
@@ -58,15 +58,15 @@ impl Scan<'_> {
     pub(crate) fn run_on(
         &mut self,
         running: &Running,
-        place: (usize, State),
+        position: Position,
         limit: usize,
-    ) -> (usize, State, bool) {
-        let last = limit.max(place.0).wrapping_add(self.task.shift);
+    ) -> Reached {
+        let last = limit.max(position.offset).wrapping_add(self.task.shift);
         self.marked.reserve(last);
         let Marked { starts, unmatched } = &mut *self.marked;
         running.run(
             self.task.text,
-            place,
+            position,
             limit,
             &mut Marks { starts, unmatched, shift: self.task.shift },
         )
@@ -74,10 +74,10 @@ impl Scan<'_> {
 
     /// The attempt that was in progress at `offset` has no match that ends there. Makes it again, and any
     /// after it that belong to the same stretch; returns where the automaton goes on.
-    pub(crate) fn look_back(&mut self, running: &Running, offset: usize) -> (usize, State) {
+    pub(crate) fn look_back(&mut self, running: &Running, offset: usize) -> Position {
         let text = self.task.text;
         let start = self.last_start(offset - 1).unwrap_or(self.task.from);
-        let attempt = running.automaton().attempt(text, start, &mut Freely);
+        let attempt = running.automaton().attempt(text, start, &mut WithoutMemo);
         let end = attempt.end.unwrap_or(start);
         if attempt.reach - end > FREE_OVERSHOOT {
             return self.stretch(running, start);
@@ -99,9 +99,9 @@ impl Scan<'_> {
         end: Option<usize>,
         length_at: impl Fn(usize) -> usize,
         unmatched: State,
-    ) -> (usize, State) {
+    ) -> Position {
         if let Some(end) = end.filter(|&end| end > start) {
-            return (end, State::BOUNDARY);
+            return Position::between_pieces(end);
         }
         if end.is_none() && self.follows_unmatched(start) {
             self.marked.starts.remove(self.place(start));
@@ -110,7 +110,7 @@ impl Scan<'_> {
         }
         let next = start + length_at(start);
         self.unmatched_end = Some(next);
-        (next, unmatched)
+        Position { offset: next, state: unmatched }
     }
 
     /// Whether the piece before `start` matches nothing.
@@ -131,12 +131,8 @@ impl Scan<'_> {
 
     /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
     /// run that matches nothing, since that run may go on.
-    pub(crate) fn last_settled(
-        &self,
-        offset: usize,
-        state: State,
-        unmatched: State,
-    ) -> Option<usize> {
+    pub(crate) fn last_settled(&self, position: Position, unmatched: State) -> Option<usize> {
+        let Position { offset, state } = position;
         let from = self.task.from;
         if state == State::BOUNDARY {
             return (offset > from).then_some(offset);
@@ -152,23 +148,24 @@ impl Scan<'_> {
     }
 
     /// Attempt by attempt with notes, until past everything they read.
-    fn stretch(&mut self, running: &Running, start: usize) -> (usize, State) {
+    fn stretch(&mut self, running: &Running, start: usize) -> Position {
         let text = self.task.text;
-        let mut notes = Notes::default();
-        let mut place = (start, State::BOUNDARY);
+        let mut notes = FailureMemo::default();
+        let mut position = Position::between_pieces(start);
         let mut reach = start + 1;
-        while place.0 < reach.min(self.end) {
-            let Attempt { end, reach: read } = notes.attempt(running.automaton(), text, place.0);
+        while position.offset < reach.min(self.end) {
+            let Attempt { end, reach: read } =
+                notes.attempt(running.automaton(), text, position.offset);
             reach = reach.max(read);
-            self.marked.starts.insert(self.place(place.0));
-            place = self.settle(
-                place.0,
+            self.marked.starts.insert(self.place(position.offset));
+            position = self.settle(
+                position.offset,
                 end,
                 |at| running.automaton().class_at(text, at).1,
                 running.unmatched_state(),
             );
         }
-        place
+        position
     }
 
     /// The last start marked by this scan that is at most `offset`.
@@ -181,13 +178,13 @@ impl Scan<'_> {
 
 /// The pairs of place and state from which no match is seen.
 #[derive(Default)]
-struct Notes {
+struct FailureMemo {
     known: HashSet<(usize, u32)>,
     /// Pairs of the attempt in progress since its last match.
     since_match: Vec<(usize, u32)>,
 }
 
-impl Notes {
+impl FailureMemo {
     fn attempt(&mut self, automaton: &Automaton, text: &[u8], start: usize) -> Attempt {
         self.since_match.clear();
         let attempt = automaton.attempt(text, start, self);
@@ -196,7 +193,7 @@ impl Notes {
     }
 }
 
-impl Visitor for Notes {
+impl Visitor for FailureMemo {
     fn goes_on(&mut self, offset: usize, state: u32) -> bool {
         // A symbol is at most four bytes long, so one starts in every four offsets in a row.
         if offset & NOTE_MASK > 3 {

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::determinize::{Builder, DEAD, MATCHED, STATE};
 use crate::program::Program;
-use crate::program::alphabet::{Alphabet, Mask};
+use crate::program::alphabet::{Alphabet, SymbolSet};
 use crate::symbol::boundary_at_or_after;
 
 pub(crate) struct Automaton {
@@ -12,12 +12,12 @@ pub(crate) struct Automaton {
     start: u32,
     exact: Vec<u32>,
     /// For each class, the classes before which a cut changes nothing.
-    safe: Vec<Mask>,
+    safe: Vec<SymbolSet>,
     /// The classes of which no match has a symbol.
-    never_matched: Mask,
+    never_matched: SymbolSet,
     covers_everything: bool,
     /// Whether an empty match is told; else it is no match.
-    tells_empty: bool,
+    reports_empty: bool,
     /// Where an attempt starts behind a word character, if that matters.
     start_in_word: u32,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Attempt {
 
 impl Automaton {
     /// `None` if it would be too large.
-    pub(crate) fn new(program: &Program, alphabet: Alphabet, tells_empty: bool) -> Option<Self> {
-        let mut automaton = Self::bare(program, alphabet, Mask::default())?;
-        automaton.tells_empty = tells_empty;
+    pub(crate) fn new(program: &Program, alphabet: Alphabet, reports_empty: bool) -> Option<Self> {
+        let mut automaton = Self::bare(program, alphabet, SymbolSet::default())?;
+        automaton.reports_empty = reports_empty;
         automaton.safe = automaton.safe_cuts();
         for class in automaton.alphabet.classes() {
             if automaton.states_after(class).is_empty() {
@@ -48,12 +48,12 @@ impl Automaton {
     pub(crate) fn for_look_ahead(
         program: &Program,
         alphabet: Alphabet,
-        word: Mask,
+        word: SymbolSet,
     ) -> Option<Self> {
         Self::bare(program, alphabet, word)
     }
 
-    fn bare(program: &Program, alphabet: Alphabet, word: Mask) -> Option<Self> {
+    fn bare(program: &Program, alphabet: Alphabet, word: SymbolSet) -> Option<Self> {
         let stride = alphabet.n_classes() + 1;
         let mut builder = Builder::new(program, stride, word);
         builder.number(vec![program.start], false)?;
@@ -63,9 +63,9 @@ impl Automaton {
             stride,
             start: u32::try_from(stride).ok()?,
             safe: Vec::new(),
-            never_matched: Mask::default(),
+            never_matched: SymbolSet::default(),
             covers_everything: false,
-            tells_empty: false,
+            reports_empty: false,
             start_in_word,
             exact,
             alphabet,
@@ -145,13 +145,13 @@ impl Automaton {
     }
 
     /// Whether an empty match is told; else it is no match.
-    pub(crate) fn tells_empty(&self) -> bool {
-        self.tells_empty
+    pub(crate) fn reports_empty(&self) -> bool {
+        self.reports_empty
     }
 
     /// Whether an attempt before this class or the end of the text ends at once with an empty match that is told.
     pub(crate) fn is_empty_match(&self, symbol: usize) -> bool {
-        self.tells_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD
+        self.reports_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD
     }
 
     /// One attempt at `from`. `visit` is told every state and place before its step, `on_match` that the
@@ -171,7 +171,7 @@ impl Automaton {
             state = entry & STATE;
             offset += length;
         }
-        let end = end.filter(|&end| end > from || self.tells_empty);
+        let end = end.filter(|&end| end > from || self.reports_empty);
         Attempt { end, reach: offset.min(text.len()) }
     }
 
@@ -217,12 +217,12 @@ impl Automaton {
     /// text after it; an attempt that dies before taking `a` never read further than `a`; and if no
     /// earlier piece takes `a`, an attempt starts on it. So a piece starts at `b` in any case, and the
     /// pieces before and after do not depend on the other side.
-    fn safe_cuts(&self) -> Vec<Mask> {
+    fn safe_cuts(&self) -> Vec<SymbolSet> {
         self.alphabet.classes().map(|class| self.safe_after(class)).collect()
     }
 
-    fn safe_after(&self, before: u8) -> Mask {
-        let mut safe = Mask::default();
+    fn safe_after(&self, before: u8) -> SymbolSet {
+        let mut safe = SymbolSet::default();
         let end = self.alphabet.end();
         let states = self.states_after(before);
         let ends_before = |state: &u32, symbol: u8| {
@@ -331,9 +331,9 @@ pub(crate) trait Visitor {
 }
 
 /// Lets every attempt run to its end.
-pub(crate) struct Freely;
+pub(crate) struct WithoutMemo;
 
-impl Visitor for Freely {
+impl Visitor for WithoutMemo {
     #[inline]
     fn goes_on(&mut self, _offset: usize, _state: u32) -> bool {
         true

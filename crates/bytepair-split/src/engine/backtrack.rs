@@ -11,12 +11,12 @@
 //! needs a few steps for each symbol, is allowed them beforehand; what it looks at without taking earns
 //! nothing.
 
-use crate::automaton::running::State;
+use crate::automaton::running::{Position, State};
 use crate::automaton::scan::{Scan, Task};
 use crate::automaton::table::{Automaton, Verdicts};
 use crate::parser::tree::{Anchor, Look};
-use crate::program::alphabet::{Alphabet, Mask};
-use crate::program::{Instruction, Place, Program};
+use crate::program::alphabet::{Alphabet, SymbolSet};
+use crate::program::{Instruction, InstructionId, Program};
 use crate::symbol::length_before;
 
 /// Steps for a stretch of text, besides those that its bytes earn.
@@ -44,12 +44,12 @@ impl Steps {
 pub(crate) struct Backtracker {
     alphabet: Alphabet,
     program: Program,
-    word: Mask,
+    word: SymbolSet,
     aheads: Vec<Automaton>,
     /// As [`STEP_LIMIT`]; only the naive twin of tests has another.
     step_limit: u64,
     /// Whether an empty match is told; else it is no match.
-    tells_empty: bool,
+    reports_empty: bool,
 }
 
 /// The match needed more steps than it may take.
@@ -67,12 +67,12 @@ impl Backtracker {
     pub(crate) fn new(
         program: Program,
         alphabet: Alphabet,
-        word: Mask,
-        tells_empty: bool,
+        word: SymbolSet,
+        reports_empty: bool,
     ) -> Option<Self> {
         let ahead = |program: &Program| Automaton::for_look_ahead(program, alphabet.clone(), word);
         let aheads = program.aheads.iter().map(ahead).collect::<Option<Vec<_>>>()?;
-        Some(Self { alphabet, program, word, aheads, step_limit: STEP_LIMIT, tells_empty })
+        Some(Self { alphabet, program, word, aheads, step_limit: STEP_LIMIT, reports_empty })
     }
 
     /// Allows far more steps than anything takes that does not take forever: some seconds of them.
@@ -92,13 +92,13 @@ impl Backtracker {
     /// Marks the pieces of a task, match by match; returns where it stopped.
     pub(crate) fn run(&self, scan: &mut Scan<'_>) -> Result<usize, GaveUp> {
         let Task { text, from, limit, .. } = scan.task;
-        let mut place = (from, State::BOUNDARY);
+        let mut position = Position::between_pieces(from);
         let unmatched = State::UNMATCHED;
         let mut steps = Steps::new(from);
-        while place.0 < text.len() {
-            let start = place.0;
+        while position.offset < text.len() {
+            let start = position.offset;
             if start >= limit
-                && let Some(boundary) = scan.last_settled(start, place.1, unmatched)
+                && let Some(boundary) = scan.last_settled(position, unmatched)
             {
                 return Ok(boundary);
             }
@@ -106,7 +106,7 @@ impl Backtracker {
                 .attempt(text, start, &mut steps)
                 .map_err(|OutOfSteps| GaveUp { offset: start })?;
             scan.marked.starts.insert(scan.place(start));
-            place = scan.settle(start, end, |at| self.class_at(text, at).1, unmatched);
+            position = scan.settle(start, end, |at| self.class_at(text, at).1, unmatched);
         }
         Ok(text.len())
     }
@@ -132,13 +132,13 @@ impl Backtracker {
             stack: Vec::new(),
         };
         let end = run.matches(self.program.start, from, |_| true)?;
-        Ok(end.filter(|&end| end > from || self.tells_empty))
+        Ok(end.filter(|&end| end > from || self.reports_empty))
     }
 }
 
 /// What is left to try, or to undo, when the way taken fails.
 enum Choice {
-    Try { place: Place, offset: usize },
+    Try { place: InstructionId, offset: usize },
     Restore { slot: usize, offset: usize },
 }
 
@@ -162,7 +162,7 @@ impl Run<'_> {
     /// it; the slots of the repeats inside are set anew whenever those are entered.
     fn matches(
         &mut self,
-        place: Place,
+        place: InstructionId,
         offset: usize,
         may_end: impl Fn(usize) -> bool,
     ) -> Result<Option<usize>, OutOfSteps> {
@@ -188,7 +188,7 @@ impl Run<'_> {
     /// Goes on until the match or the first failure.
     fn advance(
         &mut self,
-        mut place: Place,
+        mut place: InstructionId,
         mut offset: usize,
     ) -> Result<Option<usize>, OutOfSteps> {
         let machine = self.machine;
@@ -236,9 +236,9 @@ impl Run<'_> {
         &self,
         slot: usize,
         offset: usize,
-        again: &'p Place,
-        next: &'p Place,
-    ) -> &'p Place {
+        again: &'p InstructionId,
+        next: &'p InstructionId,
+    ) -> &'p InstructionId {
         if self.slots[slot] == offset { next } else { again }
     }
 
@@ -251,7 +251,7 @@ impl Run<'_> {
         if self.steps.n_taken > self.earned + lent { Err(OutOfSteps) } else { Ok(()) }
     }
 
-    fn take(&self, mask: &Mask, offset: &mut usize) -> bool {
+    fn take(&self, mask: &SymbolSet, offset: &mut usize) -> bool {
         if *offset >= self.text.len() {
             return false;
         }
@@ -264,7 +264,7 @@ impl Run<'_> {
     }
 
     /// Takes the first match of the inside and none of its other ones.
-    fn atomic(&mut self, inside: Place, offset: &mut usize) -> Result<bool, OutOfSteps> {
+    fn atomic(&mut self, inside: InstructionId, offset: &mut usize) -> Result<bool, OutOfSteps> {
         let end = self.matches(inside, *offset, |_| true)?;
         *offset = end.unwrap_or(*offset);
         Ok(end.is_some())
@@ -289,7 +289,7 @@ impl Run<'_> {
         &mut self,
         look: Look,
         span: (u32, u32),
-        inside: Place,
+        inside: InstructionId,
         offset: usize,
     ) -> Result<bool, OutOfSteps> {
         self.n_looks += 1;
@@ -302,7 +302,7 @@ impl Run<'_> {
         &mut self,
         look: Look,
         span: (u32, u32),
-        inside: Place,
+        inside: InstructionId,
         offset: usize,
     ) -> Result<bool, OutOfSteps> {
         if look.ahead {

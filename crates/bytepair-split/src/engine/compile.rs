@@ -9,7 +9,7 @@ use super::machine::Machine;
 use crate::automaton::table::Automaton;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parser::{self, Parsed, cutters};
-use crate::program::alphabet::{Alphabet, Mask};
+use crate::program::alphabet::{Alphabet, SymbolSet};
 use crate::program::{self, Target};
 use crate::stage::{Flavour, Pattern};
 use crate::unicode::UnicodeTables;
@@ -17,18 +17,18 @@ use crate::windows::Kernel;
 
 /// How a pattern may be run.
 #[derive(Clone, Copy)]
-pub(crate) struct Ways<'w> {
+pub(crate) struct CompileOptions<'w> {
     /// The best first.
     pub(crate) targets: &'w [Target],
     pub(crate) kernel: Option<Kernel>,
     /// Whether windows are worked out for the first text.
-    pub(crate) is_at_once: bool,
+    pub(crate) builds_windows_at_once: bool,
 }
 
 #[cfg(test)]
-impl Ways<'_> {
-    pub(crate) const PLAIN: Self =
-        Self { targets: &[Target::Plain], kernel: None, is_at_once: false };
+impl CompileOptions<'_> {
+    pub(crate) const NAIVE: Self =
+        Self { targets: &[Target::Naive], kernel: None, builds_windows_at_once: false };
 }
 
 /// A pattern as it is read.
@@ -40,28 +40,32 @@ pub(crate) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed
 }
 
 /// The first of the engines that can be built for what a pattern, or several, were read as.
-pub(crate) fn compile(parsed: &Parsed, pattern: &Pattern, ways: Ways<'_>) -> Result<Engine> {
+pub(crate) fn compile(
+    parsed: &Parsed,
+    pattern: &Pattern,
+    options: CompileOptions<'_>,
+) -> Result<Engine> {
     let mut sets = program::sets_of(&parsed.root)
         .ok_or_else(|| too_large(pattern, "more than 1,000 sets of characters"))?;
     sets.extend(parsed.word.clone());
     let alphabet = Alphabet::new(&sets)
         .ok_or_else(|| too_large(pattern, "more than 254 kinds of characters"))?;
-    let word = parsed.word.as_ref().map_or_else(Mask::default, |word| alphabet.mask(word));
+    let word = parsed.word.as_ref().map_or_else(SymbolSet::default, |word| alphabet.mask(word));
     // What tiktoken does with an empty match is not to be seen: it has no token.
-    let tells_empty = pattern.flavour == Flavour::Oniguruma;
-    let engines = ways.targets.iter().map(|&target| {
+    let reports_empty = pattern.flavour == Flavour::Oniguruma;
+    let engines = options.targets.iter().map(|&target| {
         let program = program::compile(&parsed.root, &alphabet, target)?;
         match target {
             Target::Automaton | Target::Ahead => {
-                let automaton = Automaton::new(&program, alphabet.clone(), tells_empty)?;
+                let automaton = Automaton::new(&program, alphabet.clone(), reports_empty)?;
                 Some(Engine::Automaton(Box::new(Machine::new(
                     automaton,
-                    ways.kernel,
-                    ways.is_at_once,
+                    options.kernel,
+                    options.builds_windows_at_once,
                 ))))
             }
-            Target::Backtracker | Target::Plain => {
-                let backtracker = Backtracker::new(program, alphabet.clone(), word, tells_empty)?;
+            Target::Backtracker | Target::Naive => {
+                let backtracker = Backtracker::new(program, alphabet.clone(), word, reports_empty)?;
                 Some(Engine::Backtracker(Box::new(backtracker)))
             }
         }
@@ -76,9 +80,9 @@ pub(crate) fn compile(parsed: &Parsed, pattern: &Pattern, ways: Ways<'_>) -> Res
 pub(crate) fn compile_one(
     pattern: &Pattern,
     unicode: &UnicodeTables,
-    ways: Ways<'_>,
+    options: CompileOptions<'_>,
 ) -> Result<Engine> {
-    compile(&parse(pattern, unicode)?, pattern, ways)
+    compile(&parse(pattern, unicode)?, pattern, options)
 }
 
 fn too_large(pattern: &Pattern, problem: &str) -> Error {

@@ -16,34 +16,39 @@ use crate::automaton::scan::Scan;
 use crate::automaton::table::Automaton;
 use crate::bits::Bits;
 use crate::marked::Marked;
-use crate::windows::{self, Found, Kernel, Scratch, Windows};
+use crate::windows::{Kernel, Scratch, WindowRun, Windows};
 
 /// Bytes to be split for each entry of the automaton's table before windows are worked out.
-const PATIENCE: usize = 512;
+const BYTES_PER_ENTRY: usize = 512;
 
 /// As many entries take the time that each pattern takes.
 const N_FIXED: usize = 64;
 
 /// A later stage without windows is slower by about this factor.
-const HASTE: usize = 16;
+const LATER_STAGE_FACTOR: usize = 16;
 
 pub(crate) struct Machine {
     running: Running,
     kernel: Option<Kernel>,
     /// Bytes that were to be split, and after how many windows are worked out.
-    asked: AtomicUsize,
-    patience: usize,
+    n_seen: AtomicUsize,
+    threshold: usize,
     /// `None` if the pattern has none.
     windows: OnceLock<Option<Windows>>,
 }
 
 impl Machine {
     /// With windows where the pattern has them and there is a kernel: at once, or where that pays.
-    pub(crate) fn new(automaton: Automaton, kernel: Option<Kernel>, is_at_once: bool) -> Self {
+    pub(crate) fn new(
+        automaton: Automaton,
+        kernel: Option<Kernel>,
+        builds_windows_at_once: bool,
+    ) -> Self {
         let n_entries = automaton.n_states() * automaton.n_classes();
-        let patience = if is_at_once { 0 } else { PATIENCE * (N_FIXED + n_entries) };
-        let (asked, windows) = (AtomicUsize::new(0), OnceLock::new());
-        Self { running: Running::new(automaton), kernel, asked, patience, windows }
+        let threshold =
+            if builds_windows_at_once { 0 } else { BYTES_PER_ENTRY * (N_FIXED + n_entries) };
+        let (n_seen, windows) = (AtomicUsize::new(0), OnceLock::new());
+        Self { running: Running::new(automaton), kernel, n_seen, threshold, windows }
     }
 
     pub(crate) fn automaton(&self) -> &Automaton {
@@ -56,16 +61,16 @@ impl Machine {
 
     /// How it runs where the processor has the instructions, for people: the same on each.
     pub(crate) fn in_words(&self) -> String {
-        let any = Kernel::Plain;
+        let any = Kernel::Portable;
         match self.kernel.filter(|kernel| kernel.limits() == any.limits()) {
-            Some(kernel) => words_of(self.made(kernel)),
+            Some(kernel) => words_of(self.windows_for(kernel)),
             None => words_of(Windows::new(self.automaton(), any).as_ref()),
         }
     }
 
     /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked off
     /// meanwhile.
-    fn made(&self, kernel: Kernel) -> Option<&Windows> {
+    fn windows_for(&self, kernel: Kernel) -> Option<&Windows> {
         if self.windows.get().is_none() {
             drop(self.windows.set(Windows::new(self.automaton(), kernel)));
         }
@@ -73,42 +78,38 @@ impl Machine {
     }
 
     /// The windows and their kernel, if a text of this length is worth it.
-    fn windows(&self, length: usize, haste: usize) -> Option<(&Windows, Kernel)> {
+    fn windows(&self, length: usize, factor: usize) -> Option<WindowRun<'_>> {
         let kernel = self.kernel.filter(|kernel| length >= kernel.min_len())?;
         if self.windows.get().is_none() {
-            let weight = length.saturating_mul(haste);
-            let asked = self.asked.fetch_add(weight, Ordering::Relaxed).saturating_add(weight);
-            if asked < self.patience {
+            let weight = length.saturating_mul(factor);
+            let n_seen = self.n_seen.fetch_add(weight, Ordering::Relaxed).saturating_add(weight);
+            if n_seen < self.threshold {
                 return None;
             }
         }
-        Some((self.made(kernel)?, kernel))
+        Some(WindowRun { running: &self.running, windows: self.windows_for(kernel)?, kernel })
     }
 
     /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
     pub(crate) fn run(&self, scan: &mut Scan<'_>, scratch: &mut Option<Box<Scratch>>) -> usize {
         let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
-        if let Some((windows, kernel)) = self.windows(length, 1) {
-            let scratch = scratch.get_or_insert_default();
-            let found = windows::run(scan, (&self.running, windows, kernel), scratch);
-            if let Found::End(end) = found {
-                return end;
-            }
-        }
-        lanes::run(scan, &self.running)
+        let by_windows = self
+            .windows(length, 1)
+            .and_then(|windows| windows.run(scan, scratch.get_or_insert_default()));
+        by_windows.unwrap_or_else(|| lanes::run(scan, &self.running))
     }
 
-    /// Marks the pieces of every marked piece of a block but those left out, if windows can do that.
+    /// Marks the pieces of every marked piece of a block but those that were dropped; `false` if windows cannot do
+    /// that.
     pub(crate) fn run_pieces(
         &self,
         text: &[u8],
         marked: &mut Marked,
-        left_out: Option<&Bits>,
+        dropped: Option<&Bits>,
         scratch: &mut Option<Box<Scratch>>,
     ) -> bool {
-        let Some((windows, kernel)) = self.windows(text.len(), HASTE) else { return false };
-        let machine = (&self.running, windows, kernel);
-        windows::run_pieces(text, (marked, left_out), machine, scratch.get_or_insert_default());
+        let Some(windows) = self.windows(text.len(), LATER_STAGE_FACTOR) else { return false };
+        windows.run_pieces(text, marked, dropped, scratch.get_or_insert_default());
         true
     }
 }

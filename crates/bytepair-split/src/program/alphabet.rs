@@ -20,9 +20,9 @@ const BLOCK: usize = 1 << BLOCK_BITS;
 
 /// A set of symbols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Mask([u64; MAX_SYMBOLS / 64]);
+pub(crate) struct SymbolSet([u64; MAX_SYMBOLS / 64]);
 
-impl Mask {
+impl SymbolSet {
     pub(crate) fn insert(&mut self, symbol: u8) {
         self.0[usize::from(symbol >> 6)] |= 1 << (symbol & 63);
     }
@@ -100,8 +100,8 @@ impl Alphabet {
         &self.ascii
     }
 
-    pub(crate) fn mask(&self, set: &CharSet) -> Mask {
-        let mut mask = Mask::default();
+    pub(crate) fn mask(&self, set: &CharSet) -> SymbolSet {
+        let mut mask = SymbolSet::default();
         for class in self.classes() {
             let member = self.members[usize::from(class)];
             let is_in =
@@ -113,8 +113,8 @@ impl Alphabet {
         mask
     }
 
-    pub(crate) fn end_mask(&self) -> Mask {
-        let mut mask = Mask::default();
+    pub(crate) fn end_mask(&self) -> SymbolSet {
+        let mut mask = SymbolSet::default();
         mask.insert(self.end());
         mask
     }

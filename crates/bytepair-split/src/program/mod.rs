@@ -19,7 +19,7 @@
 
 pub(crate) mod alphabet;
 
-use self::alphabet::{Alphabet, Mask};
+use self::alphabet::{Alphabet, SymbolSet};
 use crate::parser::tree::{Anchor, CharSet, Greed, Look, Node};
 
 /// The most instructions of one pattern.
@@ -29,52 +29,52 @@ const MAX_INSTRUCTIONS: usize = 20_000;
 const MAX_SETS: usize = 1000;
 
 /// The number of an instruction.
-pub(crate) type Place = u32;
+pub(crate) type InstructionId = u32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instruction {
     Match,
     /// Takes one symbol of the set.
-    Take(Mask, Place),
+    Take(SymbolSet, InstructionId),
     /// Goes on if the next symbol, which may be the end of the text, is in the set.
-    Next(Mask, Place),
+    Next(SymbolSet, InstructionId),
     /// Tries the first successor, then the second.
-    Either(Place, Place),
-    Anchor(Anchor, Place),
+    Either(InstructionId, InstructionId),
+    Anchor(Anchor, InstructionId),
     /// The inside ends with [`Instruction::Match`]; a look-behind spans from `.0` to `.1` symbols.
     Look {
         look: Look,
         span: (u32, u32),
-        inside: Place,
-        next: Place,
+        inside: InstructionId,
+        next: InstructionId,
     },
     /// A look-ahead of any length, by the automaton of this number.
     Ahead {
         number: usize,
         negative: bool,
-        next: Place,
+        next: InstructionId,
     },
     Atomic {
-        inside: Place,
-        next: Place,
+        inside: InstructionId,
+        next: InstructionId,
     },
     /// Stores the offset in a slot.
     LoopStart {
         slot: usize,
-        next: Place,
+        next: InstructionId,
     },
     /// Goes on to `again` if the offset has moved since the slot was set, else to `next`.
     LoopEnd {
         slot: usize,
-        again: Place,
-        next: Place,
+        again: InstructionId,
+        next: InstructionId,
     },
 }
 
 /// A compiled pattern.
 pub(crate) struct Program {
     pub(crate) instructions: Vec<Instruction>,
-    pub(crate) start: Place,
+    pub(crate) start: InstructionId,
     pub(crate) n_slots: usize,
     /// The programs of [`Instruction::Ahead`].
     pub(crate) aheads: Vec<Program>,
@@ -88,12 +88,12 @@ pub(crate) enum Target {
     Ahead,
     Backtracker,
     /// The backtracker without automatons for its look-aheads: the naive twin, and for those too large.
-    Plain,
+    Naive,
 }
 
 impl Target {
     /// The backtracker serves where the automaton cannot.
-    pub(crate) const BEST_FIRST: [Self; 3] = [Self::Automaton, Self::Backtracker, Self::Plain];
+    pub(crate) const BEST_FIRST: [Self; 3] = [Self::Automaton, Self::Backtracker, Self::Naive];
 
     fn is_automaton(self) -> bool {
         matches!(self, Self::Automaton | Self::Ahead)
@@ -140,10 +140,10 @@ fn add_set(set: &CharSet, sets: &mut Vec<CharSet>) -> Option<()> {
 
 /// The next symbols, the end of the text among them, before which a look-ahead for this tree holds;
 /// `None` if that depends on more than the next symbol.
-pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<Mask> {
+pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<SymbolSet> {
     match node {
         // A repeat that needs no run needs no symbol either.
-        Node::Empty | Node::Repeat { min: 0, .. } => Some(Mask::default().negated()),
+        Node::Empty | Node::Repeat { min: 0, .. } => Some(SymbolSet::default().negated()),
         Node::Set(set) => Some(alphabet.mask(set)),
         Node::Anchor(Anchor::TextEnd) => Some(alphabet.end_mask()),
         Node::Anchor(Anchor::LineEnd) => {
@@ -153,7 +153,7 @@ pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<Mask> {
             let mask = one_symbol(inside, alphabet)?;
             Some(if look.negative { mask.negated() } else { mask })
         }
-        Node::Alternate(nodes) => nodes.iter().try_fold(Mask::default(), |union, node| {
+        Node::Alternate(nodes) => nodes.iter().try_fold(SymbolSet::default(), |union, node| {
             Some(union.union(&one_symbol(node, alphabet)?))
         }),
         Node::Concat(nodes) => one_symbol_in_a_row(nodes, alphabet),
@@ -163,7 +163,7 @@ pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<Mask> {
 }
 
 /// Conditions, then at most one tree that takes symbols: all hold for the same next symbol.
-fn one_symbol_in_a_row(nodes: &[Node], alphabet: &Alphabet) -> Option<Mask> {
+fn one_symbol_in_a_row(nodes: &[Node], alphabet: &Alphabet) -> Option<SymbolSet> {
     let (last, conditions) = nodes.split_last()?;
     if conditions.iter().any(|node| node.length().1 != Some(0)) {
         return None;
@@ -182,16 +182,16 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn push(&mut self, instruction: Instruction) -> Option<Place> {
+    fn push(&mut self, instruction: Instruction) -> Option<InstructionId> {
         if self.instructions.len() >= MAX_INSTRUCTIONS {
             return None;
         }
         self.instructions.push(instruction);
-        Place::try_from(self.instructions.len() - 1).ok()
+        InstructionId::try_from(self.instructions.len() - 1).ok()
     }
 
     /// Writes `node` so that it goes on to `next`; returns where it starts.
-    fn node(&mut self, node: &Node, next: Place) -> Option<Place> {
+    fn node(&mut self, node: &Node, next: InstructionId) -> Option<InstructionId> {
         match node {
             Node::Empty => Some(next),
             Node::Set(set) => {
@@ -215,7 +215,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn alternate(&mut self, nodes: &[Node], next: Place) -> Option<Place> {
+    fn alternate(&mut self, nodes: &[Node], next: InstructionId) -> Option<InstructionId> {
         let (last, before) = nodes.split_last()?;
         let last = self.node(last, next)?;
         before.iter().rev().try_fold(last, |later, node| {
@@ -224,7 +224,12 @@ impl Compiler<'_> {
         })
     }
 
-    fn copies(&mut self, inside: &Node, n_copies: u32, next: Place) -> Option<Place> {
+    fn copies(
+        &mut self,
+        inside: &Node,
+        n_copies: u32,
+        next: InstructionId,
+    ) -> Option<InstructionId> {
         (0..n_copies).try_fold(next, |next, _| self.node(inside, next))
     }
 
@@ -234,8 +239,8 @@ impl Compiler<'_> {
         inside: &Node,
         bounds: (u32, Option<u32>),
         greed: Greed,
-        next: Place,
-    ) -> Option<Place> {
+        next: InstructionId,
+    ) -> Option<InstructionId> {
         let (min, Some(max)) = bounds else { return self.star(inside, greed, next) };
         (min..max).try_fold(next, |later, _| {
             let run = self.node(inside, later)?;
@@ -243,7 +248,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn star(&mut self, inside: &Node, greed: Greed, next: Place) -> Option<Place> {
+    fn star(&mut self, inside: &Node, greed: Greed, next: InstructionId) -> Option<InstructionId> {
         let fork = self.push(Instruction::Match)?;
         let run = if inside.is_nullable() {
             self.guarded(inside, fork, next)?
@@ -255,7 +260,12 @@ impl Compiler<'_> {
     }
 
     /// One run of a repeat that stops repeating after an empty run.
-    fn guarded(&mut self, inside: &Node, again: Place, next: Place) -> Option<Place> {
+    fn guarded(
+        &mut self,
+        inside: &Node,
+        again: InstructionId,
+        next: InstructionId,
+    ) -> Option<InstructionId> {
         if self.target.is_automaton() {
             return None;
         }
@@ -266,7 +276,12 @@ impl Compiler<'_> {
         self.push(Instruction::LoopStart { slot, next: run })
     }
 
-    fn either(&mut self, run: Place, next: Place, greed: Greed) -> Option<Place> {
+    fn either(
+        &mut self,
+        run: InstructionId,
+        next: InstructionId,
+        greed: Greed,
+    ) -> Option<InstructionId> {
         self.push(choice(run, next, greed))
     }
 
@@ -275,8 +290,8 @@ impl Compiler<'_> {
         inside: &Node,
         min: u32,
         max: Option<u32>,
-        next: Place,
-    ) -> Option<Place> {
+        next: InstructionId,
+    ) -> Option<InstructionId> {
         let greedy = |min, max| Node::Repeat {
             inside: Box::new(inside.clone()),
             min,
@@ -298,7 +313,7 @@ impl Compiler<'_> {
         self.push(Instruction::Either(full, fewer))
     }
 
-    fn atomic(&mut self, inside: &Node, next: Place) -> Option<Place> {
+    fn atomic(&mut self, inside: &Node, next: InstructionId) -> Option<InstructionId> {
         if self.target.is_automaton() {
             return match inside {
                 Node::Empty | Node::Set(_) => self.node(inside, next),
@@ -313,7 +328,7 @@ impl Compiler<'_> {
         self.push(Instruction::Atomic { inside, next })
     }
 
-    fn look(&mut self, look: Look, inside: &Node, next: Place) -> Option<Place> {
+    fn look(&mut self, look: Look, inside: &Node, next: InstructionId) -> Option<InstructionId> {
         if self.target.is_automaton() {
             let mask = one_symbol(&Node::Look(look, Box::new(inside.clone())), self.alphabet)?;
             return self.push(Instruction::Next(mask, next));
@@ -335,7 +350,7 @@ impl Compiler<'_> {
         self.push(Instruction::Look { look, span, inside, next })
     }
 
-    fn anchor(&mut self, anchor: Anchor, next: Place) -> Option<Place> {
+    fn anchor(&mut self, anchor: Anchor, next: InstructionId) -> Option<InstructionId> {
         let is_word = matches!(anchor, Anchor::WordBoundary | Anchor::NotWordBoundary);
         if !self.target.is_automaton() || self.target == Target::Ahead && is_word {
             return self.push(Instruction::Anchor(anchor, next));
@@ -345,7 +360,7 @@ impl Compiler<'_> {
     }
 }
 
-fn choice(run: Place, next: Place, greed: Greed) -> Instruction {
+fn choice(run: InstructionId, next: InstructionId, greed: Greed) -> Instruction {
     if greed == Greed::Lazy {
         Instruction::Either(next, run)
     } else {

@@ -3,7 +3,7 @@
 use super::behaviour::{self, Join};
 use super::together;
 use crate::automaton::running::Running;
-use crate::engine::compile::{Ways, compile};
+use crate::engine::compile::{CompileOptions, compile};
 use crate::engine::{Engine, backtrack};
 use crate::parser::Parsed;
 use crate::stage::Stage;
@@ -18,9 +18,13 @@ pub(crate) struct Step {
 
 impl Step {
     /// Several stages at once; `None` for one, and where together they are too large for an automaton.
-    pub(crate) fn of_several(stages: &[Stage], parsed: &[Parsed], ways: Ways<'_>) -> Option<Self> {
+    pub(crate) fn of_several(
+        stages: &[Stage],
+        parsed: &[Parsed],
+        options: CompileOptions<'_>,
+    ) -> Option<Self> {
         let [stage, _, ..] = stages else { return None };
-        let engine = compile(&together::one(parsed), &stage.pattern, ways).ok()?;
+        let engine = compile(&together::one(parsed), &stage.pattern, options).ok()?;
         let is_quick = matches!(engine, Engine::Automaton(_));
         is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
     }

@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 
 use super::letters::{
-    Before, Foresight, Kinds, LetterSet, Letters, N_BEFORE, N_SHOWN, Window, all_letters,
-    foresights, merged,
+    Before, Kinds, LetterSet, Letters, Lookahead, N_BEFORE, N_SHOWN, Window, all_letters,
+    lookaheads, merged,
 };
 use super::views::{Graph, Marks, Relation, Views};
 use crate::automaton::table::Automaton;
@@ -35,10 +35,11 @@ pub(super) fn contexts(
 ) -> Option<(Vec<Context>, Vec<Window>)> {
     let universe = graph.universe();
     let behind = (0..letters.len()).map(|letter| graph.after(&universe, letter)).collect();
-    let mut maker = Maker { graph, letters, behind, contexts: Vec::new(), known: Vec::new() };
+    let mut builder =
+        ContextBuilder { graph, letters, behind, contexts: Vec::new(), known: Vec::new() };
     let before = [all_letters(letters.len()); N_BEFORE];
-    maker.add(&Sequences { relation: graph.identity(), before, windows: sample }, 0)?;
-    Some((maker.contexts, maker.known))
+    builder.add(&Sequences { relation: graph.identity(), before, windows: sample }, 0)?;
+    Some((builder.contexts, builder.known))
 }
 
 /// Whether a window is one of which these marks, by letter at the place, say nothing certain.
@@ -58,7 +59,7 @@ struct Sequences {
 /// By letter before some sequences: the windows that show it.
 type Shown = BTreeMap<usize, Vec<Window>>;
 
-struct Maker<'a> {
+struct ContextBuilder<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
     /// By letter: the views behind it, whatever stands before.
@@ -67,11 +68,11 @@ struct Maker<'a> {
     known: Vec<Window>,
 }
 
-impl Maker<'_> {
+impl ContextBuilder<'_> {
     /// Adds what sequences of so many letters fall into by the letter before them.
     fn add(&mut self, sequences: &Sequences, depth: usize) -> Option<()> {
         for (views, shown) in self.told_apart(sequences, depth) {
-            self.add_group(sequences, (&views, shown), depth)?;
+            self.add_group(sequences, &views, shown, depth)?;
         }
         (self.contexts.len() <= MAX_CONTEXTS).then_some(())
     }
@@ -81,7 +82,8 @@ impl Maker<'_> {
     fn add_group(
         &mut self,
         sequences: &Sequences,
-        (views, mut shown): (&Views, Shown),
+        views: &Views,
+        mut shown: Shown,
         depth: usize,
     ) -> Option<()> {
         let marks: Vec<Marks> =
@@ -180,33 +182,33 @@ impl Analysis {
     pub(super) fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
         let sample = Sample::new(automaton, kinds);
         let places = sample.places();
-        let outlook = |foresight: Option<Foresight>, places: &[usize]| {
-            let letters = Letters::new(kinds, foresight)?;
+        let candidate = |lookahead: Option<Lookahead>, places: &[usize]| {
+            let letters = Letters::new(kinds, lookahead)?;
             let graph = Graph::new(automaton, kinds, &letters)?;
-            Some(Outlook::new(letters, graph, &sample, places))
+            Some(Candidate::new(letters, graph, &sample, places))
         };
-        let mut best = outlook(None, &places)?;
+        let mut best = candidate(None, &places)?;
         let open = best.unknown.clone();
         // Their graphs may be large: of all but the best the foresight alone is kept.
         let mut others = Vec::new();
         // What is known without a foresight is known with any.
-        for foresight in if open.is_empty() { Vec::new() } else { foresights(automaton, kinds) } {
-            let Some(mut next) = outlook(Some(foresight), &open) else { continue };
+        for lookahead in if open.is_empty() { Vec::new() } else { lookaheads(automaton, kinds) } {
+            let Some(mut next) = candidate(Some(lookahead), &open) else { continue };
             if next.n_unknown < best.n_unknown {
                 std::mem::swap(&mut best, &mut next);
             }
-            others.push((next.n_unknown, next.letters.foresight));
+            others.push((next.n_unknown, next.letters.lookahead));
         }
         best.analysis(&places).or_else(|| {
             others.sort_by_key(|other| other.0);
             let mut others = others.into_iter();
-            others.find_map(|(_, foresight)| outlook(foresight, &places)?.analysis(&places))
+            others.find_map(|(_, lookahead)| candidate(lookahead, &places)?.analysis(&places))
         })
     }
 }
 
 /// The letters of a foresight or of none, and how they show the sample.
-struct Outlook {
+struct Candidate {
     letters: Letters,
     graph: Graph,
     shown: Vec<u8>,
@@ -216,7 +218,7 @@ struct Outlook {
     n_unknown: usize,
 }
 
-impl Outlook {
+impl Candidate {
     /// Of some places of the sample.
     fn new(letters: Letters, graph: Graph, sample: &Sample, places: &[usize]) -> Self {
         let shown = sample.shown(&letters);

@@ -31,11 +31,11 @@ pub(super) type Product = [LetterSet; N_SHOWN];
 pub(super) type Before = [LetterSet; N_BEFORE];
 
 /// More foresights are not compared. Real patterns have three.
-const MAX_FORESIGHTS: usize = 64;
+const MAX_LOOKAHEADS: usize = 64;
 
 /// What a run set sees behind its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Foresight {
+pub(super) struct Lookahead {
     /// Which kinds are in the run set.
     pub(super) run: Vec<bool>,
     /// Which kinds are in the goal set; none is in both.
@@ -91,20 +91,20 @@ pub(super) struct Letter {
 #[derive(Clone, Debug)]
 pub(super) struct Letters {
     pub(super) letters: Vec<Letter>,
-    pub(super) foresight: Option<Foresight>,
+    pub(super) lookahead: Option<Lookahead>,
 }
 
 impl Letters {
     /// `None` if there are too many.
-    pub(super) fn new(kinds: &Kinds, foresight: Option<Foresight>) -> Option<Self> {
+    pub(super) fn new(kinds: &Kinds, lookahead: Option<Lookahead>) -> Option<Self> {
         let mut letters = Vec::new();
         for kind in 0..kinds.n_kinds() {
-            let is_in_run = foresight.as_ref().is_some_and(|foresight| foresight.run[kind]);
+            let is_in_run = lookahead.as_ref().is_some_and(|lookahead| lookahead.run[kind]);
             let promises: &[_] = if is_in_run { &[Some(false), Some(true)] } else { &[None] };
             letters.extend(promises.iter().map(|&promise| Letter { kind: Some(kind), promise }));
         }
         letters.push(Letter { kind: None, promise: None });
-        (letters.len() <= MAX_LETTERS).then_some(Self { letters, foresight })
+        (letters.len() <= MAX_LETTERS).then_some(Self { letters, lookahead })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -136,8 +136,8 @@ impl Letters {
     }
 
     pub(super) fn is_goal(&self, letter: usize) -> bool {
-        let Some(foresight) = &self.foresight else { return false };
-        self.letters[letter].kind.map_or(foresight.has_end, |kind| foresight.goal[kind])
+        let Some(lookahead) = &self.lookahead else { return false };
+        self.letters[letter].kind.map_or(lookahead.has_end, |kind| lookahead.goal[kind])
     }
 }
 
@@ -159,8 +159,8 @@ pub(super) fn members(set: LetterSet) -> impl Iterator<Item = usize> {
 
 /// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
 /// states that die on something else with a match that ended earlier leave a doubt that lasts a run.
-pub(super) fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight> {
-    let mut found: Vec<Foresight> = Vec::new();
+pub(super) fn lookaheads(automaton: &Automaton, kinds: &Kinds) -> Vec<Lookahead> {
+    let mut found: Vec<Lookahead> = Vec::new();
     for state in 1..=automaton.n_states() {
         let step = |kind: usize| automaton.step(state, kinds.class_of[kind]);
         let all = 0..kinds.n_kinds();
@@ -168,12 +168,12 @@ pub(super) fn foresights(automaton: &Automaton, kinds: &Kinds) -> Vec<Foresight>
         let goal: Vec<bool> = all.clone().map(|kind| !run[kind] && step(kind).1 > 0).collect();
         let leaves_doubt = all.clone().any(|kind| step(kind) == (false, 0));
         let end = usize::from(automaton.alphabet().end());
-        let foresight = Foresight { run, goal, has_end: automaton.step(state, end).0 };
-        let is_useful = foresight.run.contains(&true) && foresight.goal.contains(&true);
-        if leaves_doubt && is_useful && !found.contains(&foresight) {
-            found.push(foresight);
+        let lookahead = Lookahead { run, goal, has_end: automaton.step(state, end).0 };
+        let is_useful = lookahead.run.contains(&true) && lookahead.goal.contains(&true);
+        if leaves_doubt && is_useful && !found.contains(&lookahead) {
+            found.push(lookahead);
         }
-        if found.len() == MAX_FORESIGHTS {
+        if found.len() == MAX_LOOKAHEADS {
             break;
         }
     }

@@ -4,7 +4,7 @@
 //! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
 //! What follows for certain is worked out from the automaton ([`knowledge`], [`contexts`]), as far as it helps
 //! with a sample of texts ([`sample`]), and written as products of letter sets ([`cover`], [`fewer`],
-//! [`program`]), which are looked up 64 places at a time ([`kernels`]). Where nothing is certain, the automaton
+//! [`tables`]), which are looked up 64 places at a time ([`kernels`]). Where nothing is certain, the automaton
 //! runs from the last certain start to the next ([`spans`]).
 //!
 //! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or
@@ -27,12 +27,11 @@ pub(crate) use self::kernels::Kernel;
 use self::letters::{Kinds, LetterSet, N_SHOWN, Product, all_letters};
 use self::products::{cover, loosened};
 use self::reader::Reader;
-use self::spans::Program;
-pub(crate) use self::spans::{Found, Scratch, Windows, run, run_pieces};
+use self::spans::LookupTables;
+pub(crate) use self::spans::{Scratch, WindowRun, Windows};
 use self::tables::Numbering;
 use self::views::{Answers, Marks};
 use crate::automaton::table::Automaton;
-use crate::program::alphabet::Alphabet;
 
 /// Words are sorted only where that spares so many look-ups.
 const MIN_SPARED: usize = 8;
@@ -52,39 +51,38 @@ impl Windows {
             cover(contexts, letters.len(), Marks::starts_unmatched)?
         };
         let products = [&starts[..], &unknown, &unmatched];
-        let common =
-            Common::new((automaton.alphabet(), &kinds), &analysis, automaton.covers_everything());
+        let common = Common::new(automaton, &kinds, &analysis);
         let with_common = common.and_then(|common| {
             let Common { starts, unknown, unmatched, .. } = &common;
             let sets = common.sets();
             let lists = [&products[..], &[starts, unknown, unmatched, &sets]].concat();
             Some((Numbering::new(letters, &lists)?, common))
         });
-        let (max_numbers, max_steps) = kernel.limits();
+        let (max_numbers, max_lookups) = kernel.limits();
         let with_common = with_common.filter(|(numbering, _)| numbering.n_numbers <= max_numbers);
         let (numbering, common) = match with_common {
             Some((numbering, common)) => (numbering, Some(common)),
             None => (Numbering::new(letters, &products)?, None),
         };
-        let all = Program::new(&numbering, products);
+        let all = LookupTables::new(&numbering, products);
         let common = common.map(|common| {
             let Common { letters, starts, unknown, unmatched } = &common;
-            let program = Program::new(&numbering, [starts, unknown, unmatched]);
-            (program, numbering.set(!letters))
+            let tables = LookupTables::new(&numbering, [starts, unknown, unmatched]);
+            (tables, numbering.set(!letters))
         });
         let windows = Self {
             reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
-            common: common.filter(|(program, _)| program.spares_much_of(&all)),
+            common: common.filter(|(tables, _)| tables.spares_much_of(&all)),
             all,
             n_letters: numbering.n_numbers,
-            has_foresight: letters.foresight.is_some(),
+            has_lookahead: letters.lookahead.is_some(),
         };
-        let is_small = windows.n_letters <= max_numbers && windows.all.n_steps() <= max_steps;
+        let is_small = windows.n_letters <= max_numbers && windows.all.n_lookups() <= max_lookups;
         is_small.then_some(windows)
     }
 }
 
-impl Program {
+impl LookupTables {
     fn new(numbering: &Numbering, [starts, unknown, unmatched]: [&[Product]; 3]) -> Self {
         let groups = |products: &[Product]| numbering.groups(products);
         Self { starts: groups(starts), unknown: groups(unknown), unmatched: groups(unmatched) }
@@ -92,8 +90,8 @@ impl Program {
 
     /// Whether it pays to tell which words it is enough for: it leaves half of the look-ups at most.
     fn spares_much_of(&self, all: &Self) -> bool {
-        let n_spared = all.n_steps().saturating_sub(self.n_steps() + 1);
-        n_spared >= MIN_SPARED && 2 * n_spared >= all.n_steps()
+        let n_spared = all.n_lookups().saturating_sub(self.n_lookups() + 1);
+        n_spared >= MIN_SPARED && 2 * n_spared >= all.n_lookups()
     }
 }
 
@@ -110,13 +108,10 @@ struct Common {
 
 impl Common {
     /// `None` if there are too many products, or no rare letters.
-    pub(super) fn new(
-        (alphabet, kinds): (&Alphabet, &Kinds),
-        analysis: &Analysis,
-        covers_everything: bool,
-    ) -> Option<Self> {
+    pub(super) fn new(automaton: &Automaton, kinds: &Kinds, analysis: &Analysis) -> Option<Self> {
         let Analysis { letters, contexts, known } = analysis;
-        let kind_of = |byte: u8| kinds.kind_of[usize::from(alphabet.ascii()[usize::from(byte)])];
+        let kind_of =
+            |byte: u8| kinds.kind_of[usize::from(automaton.alphabet().ascii()[usize::from(byte)])];
         let is_rare = |kind: usize| {
             let mut alike = (0..128).filter(|&byte| kind_of(byte) == kind).peekable();
             alike.peek().is_some() && alike.all(|byte| RARE.contains(&byte))
@@ -142,7 +137,7 @@ impl Common {
             |window: &&[u8; N_SHOWN]| window.iter().all(|&letter| common >> letter & 1 == 1);
         let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
         let unknown = loosened(&products(Marks::is_unknown)?, &known, letters.len());
-        let unmatched = match covers_everything {
+        let unmatched = match automaton.covers_everything() {
             true => Vec::new(),
             false => products(Marks::starts_unmatched)?,
         };

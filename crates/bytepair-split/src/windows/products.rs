@@ -41,7 +41,7 @@ pub(super) fn cover(
             products.push(product);
         }
     }
-    let products = fewest(&products, &refused(contexts, n_letters, asks), n_letters);
+    let products = minimized(&products, &refused(contexts, n_letters, asks), n_letters);
     (products.len() <= MAX_PRODUCTS).then_some(products)
 }
 
@@ -155,11 +155,11 @@ pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize)
         return products.to_vec();
     }
     let known = known.iter().map(|window| window.map(|letter| 1 << letter));
-    let known = Meetings::new(known, n_letters);
-    let mut loose: Vec<(Product, Met)> = Vec::new();
+    let known = ProductIndex::new(known, n_letters);
+    let mut loose: Vec<(Product, Intersections)> = Vec::new();
     for product in products {
         let met = known.met(product);
-        match loose.iter_mut().find(|other| meets_none(&met, &other.1)) {
+        match loose.iter_mut().find(|other| join_is_disjoint(&met, &other.1)) {
             Some((other, all_met)) => {
                 other.iter_mut().zip(product).for_each(|(set, other)| *set |= other);
                 let all = all_met.iter_mut().flatten().zip(met.iter().flatten());
@@ -175,17 +175,17 @@ pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize)
 const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [4, 5, 0, 1, 2, 3]];
 
 /// Products that hold wherever one of `narrow` does, and in none of the refused windows.
-fn fewest(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<Product> {
-    let refused = Meetings::new(refused.iter().copied(), n_letters);
+fn minimized(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<Product> {
+    let refused = ProductIndex::new(refused.iter().copied(), n_letters);
     let joined = merged(narrow.to_vec());
     let wide = |product: &Product| {
         let met = refused.met(product);
-        ORDERS.map(|order| widened((*product, met.clone()), &refused, order))
+        ORDERS.map(|order| widened(*product, met.clone(), &refused, order))
     };
     let mut candidates: Vec<Product> = joined.iter().flat_map(wide).collect();
     candidates.sort_unstable();
     candidates.dedup();
-    let all = Meetings::new(narrow.iter().copied(), n_letters);
+    let all = ProductIndex::new(narrow.iter().copied(), n_letters);
     let covered = |wide: &Product| -> Vec<u64> {
         let outside = all.met(&wide.map(|set| !set));
         outside.iter().map(|outside| !outside.iter().fold(0, |any, at| any | at)).collect()
@@ -236,16 +236,17 @@ fn refused(
 
 /// The product, with what it meets, and every letter that can be added without meeting what is refused.
 pub(super) fn widened(
-    (mut product, mut met): (Product, Met),
-    refused: &Meetings,
+    mut product: Product,
+    mut met: Intersections,
+    refused: &ProductIndex,
     order: [usize; N_SHOWN],
 ) -> Product {
-    order.iter().for_each(|&distance| refused.widen((&mut product, &mut met), distance));
+    order.iter().for_each(|&distance| refused.widen(&mut product, &mut met, distance));
     product
 }
 
 /// The many.
-pub(super) struct Meetings {
+pub(super) struct ProductIndex {
     n_letters: usize,
     n_words: usize,
     /// By distance, letter and word.
@@ -253,9 +254,9 @@ pub(super) struct Meetings {
 }
 
 /// By word: for each distance, which of the many one product meets there.
-pub(super) type Met = Vec<[u64; N_SHOWN]>;
+pub(super) type Intersections = Vec<[u64; N_SHOWN]>;
 
-impl Meetings {
+impl ProductIndex {
     pub(super) fn new(many: impl ExactSizeIterator<Item = Product>, n_letters: usize) -> Self {
         let n_words = many.len().div_ceil(64);
         let mut meetings = Self { n_letters, n_words, rows: Vec::new() };
@@ -272,7 +273,7 @@ impl Meetings {
     }
 
     /// What a product meets at each distance.
-    pub(super) fn met(&self, product: &Product) -> Met {
+    pub(super) fn met(&self, product: &Product) -> Intersections {
         let mut met = vec![[0; N_SHOWN]; self.n_words];
         let all = all_letters(self.n_letters);
         for (distance, &set) in product.iter().enumerate() {
@@ -286,7 +287,7 @@ impl Meetings {
     }
 
     /// Adds every letter at a distance that makes the product meet nothing new.
-    pub(super) fn widen(&self, (product, met): (&mut Product, &mut Met), distance: usize) {
+    pub(super) fn widen(&self, product: &mut Product, met: &mut Intersections, distance: usize) {
         let elsewhere = |met: &[u64; N_SHOWN]| {
             (0..N_SHOWN).filter(|&at| at != distance).fold(u64::MAX, |all, at| all & met[at])
         };
@@ -304,14 +305,14 @@ impl Meetings {
         (distance * self.n_letters + letter) * self.n_words
     }
 
-    fn add(&self, met: &mut Met, distance: usize, letter: usize) {
+    fn add(&self, met: &mut Intersections, distance: usize, letter: usize) {
         let row = &self.rows[self.start(distance, letter)..][..self.n_words];
         met.iter_mut().zip(row).for_each(|(met, row)| met[distance] |= row);
     }
 }
 
 /// Whether the product that joins two at each distance meets none of the many.
-pub(super) fn meets_none(one: &Met, other: &Met) -> bool {
+pub(super) fn join_is_disjoint(one: &Intersections, other: &Intersections) -> bool {
     let joined = |(one, other): (&[u64; N_SHOWN], &[u64; N_SHOWN])| {
         (0..N_SHOWN).fold(u64::MAX, |all, at| all & (one[at] | other[at]))
     };

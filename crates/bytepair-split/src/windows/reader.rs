@@ -11,7 +11,10 @@ use std::ops::Range;
 
 use super::kernels::Kernel;
 use super::letters::{Kinds, Letters, N_BEFORE};
-use super::tables::{Cuts, Group, MAX_NUMBERS, Numbering, SPAN, WORD, Wide, all_words};
+use super::tables::{
+    AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, Numbering, SPAN, WORD, Wide, Words,
+    all_words,
+};
 use crate::bits::Bits;
 use crate::program::alphabet::Alphabet;
 use crate::symbol::code_at;
@@ -26,17 +29,17 @@ const BEFORE: usize = 64;
 /// The last symbol of a span and the one behind it end within so many bytes.
 const BEHIND: usize = 8;
 
-/// The numbers of the letters of a text, and how they look ahead.
+/// The numbers of the letters of a text, and how they look lookahead.
 pub(super) struct Reader {
-    ascii: [u8; 128],
+    ascii: AsciiLetters,
     /// By class.
     letter_of: Vec<u8>,
     wide: Wide,
     edge: u8,
-    ahead: Option<Ahead>,
+    lookahead: Option<RunLookahead>,
 }
 
-struct Ahead {
+struct RunLookahead {
     run: Group,
     goal: Group,
     is_run: [bool; MAX_NUMBERS],
@@ -44,6 +47,17 @@ struct Ahead {
     promised: [u8; MAX_NUMBERS],
     /// Whether an edge is a goal.
     has_end: bool,
+}
+
+/// A text to be read.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'t> {
+    pub(super) text: &'t [u8],
+    /// Edges inside of the text, counted from where it begins.
+    pub(super) edges: Option<&'t Bits>,
+    pub(super) alphabet: &'t Alphabet,
+    /// Where it begins: what stands before is not shown.
+    pub(super) from: usize,
 }
 
 /// A stretch of text as letters.
@@ -73,94 +87,101 @@ impl Reader {
     ) -> Self {
         let number = |letter: usize| numbering.number_of[letter];
         let letter_of = |class: u8| number(letters.of(kinds.kind_of[usize::from(class)], false));
-        let ahead = letters.foresight.is_some().then(|| Ahead::new(letters, numbering));
+        let lookahead = letters.lookahead.is_some().then(|| RunLookahead::new(letters, numbering));
         let by_class: Vec<u8> = alphabet.classes().map(letter_of).collect();
+        let invalid = by_class.last().copied().unwrap_or(0);
         Self {
             wide: Wide::new(alphabet, &by_class),
-            ascii: alphabet.ascii().map(letter_of),
+            ascii: AsciiLetters { letters: alphabet.ascii().map(letter_of), other: invalid },
             letter_of: by_class,
             edge: number(letters.edge()),
-            ahead,
+            lookahead,
         }
     }
 
-    /// Reads the bytes of `start..end` and those around them that windows show, of a text that begins at
-    /// `from`. Returns up to where all windows are right: `end`, or earlier if nothing is known of what
-    /// follows a run; `start` if that is so from the start. Edges are counted from the beginning.
+    /// Reads the bytes of some places and those around them that windows show. Returns up to where all windows are
+    /// right: the end of the places, or earlier if nothing is known of what follows a run; their start if that is so
+    /// from the start.
     pub(super) fn read(
         &self,
-        (kernel, alphabet): (Kernel, &Alphabet),
-        (text, edges): (&[u8], Option<&Bits>),
-        (from, start, end): (usize, usize, usize),
+        kernel: Kernel,
+        source: Source<'_>,
+        places: Range<usize>,
         span: &mut Span,
     ) -> usize {
-        let first = from.max(start.saturating_sub(BEFORE));
-        let last = text.len().min(end + BEHIND);
-        let bytes = &text[first..last];
-        let n_words = bytes.len().div_ceil(WORD);
-        (span.first, span.n_bytes) = (first, bytes.len());
+        let Source { text, from, .. } = source;
+        let first = from.max(places.start.saturating_sub(BEFORE));
+        let last = text.len().min(places.end + BEHIND);
+        (span.first, span.n_bytes) = (first, last - first);
         span.letters.resize(MARGIN + BEFORE + SPAN + BEHIND + 3 * WORD, self.edge);
         span.letters[..MARGIN].fill(self.edge);
-        span.words.resize(n_words.max(span.words.len()), 0);
-        let invalid = self.letter_of.last().copied().unwrap_or(0);
-        let (_, letters) = span.letters.split_at_mut(MARGIN);
-        let leads = &mut span.words[..n_words];
-        let is_ascii = kernel.letters(bytes, (&self.ascii, invalid), letters, leads);
-        span.n_symbols = bytes.len();
-        if !is_ascii {
-            span.inner.clear();
-            span.inner.resize(n_words + 1, 0);
-            kernel.wide(bytes, &self.wide, letters, (leads, &mut span.inner));
-            for (index, &leads) in leads.iter().enumerate() {
-                self.read_others(
-                    alphabet,
-                    (text, first),
-                    (index * WORD, leads),
-                    (letters, &mut span.inner),
-                );
-            }
-            // A character may go on behind the last byte that is read.
-            clip(&mut span.inner, 0..bytes.len());
-            span.n_symbols = kernel.pack(letters, &span.inner, bytes.len());
-        }
-        letters[span.n_symbols..][..2 * WORD].fill(self.edge);
-        span.find_cuts(kernel, edges, (first - from, self.edge));
-        let Some(ahead) = &self.ahead else { return end };
-        let places = (span.n_symbols_before(start - first), span.n_symbols_before(end - first));
-        let known = ahead.look(kernel, span, places);
-        match known {
-            None => start,
-            Some(known) if known == places.1 => end,
+        self.read_symbols(kernel, source, &text[first..last], span);
+        span.letters[MARGIN + span.n_symbols..][..2 * WORD].fill(self.edge);
+        span.find_cuts(kernel, source, self.edge);
+        let Some(lookahead) = &self.lookahead else { return places.end };
+        let symbols =
+            span.n_symbols_before(places.start - first)..span.n_symbols_before(places.end - first);
+        match lookahead.look(kernel, span, symbols.clone()) {
+            None => places.start,
+            Some(known) if known == symbols.end => places.end,
             Some(known) => first + span.place_of(known),
         }
     }
 
-    /// Reads the characters whose first bytes are marked in a word.
+    /// Writes the letters of these bytes, side by side.
+    #[inline]
+    fn read_symbols(&self, kernel: Kernel, source: Source<'_>, bytes: &[u8], span: &mut Span) {
+        let n_words = bytes.len().div_ceil(WORD);
+        span.words.resize(n_words.max(span.words.len()), 0);
+        let (_, letters) = span.letters.split_at_mut(MARGIN);
+        let leads = &mut span.words[..n_words];
+        let is_ascii = kernel.letters(bytes, &self.ascii, letters, leads);
+        span.n_symbols = bytes.len();
+        if is_ascii {
+            return;
+        }
+        span.inner.clear();
+        span.inner.resize(n_words + 1, 0);
+        let mut characters = Characters { leads, inner: &mut span.inner };
+        kernel.wide(bytes, &self.wide, letters, &mut characters);
+        self.read_others(source, span.first, letters, characters);
+        // A character may go on behind the last byte that is read.
+        clip(&mut span.inner, 0..bytes.len());
+        span.n_symbols = kernel.pack(letters, &span.inner, bytes.len());
+    }
+
+    /// Reads the characters whose first bytes are still marked, one by one.
     #[inline]
     fn read_others(
         &self,
-        alphabet: &Alphabet,
-        (text, first): (&[u8], usize),
-        (index, mut leads): (usize, u64),
-        (letters, inner): (&mut [u8], &mut [u64]),
+        source: Source<'_>,
+        first: usize,
+        letters: &mut [u8],
+        characters: Characters<'_>,
     ) {
-        // What is inside of characters here and in the next word.
-        let (mut here, mut next) = (0, 0);
-        while leads != 0 {
-            let bit = leads.trailing_zeros() as usize;
-            leads &= leads - 1;
-            let (code, length) = code_at(text, first + index + bit);
-            letters[index + bit] = self.letter_of[usize::from(alphabet.class_of(code))];
-            let behind = (1_u64 << (length - 1)) - 1;
-            here |= behind << bit << 1;
-            next |= behind >> (WORD - 1 - bit);
+        let Characters { leads, inner } = characters;
+        for (index, &leads) in leads.iter().enumerate() {
+            let start = index * WORD;
+            // What is inside of characters here and in the next word.
+            let (mut here, mut next) = (0, 0);
+            let mut left = leads;
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let (code, length) = code_at(source.text, first + start + bit);
+                let class = source.alphabet.class_of(code);
+                letters[start + bit] = self.letter_of[usize::from(class)];
+                let behind = (1_u64 << (length - 1)) - 1;
+                here |= behind << bit << 1;
+                next |= behind >> (WORD - 1 - bit);
+            }
+            inner[index] |= here;
+            inner[index + 1] |= next;
         }
-        inner[index / WORD] |= here;
-        inner[index / WORD + 1] |= next;
     }
 }
 
-impl Ahead {
+impl RunLookahead {
     fn new(letters: &Letters, numbering: &Numbering) -> Self {
         let number = |letter: usize| numbering.number_of[letter];
         let all = || 0..letters.len();
@@ -182,12 +203,7 @@ impl Ahead {
 
     /// Gives the runs before a goal their promise; returns the last of some places up to which windows show
     /// right promises only. `None` if that is the first.
-    fn look(
-        &self,
-        kernel: Kernel,
-        span: &mut Span,
-        (first, last): (usize, usize),
-    ) -> Option<usize> {
+    fn look(&self, kernel: Kernel, span: &mut Span, symbols: Range<usize>) -> Option<usize> {
         let n_words = (MARGIN + span.n_symbols + 1).div_ceil(WORD);
         let Span { letters, words, goals, edges, .. } = span;
         let edges_at = |index: usize| {
@@ -197,8 +213,18 @@ impl Ahead {
         words.resize(n_words, 0);
         goals.clear();
         goals.resize(n_words, 0);
-        kernel.group(letters, &self.run, None, (all_words(n_words), words));
-        kernel.group(letters, &self.goal, None, (all_words(n_words), goals));
+        kernel.group(
+            letters,
+            &self.run,
+            None,
+            &mut Words { numbers: all_words(n_words), bits: words },
+        );
+        kernel.group(
+            letters,
+            &self.goal,
+            None,
+            &mut Words { numbers: all_words(n_words), bits: goals },
+        );
         let mut before = 0;
         for (index, (&run, &goal)) in words.iter().zip(&*goals).enumerate() {
             let edges = edges.get(index).copied().unwrap_or(0);
@@ -214,7 +240,7 @@ impl Ahead {
         let goes_on = |place: usize| {
             self.is_run[usize::from(letters[MARGIN + place])] && !edges_at(MARGIN + place)
         };
-        (first + 1..=last).rev().find(|&place| !goes_on(place))
+        (symbols.start + 1..=symbols.end).rev().find(|&place| !goes_on(place))
     }
 
     /// Walks a run backwards, up to an edge.
@@ -232,10 +258,11 @@ impl Ahead {
 }
 
 impl Span {
-    /// Finds the edges around the first byte, which has this number in their set, and what they cut off.
-    fn find_cuts(&mut self, kernel: Kernel, edges: Option<&Bits>, (first, edge): (usize, u8)) {
+    /// Finds the edges around the first byte and what they cut off, where the letter of an edge is shown instead.
+    fn find_cuts(&mut self, kernel: Kernel, source: Source<'_>, edge: u8) {
         self.edges.clear();
-        let Some(edges) = edges else { return };
+        let Some(edges) = source.edges else { return };
+        let first = self.first - source.from;
         let n_words = self.n_bytes.div_ceil(WORD) + 1;
         let words = (0..n_words).map(|word| edges.word_from((first + word * WORD).cast_signed()));
         self.edges.push(0);

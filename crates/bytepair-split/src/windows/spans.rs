@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use super::kernels::Kernel;
 use super::letters::N_SHOWN;
-use super::reader::{Reader, Span, clip};
-use super::tables::{Group, MAX_WORDS, SPAN, WORD, all_words};
-use crate::automaton::running::{Running, State};
+use super::reader::{Reader, Source, Span, clip};
+use super::tables::{Group, MAX_WORDS, SPAN, WORD, Words, all_words};
+use crate::automaton::running::{Position, Reached, Running};
 use crate::automaton::scan::{Scan, Task};
 use crate::bits::Bits;
 use crate::marked::Marked;
@@ -28,15 +28,15 @@ const MIN_SORTED: usize = if cfg!(test) { 2 } else { 6 };
 /// A pattern as windows.
 pub(crate) struct Windows {
     pub(super) reader: Reader,
-    pub(super) all: Program,
+    pub(super) all: LookupTables,
     /// For windows that show common letters alone, with what holds where another one stands.
-    pub(super) common: Option<(Program, Group)>,
+    pub(super) common: Option<(LookupTables, Group)>,
     pub(super) n_letters: usize,
-    pub(super) has_foresight: bool,
+    pub(super) has_lookahead: bool,
 }
 
 /// What is asked of windows.
-pub(super) struct Program {
+pub(super) struct LookupTables {
     /// Where a piece starts, if that is certain.
     pub(super) starts: Vec<Group>,
     /// Where it is not.
@@ -48,19 +48,19 @@ pub(super) struct Program {
 impl Windows {
     /// For people: the letters and the table look-ups for each byte.
     pub(crate) fn in_words(&self) -> String {
-        let ahead = if self.has_foresight { ", runs looked through" } else { "" };
-        let common = self.common.as_ref().map_or_else(String::new, |(program, _)| {
-            format!(", {} where no rare letter is near", program.n_steps() + 1)
+        let ahead = if self.has_lookahead { ", runs looked through" } else { "" };
+        let common = self.common.as_ref().map_or_else(String::new, |(tables, _)| {
+            format!(", {} where no rare letter is near", tables.n_lookups() + 1)
         });
-        let n_steps = self.all.n_steps();
-        format!("windows of {} letters, {n_steps} look-ups{common}{ahead}", self.n_letters)
+        let n_lookups = self.all.n_lookups();
+        format!("windows of {} letters, {n_lookups} look-ups{common}{ahead}", self.n_letters)
     }
 }
 
-impl Program {
+impl LookupTables {
     /// The look-ups for each byte.
-    pub(super) fn n_steps(&self) -> usize {
-        self.groups().into_iter().flatten().map(|group| group.steps.len()).sum()
+    pub(super) fn n_lookups(&self) -> usize {
+        self.groups().into_iter().flatten().map(|group| group.lookups.len()).sum()
     }
 
     /// Of starts, of what is unknown, of what matches nothing.
@@ -78,7 +78,7 @@ pub(crate) struct Scratch {
     /// Where pieces of the stage before start.
     edges: Bits,
     words: [Vec<u64>; 3],
-    sorted: Sorted,
+    sorted: WordPartition,
 }
 
 impl Scratch {
@@ -97,77 +97,73 @@ impl Scratch {
     }
 }
 
-/// What became of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// All is marked up to here.
-    End(usize),
-    /// Nothing is marked: windows tell too little about this text.
-    Nothing,
+/// What runs a stage by windows.
+#[derive(Clone, Copy)]
+pub(crate) struct WindowRun<'a> {
+    pub(crate) running: &'a Running,
+    pub(crate) windows: &'a Windows,
+    pub(crate) kernel: Kernel,
 }
 
-/// Marks the pieces of a task up to its limit or further.
-pub(crate) fn run(
-    scan: &mut Scan<'_>,
-    (running, windows, kernel): (&Running, &Windows, Kernel),
-    scratch: &mut Scratch,
-) -> Found {
-    let (from, length) = (scan.task.from, scan.task.text.len());
-    let mut limit = scan.task.limit.min(length);
-    let mut spans = Spans { running, windows, kernel, scratch, has_edges: false };
-    spans.scratch.unknown.clear();
-    let mut reached = from;
-    loop {
-        while reached < limit {
-            let Some(next) = spans.mark(scan, (reached, limit)) else { return Found::Nothing };
+impl WindowRun<'_> {
+    /// Marks the pieces of a task up to its limit or further; returns how far. `None` if nothing is marked, because
+    /// windows tell too little about this text.
+    pub(crate) fn run(self, scan: &mut Scan<'_>, scratch: &mut Scratch) -> Option<usize> {
+        let (from, length) = (scan.task.from, scan.task.text.len());
+        let mut limit = scan.task.limit.min(length);
+        let mut spans = Spans { run: self, scratch, has_edges: false };
+        spans.scratch.unknown.clear();
+        let mut reached = from;
+        loop {
+            while reached < limit {
+                reached = spans.mark(scan, reached, limit)?;
+            }
+            let last = scan.marked.starts.last_within(scan.place(from + 1)..scan.place(reached));
+            let end = if reached >= length {
+                Some(length)
+            } else {
+                last.map(|place| place.wrapping_sub(scan.task.shift))
+            };
+            if let Some(end) = end {
+                spans.settle(scan, end);
+                return Some(end);
+            }
+            limit = length.min(limit + (limit - from).max(SPAN));
+        }
+    }
+
+    /// Marks the pieces of every piece that is marked in a whole block: each of them is a text of its own, but
+    /// for those that were dropped.
+    pub(crate) fn run_pieces(
+        self,
+        text: &[u8],
+        marked: &mut Marked,
+        dropped: Option<&Bits>,
+        scratch: &mut Scratch,
+    ) {
+        scratch.unknown.clear();
+        scratch.edges.copy_from(&marked.starts);
+        let mut spans = Spans { run: self, scratch, has_edges: true };
+        let task = Task { text, from: 0, limit: text.len(), shift: 0 };
+        let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
+        let mut reached = 0;
+        while reached < text.len() {
+            let Some(next) = spans.mark(&mut scan, reached, text.len()) else { return };
             reached = next;
         }
-        let last = scan.marked.starts.last_within(scan.place(from + 1)..scan.place(reached));
-        let end = if reached >= length {
-            Some(length)
-        } else {
-            last.map(|place| place.wrapping_sub(scan.task.shift))
-        };
-        if let Some(end) = end {
-            spans.settle(scan, end);
-            return Found::End(end);
+        if let Some(dropped) = dropped {
+            for places in dropped_pieces(&spans.scratch.edges, dropped, text.len()) {
+                scan.marked.starts.remove_range(places.start + 1..places.end);
+                scan.marked.unmatched.remove_range(places.clone());
+                spans.scratch.unknown.remove_range(places);
+            }
         }
-        limit = length.min(limit + (limit - from).max(SPAN));
+        spans.settle_pieces(&mut scan);
     }
-}
-
-/// Marks the pieces of every piece that is marked in a whole block: each of them is a text of its own, but
-/// for those left out.
-pub(crate) fn run_pieces(
-    text: &[u8],
-    (marked, left_out): (&mut Marked, Option<&Bits>),
-    (running, windows, kernel): (&Running, &Windows, Kernel),
-    scratch: &mut Scratch,
-) {
-    scratch.unknown.clear();
-    scratch.edges.copy_from(&marked.starts);
-    let mut spans = Spans { running, windows, kernel, scratch, has_edges: true };
-    let task = Task { text, from: 0, limit: text.len(), shift: 0 };
-    let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
-    let mut reached = 0;
-    while reached < text.len() {
-        let Some(next) = spans.mark(&mut scan, (reached, text.len())) else { return };
-        reached = next;
-    }
-    if let Some(left_out) = left_out {
-        for places in left_out_pieces(&spans.scratch.edges, left_out, text.len()) {
-            scan.marked.starts.remove_range(places.start + 1..places.end);
-            scan.marked.unmatched.remove_range(places.clone());
-            spans.scratch.unknown.remove_range(places);
-        }
-    }
-    spans.settle_pieces(&mut scan);
 }
 
 struct Spans<'a> {
-    running: &'a Running,
-    windows: &'a Windows,
-    kernel: Kernel,
+    run: WindowRun<'a>,
     scratch: &'a mut Scratch,
     /// Whether the text is many, with edges between.
     has_edges: bool,
@@ -175,15 +171,17 @@ struct Spans<'a> {
 
 impl Spans<'_> {
     /// Marks what windows tell from `start` on; returns how far. `None` if that is too little from the start.
-    fn mark(&mut self, scan: &mut Scan<'_>, (start, limit): (usize, usize)) -> Option<usize> {
+    fn mark(&mut self, scan: &mut Scan<'_>, start: usize, limit: usize) -> Option<usize> {
         let from = scan.task.from;
         let end = limit.min(start + SPAN);
-        let Self { running, windows, kernel, scratch, has_edges } = self;
-        let alphabet = running.automaton().alphabet();
-        let place = (from, start, end);
-        let edges = has_edges.then_some(&scratch.edges);
-        let text = (scan.task.text, edges);
-        let known = windows.reader.read((*kernel, alphabet), text, place, &mut scratch.span);
+        let Self { run: WindowRun { running, windows, kernel }, scratch, has_edges } = self;
+        let source = Source {
+            text: scan.task.text,
+            edges: has_edges.then_some(&scratch.edges),
+            alphabet: running.automaton().alphabet(),
+            from,
+        };
+        let known = windows.reader.read(*kernel, source, start..end, &mut scratch.span);
         scan.marked.reserve(scan.place(end + 2 * WORD));
         scratch.unknown.reserve(end + 2 * WORD - from);
         if known == start {
@@ -192,7 +190,7 @@ impl Spans<'_> {
         }
         let Scratch { span, sorted, words, .. } = &mut **scratch;
         let n_words = span.n_words();
-        let programs = match (&windows.common, span.cuts()) {
+        let parts = match (&windows.common, span.cuts()) {
             (Some((common, others)), None) if n_words >= MIN_SORTED => {
                 sorted.sort(*kernel, span.windows(), n_words, others);
                 let [of_common, of_others] = sorted.numbers();
@@ -203,8 +201,8 @@ impl Spans<'_> {
         for (index, words) in words.iter_mut().enumerate() {
             words.clear();
             words.resize(n_words, 0);
-            for (program, numbers) in programs {
-                look_up(*kernel, span, program.groups()[index], (numbers, words));
+            for (tables, numbers) in parts {
+                look_up(*kernel, span, tables.groups()[index], Words { numbers, bits: words });
             }
             span.spread(*kernel, words);
             clip(words, start - span.first..known - span.first);
@@ -287,22 +285,23 @@ impl Spans<'_> {
         debug_assert!(scan.marked.starts.contains(scan.place(end)), "a piece starts at the end");
         // Whether the automaton has come to it is seen by its mark.
         scan.marked.starts.remove(scan.place(end));
-        let mut place = (start, State::BOUNDARY);
-        while place.0 < end {
-            let (offset, state, is_stopped) = scan.run_on(self.running, place, end + 1);
-            if is_stopped {
-                place = scan.look_back(self.running, offset);
+        let mut position = Position::between_pieces(start);
+        while position.offset < end {
+            let reached = scan.run_on(self.run.running, position, end + 1);
+            let Position { offset, state } = reached.position;
+            if reached.is_stopped {
+                position = scan.look_back(self.run.running, offset);
             } else if scan.marked.starts.contains(scan.place(end))
-                || state == self.running.unmatched_state()
+                || state == self.run.running.unmatched_state()
             {
                 break;
             } else {
                 // The attempt in progress goes on past the end, in vain.
-                place = scan.look_back(self.running, end);
+                position = scan.look_back(self.run.running, end);
             }
         }
         scan.marked.starts.insert(scan.place(end));
-        place.0.max(end)
+        position.offset.max(end)
     }
 
     /// From a start to the end, which is that of the text or a start.
@@ -310,14 +309,15 @@ impl Spans<'_> {
         if end < scan.task.text.len() {
             return self.run_to_start(scan, start, end);
         }
-        let mut place = (start, State::BOUNDARY);
+        let mut position = Position::between_pieces(start);
         loop {
-            let (offset, state, is_stopped) = scan.run_on(self.running, place, end);
-            if !is_stopped && self.running.ends_here(state) {
+            let Reached { position: reached, is_stopped } =
+                scan.run_on(self.run.running, position, end);
+            if !is_stopped && self.run.running.ends_here(reached.state) {
                 return end;
             }
-            place = scan.look_back(self.running, offset);
-            if place.0 >= end {
+            position = scan.look_back(self.run.running, reached.offset);
+            if position.offset >= end {
                 return end;
             }
         }
@@ -333,48 +333,53 @@ fn n_ones(words: &[u64]) -> usize {
 }
 
 /// Where one of the groups holds, for each symbol of the words of these numbers.
-fn look_up(kernel: Kernel, span: &Span, groups: &[Group], (numbers, words): (&[u8], &mut [u64])) {
-    if numbers.is_empty() {
+fn look_up(kernel: Kernel, span: &Span, groups: &[Group], mut words: Words<'_>) {
+    if words.numbers.is_empty() {
         return;
     }
     for group in groups {
-        kernel.group(span.windows(), group, span.cuts(), (numbers, words));
+        kernel.group(span.windows(), group, span.cuts(), &mut words);
     }
 }
 
-/// The pieces that start at `left_out`.
-fn left_out_pieces(edges: &Bits, left_out: &Bits, end: usize) -> Vec<Range<usize>> {
+/// The pieces that start at `dropped`.
+fn dropped_pieces(edges: &Bits, dropped: &Bits, end: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let mut next = left_out.first_from(0);
+    let mut next = dropped.first_from(0);
     while let Some(start) = next {
         pieces.push(start..edges.first_from(start + 1).unwrap_or(end));
-        next = left_out.first_from(start + 1);
+        next = dropped.first_from(start + 1);
     }
     pieces
 }
 
 /// Which words of a span show common letters alone, and which do not.
 #[derive(Clone, Debug)]
-pub(super) struct Sorted {
+pub(super) struct WordPartition {
     numbers: [[u8; MAX_WORDS]; 2],
     lens: [usize; 2],
     /// Letters that are not common.
     others: Vec<u64>,
 }
 
-impl Default for Sorted {
+impl Default for WordPartition {
     fn default() -> Self {
         Self { numbers: [[0; MAX_WORDS]; 2], lens: [0; 2], others: Vec::new() }
     }
 }
 
-impl Sorted {
+impl WordPartition {
     /// Sorts the first words; `others` holds where a letter is not common.
     pub(super) fn sort(&mut self, kernel: Kernel, letters: &[u8], n_words: usize, others: &Group) {
         let Self { numbers, lens, others: found } = self;
         found.clear();
         found.resize(n_words + 1, 0);
-        kernel.group(letters, others, None, (all_words(n_words + 1), found));
+        kernel.group(
+            letters,
+            others,
+            None,
+            &mut Words { numbers: all_words(n_words + 1), bits: found },
+        );
         *lens = [0; 2];
         for (number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
             // The windows of a word go on into the next one.

@@ -19,6 +19,26 @@ pub(super) struct Cuts {
     pub(super) edge: u8,
 }
 
+/// The letters of ASCII characters, and what any other byte gets.
+#[derive(Clone, Debug)]
+pub(super) struct AsciiLetters {
+    pub(super) letters: [u8; 128],
+    pub(super) other: u8,
+}
+
+/// Bits for the bytes of a text: those that start characters of several bytes and are not read yet, and those inside
+/// of characters that are. The second have one word more.
+pub(super) struct Characters<'b> {
+    pub(super) leads: &'b mut [u64],
+    pub(super) inner: &'b mut [u64],
+}
+
+/// Words of bits to be written, those of these numbers.
+pub(super) struct Words<'b> {
+    pub(super) numbers: &'b [u8],
+    pub(super) bits: &'b mut [u64],
+}
+
 /// No edges.
 pub(super) static NO_CUTS: Cuts = Cuts { places: [const { Vec::new() }; N_SHOWN], edge: 0 };
 
@@ -49,7 +69,7 @@ pub(super) type Table = [u8; MAX_NUMBERS];
 
 /// One distance of a group.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct Lookup {
     /// From the first letter shown: 0 is the farthest before the place.
     pub(super) distance: usize,
     pub(super) table: Table,
@@ -58,7 +78,7 @@ pub(super) struct Step {
 /// Up to eight products; at least one step.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    pub(super) steps: Vec<Step>,
+    pub(super) lookups: Vec<Lookup>,
 }
 
 /// Numbers of letters: by letter.
@@ -102,7 +122,7 @@ impl Numbering {
 
     /// The group of one set, at the farthest distance.
     pub(super) fn set(&self, set: LetterSet) -> Group {
-        Group { steps: vec![Step { distance: 0, table: self.table(std::iter::once(set)) }] }
+        Group { lookups: vec![Lookup { distance: 0, table: self.table(std::iter::once(set)) }] }
     }
 
     /// Groups of which one holds where one of the products does.
@@ -120,11 +140,11 @@ impl Numbering {
             // A product that holds everywhere looks at nothing.
             let looked_at = if looked_at == 0 { 1 } else { looked_at };
             let used = (0..N_SHOWN).filter(|&distance| looked_at >> distance & 1 == 1);
-            let step = |distance: usize| Step {
+            let step = |distance: usize| Lookup {
                 distance,
                 table: self.table(chunk.iter().map(|product| product[distance])),
             };
-            Group { steps: used.map(step).collect() }
+            Group { lookups: used.map(step).collect() }
         });
         groups.collect()
     }

@@ -8,15 +8,15 @@ use proptest::prelude::*;
 use super::contexts::{Sample, contexts, unknown, windows_at};
 use super::kernels::Kernel;
 use super::letters::{
-    Kinds, LetterSet, Letters, N_SHOWN, Product, Window, all_letters, foresights,
+    Kinds, LetterSet, Letters, N_SHOWN, Product, Window, all_letters, lookaheads,
 };
-use super::products::{Column, Meetings, agree, grouped, join, meets_none, widened};
+use super::products::{Column, ProductIndex, agree, grouped, join, join_is_disjoint, widened};
 use super::reader::clip;
-use super::tables::{Cuts, Group, MAX_NUMBERS, Step, WORD};
+use super::tables::{AsciiLetters, Cuts, Group, Lookup, MAX_NUMBERS, WORD, Words};
 use super::views::{Answers, Graph};
 use crate::automaton::table::Automaton;
 use crate::engine::Engine;
-use crate::engine::compile::{Ways, compile_one};
+use crate::engine::compile::{CompileOptions, compile_one};
 use crate::program::Target;
 use crate::stages::named;
 use crate::unicode::UnicodeTables;
@@ -26,10 +26,14 @@ const N_LETTERS: usize = 9;
 
 fn for_each_named_automaton(mut visit: impl FnMut(&str, &Automaton)) {
     let unicode = UnicodeTables::latest();
-    let ways = Ways { targets: &Target::BEST_FIRST, kernel: None, is_at_once: false };
+    let options = CompileOptions {
+        targets: &Target::BEST_FIRST,
+        kernel: None,
+        builds_windows_at_once: false,
+    };
     for name in named::names() {
         for stage in named::named(name).unwrap() {
-            let engine = compile_one(&stage.pattern, &unicode, ways).unwrap();
+            let engine = compile_one(&stage.pattern, &unicode, options).unwrap();
             if let Engine::Automaton(machine) = engine {
                 visit(name, machine.automaton());
             }
@@ -45,9 +49,9 @@ fn contexts_know_what_walks_know_and_foresights_know_more() {
         let sample = Sample::new(automaton, &kinds);
         let places = sample.places();
         let mut open: Option<Vec<usize>> = None;
-        let all = std::iter::once(None).chain(foresights(automaton, &kinds).into_iter().map(Some));
-        for foresight in all {
-            let letters = Letters::new(&kinds, foresight).unwrap();
+        let all = std::iter::once(None).chain(lookaheads(automaton, &kinds).into_iter().map(Some));
+        for lookahead in all {
+            let letters = Letters::new(&kinds, lookahead).unwrap();
             let Some(graph) = Graph::new(automaton, &kinds, &letters) else { continue };
             let shown = sample.shown(&letters);
             let windows = windows_at(&shown, &places);
@@ -112,11 +116,11 @@ fn grouped_by_definition(answers: &[Answers]) -> Vec<(LetterSet, Column)> {
     groups.into_iter().map(|(set, column)| (set | open, column)).collect()
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn lookups() -> impl Strategy<Value = Vec<Lookup>> {
     let table = prop::collection::vec(any::<u8>(), MAX_NUMBERS);
     let tables = prop::collection::btree_map(0..N_SHOWN, table, 1..=N_SHOWN);
     tables.prop_map(|tables| {
-        let step = |(distance, table): (usize, Vec<u8>)| Step {
+        let step = |(distance, table): (usize, Vec<u8>)| Lookup {
             distance,
             table: table.try_into().unwrap(),
         };
@@ -132,13 +136,13 @@ proptest! {
         other in product(),
         order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle(),
     ) {
-        let meetings = Meetings::new(many.iter().copied(), N_LETTERS);
+        let meetings = ProductIndex::new(many.iter().copied(), N_LETTERS);
         let met = [one, other].map(|product| meetings.met(&product));
         let joined: Product = std::array::from_fn(|index| one[index] | other[index]);
         let expected = !many.iter().any(|product| meet(product, &joined));
-        prop_assert_eq!(meets_none(&met[0], &met[1]), expected);
+        prop_assert_eq!(join_is_disjoint(&met[0], &met[1]), expected);
         let [met, _] = met;
-        let wide = widened((one, met), &meetings, order);
+        let wide = widened(one, met, &meetings, order);
         prop_assert_eq!(wide, widened_by_definition(one, &many, &order));
     }
 
@@ -182,10 +186,10 @@ proptest! {
         for kernel in Kernel::all() {
             prop_assert_eq!(packed(kernel), by_definition.as_slice());
             let spread = moved(&|words| kernel.spread(words, &inner));
-            prop_assert_eq!(&spread, &moved(&|words| Kernel::Plain.spread(words, &inner)));
+            prop_assert_eq!(&spread, &moved(&|words| Kernel::Portable.spread(words, &inner)));
             prop_assert!(spread.iter().zip(&inner).all(|(spread, inner)| spread & inner == 0));
             let gathered = moved(&|words| kernel.gather(words, &inner));
-            prop_assert_eq!(&gathered, &moved(&|words| Kernel::Plain.gather(words, &inner)));
+            prop_assert_eq!(&gathered, &moved(&|words| Kernel::Portable.gather(words, &inner)));
             let again = moved(&|words| {
                 kernel.spread(words, &inner);
                 kernel.gather(words, &inner);
@@ -201,12 +205,15 @@ proptest! {
         text in prop::collection::vec(any::<u8>(), 0..300),
         n_numbers in prop::sample::select(vec![32_u8, 64]),
         ascii in prop::collection::vec(0..32_u8, 128),
-        steps in steps(),
+        lookups in lookups(),
         cuts in prop::option::of(prop::collection::vec(any::<u64>(), 5 * N_SHOWN)),
         asked in prop::collection::vec(any::<bool>(), 5),
     ) {
         let ascii: [u8; 128] = ascii.try_into().unwrap();
-        let ascii = ascii.map(|letter| letter + n_numbers - 32);
+        let ascii = AsciiLetters {
+            letters: ascii.map(|letter| letter + n_numbers - 32),
+            other: n_numbers - 1,
+        };
         let cuts = cuts.map(|words| Cuts {
             places: std::array::from_fn(|distance| words[5 * distance..][..5].to_vec()),
             edge: n_numbers - 3,
@@ -216,15 +223,15 @@ proptest! {
         let read = |kernel: Kernel| {
             let mut letters = vec![0; n_words * WORD + 2 * WORD];
             let mut leads = vec![0; n_words];
-            kernel.letters(&text, (&ascii, n_numbers - 1), &mut letters, &mut leads);
+            kernel.letters(&text, &ascii, &mut letters, &mut leads);
             letters[text.len()..].fill(n_numbers - 2);
             let mut words = vec![0; n_words];
             let numbers = &numbers[..numbers.partition_point(|&number| usize::from(number) < n_words)];
-            kernel.group(&letters, &Group { steps: steps.clone() }, cuts.as_ref(), (numbers, &mut words));
+            kernel.group(&letters, &Group { lookups: lookups.clone() }, cuts.as_ref(), &mut Words { numbers, bits: &mut words });
             (letters, leads, words)
         };
         for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {
-            prop_assert_eq!(read(kernel), read(Kernel::Plain));
+            prop_assert_eq!(read(kernel), read(Kernel::Portable));
         }
     }
 }

@@ -71,30 +71,30 @@ pub(super) struct Graph {
 impl Graph {
     /// `None` if there are too many views.
     pub(super) fn new(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Option<Self> {
-        let mut maker =
-            Maker { automaton, kinds, letters, views: Vec::new(), numbers: BTreeMap::new() };
-        for state in maker.states_within() {
-            maker.number(View { base: Base::Attempt(state), ghost: 0, promise: None });
+        let mut builder =
+            GraphBuilder { automaton, kinds, letters, views: Vec::new(), numbers: BTreeMap::new() };
+        for state in builder.states_within() {
+            builder.number(View { base: Base::Attempt(state), ghost: 0, promise: None });
         }
         if !automaton.covers_everything() {
-            maker.number(View { base: Base::Unmatched, ghost: 0, promise: None });
+            builder.number(View { base: Base::Unmatched, ghost: 0, promise: None });
         }
-        maker.number(View { base: Base::Between, ghost: 0, promise: None });
+        builder.number(View { base: Base::Between, ghost: 0, promise: None });
         let (mut ranges, mut steps) = (Vec::new(), Vec::new());
-        let n_universal = maker.views.len();
+        let n_universal = builder.views.len();
         let mut index = 0;
-        while index < maker.views.len() {
+        while index < builder.views.len() {
             for letter in 0..letters.len() {
                 let start = steps.len();
-                maker.steps(maker.views[index], letter, &mut steps);
+                builder.steps(builder.views[index], letter, &mut steps);
                 ranges.push((start, steps.len()));
             }
             index += 1;
-            if maker.views.len() > MAX_VIEWS {
+            if builder.views.len() > MAX_VIEWS {
                 return None;
             }
         }
-        let n_views = maker.views.len();
+        let n_views = builder.views.len();
         let n_letters = letters.len();
         let next_letters = Vec::new();
         let mut graph = Self { n_letters, ranges, steps, n_views, n_universal, next_letters };
@@ -250,7 +250,7 @@ impl Marks {
     }
 }
 
-struct Maker<'a> {
+struct GraphBuilder<'a> {
     automaton: &'a Automaton,
     kinds: &'a Kinds,
     letters: &'a Letters,
@@ -258,7 +258,7 @@ struct Maker<'a> {
     numbers: BTreeMap<View, usize>,
 }
 
-impl Maker<'_> {
+impl GraphBuilder<'_> {
     fn number(&mut self, view: View) -> usize {
         let next = self.views.len();
         let number = *self.numbers.entry(view).or_insert(next);
@@ -295,8 +295,9 @@ impl Maker<'_> {
         };
         let promise = shown.promise;
         match view.base {
-            Base::Between => self.begin(class, (false, ghost, promise), steps),
-            Base::Unmatched => self.begin(class, (true, ghost, promise), steps),
+            Base::Between | Base::Unmatched => {
+                self.begin(class, View { ghost, promise, ..view }, steps);
+            }
             Base::Attempt(state) => {
                 let (is_matched, next) = self.automaton.step(state, class);
                 if next > 0 {
@@ -304,19 +305,16 @@ impl Maker<'_> {
                     steps.push((Mark::Inside, self.number(view)));
                 }
                 if is_matched {
-                    self.begin(class, (false, newer(next, ghost), promise), steps);
+                    let ghost = newer(next, ghost);
+                    self.begin(class, View { base: Base::Between, ghost, promise }, steps);
                 }
             }
         }
     }
 
-    /// An attempt begins at a symbol, after an unmatched one or not.
-    fn begin(
-        &mut self,
-        class: usize,
-        (is_after_unmatched, ghost, promise): (bool, usize, Option<bool>),
-        steps: &mut Vec<(Mark, usize)>,
-    ) {
+    /// An attempt begins at a symbol. The view has the base before that symbol, the ghost and promise behind it.
+    fn begin(&mut self, class: usize, view: View, steps: &mut Vec<(Mark, usize)>) {
+        let View { base, ghost, promise } = view;
         let (is_matched, next) = self.automaton.step(1, class);
         if next > 0 {
             let view = View { base: Base::Attempt(next), ghost, promise };
@@ -325,8 +323,9 @@ impl Maker<'_> {
         if self.automaton.covers_everything() {
             return;
         }
-        let is_told = is_matched && self.automaton.tells_empty();
-        let mark = if is_after_unmatched && !is_told { Mark::Inside } else { Mark::Unmatched };
+        let is_reported = is_matched && self.automaton.reports_empty();
+        let mark =
+            if base == Base::Unmatched && !is_reported { Mark::Inside } else { Mark::Unmatched };
         let ghost = newer(next, ghost);
         steps.push((mark, self.number(View { base: Base::Unmatched, ghost, promise })));
     }

@@ -18,13 +18,13 @@ use std::arch::x86_64::{
 };
 
 use super::portable;
-use crate::windows::tables::{Cuts, NO_CUTS, Step, WORD};
+use crate::windows::tables::{AsciiLetters, Cuts, Lookup, NO_CUTS, WORD, Words};
 
 /// The numbers of letters that two tables hold.
 pub(super) const MAX_NUMBERS: usize = 32;
 
-/// With more steps the automaton is faster.
-pub(super) const MAX_STEPS: usize = 32;
+/// With more lookups the automaton is faster.
+pub(super) const MAX_LOOKUPS: usize = 32;
 
 /// The bytes of a vector.
 const HALF: usize = 32;
@@ -34,26 +34,21 @@ const PART: usize = 16;
 
 pub(super) fn letters(
     text: &[u8],
-    tables: (&[u8; 128], u8),
+    ascii: &AsciiLetters,
     letters: &mut [u8],
     leads: &mut [u64],
 ) -> bool {
     // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
-    unsafe { all_letters(text, tables, letters, leads) }
+    unsafe { all_letters(text, ascii, letters, leads) }
 }
 
 #[target_feature(enable = "avx2")]
-fn all_letters(
-    text: &[u8],
-    (ascii, other): (&[u8; 128], u8),
-    letters: &mut [u8],
-    leads: &mut [u64],
-) -> bool {
+fn all_letters(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) -> bool {
     let mut tables = [_mm256_set1_epi8(0); 128 / PART];
-    for index in 0..tables.len() {
-        tables[index] = load_part(&ascii[index * PART..]);
+    for (table, part) in tables.iter_mut().zip(ascii.letters.chunks(PART)) {
+        *table = load_part(part);
     }
-    let other = _mm256_set1_epi8(other.cast_signed());
+    let other = _mm256_set1_epi8(ascii.other.cast_signed());
     let least = _mm256_set1_epi8(0xC0_u8.cast_signed());
     leads[..text.len().div_ceil(WORD)].fill(0);
     for (index, (bytes, letters)) in text.chunks(HALF).zip(letters.chunks_mut(HALF)).enumerate() {
@@ -173,54 +168,55 @@ fn look_up<const N: usize>(bytes: __m256i, tables: &[__m256i; N]) -> __m256i {
 
 pub(super) fn group(
     letters: &[u8],
-    steps: &[Step],
+    lookups: &[Lookup],
     cuts: Option<&Cuts>,
-    words: (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
-    match steps.len() {
+    match lookups.len() {
         0 => {}
-        1 => any_cuts::<1>(letters, steps, cuts, words),
-        2 => any_cuts::<2>(letters, steps, cuts, words),
-        3 => any_cuts::<3>(letters, steps, cuts, words),
-        4 => any_cuts::<4>(letters, steps, cuts, words),
-        5 => any_cuts::<5>(letters, steps, cuts, words),
-        _ => any_cuts::<6>(letters, steps, cuts, words),
+        1 => any_cuts::<1>(letters, lookups, cuts, words),
+        2 => any_cuts::<2>(letters, lookups, cuts, words),
+        3 => any_cuts::<3>(letters, lookups, cuts, words),
+        4 => any_cuts::<4>(letters, lookups, cuts, words),
+        5 => any_cuts::<5>(letters, lookups, cuts, words),
+        _ => any_cuts::<6>(letters, lookups, cuts, words),
     }
 }
 
 fn any_cuts<const N: usize>(
     letters: &[u8],
-    steps: &[Step],
+    lookups: &[Lookup],
     cuts: Option<&Cuts>,
-    words: (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
-    let Some(steps) = steps.first_chunk() else { return };
+    let Some(lookups) = lookups.first_chunk() else { return };
     if let Some(cuts) = cuts {
         // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
-        unsafe { steps_in_a_row::<N, true>(letters, steps, cuts, words) }
+        unsafe { all_lookups::<N, true>(letters, lookups, cuts, words) }
     } else {
         // SAFETY: as before.
-        unsafe { steps_in_a_row::<N, false>(letters, steps, &NO_CUTS, words) }
+        unsafe { all_lookups::<N, false>(letters, lookups, &NO_CUTS, words) }
     }
 }
 
 #[target_feature(enable = "avx2")]
-fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
+fn all_lookups<const N: usize, const HAS_CUTS: bool>(
     letters: &[u8],
-    steps: &[Step; N],
+    lookups: &[Lookup; N],
     cuts: &Cuts,
-    (numbers, words): (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
     let edge = _mm256_set1_epi8(cuts.edge.cast_signed());
     let mut tables = [[_mm256_set1_epi8(0); 2]; N];
     for index in 0..N {
-        let (low, high) = steps[index].table.split_at(PART);
+        let (low, high) = lookups[index].table.split_at(PART);
         tables[index] = [load_part(low), load_part(high)];
     }
+    let Words { numbers, bits } = words;
     for index in numbers.iter().copied().map(usize::from) {
         let mut all = [_mm256_set1_epi8(-1); 2];
         for step in 0..N {
-            let distance = steps[step].distance;
+            let distance = lookups[step].distance;
             let cut = cut_at::<HAS_CUTS>(&cuts.places[distance], index);
             let rest = &letters[index * WORD + distance..];
             let Some(shown) = rest.first_chunk::<WORD>() else { return };
@@ -229,7 +225,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
             all[0] = _mm256_and_si256(all[0], look_up(low, &tables[step]));
             all[1] = _mm256_and_si256(all[1], look_up(high, &tables[step]));
         }
-        words[index] |= non_zero(all[0]) | non_zero(all[1]) << HALF;
+        bits[index] |= non_zero(all[0]) | non_zero(all[1]) << HALF;
     }
 }
 

@@ -20,27 +20,24 @@ use std::arch::x86_64::{
 };
 
 use super::portable;
-use crate::windows::tables::{Cuts, NO_CUTS, Page, SPAN, Step, UNKNOWN, WORD, Wide};
+use crate::windows::tables::{
+    AsciiLetters, Characters, Cuts, Lookup, NO_CUTS, Page, SPAN, UNKNOWN, WORD, Wide, Words,
+};
 
 pub(super) fn letters(
     text: &[u8],
-    tables: (&[u8; 128], u8),
+    ascii: &AsciiLetters,
     letters: &mut [u8],
     leads: &mut [u64],
 ) -> bool {
     // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-    unsafe { all_letters(text, tables, letters, leads) }
+    unsafe { all_letters(text, ascii, letters, leads) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn all_letters(
-    text: &[u8],
-    (ascii, other): (&[u8; 128], u8),
-    letters: &mut [u8],
-    leads: &mut [u64],
-) -> bool {
-    let (low, high) = (load_half(ascii, 0), load_half(ascii, 1));
-    let other = _mm512_set1_epi8(other.cast_signed());
+fn all_letters(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) -> bool {
+    let (low, high) = (load_half(&ascii.letters, 0), load_half(&ascii.letters, 1));
+    let other = _mm512_set1_epi8(ascii.other.cast_signed());
     let mut any = 0;
     let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
     for ((bytes, letters), leads) in words.zip(leads) {
@@ -66,15 +63,11 @@ fn all_letters(
     any == 0
 }
 
-pub(super) fn wide(
-    text: &[u8],
-    wide: &Wide,
-    letters: &mut [u8],
-    (leads, inner): (&mut [u64], &mut [u64]),
-) {
+pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: &mut Characters<'_>) {
+    let Characters { leads, inner } = characters;
     // What the last characters of a word have in the next one.
     let mut carried = 0;
-    for (index, (leads, inner)) in leads.iter_mut().zip(&mut *inner).enumerate() {
+    for (index, (leads, inner)) in leads.iter_mut().zip(&mut **inner).enumerate() {
         *inner = std::mem::take(&mut carried);
         if *leads == 0 {
             continue;
@@ -232,56 +225,57 @@ fn load_part(around: &[u8; AROUND], shift: usize) -> __m512i {
 
 pub(super) fn group(
     letters: &[u8],
-    steps: &[Step],
+    lookups: &[Lookup],
     cuts: Option<&Cuts>,
-    words: (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
-    match steps.len() {
+    match lookups.len() {
         0 => {}
-        1 => any_cuts::<1>(letters, steps, cuts, words),
-        2 => any_cuts::<2>(letters, steps, cuts, words),
-        3 => any_cuts::<3>(letters, steps, cuts, words),
-        4 => any_cuts::<4>(letters, steps, cuts, words),
-        5 => any_cuts::<5>(letters, steps, cuts, words),
-        _ => any_cuts::<6>(letters, steps, cuts, words),
+        1 => any_cuts::<1>(letters, lookups, cuts, words),
+        2 => any_cuts::<2>(letters, lookups, cuts, words),
+        3 => any_cuts::<3>(letters, lookups, cuts, words),
+        4 => any_cuts::<4>(letters, lookups, cuts, words),
+        5 => any_cuts::<5>(letters, lookups, cuts, words),
+        _ => any_cuts::<6>(letters, lookups, cuts, words),
     }
 }
 
 fn any_cuts<const N: usize>(
     letters: &[u8],
-    steps: &[Step],
+    lookups: &[Lookup],
     cuts: Option<&Cuts>,
-    words: (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
-    let Some(steps) = steps.first_chunk() else { return };
+    let Some(lookups) = lookups.first_chunk() else { return };
     if let Some(cuts) = cuts {
         // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-        unsafe { steps_in_a_row::<N, true>(letters, steps, cuts, words) }
+        unsafe { all_lookups::<N, true>(letters, lookups, cuts, words) }
     } else {
         // SAFETY: as before.
-        unsafe { steps_in_a_row::<N, false>(letters, steps, &NO_CUTS, words) }
+        unsafe { all_lookups::<N, false>(letters, lookups, &NO_CUTS, words) }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
+fn all_lookups<const N: usize, const HAS_CUTS: bool>(
     letters: &[u8],
-    steps: &[Step; N],
+    lookups: &[Lookup; N],
     cuts: &Cuts,
-    (numbers, words): (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
     let edge = _mm512_set1_epi8(cuts.edge.cast_signed());
     let mut tables = [_mm512_set1_epi8(0); N];
     let mut distances = [0; N];
     let mut cut_words: [&[u64]; N] = [&[]; N];
     for index in 0..N {
-        tables[index] = load(&steps[index].table);
-        distances[index] = steps[index].distance;
-        cut_words[index] = &cuts.places[steps[index].distance];
+        tables[index] = load(&lookups[index].table);
+        distances[index] = lookups[index].distance;
+        cut_words[index] = &cuts.places[lookups[index].distance];
     }
     let last = distances.iter().max().unwrap_or(&0);
-    let n_words = words.len().min((letters.len() - last) / WORD);
-    debug_assert!(n_words == words.len(), "there are letters for all words");
+    let Words { numbers, bits } = words;
+    let n_words = bits.len().min((letters.len() - last) / WORD);
+    debug_assert!(n_words == bits.len(), "there are letters for all words");
     for index in numbers.iter().copied().map(usize::from).take_while(|&index| index < n_words) {
         let mut all = _mm512_set1_epi8(-1);
         for step in 0..N {
@@ -291,7 +285,7 @@ fn steps_in_a_row<const N: usize, const HAS_CUTS: bool>(
             shown = _mm512_mask_blend_epi8(cut, shown, edge);
             all = _mm512_and_si512(all, _mm512_permutexvar_epi8(shown, tables[step]));
         }
-        words[index] |= _mm512_test_epi8_mask(all, all);
+        bits[index] |= _mm512_test_epi8_mask(all, all);
     }
 }
 

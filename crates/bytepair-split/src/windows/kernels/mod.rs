@@ -10,13 +10,13 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use super::tables::{Cuts, Group, MAX_NUMBERS, Wide};
+use super::tables::{AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, Wide, Words};
 
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
     /// By the definition: slower than the automaton.
-    Plain,
+    Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
     #[cfg(target_arch = "x86_64")]
@@ -26,12 +26,12 @@ pub(crate) enum Kernel {
 impl Kernel {
     /// The fastest that this processor has, if one is faster than going on byte by byte.
     pub(crate) fn fast() -> Option<Self> {
-        Self::all().pop().filter(|&kernel| kernel != Self::Plain)
+        Self::all().pop().filter(|&kernel| kernel != Self::Portable)
     }
 
     /// Those that this processor has.
     pub(crate) fn all() -> Vec<Self> {
-        let mut kernels = vec![Self::Plain];
+        let mut kernels = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
             kernels.push(Self::Avx2);
@@ -49,11 +49,11 @@ impl Kernel {
         kernels
     }
 
-    /// How many numbers of letters its tables hold, and how many steps are not too many.
+    /// How many numbers of letters its tables hold, and how many lookups are not too many.
     pub(crate) fn limits(self) -> (usize, usize) {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => (avx2::MAX_NUMBERS, avx2::MAX_STEPS),
+            Self::Avx2 => (avx2::MAX_NUMBERS, avx2::MAX_LOOKUPS),
             _ => (MAX_NUMBERS, usize::MAX),
         }
     }
@@ -61,28 +61,28 @@ impl Kernel {
     /// Shorter texts are not worth the preparation.
     pub(crate) fn min_len(self) -> usize {
         match self {
-            Self::Plain => 1,
+            Self::Portable => 1,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 | Self::Avx512 => 64,
         }
     }
 
-    /// Writes the letter of each ASCII character, `other` for any other byte; for each byte, whether it is
+    /// Writes the letter of each ASCII character, another for any other byte; for each byte, whether it is
     /// one that starts characters of several bytes (or no character at all) goes to the bits of `leads`.
     /// Returns whether there are none.
     pub(super) fn letters(
         self,
         text: &[u8],
-        (ascii, other): (&[u8; 128], u8),
+        ascii: &AsciiLetters,
         letters: &mut [u8],
         leads: &mut [u64],
     ) -> bool {
         match self {
-            Self::Plain => portable::letters(text, (ascii, other), letters, leads),
+            Self::Portable => portable::letters(text, ascii, letters, leads),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::letters(text, (ascii, other), letters, leads),
+            Self::Avx2 => avx2::letters(text, ascii, letters, leads),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::letters(text, (ascii, other), letters, leads),
+            Self::Avx512 => avx512::letters(text, ascii, letters, leads),
         }
     }
 
@@ -93,15 +93,15 @@ impl Kernel {
         text: &[u8],
         wide: &Wide,
         letters: &mut [u8],
-        (leads, inner): (&mut [u64], &mut [u64]),
+        characters: &mut Characters<'_>,
     ) {
         match self {
             // The others are read one by one, which is the definition.
-            Self::Plain => {}
+            Self::Portable => {}
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => portable::wide_one_by_one(text, wide, letters, (leads, inner)),
+            Self::Avx2 => portable::wide_one_by_one(text, wide, letters, characters),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::wide(text, wide, letters, (leads, inner)),
+            Self::Avx512 => avx512::wide(text, wide, letters, characters),
         }
     }
 
@@ -112,7 +112,7 @@ impl Kernel {
             Self::Avx512 => avx512::pack(letters, inner, n_bytes),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::pack(letters, inner, n_bytes),
-            Self::Plain => portable::pack(letters, inner, n_bytes),
+            Self::Portable => portable::pack(letters, inner, n_bytes),
         }
     }
 
@@ -123,7 +123,7 @@ impl Kernel {
             Self::Avx512 => avx512::spread(words, inner),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::spread(words, inner),
-            Self::Plain => portable::spread(words, inner, portable::spread_by_bit),
+            Self::Portable => portable::spread(words, inner, portable::spread_by_bit),
         }
     }
 
@@ -134,7 +134,7 @@ impl Kernel {
             Self::Avx512 => avx512::gather(words, inner),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => avx2::gather(words, inner),
-            Self::Plain => portable::gather(words, inner, portable::gather_by_bit),
+            Self::Portable => portable::gather(words, inner, portable::gather_by_bit),
         }
     }
 
@@ -145,14 +145,14 @@ impl Kernel {
         letters: &[u8],
         group: &Group,
         cuts: Option<&Cuts>,
-        words: (&[u8], &mut [u64]),
+        words: &mut Words<'_>,
     ) {
         match self {
-            Self::Plain => portable::group(letters, &group.steps, cuts, words),
+            Self::Portable => portable::group(letters, &group.lookups, cuts, words),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::group(letters, &group.steps, cuts, words),
+            Self::Avx2 => avx2::group(letters, &group.lookups, cuts, words),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::group(letters, &group.steps, cuts, words),
+            Self::Avx512 => avx512::group(letters, &group.lookups, cuts, words),
         }
     }
 }

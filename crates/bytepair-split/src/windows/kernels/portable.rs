@@ -5,7 +5,9 @@
 //! which is the definition, or in six rounds: in the round of 2^i all bits move by 2^i that have to be moved by a
 //! number with this digit. Left out: instructions that do it at once ([`super::avx512`]).
 
-use crate::windows::tables::{Cuts, MAX_NUMBERS, Step, WORD, Wide};
+use crate::windows::tables::{
+    AsciiLetters, Characters, Cuts, Lookup, MAX_NUMBERS, WORD, Wide, Words,
+};
 
 /// So many inner bits are inserted one by one sooner than in rounds.
 const FEW: u32 = 8;
@@ -123,7 +125,7 @@ pub(super) fn word_at(words: &[u64], bit: usize) -> u64 {
 
 pub(super) fn letters(
     text: &[u8],
-    (ascii, other): (&[u8; 128], u8),
+    ascii: &AsciiLetters,
     letters: &mut [u8],
     leads: &mut [u64],
 ) -> bool {
@@ -131,7 +133,7 @@ pub(super) fn letters(
     for ((bytes, letters), leads) in words.zip(leads) {
         *leads = 0;
         for (index, (&byte, letter)) in bytes.iter().zip(letters).enumerate() {
-            *letter = ascii.get(usize::from(byte)).copied().unwrap_or(other);
+            *letter = ascii.letters.get(usize::from(byte)).copied().unwrap_or(ascii.other);
             *leads |= u64::from(byte >= 0xC0) << index;
         }
     }
@@ -144,8 +146,9 @@ pub(super) fn wide_one_by_one(
     text: &[u8],
     wide: &Wide,
     letters: &mut [u8],
-    (leads, inner): (&mut [u64], &mut [u64]),
+    characters: &mut Characters<'_>,
 ) {
+    let Characters { leads, inner } = characters;
     for (index, leads) in leads.iter_mut().enumerate().filter(|(_, leads)| **leads != 0) {
         let place = index * WORD;
         let [others, here, next] = wide.read_each(&text[place..], *leads, &mut letters[place..]);
@@ -157,20 +160,21 @@ pub(super) fn wide_one_by_one(
 
 pub(super) fn group(
     letters: &[u8],
-    steps: &[Step],
+    lookups: &[Lookup],
     cuts: Option<&Cuts>,
-    (numbers, words): (&[u8], &mut [u64]),
+    words: &mut Words<'_>,
 ) {
+    let Words { numbers, bits } = words;
     for index in numbers.iter().copied().map(usize::from) {
         for bit in 0..WORD {
-            let looked_up = steps.iter().map(|step| {
+            let looked_up = lookups.iter().map(|step| {
                 let edge = cuts
                     .filter(|cuts| cuts.places[step.distance][index] >> bit & 1 == 1)
                     .map(|cuts| cuts.edge);
                 let letter = edge.unwrap_or(letters[index * WORD + bit + step.distance]);
                 step.table[usize::from(letter) % MAX_NUMBERS]
             });
-            words[index] |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
+            bits[index] |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
         }
     }
 }
