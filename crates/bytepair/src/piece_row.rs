@@ -165,15 +165,10 @@ impl Row {
         u128::from(self.keys[1][number]) << 64 | u128::from(self.keys[0][number])
     }
 
-    /// Looks for those that are not at home in the other slot of the line; a bit for each that is there.
+    /// Looks for those that are not at home in the other slot of the line.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(crate) fn look_beside<V>(
-        &self,
-        slots: &[Keyed<V>],
-        number: usize,
-        found: &mut Found,
-    ) -> u8 {
+    pub(crate) fn look_beside<V>(&self, slots: &[Keyed<V>], number: usize, found: &mut Found) {
         let beside = self.compare(slots, number, self.homes(number).map(|home| home ^ 1));
         for (value, beside_value) in found.values.iter_mut().zip(beside.values) {
             *value = _mm512_mask_blend_epi64(beside.known | beside.marked, *value, beside_value);
@@ -181,7 +176,6 @@ impl Row {
         found.known |= beside.known;
         found.marked |= beside.marked;
         found.free |= beside.free;
-        beside.known | beside.marked
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]

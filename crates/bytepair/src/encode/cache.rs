@@ -12,7 +12,6 @@
 
 mod alike;
 mod close;
-mod crowds;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 mod holes;

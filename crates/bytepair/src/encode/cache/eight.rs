@@ -29,7 +29,7 @@ const VECTOR_IDS: usize = 16;
 /// Appends the ids of the pieces that the cache knows; the others become holes. Stops after a row with a short one among
 /// these; says whether it did.
 pub(super) fn append(
-    cache: &mut PieceCache,
+    cache: &PieceCache,
     row: &mut Row,
     (text, words): (&[u8], &mut impl Iterator<Item = Word>),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
@@ -40,7 +40,7 @@ pub(super) fn append(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn append_words(
-    cache: &mut PieceCache,
+    cache: &PieceCache,
     row: &mut Row,
     (text, words): (&[u8], &mut impl Iterator<Item = Word>),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
@@ -69,7 +69,7 @@ fn append_words(
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
 fn append_row(
-    cache: &mut PieceCache,
+    cache: &PieceCache,
     (text, row): (&[u8], &Row),
     ids: &mut Vec<TokenId>,
     holes: &mut Vec<Hole>,
@@ -88,8 +88,7 @@ fn append_row(
         let has_key = asked & !row.long(number);
         let mut absent = 0;
         if has_key & !(found.known | found.marked) != 0 {
-            let beside = row.look_beside(slots, number, &mut found);
-            note_beside(cache, (row, number), beside & asked);
+            row.look_beside(slots, number, &mut found);
             // A key that had no room in its line would stand in a later one, and this one had no free slot then.
             absent = has_key & found.free & !(found.known | found.marked);
         }
@@ -97,22 +96,11 @@ fn append_row(
     }
 }
 
-/// Notes that some pieces of a step stand beside their homes.
-#[target_feature(enable = "bmi1")]
-#[inline]
-fn note_beside(cache: &mut PieceCache, (row, number): (&Row, usize), mut beside: u8) {
-    while beside != 0 {
-        let home = row.homes(number)[beside.trailing_zeros() as usize];
-        beside &= beside - 1;
-        cache.short.note_away(home, home ^ 1);
-    }
-}
-
 /// Appends the ids of a step of which not all are known at once, and notes those that are not known at all.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
 #[inline]
 fn append_apart(
-    cache: &mut PieceCache,
+    cache: &PieceCache,
     (text, row, number): (&[u8], &Row, usize),
     (found, asked, absent): (&Found, u8, u8),
     (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
@@ -140,7 +128,7 @@ fn append_apart(
 #[target_feature(enable = "avx512f,avx512bw,bmi1")]
 #[inline]
 fn append_one(
-    cache: &mut PieceCache,
+    cache: &PieceCache,
     (text, row, number): (&[u8], &Row, usize),
     (found, lane): (&Found, usize),
     ids: &mut Vec<TokenId>,
@@ -151,7 +139,7 @@ fn append_one(
     if row.is_long(number) {
         return cache.append_ascii(&text[row.piece(number)], ids);
     }
-    cache.short.get_away(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
+    cache.short.get(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
 }
 
 /// The ids of the known slots of a step.

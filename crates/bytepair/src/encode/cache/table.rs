@@ -3,14 +3,12 @@
 //! A key belongs into the slot that its hash says, its *home*. Where that is taken it stands beside, or in one of the
 //! lines behind, so that no two keys that come again and again drive each other out: to encode a piece costs
 //! fifty times what it costs to find it. What came first keeps its home, also when the table grows, and the pieces
-//! that come first are the frequent ones: nearly all that are asked for are found at home. One that came late and is
-//! asked for again and again moves there ([`Crowds`]).
+//! that come first are the frequent ones: nearly all that are asked for are found at home.
 //!
 //! A table begins small, since the first short text of a new tokenizer should not pay for memory that it does not
 //! need, and doubles when three of eight slots are taken, a large one half of them, so that few stand elsewhere than at home. At its bound a new
 //! slot takes the place of an older one where nothing near is free.
 
-use super::crowds::Crowds;
 use crate::large_pages::{LargeRow, Pages};
 use crate::piece_key::{Keyed, MARK, high_hash};
 
@@ -34,7 +32,6 @@ pub(super) struct Table {
     shift: u32,
     n_taken: usize,
     max_len: usize,
-    crowds: Crowds,
 }
 
 /// A key and what it stands for.
@@ -46,7 +43,7 @@ impl Table {
     /// Both lengths are powers of two, at least [`LINE_LEN`].
     pub(super) fn new(len: usize, max_len: usize) -> Self {
         let slots = LargeRow::filled_with_room(FREE, len, (len, Pages::Small));
-        Self { slots, shift: shift(len), n_taken: 0, max_len, crowds: Crowds::default() }
+        Self { slots, shift: shift(len), n_taken: 0, max_len }
     }
 
     /// Whether there is room for anything.
@@ -79,34 +76,10 @@ impl Table {
         &self.slots[self.home(key)]
     }
 
-    /// The slot of a key, marked or not, that is not at home; it may be so from now on.
+    /// The slot of a key, marked or not, wherever it is.
     #[inline]
-    pub(super) fn get_away(&mut self, key: u128) -> Option<Slot> {
-        let place = self.place(key);
-        let slot = Some(self.slots[place]).filter(|&slot| is_of(slot, key))?;
-        self.note_away(self.home(key), place);
-        Some(slot)
-    }
-
-    /// Notes that what belongs to one place was asked for and stands at another. The two change places where that has
-    /// happened often.
-    #[inline]
-    pub(super) fn note_away(&mut self, home: usize, place: usize) {
-        if self.crowds.note(home / LINE_LEN) {
-            self.move_home(home, place);
-        }
-    }
-
-    /// Exchanges two slots, the second of which belongs into the first. No line has a free slot then that had none: all
-    /// from the home of what goes to where it is now are full, as they were when either was put in.
-    #[cold]
-    fn move_home(&mut self, home: usize, place: usize) {
-        let n_lines = self.slots.len() / LINE_LEN;
-        let line_before = self.home(self.slots[home].key & !MARK) / LINE_LEN;
-        let n_lines_away = (place / LINE_LEN).wrapping_sub(line_before) & (n_lines - 1);
-        if n_lines_away < MAX_PROBE {
-            self.slots.swap(home, place);
-        }
+    pub(super) fn get(&self, key: u128) -> Option<Slot> {
+        Some(self.at(self.place(key))).filter(|&slot| is_of(slot, key))
     }
 
     /// The place of the slot of a key, marked or not, or the one where it would be put.
@@ -167,7 +140,6 @@ impl Table {
         let (len_before, shift_before) = (self.slots.len(), self.shift);
         self.lengthen(len_before * 2);
         self.shift = shift(len_before * 2);
-        self.crowds = Crowds::default();
         let mut away = Vec::new();
         for place in (0..len_before).rev() {
             let slot = std::mem::replace(&mut self.slots[place], FREE);

@@ -118,8 +118,8 @@ fn a_short_hole_stops_rows_after_some_hundred_pieces_and_a_long_one_does_not() {
     }
 }
 
-/// Three hundred keys in a table of at most 512 slots, and what each stands for.
-fn crowded_table() -> (Table, Vec<u128>) {
+#[test]
+fn a_crowded_table_has_some_keys_away_from_home_and_loses_none() {
     let mut table = Table::new(512, 512);
     let keys = (0..300_u32).map(|number| {
         let piece = format!("{number:x}");
@@ -127,27 +127,10 @@ fn crowded_table() -> (Table, Vec<u128>) {
     });
     let keys: Vec<_> = keys.collect();
     keys.iter().for_each(|&key| table.insert(Slot { key, value: !key }));
-    (table, keys)
-}
-
-#[test]
-fn what_is_asked_for_often_moves_home_and_nothing_is_lost() {
-    let (mut table, keys) = crowded_table();
-    let is_home = |table: &Table, key: u128| table.at_home(key).key == key;
-    let away: Vec<_> = keys.iter().filter(|&&key| !is_home(&table, key)).copied().collect();
-    assert!(away.len() > 20);
-    for key in away {
-        for _ in 0..100 {
-            if is_home(&table, key) {
-                break;
-            }
-            assert_eq!(table.get_away(key).map(|slot| slot.value), Some(!key));
-        }
-        assert!(is_home(&table, key));
-        for &key in &keys {
-            let slot = table.at(table.place(key));
-            assert_eq!((slot.key, slot.value), (key, !key));
-        }
+    let n_away = keys.iter().filter(|&&key| table.at_home(key).key != key).count();
+    assert!(n_away > 20, "{n_away}");
+    for &key in &keys {
+        assert_eq!(table.get(key).map(|slot| slot.value), Some(!key));
     }
 }
 
