@@ -11,7 +11,6 @@
 mod adding;
 mod as_text;
 mod blocks;
-mod board;
 mod call;
 mod counter;
 mod counting;
@@ -434,9 +433,9 @@ impl Tokenizer {
         }
     }
 
-    /// Calls `work` with so many workers, which tell each other what they learn.
+    /// Calls `work` with so many workers.
     fn with_workers<R>(&self, n: usize, work: impl FnOnce(&mut [Box<Worker>]) -> R) -> R {
-        self.workers.with_many(n, |workers| board::together(workers, work))
+        self.workers.with_many(n, work)
     }
 
     /// The pieces of a text, normalized, special tokens taken as plain text.

@@ -47,9 +47,6 @@ const MAX_LEN: usize = 4096;
 #[cfg(target_arch = "x86_64")]
 const MIN_BLOCK_LEN: usize = 24;
 
-/// Most pieces that are noted for others before they take them.
-const MAX_NOTED: usize = 1 << 14;
-
 /// In a key: what it stands for is a part of a piece, which is not to be taken for the piece that looks the same.
 const PART: u128 = 1 << 127;
 /// In a key: it is the hash of a long piece. No piece has this bit in place of its length.
@@ -67,16 +64,11 @@ pub(crate) struct PieceCache {
     long: Long,
     ring: Ring,
     seen: Seen,
-    /// Short pieces since it was asked for them, where somebody will.
-    noted: Option<Vec<Learned>>,
     /// Made when the first long text comes. What it holds counts no more.
     #[cfg(target_arch = "x86_64")]
     row: Option<Box<Row>>,
     kernel: Kernel,
 }
-
-/// A short piece with its ids, for another cache of the same tokenizer.
-pub(crate) type Learned = Slot;
 
 /// A piece, and what it is found by.
 #[derive(Clone, Copy)]
@@ -117,7 +109,6 @@ impl PieceCache {
             long,
             ring,
             seen,
-            noted: None,
             #[cfg(target_arch = "x86_64")]
             row: None,
             kernel: Kernel::fast(),
@@ -264,11 +255,7 @@ impl PieceCache {
             return true;
         }
         let slot = if let Some(value) = packed(ids) {
-            let slot = Slot { key, value };
-            if let Some(noted) = self.noted.as_mut().filter(|noted| noted.len() < MAX_NOTED) {
-                noted.push(slot);
-            }
-            slot
+            Slot { key, value }
         } else {
             let value = close::packed(ids).or_else(|| alike::packed(ids));
             let Some(value) = value.or_else(|| self.many.push(ids)) else { return false };
@@ -296,31 +283,7 @@ impl PieceCache {
     /// Begins anew: what says where entries are has no more numbers for them, after a terabyte.
     #[cold]
     fn forget(&mut self) {
-        let (noted, kernel) = (self.noted.take(), self.kernel);
-        *self = Self { noted, kernel, ..Self::default() };
-    }
-
-    /// Notes from now on what is learned.
-    pub(crate) fn begin_noting(&mut self) {
-        self.noted = Some(Vec::new());
-    }
-
-    pub(crate) fn end_noting(&mut self) {
-        self.noted = None;
-    }
-
-    /// What was noted since it was taken away.
-    pub(crate) fn noted(&mut self) -> &mut Vec<Learned> {
-        self.noted.get_or_insert_default()
-    }
-
-    /// Remembers what another cache has learned, as long as there is room.
-    pub(crate) fn hear(&mut self, learned: &[Learned]) {
-        for slot in learned {
-            if self.short.has_room() {
-                self.short.insert(*slot);
-            }
-        }
+        *self = Self { kernel: self.kernel, ..Self::default() };
     }
 }
 

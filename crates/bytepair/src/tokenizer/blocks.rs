@@ -104,7 +104,6 @@ pub(super) fn append_text(
         // There are hardly ever more ids than bytes, and seldom so many.
         ask_to_grow(ids, boundaries.block_end() - boundaries.block_start())?;
         append_block(encoder, text, &boundaries, ids, worker)?;
-        worker.exchange_after(boundaries.block_end() - boundaries.block_start());
     }
     worker.boundaries = Some(boundaries);
     Ok(())

@@ -244,9 +244,7 @@ impl<'c> Call<'c> {
                 Some(id) => push(id, ids),
                 None => append_ids(encoder, text, piece, ids, worker),
             },
-        })?;
-        worker.exchange_after(stretch.text.len());
-        Ok(())
+        })
     }
 
     /// Refuses a stretch of text with a token that must not stand there.

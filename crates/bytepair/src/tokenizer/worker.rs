@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::blocks::{Filling, PieceMarks};
-use super::board::Seat;
 use super::recent::RecentTexts;
 use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Scratch, Whole};
 use crate::error::Result;
@@ -38,18 +37,6 @@ pub(super) struct Worker {
     pub(super) recent: RecentTexts,
     /// What is wanted of the pieces of blocks; nothing as a rule.
     pub(super) marks: PieceMarks,
-    /// Where others work beside it.
-    pub(super) seat: Option<Seat>,
-}
-
-impl Worker {
-    /// Tells the others what is new, and takes it from them, if much text was encoded since; so many bytes just now.
-    #[inline]
-    pub(super) fn exchange_after(&mut self, n_bytes: usize) {
-        if let Some(seat) = &mut self.seat {
-            seat.encoded(n_bytes, &mut self.cache);
-        }
-    }
 }
 
 /// Appends the ids of one piece, from the cache if it is there.
