@@ -8,7 +8,7 @@
 //! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
 //!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one look-up,
 //!   three take two or three, the last of which is asked for before those of two are looked up.
-//! - *Others*: from the cache, or merged from bytes.
+//! - *Others*: merged from bytes.
 //!
 //! The ids of the first two kinds are written without a branch for each part, but for those of four characters and more.
 //! Left out: pieces that are a token as a whole, which callers look for where merges are ignored for these. Takes some
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use super::characters::{self, Kinds, MAX_IDS, N_AT_ONCE, n_ids};
 use super::cuts::{Block, Cuts, MAX_CHARACTERS, Place, Taken};
-use super::{Encoder, MAX_SCAN_LEN, Name, PieceCache, Scratch};
+use super::{Encoder, MAX_SCAN_LEN, Scratch};
 use crate::error::Result;
 use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
@@ -29,11 +29,10 @@ const _: () =
 /// What parts are encoded with.
 pub(crate) struct Means<'m> {
     pub(crate) encoder: &'m Encoder,
-    pub(crate) cache: &'m mut PieceCache,
     pub(crate) scratch: &'m mut Scratch,
 }
 
-/// Long pieces that the cache was asked for, and will be told.
+/// Long pieces of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Pieces<'p> {
     pub(crate) text: &'p [u8],
@@ -204,7 +203,8 @@ impl ByParts {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         if !self.is_apart(&part) {
-            return append_named(means, pieces, self.block.range(part), ids);
+            let part = &pieces.text[self.block.range(part)];
+            return means.encoder.encode_part(part, means.scratch, ids);
         }
         let scratch = &mut *means.scratch;
         scratch.ids.clear();
@@ -327,30 +327,8 @@ fn append_long(
         begins.push(ids.len());
     }
     let end = cuts.end(&pieces.text[..piece.end], start, &means.encoder.symbols);
-    append_named(means, pieces, start..end, ids)?;
+    means.encoder.encode_part(&pieces.text[start..end], means.scratch, ids)?;
     Ok(Place { piece: from.piece + usize::from(end == piece.end), at: end })
-}
-
-/// Appends the ids of a part through the cache.
-fn append_named(
-    Means { encoder, cache, scratch }: &mut Means<'_>,
-    pieces: Pieces<'_>,
-    place: Range<usize>,
-    ids: &mut Vec<TokenId>,
-) -> Result<()> {
-    let Pieces { text, places } = pieces;
-    let after = places.partition_point(|piece| piece.start <= place.start);
-    let is_asked = after > 0 && places[after - 1] == place;
-    let name = Name::new(text, place.clone(), encoder.part()).filter(|_| !is_asked).map(Name::rare);
-    if name.is_some_and(|name| cache.append(name, ids)) {
-        return Ok(());
-    }
-    let n_before = ids.len();
-    encoder.encode_part(&text[place], scratch, ids)?;
-    if let Some(name) = name {
-        cache.insert(name, &ids[n_before..]);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

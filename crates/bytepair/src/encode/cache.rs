@@ -3,8 +3,7 @@
 //! Pieces of at most 15 bytes with at most four ids, as nearly all pieces of text with spaces are, stand in a
 //! [`Table`] of their own, with a few more ids closely packed ([`close`]) or the same one over and over ([`alike`]), and up
 //! to sixteen in rows of their own ([`Many`]); so do longer ones that end in one byte over and over. Others, up to 4 KiB,
-//! stand in a [`Ring`] with their bytes and ids, and [`Long`] says where. A part of a piece, which hardly ever comes again,
-//! is taken in when it does ([`Seen`]).
+//! stand in a [`Ring`] with their bytes and ids, and [`Long`] says where. Parts of pieces are not remembered.
 //!
 //! A cache belongs to one thread at a time and to one tokenizer; it holds nothing that the tokenizer does not
 //! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 10
@@ -18,7 +17,6 @@ mod holes;
 mod long;
 mod many;
 mod ring;
-mod seen;
 mod table;
 
 use std::ops::Range;
@@ -27,10 +25,9 @@ pub(crate) use self::holes::{Hole, put_in};
 use self::long::Long;
 use self::many::Many;
 use self::ring::Ring;
-use self::seen::Seen;
 use self::table::{MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
-use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_hash, key_or_none, run_key};
+use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece_row::Row;
 use crate::piece_starts::{WORD_LEN, Word};
@@ -47,8 +44,6 @@ const MAX_LEN: usize = 4096;
 #[cfg(target_arch = "x86_64")]
 const MIN_BLOCK_LEN: usize = 24;
 
-/// In a key: what it stands for is a part of a piece, which is not to be taken for the piece that looks the same.
-const PART: u128 = 1 << 127;
 /// In a key: it is the hash of a long piece. No piece has this bit in place of its length.
 const LONG: u128 = 1 << 125;
 /// In a slot, in place of an id that its piece does not have.
@@ -63,7 +58,6 @@ pub(crate) struct PieceCache {
     many: Many,
     long: Long,
     ring: Ring,
-    seen: Seen,
     /// Made when the first long text comes. What it holds counts no more.
     #[cfg(target_arch = "x86_64")]
     row: Option<Box<Row>>,
@@ -75,8 +69,6 @@ pub(crate) struct PieceCache {
 pub(crate) struct Name<'t> {
     piece: &'t [u8],
     key: u128,
-    /// Whether it is worth room at once. Parts of long pieces hardly ever come again.
-    may_come_again: bool,
 }
 
 /// Where a piece that is not here would be put.
@@ -84,13 +76,6 @@ pub(crate) struct Name<'t> {
 pub(crate) enum Place {
     Slot(usize),
     Any,
-}
-
-/// Whether ids are those of a piece or of a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whole {
-    Piece,
-    Part,
 }
 
 impl Default for PieceCache {
@@ -102,13 +87,11 @@ impl Default for PieceCache {
 impl PieceCache {
     fn with_bounds(len: usize, max_len: usize, ring_len: usize) -> Self {
         let (short, long) = (Table::new(len.min(max_len), max_len), Long::new());
-        let (ring, seen) = (Ring::new(ring_len), Seen::new());
         Self {
             short,
             many: Many::default(),
             long,
-            ring,
-            seen,
+            ring: Ring::new(ring_len),
             #[cfg(target_arch = "x86_64")]
             row: None,
             kernel: Kernel::fast(),
@@ -180,8 +163,7 @@ impl PieceCache {
     /// Appends the ids of a long piece of the text, if it is here and not one of those that are asked for by their parts.
     #[cfg(target_arch = "x86_64")]
     fn append_ascii(&self, piece: &[u8], out: &mut Vec<TokenId>) -> bool {
-        piece.is_ascii()
-            && Name::of_long(piece, Whole::Piece).is_some_and(|name| self.append_long(name, out))
+        piece.is_ascii() && Name::of_long(piece).is_some_and(|name| self.append_long(name, out))
     }
 
     /// Appends the ids of a piece of the text, if it is here.
@@ -222,7 +204,7 @@ impl PieceCache {
     #[inline]
     fn append_long(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
         let mut places = self.long.places(name.hash());
-        places.any(|place| self.ring.append(place, name.entry(), out))
+        places.any(|place| self.ring.append(place, name.piece, out))
     }
 
     /// Asks for what is known of a long piece.
@@ -247,13 +229,9 @@ impl PieceCache {
         }
     }
 
-    /// Returns whether the ids fit a slot, whether or not they were worth one.
+    /// Returns whether the ids fit a slot.
     fn insert_short(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) -> bool {
         let key = name.key;
-        let has_room = self.short.is_small() || name.may_come_again && self.short.has_room();
-        if !has_room && !self.seen.note(key_hash(key) as u64) {
-            return true;
-        }
         let slot = if let Some(value) = packed(ids) {
             Slot { key, value }
         } else {
@@ -272,10 +250,7 @@ impl PieceCache {
         if self.ring.is_used_up() {
             self.forget();
         }
-        if !name.may_come_again && !self.seen.note(name.hash()) {
-            return;
-        }
-        if let Some(place) = self.ring.push(name.entry(), ids) {
+        if let Some(place) = self.ring.push(name.piece, ids) {
             self.long.insert(name.hash(), place);
         }
     }
@@ -290,25 +265,24 @@ impl PieceCache {
 impl<'t> Name<'t> {
     /// The name of `text[place]`, unless it is empty or too long to be remembered.
     #[inline]
-    pub(crate) fn new(text: &'t [u8], place: Range<usize>, whole: Whole) -> Option<Self> {
+    pub(crate) fn new(text: &'t [u8], place: Range<usize>) -> Option<Self> {
         let piece = &text[place.clone()];
         let key = match piece.len() {
             0 => return None,
             1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
             _ => match run_key(piece) {
                 Some(key) => key,
-                None => return Self::of_long(piece, whole),
+                None => return Self::of_long(piece),
             },
         };
-        Some(Self { piece, key: key | whole.mark(), may_come_again: true })
+        Some(Self { piece, key })
     }
 
     /// The name that a piece has in the ring, unless it is too long.
     #[inline]
-    fn of_long(piece: &'t [u8], whole: Whole) -> Option<Self> {
-        let hash = hash_long(piece, u64::from(whole == Whole::Part));
-        let key = u128::from(hash) | LONG | whole.mark();
-        (piece.len() <= MAX_LEN).then_some(Self { piece, key, may_come_again: true })
+    fn of_long(piece: &'t [u8]) -> Option<Self> {
+        let key = u128::from(hash_long(piece, 0)) | LONG;
+        (piece.len() <= MAX_LEN).then_some(Self { piece, key })
     }
 
     /// The name that a piece has in the ring, if it is not short and this is another one.
@@ -317,9 +291,7 @@ impl<'t> Name<'t> {
         if self.piece.len() <= MAX_KEY_LEN || self.is_long() {
             return None;
         }
-        let whole = if self.is_whole() { Whole::Piece } else { Whole::Part };
-        let may_come_again = self.may_come_again;
-        Self::of_long(self.piece, whole).map(|name| Self { may_come_again, ..name })
+        Self::of_long(self.piece)
     }
 
     /// What it is found by, for [`Self::of_key`].
@@ -329,21 +301,7 @@ impl<'t> Name<'t> {
 
     /// The name that a piece was given before.
     pub(crate) fn of_key(piece: &'t [u8], key: u128) -> Self {
-        Self { piece, key, may_come_again: true }
-    }
-
-    /// The same for a part, which hardly ever comes again.
-    pub(crate) fn rare(self) -> Self {
-        Self { may_come_again: false, ..self }
-    }
-
-    fn is_whole(&self) -> bool {
-        self.key & PART == 0
-    }
-
-    /// What it is in the ring.
-    fn entry(&self) -> (&'t [u8], bool) {
-        (self.piece, !self.is_whole())
+        Self { piece, key }
     }
 
     /// The hash of a long piece.
@@ -356,13 +314,6 @@ impl<'t> Name<'t> {
     /// Whether it is found by its hash, in the ring.
     fn is_long(&self) -> bool {
         self.key & LONG > 0
-    }
-}
-
-impl Whole {
-    /// In a key: what it stands for.
-    fn mark(self) -> u128 {
-        if self == Self::Part { PART } else { 0 }
     }
 }
 

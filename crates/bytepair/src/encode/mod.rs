@@ -30,7 +30,7 @@ mod spelling;
 mod whole;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
-pub(crate) use cache::{Hole, Name, PieceCache, Place, Whole, put_in};
+pub(crate) use cache::{Hole, Name, PieceCache, Place, put_in};
 pub(crate) use course::give_indices;
 pub use course::{MergeStep, PieceCourse};
 pub(crate) use growing::Growing;
@@ -249,11 +249,6 @@ impl Encoder {
     /// Whether there is any such place.
     pub(crate) fn has_cuts(&self) -> bool {
         !self.takes_whole_pieces() && self.cuts().is_some()
-    }
-
-    /// What parts of pieces are named as.
-    fn part(&self) -> Whole {
-        if self.takes_whole_pieces() { Whole::Part } else { Whole::Piece }
     }
 
     /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked

@@ -1,6 +1,6 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
-//! A piece that the cache does not know goes through it part by part if it is long, cut where no merge crosses; one of
+//! A piece that the cache does not know is encoded part by part if it is long, cut where no merge crosses; one of
 //! ASCII only if it is longer still, and not a word. The cache never shows in a result. One look-up for a piece that is known; else
 //! what the encoder takes.
 
@@ -8,15 +8,14 @@ use std::ops::Range;
 
 use super::blocks::{Filling, PieceMarks};
 use super::recent::RecentTexts;
-use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Scratch, Whole};
+use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Scratch};
 use crate::error::Result;
 use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
 
-/// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it, and its parts hardly ever
-/// come again. As many symbols are merged in blocks.
+/// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it. As many symbols are merged in blocks.
 const MAX_WHOLE_LEN: usize = 256;
 
 /// What one thread needs to encode.
@@ -49,7 +48,7 @@ pub(super) fn append_ids(
     worker: &mut Worker,
 ) -> Result<()> {
     let mut place = Place::Any;
-    let name = Name::new(text, piece.clone(), Whole::Piece);
+    let name = Name::new(text, piece.clone());
     if let Some(name) = name {
         match worker.cache.append_or_place(name, ids) {
             Some(free) => place = free,
@@ -88,8 +87,7 @@ pub(super) fn append_new(
     append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)
 }
 
-/// Whether a piece is one word, perhaps with a space or a mark before it. The parts of such a one, however long, hardly ever
-/// come again: no cache is asked for them.
+/// Whether a piece is one word, perhaps with a space or a mark before it. Few cuts are in such a one, however long.
 fn is_word(piece: &[u8]) -> bool {
     piece.iter().skip(1).all(u8::is_ascii_alphanumeric)
 }
@@ -108,8 +106,8 @@ pub(super) fn append_by_parts(
     (begins, ids): (&mut Vec<usize>, &mut Vec<TokenId>),
     worker: &mut Worker,
 ) -> Result<()> {
-    let Worker { scratch, cache, by_parts, .. } = worker;
-    let mut means = Means { encoder, cache, scratch };
+    let Worker { scratch, by_parts, .. } = worker;
+    let mut means = Means { encoder, scratch };
     by_parts.append(&mut means, Pieces { text, places }, begins, ids)
 }
 

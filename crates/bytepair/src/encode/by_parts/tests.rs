@@ -13,11 +13,11 @@ use crate::vocabulary::{Token, TokenKind, Vocabulary};
 /// The ids of pieces, and where those of each begin.
 fn found(
     encoder: &Encoder,
-    (by_parts, cache, scratch): (&mut ByParts, &mut PieceCache, &mut Scratch),
+    (by_parts, scratch): (&mut ByParts, &mut Scratch),
     (text, places): (&[u8], &[Range<usize>]),
 ) -> Result<(Vec<TokenId>, Vec<usize>)> {
     let (mut ids, mut begins) = (vec![7], vec![]);
-    let mut means = Means { encoder, cache, scratch };
+    let mut means = Means { encoder, scratch };
     by_parts.append(&mut means, Pieces { text, places }, &mut begins, &mut ids)?;
     Ok((ids, begins))
 }
@@ -58,9 +58,9 @@ proptest! {
         }
         let plain = ByParts { block: Block::default().plain(), ..ByParts::default() };
         for mut by_parts in [ByParts::default(), plain] {
-            let (mut cache, mut scratch) = Default::default();
+            let mut scratch = Scratch::default();
             for _ in 0..3 {
-                let memory = (&mut by_parts, &mut cache, &mut scratch);
+                let memory = (&mut by_parts, &mut scratch);
                 let found = found(&encoder, memory, (&text, &places)).unwrap();
                 prop_assert_eq!(found, (expected.clone(), begins.clone()));
             }
@@ -86,9 +86,9 @@ fn a_character_without_ids_is_an_error_wherever_it_stands() {
     let encoder = of_characters(Missing::Error);
     for text in ["中文中文é中", "é中文", "aé", "中é文a"] {
         let all = 0..text.len();
-        let (mut by_parts, mut cache, mut scratch) = Default::default();
+        let (mut by_parts, mut scratch) = Default::default();
         for _ in 0..2 {
-            let memory = (&mut by_parts, &mut cache, &mut scratch);
+            let memory = (&mut by_parts, &mut scratch);
             let error = found(&encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
             assert!(error.unwrap_err().to_string().contains('é'));
         }
@@ -97,9 +97,9 @@ fn a_character_without_ids_is_an_error_wherever_it_stands() {
 
 /// A text that is one piece has these ids, when it is new and when it comes again.
 fn assert_is_found(encoder: &Encoder, text: &str, expected: &[TokenId]) {
-    let (mut by_parts, mut cache, mut scratch) = Default::default();
+    let (mut by_parts, mut scratch) = Default::default();
     for _ in 0..2 {
-        let memory = (&mut by_parts, &mut cache, &mut scratch);
+        let memory = (&mut by_parts, &mut scratch);
         let all = 0..text.len();
         let found = found(encoder, memory, (text.as_bytes(), std::slice::from_ref(&all)));
         assert_eq!(found.unwrap().0[1..], *expected, "{text}");
@@ -161,9 +161,9 @@ fn tokens_whose_ids_do_not_fit_a_row_are_found_all_the_same() {
 fn pieces_of_a_vocabulary_without_parts_are_merged_as_they_are() {
     let encoder = of_characters(Missing::Drop);
     assert!(encoder.cuts().is_none());
-    let (mut by_parts, mut cache, mut scratch) = Default::default();
+    let (mut by_parts, mut scratch) = Default::default();
     let text = "中é文a中文";
-    let memory = (&mut by_parts, &mut cache, &mut scratch);
+    let memory = (&mut by_parts, &mut scratch);
     let found = found(&encoder, memory, (text.as_bytes(), &[0..9, 9..text.len()]));
     assert_eq!(found.unwrap(), (vec![7, 3, 0, 3], vec![1, 3]));
 }

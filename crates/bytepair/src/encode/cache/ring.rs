@@ -19,8 +19,6 @@ const UNIT: usize = 8;
 /// By how much it grows at least, and when it is large, in bytes.
 const STEP_LEN: usize = 16 << 10;
 const MIN_LARGE_LEN: usize = 256 << 10;
-/// In the number of ids: the piece is a part of another.
-const PART: u32 = 1 << 31;
 /// In the number of ids: each has two bytes, not four.
 const SHORT: u32 = 1 << 30;
 
@@ -42,12 +40,7 @@ impl Ring {
 
     /// Appends the ids of the entry at a place, if it still stands and is that of the piece.
     #[inline]
-    pub(super) fn append(
-        &self,
-        place: u64,
-        (piece, is_part): (&[u8], bool),
-        out: &mut Vec<TokenId>,
-    ) -> bool {
+    pub(super) fn append(&self, place: u64, piece: &[u8], out: &mut Vec<TokenId>) -> bool {
         let start = place * UNIT as u64;
         if self.head > start + self.max_len as u64 {
             return false;
@@ -55,14 +48,14 @@ impl Ring {
         let entry = &self.bytes[self.offset(start)..];
         let Some((head, rest)) = entry.split_first_chunk() else { return false };
         let (len, n_ids) = lens(u64::from_le_bytes(*head));
-        if len as usize != piece.len() || (n_ids & PART > 0) != is_part {
+        if len as usize != piece.len() {
             return false;
         }
         let (bytes, rest) = rest.split_at(piece.len());
         if bytes != piece {
             return false;
         }
-        let n = (n_ids & !(PART | SHORT)) as usize;
+        let n = (n_ids & !SHORT) as usize;
         if n_ids & SHORT > 0 {
             out.extend(
                 rest.as_chunks().0[..n].iter().map(|&id| TokenId::from(u16::from_le_bytes(id))),
@@ -75,7 +68,7 @@ impl Ring {
 
     /// Writes an entry, if it is not too long; returns its place, less than [`N_PLACES`].
     #[expect(clippy::cast_possible_truncation, reason = "ids that are short fit two bytes")]
-    pub(super) fn push(&mut self, (piece, is_part): (&[u8], bool), ids: &[TokenId]) -> Option<u64> {
+    pub(super) fn push(&mut self, piece: &[u8], ids: &[TokenId]) -> Option<u64> {
         let is_short = ids.iter().all(|&id| id >> 16 == 0);
         let ids_len = ids.len() * if is_short { 2 } else { 4 };
         let len = (HEAD_LEN + piece.len() + ids_len).next_multiple_of(UNIT);
@@ -90,7 +83,7 @@ impl Ring {
             self.lengthen(start + len);
         }
         let (head, rest) = self.bytes[start..].split_first_chunk_mut()?;
-        *head = self::head(piece, ids.len(), (is_part, is_short)).to_le_bytes();
+        *head = self::head(piece, ids.len(), is_short).to_le_bytes();
         let (bytes, rest) = rest.split_at_mut(piece.len());
         bytes.copy_from_slice(piece);
         if is_short {
@@ -139,8 +132,8 @@ impl Ring {
 /// What says how long an entry is, and of which kind.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an entry is far shorter")]
-fn head(piece: &[u8], n_ids: usize, (is_part, is_short): (bool, bool)) -> u64 {
-    let kind = if is_part { PART } else { 0 } | if is_short { SHORT } else { 0 };
+fn head(piece: &[u8], n_ids: usize, is_short: bool) -> u64 {
+    let kind = if is_short { SHORT } else { 0 };
     u64::from(n_ids as u32 | kind) << 32 | u64::from(piece.len() as u32)
 }
 
@@ -162,22 +155,21 @@ mod tests {
         for number in 0..200_u32 {
             let piece = vec![b'a' + (number % 7) as u8; 1 + number as usize % 50];
             let id = if number % 4 == 0 { number << 16 } else { number };
-            let (ids, is_part) = (vec![id; number as usize % 9], number % 3 == 0);
-            let place = ring.push((&piece, is_part), &ids).unwrap();
-            let found = |ring: &Ring, piece: &[u8], is_part, place| {
+            let ids = vec![id; number as usize % 9];
+            let place = ring.push(&piece, &ids).unwrap();
+            let found = |ring: &Ring, piece: &[u8], place| {
                 let mut found = Vec::new();
-                ring.append(place, (piece, is_part), &mut found).then_some(found)
+                ring.append(place, piece, &mut found).then_some(found)
             };
-            assert_eq!(found(&ring, &piece, is_part, place), Some(ids.clone()));
-            assert_eq!(found(&ring, &piece, !is_part, place), None);
-            assert_eq!(found(&ring, &piece[1..], is_part, place), None);
-            assert_eq!(found(&ring, &[&piece[..], b"1000"].concat(), is_part, place), None);
-            written.push((place, piece, is_part, ids));
-            for (place, piece, is_part, ids) in &written {
-                let found = found(&ring, piece, *is_part, *place);
+            assert_eq!(found(&ring, &piece, place), Some(ids.clone()));
+            assert_eq!(found(&ring, &piece[1..], place), None);
+            assert_eq!(found(&ring, &[&piece[..], b"1000"].concat(), place), None);
+            written.push((place, piece, ids));
+            for (place, piece, ids) in &written {
+                let found = found(&ring, piece, *place);
                 assert!(found.is_none_or(|found| found == *ids));
             }
         }
-        assert!(ring.push((&[0; 129], false), &[]).is_none());
+        assert!(ring.push(&[0; 129], &[]).is_none());
     }
 }

@@ -14,8 +14,6 @@ use crate::piece_key::{Keyed, MARK, high_hash};
 
 /// Slots of a new table; 16 KiB.
 pub(super) const MIN_LEN: usize = 1 << 9;
-/// Slots of a table that takes no room from others in the processor's nearer caches; 256 KiB.
-const SMALL_LEN: usize = 1 << 13;
 /// Slots of a table that grows in its place; 2 MiB.
 const LARGE_LEN: usize = 1 << 16;
 /// Slots of a table that may be fuller before it grows, since twice as many would take long to get; 8 MiB.
@@ -44,16 +42,6 @@ impl Table {
     pub(super) fn new(len: usize, max_len: usize) -> Self {
         let slots = LargeRow::filled_with_room(FREE, len, (len, Pages::Small));
         Self { slots, shift: shift(len), n_taken: 0, max_len }
-    }
-
-    /// Whether there is room for anything.
-    pub(super) fn is_small(&self) -> bool {
-        self.slots.len() < SMALL_LEN
-    }
-
-    /// Whether there is room for what may never be asked for.
-    pub(super) fn has_room(&self) -> bool {
-        self.slots.len() < self.max_len || !self.is_full()
     }
 
     fn is_full(&self) -> bool {

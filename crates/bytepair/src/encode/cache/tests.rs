@@ -5,22 +5,22 @@ use crate::hash::hash_bytes;
 use crate::piece_starts::Starts;
 use proptest::prelude::*;
 
-fn append(cache: &PieceCache, piece: &[u8], whole: Whole) -> Option<Vec<TokenId>> {
+fn append(cache: &PieceCache, piece: &[u8]) -> Option<Vec<TokenId>> {
     let mut ids = vec![7];
-    let is_here = cache.append(Name::new(piece, 0..piece.len(), whole)?, &mut ids);
+    let is_here = cache.append(Name::new(piece, 0..piece.len())?, &mut ids);
     is_here.then(|| ids.split_off(1))
 }
 
-fn insert(cache: &mut PieceCache, piece: &[u8], whole: Whole, ids: &[TokenId]) {
-    if let Some(name) = Name::new(piece, 0..piece.len(), whole) {
+fn insert(cache: &mut PieceCache, piece: &[u8], ids: &[TokenId]) {
+    if let Some(name) = Name::new(piece, 0..piece.len()) {
         cache.insert(name, ids);
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
 /// Ids that no other piece has, as many as its hash says, some of them as large as any, and some all the same.
-fn ids_of(piece: &[u8], whole: Whole) -> Vec<TokenId> {
-    let hash = hash_bytes(piece, u64::from(whole == Whole::Part));
+fn ids_of(piece: &[u8]) -> Vec<TokenId> {
+    let hash = hash_bytes(piece, 0);
     let n_ids = hash % 18;
     let mask = if hash >> 8 & 1 > 0 { (1 << 17) - 1 } else { TokenId::MAX };
     let step = if hash >> 9 & 3 > 0 { 3 } else { 0 };
@@ -31,15 +31,14 @@ fn ids_of(piece: &[u8], whole: Whole) -> Vec<TokenId> {
 proptest! {
     #[test]
     fn a_cache_of_any_size_gives_a_piece_its_own_ids_or_none(
-        pieces in prop::collection::vec((prop_oneof!["[ab]{1,20}", "[ab]{0,7}a{1,300}", "a{4090,4100}", "[a-z]{0,18}"], any::<bool>()), 1..200),
+        pieces in prop::collection::vec(prop_oneof!["[ab]{1,20}", "[ab]{0,7}a{1,300}", "a{4090,4100}", "[a-z]{0,18}"], 1..200),
     ) {
         for mut cache in [PieceCache::tiny(), PieceCache::default()] {
-            for (piece, is_part) in &pieces {
-                let (piece, whole) = (piece.as_bytes(), if *is_part { Whole::Part } else { Whole::Piece });
-                let ids = ids_of(piece, whole);
-                match append(&cache, piece, whole) {
+            for piece in pieces.iter().map(String::as_bytes) {
+                let ids = ids_of(piece);
+                match append(&cache, piece) {
                     Some(found) => prop_assert_eq!(found, ids),
-                    None => insert(&mut cache, piece, whole, &ids),
+                    None => insert(&mut cache, piece, &ids),
                 }
             }
         }
@@ -54,7 +53,7 @@ proptest! {
     ) {
         let mut cache = PieceCache::default();
         for word in &words[..known.min(words.len())] {
-            insert(&mut cache, word.as_bytes(), Whole::Piece, &ids_of(word.as_bytes(), Whole::Piece));
+            insert(&mut cache, word.as_bytes(), &ids_of(word.as_bytes()));
         }
         // Some places away from the beginning and the end of the text, which vectors read beyond pieces.
         let text = ["x".repeat(from), words.concat(), "y".repeat(n_behind)].concat();
@@ -77,13 +76,13 @@ proptest! {
                     prop_assert!(cache.short.at_home(key).key != key);
                     let piece = &text.as_bytes()[piece];
                     let is_by_rows = kernel != Kernel::OneByOne && block.1 >= 24;
-                    let is_known = append(&cache, piece, Whole::Piece).is_some();
+                    let is_known = append(&cache, piece).is_some();
                     // A run whose ids do not fit its slot is looked for where other long pieces are.
-                    let is_found = is_known && piece.is_ascii() && ids_of(piece, Whole::Piece).len() < 17;
+                    let is_found = is_known && piece.is_ascii() && ids_of(piece).len() < 17;
                     prop_assert!(!is_by_rows || !is_found);
                     next = left.next();
                 } else {
-                    expected.extend(append(&cache, text[piece].as_bytes(), Whole::Piece).unwrap());
+                    expected.extend(append(&cache, text[piece].as_bytes()).unwrap());
                 }
             }
             prop_assert!(next.is_none());
@@ -98,7 +97,7 @@ fn a_short_hole_stops_rows_after_some_hundred_pieces_and_a_long_one_does_not() {
     for kernel in [Kernel::OneByOne, Kernel::fast()] {
         let mut cache = PieceCache { kernel, ..PieceCache::default() };
         let is_by_rows = kernel != Kernel::OneByOne;
-        insert(&mut cache, b"known", Whole::Piece, &[1]);
+        insert(&mut cache, b"known", &[1]);
         for (unknown, stops) in [("new", is_by_rows), (&long, false)] {
             let mut pieces = vec!["known"; 10_000];
             pieces[500] = unknown;
@@ -138,13 +137,13 @@ fn a_crowded_table_has_some_keys_away_from_home_and_loses_none() {
 fn a_cache_that_has_no_more_places_begins_anew() {
     let mut cache = PieceCache::default();
     let piece = b"xy".repeat(50);
-    insert(&mut cache, &piece, Whole::Piece, &[1; 100]);
-    assert!(append(&cache, &piece, Whole::Piece).is_some());
+    insert(&mut cache, &piece, &[1; 100]);
+    assert!(append(&cache, &piece).is_some());
     cache.ring.write_last();
-    insert(&mut cache, b"short", Whole::Piece, &[5]);
-    assert!(append(&cache, &piece, Whole::Piece).is_none());
-    insert(&mut cache, &piece, Whole::Piece, &[2; 100]);
-    assert_eq!(append(&cache, &piece, Whole::Piece), Some(vec![2; 100]));
+    insert(&mut cache, b"short", &[5]);
+    assert!(append(&cache, &piece).is_none());
+    insert(&mut cache, &piece, &[2; 100]);
+    assert_eq!(append(&cache, &piece), Some(vec![2; 100]));
 }
 
 #[test]
@@ -155,13 +154,13 @@ fn pieces_that_come_again_stay_while_there_is_room() {
     for _ in 0..4 {
         for piece in &pieces {
             let piece = piece.as_bytes();
-            insert(&mut cache, piece, Whole::Piece, &ids_of(piece, Whole::Piece));
+            insert(&mut cache, piece, &ids_of(piece));
         }
     }
     let mut n_lost = 0;
     for piece in pieces.iter().map(String::as_bytes) {
-        match append(&cache, piece, Whole::Piece) {
-            Some(found) => assert_eq!(found, ids_of(piece, Whole::Piece)),
+        match append(&cache, piece) {
+            Some(found) => assert_eq!(found, ids_of(piece)),
             None => n_lost += 1,
         }
     }
