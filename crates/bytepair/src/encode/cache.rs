@@ -9,13 +9,10 @@
 //! imply, so it never shows in a result. A short piece that is here costs about 20 cycles, with AVX-512 about 10
 //! ([`eight`]).
 
-mod alike;
-mod close;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 mod holes;
 mod long;
-mod many;
 mod ring;
 mod table;
 
@@ -23,7 +20,6 @@ use std::ops::Range;
 
 pub(crate) use self::holes::{Hole, put_in};
 use self::long::Long;
-use self::many::Many;
 use self::ring::Ring;
 use self::table::{MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
@@ -53,9 +49,8 @@ const MORE: TokenId = 1 << 31;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids and how many of them count, or some more, or where there are many.
+    /// By key: up to four ids, or the place in the ring where there are more.
     short: Table,
-    many: Many,
     long: Long,
     ring: Ring,
     /// Made when the first long text comes. What it holds counts no more.
@@ -71,13 +66,6 @@ pub(crate) struct Name<'t> {
     key: u128,
 }
 
-/// Where a piece that is not here would be put.
-#[derive(Clone, Copy)]
-pub(crate) enum Place {
-    Slot(usize),
-    Any,
-}
-
 impl Default for PieceCache {
     fn default() -> Self {
         Self::with_bounds(MIN_LEN, MAX_SHORT, ring::MAX_LEN)
@@ -89,7 +77,6 @@ impl PieceCache {
         let (short, long) = (Table::new(len.min(max_len), max_len), Long::new());
         Self {
             short,
-            many: Many::default(),
             long,
             ring: Ring::new(ring_len),
             #[cfg(target_arch = "x86_64")]
@@ -167,21 +154,12 @@ impl PieceCache {
     }
 
     /// Appends the ids of a piece of the text, if it is here.
-    pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
-        self.append_or_place(name, out).is_none()
-    }
-
-    /// The same; where it is not, gives the place to [insert](Self::insert_at) it, if it has one of its own.
     #[inline]
-    pub(crate) fn append_or_place(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> Option<Place> {
+    pub(crate) fn append(&self, name: Name<'_>, out: &mut Vec<TokenId>) -> bool {
         if name.is_long() {
-            return (!self.append_long(name, out)).then_some(Place::Any);
+            return self.append_long(name, out);
         }
-        let place = self.short.place(name.key);
-        let slot = self.short.at(place);
-        let is_here = slot.key & !MARK == name.key && self.append_slot(slot, out)
-            || name.as_long().is_some_and(|name| self.append_long(name, out));
-        (!is_here).then_some(Place::Slot(place))
+        self.short.get(name.key).is_some_and(|slot| self.append_slot(slot, out))
     }
 
     /// Appends the ids of a slot, if they still stand.
@@ -194,10 +172,11 @@ impl PieceCache {
         true
     }
 
-    /// The same for the value of a slot that has a mark.
+    /// Appends the ids of the value of a slot that has a mark, if they still stand.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the value is a place")]
     fn append_marked(&self, value: u128, out: &mut Vec<TokenId>) -> bool {
-        close::append(value, out) || alike::append(value, out) || self.many.append(value, out)
+        self.ring.append(value as u64, &[], out)
     }
 
     /// The same for a long piece.
@@ -213,43 +192,25 @@ impl PieceCache {
         self.long.ask_for(name.hash());
     }
 
-    /// Remembers the ids of a piece that is not here, if it seems worth it.
+    /// Remembers the ids of a piece that is not here.
     pub(crate) fn insert(&mut self, name: Name<'_>, ids: &[TokenId]) {
-        self.insert_at(Place::Any, name, ids);
-    }
-
-    /// The same for one that was looked for, where nothing was remembered since.
-    pub(crate) fn insert_at(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) {
-        if name.is_long() {
-            return self.insert_long(name, ids);
-        }
-        let is_in = self.insert_short(place, name, ids);
-        if let Some(name) = name.as_long().filter(|_| !is_in) {
-            self.insert_long(name, ids);
-        }
-    }
-
-    /// Returns whether the ids fit a slot.
-    fn insert_short(&mut self, place: Place, name: Name<'_>, ids: &[TokenId]) -> bool {
-        let key = name.key;
-        let slot = if let Some(value) = packed(ids) {
-            Slot { key, value }
-        } else {
-            let value = close::packed(ids).or_else(|| alike::packed(ids));
-            let Some(value) = value.or_else(|| self.many.push(ids)) else { return false };
-            Slot { key: key | MARK, value }
-        };
-        match place {
-            Place::Slot(place) => self.short.insert_at(place, slot),
-            Place::Any => self.short.insert(slot),
-        }
-        true
-    }
-
-    fn insert_long(&mut self, name: Name<'_>, ids: &[TokenId]) {
         if self.ring.is_used_up() {
             self.forget();
         }
+        if name.is_long() {
+            return self.insert_long(name, ids);
+        }
+        let slot = match packed(ids) {
+            Some(value) => Slot { key: name.key, value },
+            None => match self.ring.push(&[], ids) {
+                Some(place) => Slot { key: name.key | MARK, value: place.into() },
+                None => return,
+            },
+        };
+        self.short.insert(slot);
+    }
+
+    fn insert_long(&mut self, name: Name<'_>, ids: &[TokenId]) {
         if let Some(place) = self.ring.push(name.piece, ids) {
             self.long.insert(name.hash(), place);
         }
@@ -283,15 +244,6 @@ impl<'t> Name<'t> {
     fn of_long(piece: &'t [u8]) -> Option<Self> {
         let key = u128::from(hash_long(piece, 0)) | LONG;
         (piece.len() <= MAX_LEN).then_some(Self { piece, key })
-    }
-
-    /// The name that a piece has in the ring, if it is not short and this is another one.
-    #[inline]
-    fn as_long(self) -> Option<Self> {
-        if self.piece.len() <= MAX_KEY_LEN || self.is_long() {
-            return None;
-        }
-        Self::of_long(self.piece)
     }
 
     /// What it is found by, for [`Self::of_key`].

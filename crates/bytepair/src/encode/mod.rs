@@ -30,7 +30,7 @@ mod spelling;
 mod whole;
 
 pub(crate) use by_parts::{ByParts, Means, Pieces};
-pub(crate) use cache::{Hole, Name, PieceCache, Place, put_in};
+pub(crate) use cache::{Hole, Name, PieceCache, put_in};
 pub(crate) use course::give_indices;
 pub use course::{MergeStep, PieceCourse};
 pub(crate) use growing::Growing;

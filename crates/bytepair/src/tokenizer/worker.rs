@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::blocks::{Filling, PieceMarks};
 use super::recent::RecentTexts;
-use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Place, Scratch};
+use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Scratch};
 use crate::error::Result;
 use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
@@ -47,18 +47,14 @@ pub(super) fn append_ids(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    let mut place = Place::Any;
     let name = Name::new(text, piece.clone());
-    if let Some(name) = name {
-        match worker.cache.append_or_place(name, ids) {
-            Some(free) => place = free,
-            None => return Ok(()),
-        }
+    if name.is_some_and(|name| worker.cache.append(name, ids)) {
+        return Ok(());
     }
     let n_before = ids.len();
     append_new(encoder, text, piece, ids, worker)?;
     if let Some(name) = name {
-        worker.cache.insert_at(place, name, &ids[n_before..]);
+        worker.cache.insert(name, &ids[n_before..]);
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! The bytes and ids of pieces that are too long for a slot, in memory that is written round and round.
+//! The ids of pieces that have too many for a slot, and the bytes and ids of long pieces, in memory that is written round
+//! and round.
 //!
 //! An entry says how long it is, then come the bytes of a piece and its ids. What is written takes the place of what was
 //! written longest ago; whether an entry still stands is seen from where it was written, counted since the beginning.
@@ -14,6 +15,8 @@ pub(super) const MAX_LEN: usize = 32 << 20;
 const MAX_ENTRY_LEN: usize = 20 << 10;
 /// Bytes that say how long an entry is.
 const HEAD_LEN: usize = 8;
+/// Ids that are read at once, whatever their number.
+const STEP_IDS: usize = 16;
 /// Entries begin at multiples of it, in bytes.
 const UNIT: usize = 8;
 /// By how much it grows at least, and when it is large, in bytes.
@@ -57,11 +60,9 @@ impl Ring {
         }
         let n = (n_ids & !SHORT) as usize;
         if n_ids & SHORT > 0 {
-            out.extend(
-                rest.as_chunks().0[..n].iter().map(|&id| TokenId::from(u16::from_le_bytes(id))),
-            );
+            append_first(n, rest.as_chunks().0, out, |id| u16::from_le_bytes(id).into());
         } else {
-            out.extend(rest.as_chunks().0[..n].iter().map(|&id| TokenId::from_le_bytes(id)));
+            append_first(n, rest.as_chunks().0, out, TokenId::from_le_bytes);
         }
         true
     }
@@ -126,6 +127,24 @@ impl Ring {
     #[expect(clippy::cast_possible_truncation, reason = "less than the length of the ring")]
     fn offset(&self, place: u64) -> usize {
         (place & (self.max_len as u64 - 1)) as usize
+    }
+}
+
+/// Appends the first of some ids, few of them without a branch for each: more are written, and those that do not count
+/// are taken away again.
+#[inline]
+fn append_first<const N: usize>(
+    n_ids: usize,
+    ids: &[[u8; N]],
+    out: &mut Vec<TokenId>,
+    id: impl Fn([u8; N]) -> TokenId,
+) {
+    match ids.first_chunk::<STEP_IDS>() {
+        Some(first) if n_ids <= STEP_IDS => {
+            out.extend_from_slice(&first.map(id));
+            out.truncate(out.len() - STEP_IDS + n_ids);
+        }
+        _ => out.extend(ids[..n_ids].iter().map(|&bytes| id(bytes))),
     }
 }
 

@@ -98,17 +98,10 @@ impl Table {
 
     /// Puts a slot in, in the place of one that has the same key.
     pub(super) fn insert(&mut self, slot: Slot) {
-        self.insert_at(self.place(slot.key & !MARK), slot);
-    }
-
-    /// The same for a slot whose [place](Self::place) is known, where nothing was put in since.
-    #[inline]
-    pub(super) fn insert_at(&mut self, place: usize, slot: Slot) {
         if self.is_full() && self.slots.len() < self.max_len {
             self.grow();
-            return self.put_at(self.place(slot.key & !MARK), slot);
         }
-        self.put_at(place, slot);
+        self.put_at(self.place(slot.key & !MARK), slot);
     }
 
     fn put_at(&mut self, place: usize, slot: Slot) {
